@@ -1,0 +1,239 @@
+//! The typed intermediate representation between the source of a kernel and everything made from it.
+//!
+//! Structured static single assignment: every value is defined once, a mutable variable of the source has become the
+//! results of the `If`s and `For`s that change it. So the adjoint and the tangent are plain functions from IR to IR
+//! and compose; see [`crate::adjoint`] and [`crate::tangent`].
+
+use proc_macro2::Span;
+
+/// Type of a value. Vectors and matrices are of the kernel's real scalar `F`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ty {
+    Real,
+    U32,
+    I32,
+    Usize,
+    Bool,
+    /// 2, 3 or 4 components.
+    Vec(u8),
+    /// Square, row-major: 2 or 3 rows.
+    Mat(u8),
+}
+
+impl Ty {
+    /// Whether a value of this type can carry a derivative.
+    pub fn is_real(self) -> bool {
+        matches!(self, Ty::Real | Ty::Vec(_) | Ty::Mat(_))
+    }
+
+    pub fn is_int(self) -> bool {
+        matches!(self, Ty::U32 | Ty::I32 | Ty::Usize)
+    }
+
+    /// Number of scalars.
+    pub fn components(self) -> usize {
+        match self {
+            Ty::Vec(n) => n as usize,
+            Ty::Mat(n) => n as usize * n as usize,
+            _ => 1,
+        }
+    }
+}
+
+/// A value, defined once in its function. Its type is `Func::types[id]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Id(pub u32);
+
+/// Index into [`Func::params`].
+pub type Slot = usize;
+
+/// How a function touches an array parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    Read,
+    Store,
+    Add,
+    /// Read, then set to zero: the adjoint of a store.
+    Take,
+    Unused,
+}
+
+#[derive(Clone, Debug)]
+pub struct Param {
+    pub name: String,
+    pub kind: ParamKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum ParamKind {
+    Array {
+        elem: Ty,
+        access: Access,
+        /// Every access in the function has the index `ABSOLUTE_POS`, so no two threads touch one element.
+        owned: bool,
+    },
+    /// By value; `id` is its value in the body.
+    Scalar { id: Id, comptime: bool },
+}
+
+/// What a function is: a kernel has no results, a device function has no positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FuncKind {
+    Kernel,
+    DiffFn,
+}
+
+#[derive(Clone, Debug)]
+pub struct Func {
+    pub name: String,
+    pub kind: FuncKind,
+    pub params: Vec<Param>,
+    /// `body.yields` are the results of a device function, empty for a kernel.
+    pub body: Block,
+    /// Type of each value, by id.
+    pub types: Vec<Ty>,
+    /// Number of stacks in use, see [`StmtKind::StackNew`].
+    pub stacks: u32,
+    /// Paths of the device functions called, by [`StmtKind::Call::callee`].
+    pub callees: Vec<syn::Path>,
+}
+
+impl Func {
+    pub fn fresh(&mut self, ty: Ty) -> Id {
+        self.types.push(ty);
+        Id(self.types.len() as u32 - 1)
+    }
+
+    pub fn ty(&self, id: Id) -> Ty {
+        self.types[id.0 as usize]
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    pub stmts: Vec<Stmt>,
+    pub yields: Vec<Id>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Stmt {
+    pub kind: StmtKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallMode {
+    Primal,
+    Vjp,
+    Jvp,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallArg {
+    Value(Id),
+    Array(Slot),
+}
+
+#[derive(Clone, Debug)]
+pub enum StmtKind {
+    /// A pure operation.
+    Let { id: Id, op: Op },
+    Load { id: Id, array: Slot, index: Id },
+    Store { array: Slot, index: Id, value: Id },
+    Add { array: Slot, index: Id, value: Id },
+    Take { id: Id, array: Slot, index: Id },
+    /// Each block yields one value per result.
+    If { cond: Id, then: Block, els: Block, results: Vec<Id> },
+    /// Runs `max(hi - lo, 0)` times, `index` counting up from `lo`. `carried[k]` is `init[k]` in the first turn and
+    /// `body.yields[k]` of the turn before in the others; `results[k]` is its last value. `index`, `lo`, `hi` have one
+    /// integer type.
+    For { index: Id, lo: Id, hi: Id, carried: Vec<Id>, init: Vec<Id>, body: Block, results: Vec<Id> },
+    /// Scratch memory of the thread, slots `0..len`; `len` is `usize`. Contents last until the next `StackNew` of it.
+    StackNew { stack: u32, ty: Ty, len: Id },
+    StackSet { stack: u32, at: Id, value: Id },
+    StackGet { id: Id, stack: u32, at: Id },
+    /// Argument and result order by mode:
+    /// - `Primal`: arguments -> results
+    /// - `Vjp`: arguments, adjoint of each result that is real, bar array of each real array argument
+    ///   -> adjoint of each real value argument
+    /// - `Jvp`: arguments, tangent of each real value argument, dot array of each real array argument
+    ///   -> results, then the tangent of each real result
+    Call { callee: usize, mode: CallMode, args: Vec<CallArg>, results: Vec<Id> },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Lit {
+    Real(f64),
+    /// Of any integer type; the value's type says which.
+    Int(i64),
+    Bool(bool),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Builtin {
+    Pos,
+    PosX,
+    PosY,
+    PosZ,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Op {
+    Const(Lit),
+    Builtin(Builtin),
+    /// Elements of an array parameter, `usize`.
+    Len(Slot),
+    Unary(UnaryOp, Id),
+    Binary(BinaryOp, Id, Id),
+    /// `cond, if true, if false`; the two sides are already computed.
+    Select(Id, Id, Id),
+    /// To the type of the result: among integers (wrapping), integer to real, real to integer (saturating, NaN to 0).
+    Cast(Id),
+    /// Vector or matrix (row-major) from its components.
+    Compose(Vec<Id>),
+    Extract(Id, u8),
+    /// A copy of the first with one component replaced.
+    Insert(Id, u8, Id),
+}
+
+/// `Neg` works on every real type and on `i32`; `Not` on `bool`; `Transpose` on matrices; the rest on real scalars
+/// (`Abs` also on `i32`). `Detach` is the identity on real types and cuts the derivative.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnaryOp {
+    Neg, Not, Abs, Exp, Ln, Sqrt, Sin, Cos, Tan, Asin, Acos, Atan, Tanh, Sinh, Cosh, Erf, Log1p, Floor, Ceil, Round,
+    /// -1, 0 (for a zero) or 1: the derivative of `Abs`.
+    Sign,
+    IsNan, Detach, Transpose,
+}
+
+/// `Add`, `Sub`: equal types, real or integer. `Mul`: equal scalars. `Div`: equal scalars. `Min`, `Max`: equal scalars,
+/// real or integer. `Rem`, bits and shifts: integers. `Powi`: real, `i32`. `Scale`: vector or matrix, real.
+/// `MulElem`: equal vectors. `Dot`: equal vectors, or equal matrices (double contraction).
+/// Comparisons: equal scalars to `bool`. `And`, `Or`: `bool`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BinaryOp {
+    Add, Sub, Mul, Div, Rem, Min, Max, Powf, Powi, Atan2, Hypot,
+    Scale, MulElem, Dot, Cross, MatVec, MatMul, Outer,
+    BitAnd, BitOr, BitXor, Shl, Shr,
+    Eq, Ne, Lt, Le, Gt, Ge, And, Or,
+}
+
+macro_rules! op_names {
+    ($ty:ident: $($variant:ident $name:literal),* $(,)?) => {
+        impl $ty {
+            /// Name in the text form.
+            pub fn name(self) -> &'static str {
+                match self { $($ty::$variant => $name),* }
+            }
+        }
+    };
+}
+
+op_names!(UnaryOp: Neg "neg", Not "not", Abs "abs", Exp "exp", Ln "ln", Sqrt "sqrt", Sin "sin", Cos "cos", Tan "tan",
+    Asin "asin", Acos "acos", Atan "atan", Tanh "tanh", Sinh "sinh", Cosh "cosh", Erf "erf", Log1p "log1p",
+    Floor "floor", Ceil "ceil", Round "round", Sign "sign", IsNan "is_nan", Detach "detach", Transpose "transpose");
+op_names!(BinaryOp: Add "add", Sub "sub", Mul "mul", Div "div", Rem "rem", Min "min", Max "max", Powf "powf",
+    Powi "powi", Atan2 "atan2", Hypot "hypot", Scale "scale", MulElem "mul_elem", Dot "dot", Cross "cross",
+    MatVec "mat_vec", MatMul "mat_mul", Outer "outer", BitAnd "bit_and", BitOr "bit_or", BitXor "bit_xor",
+    Shl "shl", Shr "shr", Eq "eq", Ne "ne", Lt "lt", Le "le", Gt "gt", Ge "ge", And "and", Or "or");

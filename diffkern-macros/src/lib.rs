@@ -1,0 +1,2 @@
+//! Attribute macros of `diffkern`.
+mod ir;
