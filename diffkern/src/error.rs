@@ -1,0 +1,137 @@
+//! Everything that can go wrong, with the values that show the mistake.
+
+/// Result of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong. The message names the values and the way out.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An argument of a launch does not fit the kernel.
+    #[error("kernel `{kernel}`, parameter `{param}`: {reason}")]
+    Argument {
+        /// Name of the kernel.
+        kernel: &'static str,
+        /// Name of the parameter.
+        param: &'static str,
+        /// What was given, what was expected.
+        reason: String,
+    },
+    /// A launch as a whole is wrong, for example its number of arguments.
+    #[error("kernel `{kernel}`: {reason}")]
+    Launch {
+        /// Name of the kernel.
+        kernel: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
+    /// An index was out of range; the access was clamped (read) or dropped (write).
+    #[error(
+        "kernel `{kernel}` ({file}:{line}): index {index} of `{param}` is out of range, its length is {len}; \
+         check the index in the kernel or the length of the array"
+    )]
+    Index {
+        /// Name of the kernel.
+        kernel: &'static str,
+        /// Name of the parameter.
+        param: &'static str,
+        /// Source file.
+        file: &'static str,
+        /// Source line of the access.
+        line: u32,
+        /// The index.
+        index: u32,
+        /// Length of the array.
+        len: u32,
+    },
+    /// Two lengths that must be equal differ.
+    #[error("{what}: {found} elements where {expected} are needed")]
+    Length {
+        /// Which operation.
+        what: &'static str,
+        /// Given.
+        found: usize,
+        /// Needed.
+        expected: usize,
+    },
+    /// A type of element differs from the one needed.
+    #[error("{what}: elements are {found}, needed are {expected}")]
+    Type {
+        /// Which operation.
+        what: &'static str,
+        /// Given.
+        found: String,
+        /// Needed.
+        expected: String,
+    },
+    /// Arrays of two devices meet.
+    #[error("{what}: arrays on `{a}` and on `{b}`; copy one with `to_vec` and `Device::array`")]
+    DeviceMismatch {
+        /// Which operation.
+        what: &'static str,
+        /// One device.
+        a: String,
+        /// The other.
+        b: String,
+    },
+    /// A device does not exist here, or cannot do what is asked.
+    #[error("device `{device}`: {reason}")]
+    Device {
+        /// Name of the device.
+        device: String,
+        /// Why not.
+        reason: String,
+    },
+    /// Not enough memory, or over a limit.
+    #[error("device `{device}`: cannot allocate {bytes} bytes: {reason}")]
+    Memory {
+        /// Name of the device.
+        device: String,
+        /// Size asked for.
+        bytes: usize,
+        /// Why not.
+        reason: String,
+    },
+    /// An array has no gradient.
+    #[error("array {id} has no gradient: {reason}")]
+    NoGradient {
+        /// Identity of the array.
+        id: u64,
+        /// Why not, and what to do.
+        reason: &'static str,
+    },
+    /// The tape cannot do this.
+    #[error("tape: {0}")]
+    Tape(String),
+    /// A value that the tape still needs would be overwritten (`Overwrite::Error`).
+    #[error(
+        "{what} would overwrite array {id}, whose present value an earlier launch of this tape needs for its \
+         gradient; write to another array, or record with `Overwrite::Keep`"
+    )]
+    Overwrite {
+        /// The operation.
+        what: String,
+        /// Identity of the array.
+        id: u64,
+    },
+    /// A rollout's step or schedule is not what it must be.
+    #[error("rollout, step {step}: {reason}")]
+    Rollout {
+        /// Number of the step, from 0.
+        step: usize,
+        /// What is wrong, and the way out.
+        reason: String,
+    },
+    /// A rollout's schedule cannot be had.
+    #[error("rollout schedule: {0}")]
+    Schedule(String),
+    /// Forward mode cannot do this.
+    #[error("jvp: {0}")]
+    Jvp(String),
+    /// A gradient differs from what finite differences say.
+    #[error("gradient check: {0}")]
+    Gradient(String),
+    /// Any other wrong value.
+    #[error("{0}")]
+    Invalid(String),
+}

@@ -1,0 +1,232 @@
+//! What `#[diff_kernel]` generates and the launcher takes: the text of three programs, their native bodies, arguments.
+
+use crate::array::AnyArray;
+use crate::backend::native::Chunk;
+
+/// Scalar type of the elements of an array, and of the reals of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ScalarTy {
+    /// 32-bit floating point.
+    F32,
+    /// 64-bit floating point.
+    F64,
+    /// Unsigned 32-bit integer.
+    U32,
+    /// Signed 32-bit integer.
+    I32,
+}
+
+impl ScalarTy {
+    /// Size in bytes.
+    pub const fn bytes(self) -> usize {
+        match self {
+            ScalarTy::F64 => 8,
+            _ => 4,
+        }
+    }
+
+    /// Whether it can carry a derivative.
+    pub const fn is_real(self) -> bool {
+        matches!(self, ScalarTy::F32 | ScalarTy::F64)
+    }
+
+    /// Its name in Rust.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ScalarTy::F32 => "f32",
+            ScalarTy::F64 => "f64",
+            ScalarTy::U32 => "u32",
+            ScalarTy::I32 => "i32",
+        }
+    }
+}
+
+/// Type of the elements of an array parameter; the reals among them are of the kernel's scalar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ElemTy {
+    /// A real scalar.
+    Real,
+    /// Unsigned 32-bit integer.
+    U32,
+    /// Signed 32-bit integer.
+    I32,
+    /// Two reals.
+    Vec2,
+    /// Three reals.
+    Vec3,
+    /// Four reals.
+    Vec4,
+    /// 2x2 reals, row-major.
+    Mat2,
+    /// 3x3 reals, row-major.
+    Mat3,
+}
+
+impl ElemTy {
+    /// Number of scalars.
+    pub const fn components(self) -> usize {
+        match self {
+            ElemTy::Real | ElemTy::U32 | ElemTy::I32 => 1,
+            ElemTy::Vec2 => 2,
+            ElemTy::Vec3 => 3,
+            ElemTy::Vec4 | ElemTy::Mat2 => 4,
+            ElemTy::Mat3 => 9,
+        }
+    }
+
+    /// Whether it can carry a derivative.
+    pub const fn is_real(self) -> bool {
+        !matches!(self, ElemTy::U32 | ElemTy::I32)
+    }
+
+    /// Its name in Rust, the reals being called `scalar`.
+    pub fn name(self, scalar: ScalarTy) -> String {
+        match self {
+            ElemTy::Real => scalar.name().to_owned(),
+            ElemTy::U32 => "u32".to_owned(),
+            ElemTy::I32 => "i32".to_owned(),
+            other => format!("{other:?}<{}>", scalar.name()),
+        }
+    }
+}
+
+/// How a program touches an array parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// Only read.
+    Read,
+    /// Only assigned.
+    Store,
+    /// Only added to.
+    Add,
+    /// Read, then set to zero: the adjoint of a store.
+    Take,
+    /// Not touched (its length may be asked for).
+    Unused,
+}
+
+impl Access {
+    /// Whether elements change.
+    pub const fn writes(self) -> bool {
+        matches!(self, Access::Store | Access::Add | Access::Take)
+    }
+}
+
+/// Type of a scalar parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ScalarKind {
+    /// A real of the kernel's scalar.
+    Real,
+    /// Unsigned 32-bit integer.
+    U32,
+    /// Signed 32-bit integer.
+    I32,
+    /// Index, 32 bits.
+    Usize,
+    /// Truth value.
+    Bool,
+}
+
+/// One parameter of a program.
+#[derive(Clone, Copy, Debug)]
+pub struct ParamDef {
+    /// As in the source.
+    pub name: &'static str,
+    /// Array or scalar.
+    pub kind: ParamKind,
+}
+
+/// Kind of a parameter.
+#[derive(Clone, Copy, Debug)]
+pub enum ParamKind {
+    /// An array on the device.
+    Array {
+        /// Type of its elements.
+        elem: ElemTy,
+        /// How it is touched.
+        access: Access,
+        /// Every access has the index `ABSOLUTE_POS`.
+        owned: bool,
+    },
+    /// A value.
+    Scalar {
+        /// Its type.
+        ty: ScalarKind,
+        /// Known when the program is compiled.
+        comptime: bool,
+    },
+}
+
+/// A program in the text form of the intermediate representation, with its parameters.
+#[derive(Clone, Copy)]
+pub struct Program {
+    /// By slot.
+    pub params: &'static [ParamDef],
+    /// One statement per line.
+    pub text: &'static str,
+    /// Device functions called.
+    pub callees: &'static [fn() -> &'static FnDef],
+}
+
+/// A device function: itself, its vector-Jacobian and its Jacobian-vector product.
+#[derive(Clone, Copy)]
+pub struct FnDef {
+    /// As in the source.
+    pub name: &'static str,
+    /// The function.
+    pub primal: Program,
+    /// Its adjoint.
+    pub vjp: Program,
+    /// Its tangent.
+    pub jvp: Program,
+}
+
+/// A kernel with its adjoint and its tangent.
+#[derive(Clone, Copy)]
+pub struct KernelDef {
+    /// As in the source.
+    pub name: &'static str,
+    /// Source file.
+    pub file: &'static str,
+    /// Source line.
+    pub line: u32,
+    /// The kernel.
+    pub primal: Program,
+    /// Parameters: those of the kernel, then a bar per real array.
+    pub adjoint: Program,
+    /// Parameters: those of the kernel, then a dot per real array.
+    pub tangent: Program,
+}
+
+/// Body of a program on the host, for one chunk of the domain.
+pub type NativeBody = fn(&Chunk<'_>);
+
+/// The host's bodies of a kernel, for one scalar type.
+#[derive(Clone, Copy)]
+pub struct Native {
+    /// What `F` is in them.
+    pub scalar: ScalarTy,
+    /// The kernel.
+    pub primal: NativeBody,
+    /// Its adjoint.
+    pub adjoint: NativeBody,
+    /// Its tangent.
+    pub tangent: NativeBody,
+}
+
+/// An argument of a launch.
+#[derive(Clone, Copy)]
+pub enum Arg<'a> {
+    /// An array, read or written.
+    Array(&'a AnyArray),
+    /// A real, rounded to the kernel's scalar.
+    Real(f64),
+    /// Unsigned 32-bit integer.
+    U32(u32),
+    /// Signed 32-bit integer.
+    I32(i32),
+    /// Index.
+    Usize(u32),
+    /// Truth value.
+    Bool(bool),
+}
