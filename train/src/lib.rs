@@ -1,1 +1,17 @@
-//! train
+//! From a video to the material that made it: reading scenes and frames, identification through
+//! generated adjoints, and the pictures and files that a run leaves behind.
+#![deny(missing_docs)]
+
+pub mod error;
+
+pub mod files;
+
+mod mesh;
+
+pub mod scene;
+pub mod video;
+
+pub mod identify;
+pub mod job;
+
+pub use error::{Error, Result};

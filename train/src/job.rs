@@ -1,0 +1,172 @@
+//! What goes into an identification and what comes out of it.
+
+use crate::error::Result;
+use crate::scene::Name;
+use crate::video::Frame;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Values of parameters, in SI units.
+pub type Values = BTreeMap<Name, f64>;
+
+/// How to identify. Everything else (resolution, time step, schedule) follows from the scene.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct IdentifyOptions {
+    /// Parameters to find, each with a range in the scene.
+    pub unknowns: Vec<Name>,
+    /// Values of the parameters that are not searched for.
+    pub fixed: Values,
+    /// Where to start; a parameter that is missing here starts where the method chooses.
+    pub start: Values,
+    /// `cpu`, `wgpu`, `cuda` or `best`.
+    pub device: String,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Most iterations of the optimiser, over all stages.
+    pub max_iterations: Option<usize>,
+}
+
+/// Something to tell while a job runs: after every evaluation that took visible time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// What is going on, in a word or two: `coarse`, `fine`, `interval`.
+    pub stage: String,
+    /// Iterations finished so far, over all stages.
+    pub iteration: usize,
+    /// Part of the whole work that is done, estimated, in 0..1, never decreasing.
+    pub fraction: f64,
+    /// The loss at `values`, if it was computed.
+    pub loss: Option<f64>,
+    /// Where the search is.
+    pub values: Values,
+    /// Whether this is a finished iteration (drawn in the curves) or only a sign of life.
+    pub finished: bool,
+}
+
+/// Whether to go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// Go on.
+    Continue,
+    /// Stop at once and return the best so far, marked [`Ending::Interrupted`].
+    Stop,
+}
+
+/// Who listens to a running job.
+pub trait Observer {
+    /// Called often; `Flow::Stop` when the user wants an end.
+    fn progress(&mut self, progress: &Progress) -> Flow;
+
+    /// Called after every finished iteration with all that is needed to go on from there.
+    ///
+    /// # Errors
+    /// When it cannot be saved; the job ends with that error.
+    fn checkpoint(&mut self, state: &crate::identify::State) -> Result<()>;
+}
+
+/// Why a job ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// The method met its own stopping rule.
+    Converged,
+    /// [`IdentifyOptions::max_iterations`] were done.
+    MaxIterations,
+    /// The observer asked to stop.
+    Interrupted,
+}
+
+/// One parameter of the answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Parameter {
+    /// Which.
+    pub name: Name,
+    /// SI unit.
+    pub unit: String,
+    /// Value that the search began with.
+    pub initial: f64,
+    /// Value found.
+    pub found: f64,
+    /// 95 % interval, Gauss-Newton covariance with residuals scaled by their own variance; none
+    /// when the job ended before it was computed.
+    pub interval: Option<(f64, f64)>,
+    /// False when this video cannot tell the parameter: its interval covers most of its range.
+    pub determined: bool,
+}
+
+/// One finished iteration, for the curves.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Number, from 0 (the start).
+    pub iteration: usize,
+    /// Stage it belongs to; losses compare within a stage only.
+    pub stage: String,
+    /// Loss.
+    pub loss: f64,
+    /// Parameters.
+    pub values: Values,
+}
+
+/// The discretisation that the final values were found with.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Discretisation {
+    /// Grid spacing [m].
+    pub dx: f64,
+    /// Time step [s].
+    pub dt: f64,
+    /// Number of particles.
+    pub particles: usize,
+}
+
+/// What an identification found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// One per unknown, in the order of the options.
+    pub parameters: Vec<Parameter>,
+    /// Loss at the start and at the end, both at the final discretisation.
+    pub loss_initial: f64,
+    /// Loss at the values found.
+    pub loss: f64,
+    /// Iterations done.
+    pub iterations: usize,
+    /// Mean intersection over union of the silhouettes with the video's, in 0..1.
+    pub iou: f64,
+    /// Why it ended.
+    pub ending: Ending,
+    /// Every finished iteration.
+    pub history: Vec<Record>,
+    /// The discretisation of the last stage.
+    pub discretisation: Discretisation,
+    /// Frames of the values found, as many as the video has (empty if interrupted too early).
+    pub frames: Vec<Frame>,
+    /// Things a person should know.
+    pub warnings: Vec<String>,
+}
+
+/// Outcome of `--check-gradient`: the gradient in use against differences, along random directions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GradientCheck {
+    /// Where it was taken.
+    pub at: Values,
+    /// One per direction.
+    pub directions: Vec<DirectionCheck>,
+    /// Bound that the relative errors are held to, with the reason (scalar, steps).
+    pub bound: f64,
+    /// Whether every direction is within the bounds.
+    pub passed: bool,
+}
+
+/// One direction of a gradient check.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DirectionCheck {
+    /// Directional derivative by the gradient in use.
+    pub analytic: f64,
+    /// By central differences, best of a ladder.
+    pub numeric: f64,
+    /// Relative error.
+    pub error: f64,
+    /// Taylor rate with the gradient; 2 is exact.
+    pub taylor_rate: f64,
+    /// Taylor rate without it; 1 shows that the test can fail.
+    pub taylor_rate_without: f64,
+}

@@ -1,0 +1,191 @@
+//! Checks of the values in `scene.json`, and their translation to a [`Scene`].
+
+mod body;
+mod view;
+
+use super::Scene;
+use super::raw::Header;
+use super::read::from_value;
+use crate::error::{Error, Result};
+use crate::mesh;
+use serde_json::{Map, Value};
+use std::path::Path;
+
+/// Fields of a soft body's scene that say nothing a solver needs.
+const COMMENTS: [&str; 9] = [
+    "conventions",
+    "energy_density",
+    "kirchhoff_stress",
+    "cauchy_stress",
+    "normals",
+    "rendered_surface",
+    "unit",
+    "meaning",
+    "description",
+];
+
+/// The checker of one file: every error names it and the field.
+struct Checker<'a> {
+    file: &'a Path,
+    warnings: Vec<String>,
+}
+
+pub(super) fn scene(folder: &Path, file: &Path, header: Header) -> Result<Scene> {
+    let mut c = Checker {
+        file,
+        warnings: Vec::new(),
+    };
+    if !matches!(header.kind.as_str(), "soft_body" | "rigid_body" | "cloth") {
+        return c.wrong(
+            "kind",
+            format!("unknown kind {:?}, expected \"soft_body\"", header.kind),
+        );
+    }
+    c.mesh(folder, &header.object)?;
+    if header.kind != "soft_body" {
+        let problem = format!(
+            "{:?} cannot be identified by this version, expected \"soft_body\"",
+            header.kind
+        );
+        return c.wrong("kind", problem);
+    }
+    c.positive("frame_rate", header.frame_rate)?;
+    c.positive("duration", header.duration)?;
+    if !(2..=10_000).contains(&header.num_frames) {
+        return c.wrong(
+            "num_frames",
+            format!("{}, expected 2 to 10000", header.num_frames),
+        );
+    }
+    let last = (header.num_frames - 1) as f64 / header.frame_rate;
+    if last > header.duration * (1.0 + 1e-9) {
+        let problem = format!(
+            "{} frames at {}/s reach {last} s, expected at most the duration of {} s",
+            header.num_frames, header.frame_rate, header.duration
+        );
+        return c.wrong("num_frames", problem);
+    }
+    let floor = header.floor.map(|f| c.floor(f)).transpose()?;
+    let block = c.block(from_value(file, "object", header.object)?)?;
+    let Some(material) = header.material else {
+        return c.wrong(
+            "material",
+            "missing, expected an object with a model".into(),
+        );
+    };
+    let material = c.material(from_value(file, "material", material)?)?;
+    let clamp = header
+        .clamp
+        .map(|clamp| c.clamp(clamp, &block))
+        .transpose()?;
+    if let Some(floor) = &floor {
+        c.above(floor, &block)?;
+    }
+    let unknowns = header.unknowns.iter().map(|(name, u)| c.unknown(name, u));
+    let unknowns = unknowns.collect::<Result<Vec<_>>>()?;
+    let camera = c.camera(header.camera)?;
+    let shading = c.shading(header.shading)?;
+    c.rest("", &header.rest);
+    Ok(Scene {
+        name: c.name(header.name)?,
+        frame_rate: header.frame_rate,
+        num_frames: header.num_frames as usize,
+        gravity: header.gravity,
+        camera,
+        shading,
+        block,
+        material,
+        floor,
+        clamp,
+        unknowns,
+        warnings: c.warnings,
+    })
+}
+
+impl Checker<'_> {
+    fn wrong<T>(&self, field: &str, problem: String) -> Result<T> {
+        Err(Error::field(self.file, field, problem))
+    }
+
+    fn positive(&self, field: &str, value: f64) -> Result<()> {
+        if value.is_finite() && value > 0.0 {
+            return Ok(());
+        }
+        self.wrong(field, format!("{value}, expected a positive number"))
+    }
+
+    fn not_negative(&self, field: &str, value: f64) -> Result<()> {
+        if value.is_finite() && value >= 0.0 {
+            return Ok(());
+        }
+        self.wrong(
+            field,
+            format!("{value}, expected zero or a positive number"),
+        )
+    }
+
+    fn colour(&self, field: &str, rgb: [f64; 3]) -> Result<()> {
+        if rgb.iter().all(|v| (0.0..=1.0).contains(v)) {
+            return Ok(());
+        }
+        self.wrong(
+            field,
+            format!("{rgb:?}, expected red, green and blue in 0..1"),
+        )
+    }
+
+    fn unit(&self, field: &str, v: [f64; 3]) -> Result<[f64; 3]> {
+        let length = dot(v, v).sqrt();
+        if length.is_finite() && length > 1e-9 {
+            return Ok(v.map(|x| x / length));
+        }
+        self.wrong(
+            field,
+            format!("{v:?}, expected a direction other than zero"),
+        )
+    }
+
+    /// The name goes into the path of the output folder.
+    fn name(&self, name: String) -> Result<String> {
+        let plain = |c: char| c.is_alphanumeric() || "-_. ".contains(c);
+        if !name.is_empty() && !name.starts_with('.') && name.chars().all(plain) {
+            return Ok(name);
+        }
+        self.wrong(
+            "name",
+            format!("{name:?}, expected letters, digits, '-', '_' and '.'"),
+        )
+    }
+
+    fn rest(&mut self, prefix: &str, rest: &Map<String, Value>) {
+        let comment =
+            |k: &str| COMMENTS.contains(&k) || k.ends_with("note") || k.starts_with("mesh");
+        for key in rest.keys().filter(|k| !comment(k)) {
+            let file = self.file.display();
+            self.warnings
+                .push(format!("{file}: {prefix}{key}: not understood, ignored"));
+        }
+    }
+
+    /// A mesh is checked whatever the kind of the scene, so that a broken one is named.
+    fn mesh(&self, folder: &Path, object: &Value) -> Result<()> {
+        let Some(mesh) = object.get("mesh") else {
+            return Ok(());
+        };
+        // The name may be followed by a remark in brackets.
+        match mesh
+            .as_str()
+            .and_then(|text| text.split_whitespace().next())
+        {
+            Some(name) => mesh::check_obj(&folder.join(name)),
+            None => self.wrong(
+                "object.mesh",
+                format!("{mesh}, expected the name of an OBJ file"),
+            ),
+        }
+    }
+}
+
+fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}

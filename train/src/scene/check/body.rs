@@ -1,0 +1,168 @@
+//! Checks of the block, its material and what it touches.
+
+use super::super::{Block, Clamp, Floor, Law, Material, Name, Range, raw};
+use super::Checker;
+use crate::error::Result;
+
+impl Checker<'_> {
+    pub(super) fn block(&mut self, raw: raw::Block) -> Result<Block> {
+        if raw.kind != "block" {
+            return self.wrong("object.type", format!("{:?}, expected \"block\"", raw.kind));
+        }
+        for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
+            let (low, high) = (raw.block_min[axis], raw.block_max[axis]);
+            if high <= low {
+                let problem = format!(
+                    "the block is empty along {name} ({low} to {high} m), expected more than \
+                     object.block_min"
+                );
+                return self.wrong("object.block_max", problem);
+            }
+        }
+        self.positive("object.density", raw.density)?;
+        if let Some(text) = raw.initial_deformation.filter(|t| !t.starts_with("none")) {
+            let problem = format!("{text:?} is not supported, expected \"none\"");
+            return self.wrong("object.initial_deformation", problem);
+        }
+        self.rest("object.", &raw.rest);
+        Ok(Block {
+            min: raw.block_min,
+            max: raw.block_max,
+            density: raw.density,
+            velocity: raw.initial_velocity,
+            angular_velocity: raw.initial_angular_velocity,
+        })
+    }
+
+    pub(super) fn material(&mut self, raw: raw::Material) -> Result<Material> {
+        let model = raw.model.to_lowercase();
+        let law = if model.contains("neo-hookean") {
+            Law::NeoHookean
+        } else if model.contains("corotated") {
+            Law::FixedCorotated
+        } else {
+            let problem = format!(
+                "{:?}, expected \"compressible neo-Hookean\" or \"fixed corotated\"",
+                raw.model
+            );
+            return self.wrong("material.model", problem);
+        };
+        let viscosity = match raw.damping {
+            None => 0.0,
+            Some(raw::Damping::Text(text)) if text == "none" => 0.0,
+            Some(raw::Damping::Text(text)) => {
+                let problem = format!("{text:?}, expected \"none\" or an object with eta");
+                return self.wrong("material.damping", problem);
+            }
+            Some(raw::Damping::Viscous {
+                known: Some(false), ..
+            }) => {
+                let problem = "false, expected true: the viscosity cannot be searched for".into();
+                return self.wrong("material.damping.known", problem);
+            }
+            Some(raw::Damping::Viscous { eta, .. }) => eta,
+        };
+        self.not_negative("material.damping.eta", viscosity)?;
+        let mut known = Vec::new();
+        for (name, value) in [(Name::Mu, raw.mu), (Name::Lambda, raw.lambda)] {
+            if let Some(value) = value {
+                self.positive(&format!("material.{name}"), value)?;
+                known.push((name, value));
+            }
+        }
+        self.rest("material.", &raw.rest);
+        Ok(Material {
+            law,
+            viscosity,
+            known,
+        })
+    }
+
+    pub(super) fn floor(&mut self, raw: raw::Floor) -> Result<Floor> {
+        let normal = self.unit("floor.normal", raw.normal)?;
+        let friction = match raw.friction {
+            Some(friction) => friction,
+            None if raw.contact.contains("frictionless") => 0.0,
+            None => {
+                let problem = format!(
+                    "{:?}, expected \"frictionless\" or floor.friction",
+                    raw.contact
+                );
+                return self.wrong("floor.contact", problem);
+            }
+        };
+        self.not_negative("floor.friction", friction)?;
+        self.rest("floor.", &raw.rest);
+        Ok(Floor {
+            point: raw.point,
+            normal,
+            friction,
+        })
+    }
+
+    pub(super) fn above(&self, floor: &Floor, block: &Block) -> Result<()> {
+        let lowest = lowest_corner(floor, block);
+        let size = (0..3)
+            .map(|k| block.max[k] - block.min[k])
+            .fold(f64::MAX, f64::min);
+        if lowest >= -0.01 * size {
+            return Ok(());
+        }
+        let problem = format!(
+            "the block starts {} m inside the floor, expected above it",
+            -lowest
+        );
+        self.wrong("object.block_min", problem)
+    }
+
+    pub(super) fn clamp(&self, raw: raw::Clamp, block: &Block) -> Result<Clamp> {
+        let Some(axis) = ["x", "y", "z"].iter().position(|a| *a == raw.axis) else {
+            return self.wrong("clamp.axis", format!("{:?}, expected x, y or z", raw.axis));
+        };
+        let (low, high) = (block.min[axis], block.max[axis]);
+        if !(raw.plane > low && raw.plane < high) {
+            let problem = format!(
+                "{} m, expected inside the block, {low} to {high} m",
+                raw.plane
+            );
+            return self.wrong("clamp.plane", problem);
+        }
+        let above = raw.description.contains(">=") || raw.description.contains("> ");
+        Ok(Clamp {
+            axis,
+            plane: raw.plane,
+            above,
+        })
+    }
+
+    pub(super) fn unknown(&self, name: &str, raw: &raw::Unknown) -> Result<Range> {
+        let field = format!("unknowns.{name}");
+        let name: Name = match name.parse() {
+            Ok(name) => name,
+            Err(problem) => return self.wrong(&field, problem),
+        };
+        let field = format!("{field}.range");
+        let ends = match raw.range.as_array().map(Vec::as_slice) {
+            Some([min, max]) => min.as_f64().zip(max.as_f64()),
+            _ => None,
+        };
+        let Some((min, max)) = ends else {
+            return self.wrong(&field, format!("{}, expected [least, greatest]", raw.range));
+        };
+        self.positive(&field, min)?;
+        if max <= min {
+            let problem = format!("[{min}, {max}], expected the greater value last");
+            return self.wrong(&field, problem);
+        }
+        Ok(Range { name, min, max })
+    }
+}
+
+/// Height of the lowest corner of the block over the floor [m].
+fn lowest_corner(floor: &Floor, block: &Block) -> f64 {
+    let lowest = |k: usize| {
+        let n = floor.normal[k];
+        n * (if n > 0.0 { block.min[k] } else { block.max[k] } - floor.point[k])
+    };
+    (0..3).map(lowest).sum()
+}
