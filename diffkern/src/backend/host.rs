@@ -1,0 +1,66 @@
+//! Memory of the host: aligned, zeroed once, recycled.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ptr::NonNull;
+
+/// Alignment of every host buffer: a cache line, and the widest vector register.
+pub(crate) const ALIGN: usize = 64;
+
+/// A block of host memory, always initialised (fresh from the system it is zero, recycled it has old contents).
+pub(crate) struct HostBuffer {
+    at: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: it owns its block, and the methods that touch the contents are unsafe with the duty to exclude others.
+unsafe impl Send for HostBuffer {}
+// SAFETY: as above.
+unsafe impl Sync for HostBuffer {}
+
+impl HostBuffer {
+    /// A zeroed block of at least `bytes`; `None` when the system has none.
+    pub(crate) fn zeroed(bytes: usize) -> Option<HostBuffer> {
+        let bytes = Self::class(bytes)?;
+        let layout = Layout::from_size_align(bytes, ALIGN).ok()?;
+        // SAFETY: the size is not zero, see `class`.
+        let at = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        Some(HostBuffer { at, bytes })
+    }
+
+    /// Size of the block that serves `bytes`: whole cache lines, at least one.
+    pub(crate) fn class(bytes: usize) -> Option<usize> {
+        bytes.max(1).checked_next_multiple_of(ALIGN).filter(|&b| b <= isize::MAX as usize - ALIGN)
+    }
+
+    /// Start of the block, aligned to [`ALIGN`].
+    pub(crate) fn ptr(&self) -> *mut u8 {
+        self.at.as_ptr()
+    }
+
+    /// Size of the block, a multiple of [`ALIGN`].
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// # Safety
+    /// Nobody writes to the block while the slice lives.
+    pub(crate) unsafe fn slice(&self) -> &[u8] {
+        // SAFETY: the block is initialised and owned by `self`.
+        unsafe { std::slice::from_raw_parts(self.at.as_ptr(), self.bytes) }
+    }
+
+    /// # Safety
+    /// Nobody else reads or writes the block while the slice lives.
+    #[expect(clippy::mut_from_ref, reason = "exclusion is the caller's duty: buffers are shared by reference count")]
+    pub(crate) unsafe fn slice_mut(&self) -> &mut [u8] {
+        // SAFETY: the block is initialised and owned by `self`.
+        unsafe { std::slice::from_raw_parts_mut(self.at.as_ptr(), self.bytes) }
+    }
+}
+
+impl Drop for HostBuffer {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `zeroed` with this layout, which was valid there.
+        unsafe { dealloc(self.at.as_ptr(), Layout::from_size_align_unchecked(self.bytes, ALIGN)) }
+    }
+}
