@@ -1,0 +1,101 @@
+//! What a launch on the host takes, and what can go wrong in it.
+
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+use crate::element::{Element, Scalar};
+use crate::kernel::{Access, ElemTy, ScalarTy};
+
+/// An argument of [`run`](super::run), by slot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum HostArg<'a> {
+    /// Memory to read or write.
+    Array(HostArray<'a>),
+    /// An array that is not there: reads give zeros, writes are dropped.
+    Absent { elem: ElemTy, scalar: ScalarTy, len: u32 },
+    /// A real, of the kernel's scalar.
+    Real(f64),
+    /// `u32`.
+    U32(u32),
+    /// `i32`.
+    I32(i32),
+    /// `usize`, 32 bits wide in kernels.
+    Usize(u32),
+    /// `bool`.
+    Bool(bool),
+}
+
+/// Elements in the host's memory, borrowed for `'a`.
+///
+/// While a launch runs, nobody else touches what it writes, and nobody writes what it reads. The constructors establish
+/// this: [`HostArray::read`] and [`HostArray::write`] by borrowing, [`HostArray::new`] by its caller's promise.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HostArray<'a> {
+    pub(super) ptr: NonNull<u8>,
+    pub(super) len: u32,
+    pub(super) elem: ElemTy,
+    pub(super) scalar: ScalarTy,
+    pub(super) access: Access,
+    pub(super) owned: bool,
+    memory: PhantomData<&'a mut [u8]>,
+}
+
+// SAFETY: a borrow of plain scalars; threads of a launch read shared ones, write disjoint parts of owned ones, store to
+// others by atomics and accumulate into others through copies.
+unsafe impl Send for HostArray<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for HostArray<'_> {}
+
+impl<'a> HostArray<'a> {
+    /// `len` elements at `ptr`; `owned` when every access of the kernel has the index of its thread.
+    ///
+    /// # Safety
+    /// For all of `'a`, `ptr` is aligned for `scalar` and valid for reads of `len` elements, and for writes when
+    /// `access` writes. If it writes, nobody else accesses them, neither through another argument of the same launch;
+    /// otherwise nobody writes them.
+    pub(crate) unsafe fn new(
+        ptr: NonNull<u8>,
+        len: u32,
+        elem: ElemTy,
+        scalar: ScalarTy,
+        access: Access,
+        owned: bool,
+    ) -> HostArray<'a> {
+        HostArray { ptr, len, elem, scalar, access, owned, memory: PhantomData }
+    }
+
+    /// A slice to read. Elements beyond `u32::MAX` cannot be reached.
+    pub(crate) fn read<T: Element>(data: &'a [T]) -> HostArray<'a> {
+        let ptr = NonNull::from(data).cast();
+        // SAFETY: a shared borrow of a slice for `'a`, and `Read` does not write.
+        unsafe { HostArray::new(ptr, length(data.len()), T::ELEM, T::Scalar::TY, Access::Read, false) }
+    }
+
+    /// A slice to write. Elements beyond `u32::MAX` cannot be reached.
+    pub(crate) fn write<T: Element>(data: &'a mut [T], access: Access, owned: bool) -> HostArray<'a> {
+        let len = length(data.len());
+        // SAFETY: an exclusive borrow of a slice for `'a`.
+        unsafe { HostArray::new(NonNull::from(data).cast(), len, T::ELEM, T::Scalar::TY, access, owned) }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.len as usize * self.elem.components() * self.scalar.bytes()
+    }
+}
+
+fn length(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}
+
+/// Why a launch failed. Of several, that of the first chunk, so it does not depend on the threads either.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The access was clamped (read) or dropped (write).
+    OutOfRange { slot: usize, line: u32, index: u32, len: u32 },
+    /// Two threads stored to one element of an array (debug builds only); `threads` are their linear positions.
+    WrittenTwice { slot: usize, line: u32, index: u32, threads: [u32; 2] },
+    /// The domain has more than `u32::MAX` indices.
+    DomainTooLarge { dims: [usize; 3] },
+    /// The body panicked: a mistake in generated code.
+    Panicked { message: String },
+}

@@ -1,0 +1,94 @@
+//! Adding up the private copies of an array, page by page, each in the order of the chunks.
+
+use std::ptr::NonNull;
+
+use super::accumulate::{PAGE_BYTES, Pages, page_shift};
+use super::args::HostArray;
+use super::pool;
+use crate::element::Scalar;
+use crate::kernel::ScalarTy;
+
+/// No further copy of a page.
+const END: u32 = u32::MAX;
+
+/// The copies of each touched page as a linked list in chunk order.
+struct Copies {
+    /// Page and its first copy.
+    pages: Vec<(u32, u32)>,
+    /// Memory of a copy, and the next copy of the same page.
+    copies: Vec<(NonNull<u8>, u32)>,
+}
+
+// SAFETY: the memory belongs to the pages of chunks that are done, and each list is followed by one thread.
+unsafe impl Sync for Copies {}
+
+impl Copies {
+    fn new(chunks: &[&Pages]) -> Copies {
+        let mut lists = Copies { pages: Vec::new(), copies: Vec::new() };
+        let mut place: Vec<u32> = Vec::new();
+        // Prepending, so the last chunk first.
+        for (page, memory) in chunks.iter().rev().flat_map(|pages| pages.touched()) {
+            let Some(memory) = NonNull::new(memory) else { continue };
+            let k = page as usize;
+            if place.len() <= k {
+                place.resize(k + 1, END);
+            }
+            if place[k] == END {
+                place[k] = lists.pages.len() as u32;
+                lists.pages.push((page, END));
+            }
+            let first = &mut lists.pages[place[k] as usize].1;
+            let next = std::mem::replace(first, lists.copies.len() as u32);
+            lists.copies.push((memory, next));
+        }
+        lists
+    }
+
+    fn of_page(&self, first: u32) -> impl Iterator<Item = NonNull<u8>> + '_ {
+        let mut next = first;
+        std::iter::from_fn(move || {
+            let (memory, after) = *self.copies.get(next as usize)?;
+            next = after;
+            Some(memory)
+        })
+    }
+}
+
+/// Adds what the chunks accumulated to `array` and clears their pages. `chunks` are in order.
+pub(super) fn merge(array: HostArray<'_>, chunks: &[&Pages]) {
+    match array.scalar {
+        ScalarTy::F32 => merge_scalars::<f32>(array, chunks),
+        ScalarTy::F64 => merge_scalars::<f64>(array, chunks),
+        ScalarTy::U32 => merge_scalars::<u32>(array, chunks),
+        ScalarTy::I32 => merge_scalars::<i32>(array, chunks),
+    }
+    chunks.iter().for_each(|pages| pages.set_merged());
+}
+
+fn merge_scalars<S: Scalar>(array: HostArray<'_>, chunks: &[&Pages]) {
+    let copies = Copies::new(chunks);
+    let components = array.elem.components();
+    let per_page = components << page_shift(components * size_of::<S>());
+    let (array, total) = (&array, array.len as usize * components);
+    let merged = pool::share(copies.pages.len() as u32, pool::Grain::At(16), |pages| {
+        for &(page, first) in &copies.pages[pages.start as usize..pages.end as usize] {
+            let start = page as usize * per_page;
+            let scalars = per_page.min(total - start);
+            // SAFETY: a page of the array, which a launch writes exclusively; each page is merged once.
+            let sum = unsafe { std::slice::from_raw_parts_mut(array.ptr.cast::<S>().add(start).as_ptr(), scalars) };
+            for memory in copies.of_page(first) {
+                // SAFETY: a page of a copy, which holds at least that many scalars.
+                let copy = unsafe { std::slice::from_raw_parts_mut(memory.cast::<S>().as_ptr(), scalars) };
+                add_and_clear(sum, copy);
+            }
+        }
+    });
+    debug_assert!(merged.is_ok() && per_page * size_of::<S>() <= PAGE_BYTES);
+}
+
+fn add_and_clear<S: Scalar>(sum: &mut [S], copy: &mut [S]) {
+    for (sum, x) in sum.iter_mut().zip(copy) {
+        *sum = sum.plus(*x);
+        *x = S::ZERO;
+    }
+}

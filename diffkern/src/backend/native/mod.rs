@@ -1,0 +1,24 @@
+//! Kernels on the host CPU: bodies generated as Rust, run over chunks of the domain by a small pool of threads.
+//!
+//! The results do not depend on the number of threads: the chunks are a function of the shapes alone, and what two
+//! chunks add into one element is added up in chunk order.
+
+mod accumulate;
+mod args;
+mod chunk;
+mod exec;
+mod merge;
+mod pool;
+mod simd;
+mod views;
+
+pub use chunk::{Chunk, Positions};
+pub use pool::set_threads;
+pub use simd::{Body, dispatch};
+pub use views::{Acc, In, Out, Take};
+
+pub(crate) use args::{Fault, HostArg, HostArray};
+pub(crate) use exec::{Options, run};
+
+#[cfg(test)]
+mod tests;

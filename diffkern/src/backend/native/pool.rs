@@ -1,0 +1,249 @@
+//! Threads that help a launch: they spin for a moment after a job, then sleep.
+
+use std::cell::UnsafeCell;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
+
+/// How long a thread spins before it sleeps: about what it costs to wake it.
+const SPIN: Duration = Duration::from_micros(20);
+
+/// Work left that makes it worth waking the others.
+const WORTH: Duration = Duration::from_micros(15);
+
+/// How much of `0..n` a thread claims at a time.
+#[derive(Clone, Copy)]
+pub(super) enum Grain {
+    /// So many.
+    At(u32),
+    /// A part of what is left, but at least so many.
+    Shrinking(u32),
+}
+
+/// Calls `work` on parts of `0..n`, in parallel when that pays; the error is the message of a panic in it. Starts on
+/// the caller, who measures; a launch while another thread's is under way stays on its caller.
+pub(super) fn share(n: u32, grain: Grain, work: impl Fn(Range<u32>) + Sync) -> Result<(), String> {
+    let threads = threads();
+    let next = AtomicU32::new(0);
+    let failure = Mutex::new(None);
+    let claim = |least: Option<u32>| {
+        let size = |left: u32| match (least, grain) {
+            (_, Grain::At(size)) => size.min(left),
+            (Some(size), _) => size.min(left),
+            (None, Grain::Shrinking(least)) => (left / (4 * threads as u32)).max(least).min(left),
+        };
+        let start = next
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |at| (at < n).then(|| at + size(n - at)))
+            .ok()?;
+        Some(start..start + size(n - start))
+    };
+    let run = |range| {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| work(range))) {
+            lock(&failure).get_or_insert(message(&*panic));
+            next.store(n, Ordering::Relaxed);
+        }
+    };
+    let drain = || {
+        while let Some(range) = claim(None) {
+            run(range);
+        }
+    };
+    if threads == 1 {
+        drain();
+    } else {
+        let begin = Instant::now();
+        // Ever larger parts, until the time they took says that the rest is worth sharing.
+        let mut size = match grain {
+            Grain::At(size) | Grain::Shrinking(size) => size,
+        };
+        while let Some(range) = claim(Some(size)) {
+            let done = range.end;
+            run(range);
+            let spent = begin.elapsed();
+            let left = spent.mul_f64(f64::from(n - done) / f64::from(done));
+            if left.max(spent.min(left * 8)) > WORTH {
+                pool().help(threads - 1, &drain);
+                break;
+            }
+            size = size.saturating_mul(2);
+        }
+    }
+    failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+}
+
+/// Sets how many threads a launch uses, the caller included; 0 for the default: `DIFFKERN_THREADS`, or as many as the
+/// machine runs at once. Results do not depend on it.
+pub fn set_threads(n: usize) {
+    THREADS.store(n, Ordering::Relaxed);
+}
+
+static THREADS: AtomicUsize = AtomicUsize::new(0);
+
+fn threads() -> usize {
+    static DEFAULT: OnceLock<usize> = OnceLock::new();
+    match THREADS.load(Ordering::Relaxed) {
+        0 => *DEFAULT.get_or_init(|| {
+            let asked = std::env::var("DIFFKERN_THREADS").ok().and_then(|n| n.parse().ok()).filter(|&n| n > 0);
+            asked.unwrap_or_else(parallelism)
+        }),
+        n => n,
+    }
+}
+
+fn parallelism() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Bits of [`Pool::state`] beside the number of threads inside (low) and of the job (from 32).
+const OPEN: u64 = 1 << 31;
+const WAITING: u64 = 1 << 30;
+const INSIDE: u64 = WAITING - 1;
+
+type Job = *const (dyn Fn() + Sync);
+
+struct Pool {
+    /// Held by the launch that uses the pool; the number of threads started.
+    launch: Mutex<usize>,
+    /// A thread may call `job` only between entering (adding 1 while `OPEN`) and leaving; the launch changes `job` only
+    /// when it is not `OPEN` and nobody is inside.
+    state: AtomicU64,
+    job: UnsafeCell<Option<(Job, usize)>>,
+    sleepers: AtomicUsize,
+    sleep: Mutex<()>,
+    wake: Condvar,
+    left: Condvar,
+}
+
+// SAFETY: `job` is guarded by `state`, see there, and points to a `Sync` closure that outlives the time it is open.
+unsafe impl Sync for Pool {}
+// SAFETY: as above.
+unsafe impl Send for Pool {}
+
+fn pool() -> &'static Pool {
+    static POOL: OnceLock<Pool> = OnceLock::new();
+    POOL.get_or_init(|| Pool {
+        launch: Mutex::new(0),
+        state: AtomicU64::new(0),
+        job: UnsafeCell::new(None),
+        sleepers: AtomicUsize::new(0),
+        sleep: Mutex::new(()),
+        wake: Condvar::new(),
+        left: Condvar::new(),
+    })
+}
+
+impl Pool {
+    /// Runs `job` on the caller and, if they come in time, on up to `helpers` more; it must not panic.
+    fn help(&'static self, helpers: usize, job: &(dyn Fn() + Sync)) {
+        let mut started = match self.launch.try_lock() {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(guard)) => guard.into_inner(),
+            Err(TryLockError::WouldBlock) => return job(),
+        };
+        while *started < helpers && self.start(*started) {
+            *started += 1;
+        }
+        // SAFETY: only the lifetime changes; nobody has the pointer after `close`.
+        let erased = unsafe { std::mem::transmute::<*const (dyn Fn() + Sync + '_), Job>(job) };
+        // SAFETY: the pool is closed and empty, and this launch holds the lock.
+        unsafe { *self.job.get() = Some((erased, helpers)) };
+        let epoch = (self.state.load(Ordering::Relaxed) >> 32).wrapping_add(1);
+        self.state.store(epoch << 32 | OPEN, Ordering::SeqCst);
+        if self.sleepers.load(Ordering::SeqCst) > 0 {
+            let _guard = lock(&self.sleep);
+            (0..helpers).for_each(|_| self.wake.notify_one());
+        }
+        job();
+        self.close();
+    }
+
+    /// Lets no more threads in and waits for those inside.
+    fn close(&self) {
+        self.state.fetch_and(!OPEN, Ordering::SeqCst);
+        if spin(|| self.state.load(Ordering::Acquire) & INSIDE == 0) {
+            return;
+        }
+        let mut guard = lock(&self.sleep);
+        self.state.fetch_or(WAITING, Ordering::SeqCst);
+        while self.state.load(Ordering::Acquire) & INSIDE != 0 {
+            guard = self.left.wait(guard).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Starts a thread; false when the system has none left.
+    fn start(&'static self, index: usize) -> bool {
+        let name = format!("diffkern-{}", index + 1);
+        std::thread::Builder::new().name(name).spawn(move || self.serve()).is_ok()
+    }
+
+    fn serve(&self) -> ! {
+        let mut seen = 0;
+        loop {
+            let news = || {
+                let state = self.state.load(Ordering::SeqCst);
+                state & OPEN != 0 && state >> 32 != seen
+            };
+            if !spin(news) {
+                let mut guard = lock(&self.sleep);
+                self.sleepers.fetch_add(1, Ordering::SeqCst);
+                while !news() {
+                    guard = self.wake.wait(guard).unwrap_or_else(PoisonError::into_inner);
+                }
+                self.sleepers.fetch_sub(1, Ordering::SeqCst);
+            }
+            seen = self.state.load(Ordering::Relaxed) >> 32;
+            self.visit();
+        }
+    }
+
+    /// Enters if open, runs the job unless there is enough help already, leaves.
+    fn visit(&self) {
+        let enter = |state: u64| (state & OPEN != 0).then_some(state + 1);
+        let Ok(before) = self.state.fetch_update(Ordering::Acquire, Ordering::Relaxed, enter) else { return };
+        // SAFETY: inside, so the job stays as it is, and its closure lives.
+        if let Some((job, helpers)) = unsafe { *self.job.get() }
+            && before & INSIDE < helpers as u64
+        {
+            // SAFETY: as above.
+            unsafe { (*job)() };
+        }
+        let state = self.state.fetch_sub(1, Ordering::Release) - 1;
+        if state & WAITING != 0 && state & INSIDE == 0 {
+            let _guard = lock(&self.sleep);
+            self.left.notify_one();
+        }
+    }
+}
+
+/// Whether `done` became true within [`SPIN`]. Does not insist where threads outnumber the processors.
+fn spin(done: impl Fn() -> bool) -> bool {
+    let begin = Instant::now();
+    let patience = if threads() > parallelism_cached() { Duration::ZERO } else { SPIN };
+    loop {
+        for _ in 0..32 {
+            if done() {
+                return true;
+            }
+            std::hint::spin_loop();
+        }
+        if begin.elapsed() >= patience {
+            return done();
+        }
+    }
+}
+
+fn parallelism_cached() -> usize {
+    static CACHED: OnceLock<usize> = OnceLock::new();
+    *CACHED.get_or_init(parallelism)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "unknown panic".to_owned())
+}
