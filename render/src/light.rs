@@ -1,0 +1,76 @@
+use diffkern::{Array, Device, Float, Vec3};
+
+use crate::error::{Error, Result};
+
+/// One directional light, ambient light, and the colours of object and background.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Light {
+    /// Direction to the light, of any length.
+    pub direction: [f64; 3],
+    /// Strength of the directional light.
+    pub intensity: f64,
+    /// Strength of the light from everywhere.
+    pub ambient: f64,
+    /// Linear colour of the object.
+    pub albedo: [f64; 3],
+    /// Linear colour behind the object.
+    pub background: [f64; 3],
+}
+
+/// The same as arrays of one element (the albedo may have one per vertex); put `requires_grad()` arrays into the
+/// fields whose gradient you want.
+#[derive(Clone, Debug)]
+pub struct Lighting<F: Float> {
+    /// Direction to the light, of any length.
+    pub direction: Array<Vec3<F>>,
+    /// Strength of the directional light.
+    pub intensity: Array<F>,
+    /// Strength of the light from everywhere.
+    pub ambient: Array<F>,
+    /// Linear colour of the object, one for all or one per vertex.
+    pub albedo: Array<Vec3<F>>,
+    /// Linear colour behind the object.
+    pub background: Array<Vec3<F>>,
+}
+
+impl Light {
+    /// Refuses a light that cannot be shaded with.
+    ///
+    /// # Errors
+    /// Names the field, its value and what was expected.
+    pub fn check(&self) -> Result<()> {
+        let fail = |field, value, expected| Err(Error::Light { field, value, expected });
+        let finite = |v: &[f64; 3]| v.iter().all(|c| c.is_finite());
+        if !finite(&self.direction) || self.direction == [0.0; 3] {
+            return fail("direction", format!("{:?}", self.direction), "a finite vector that is not zero");
+        }
+        for (field, v) in [("intensity", self.intensity), ("ambient", self.ambient)] {
+            if !v.is_finite() {
+                return fail(field, v.to_string(), "a finite number");
+            }
+        }
+        for (field, v) in [("albedo", &self.albedo), ("background", &self.background)] {
+            if !finite(v) {
+                return fail(field, format!("{v:?}"), "three finite numbers");
+            }
+        }
+        Ok(())
+    }
+
+    /// Uploads the light.
+    ///
+    /// # Errors
+    /// What [`Light::check`] refuses.
+    pub fn lighting<F: Float>(&self, device: &Device) -> Result<Lighting<F>> {
+        self.check()?;
+        let vector = |v: [f64; 3]| device.array(&[Vec3::from_array(v.map(F::from_f64))]);
+        let scalar = |v: f64| device.array(&[F::from_f64(v)]);
+        Ok(Lighting {
+            direction: vector(self.direction)?,
+            intensity: scalar(self.intensity)?,
+            ambient: scalar(self.ambient)?,
+            albedo: vector(self.albedo)?,
+            background: vector(self.background)?,
+        })
+    }
+}

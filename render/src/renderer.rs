@@ -1,0 +1,203 @@
+use diffkern::{Array, Device, Float, Vec3, Vec4};
+
+use crate::bin::bin;
+use crate::camera::Pose;
+use crate::error::{Error, Result, same_length};
+use crate::light::Lighting;
+use crate::mesh::Mesh;
+use crate::raster::{composite, rasterize};
+use crate::shade::{gather_normals, lambert, turn_to_camera};
+use crate::silhouette::silhouette;
+
+/// Draws one mesh from any camera: exact coverage and Lambert-shaded colour, differentiable in the vertices, the
+/// albedo, the light and the camera.
+///
+/// # Gradient
+/// Exact for what is computed. One-sided where a triangle turns from front to back, where an edge parallel to an image
+/// axis crosses a pixel's border, where coverage reaches 1 in a pixel in which two layers overlap partly, and where
+/// shading is clipped. Zero for what is hidden (SoftRas blends hidden triangles in). Which of two overlapping layers
+/// is in front is decided per tile of 8 by 8 pixels from constant depths: the image jumps when that order changes.
+#[derive(Clone, Debug)]
+pub struct Renderer<F: Float> {
+    mesh: Mesh,
+    corners: Array<u32>,
+    group_vertex: Array<u32>,
+    filter: f64,
+    _real: std::marker::PhantomData<F>,
+}
+
+/// Coverage of an image, row by row from the top left.
+#[derive(Clone, Debug)]
+pub struct Silhouette<F: Float> {
+    /// `height * width` values in 0..1.
+    pub coverage: Array<F>,
+    /// Pixels per row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+}
+
+/// Colour and coverage of an image, row by row from the top left.
+#[derive(Clone, Debug)]
+pub struct Shaded<F: Float> {
+    /// Linear colours over the background, `height * width`.
+    pub color: Array<Vec3<F>>,
+    /// `height * width` values in 0..1.
+    pub coverage: Array<F>,
+    /// Pixels per row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+}
+
+/// Projected vertices and the candidates of every tile.
+struct Prepared<F: Float> {
+    projected: Array<Vec3<F>>,
+    start: Array<u32>,
+    list: Array<u32>,
+    tiles_x: u32,
+}
+
+impl<F: Float> Renderer<F> {
+    /// Uploads the topology. The filter is a box of one pixel.
+    ///
+    /// # Errors
+    /// When the device cannot hold it.
+    pub fn new(device: &Device, mesh: &Mesh) -> Result<Self> {
+        let corners: Vec<u32> =
+            mesh.triangles().iter().zip(mesh.groups()).flat_map(|(t, g)| t.iter().chain(g)).copied().collect();
+        Ok(Self {
+            mesh: mesh.clone(),
+            corners: device.array(&corners)?,
+            group_vertex: device.array(mesh.group_vertex())?,
+            filter: 1.0,
+            _real: std::marker::PhantomData,
+        })
+    }
+
+    /// Sets the width of the box filter [px]: 1 is exact pixel coverage, more is a blur.
+    ///
+    /// Whole pixels, because only then do the filters of all pixels add up to the same weight everywhere, and the area
+    /// of the image to the projected area (of an object inside the image and wider than the filter).
+    ///
+    /// # Errors
+    /// A width outside 1..=64.
+    pub fn with_filter_width(mut self, pixels: u32) -> Result<Self> {
+        if !(1..=64).contains(&pixels) {
+            return Err(Error::Value {
+                what: "filter width",
+                value: format!("{pixels} pixels"),
+                expected: "1 to 64 pixels".into(),
+            });
+        }
+        self.filter = f64::from(pixels);
+        Ok(self)
+    }
+
+    /// The mesh that is drawn.
+    pub fn mesh(&self) -> &Mesh {
+        &self.mesh
+    }
+
+    /// Coverage of every pixel: `min(1, sum of the shares of the triangles that face the camera)`.
+    ///
+    /// Reads the projected vertices to the host.
+    ///
+    /// # Errors
+    /// Another number of vertices than the mesh has, or a vertex that is not finite or before the near plane.
+    pub fn silhouette(&self, vertices: &Array<Vec3<F>>, pose: &Pose<F>) -> Result<Silhouette<F>> {
+        let p = self.prepare(vertices, pose)?;
+        let (width, height) = (pose.width, pose.height);
+        let coverage = vertices.device().zeros::<F>(width * height)?;
+        silhouette(
+            (width, height),
+            &p.projected,
+            &self.corners,
+            &p.start,
+            &p.list,
+            &coverage,
+            F::from_f64(self.filter),
+            p.tiles_x,
+            self.mesh.is_two_sided(),
+        )?;
+        Ok(Silhouette { coverage, width, height })
+    }
+
+    /// Colour over the background, and coverage.
+    ///
+    /// Colour is shaded at the normal groups and interpolated affinely in the image (Gouraud). Reads the projected
+    /// vertices to the host.
+    ///
+    /// # Errors
+    /// As [`Renderer::silhouette`], and when the albedo has neither one element nor one per vertex.
+    pub fn shaded(&self, vertices: &Array<Vec3<F>>, pose: &Pose<F>, lighting: &Lighting<F>) -> Result<Shaded<F>> {
+        let p = self.prepare(vertices, pose)?;
+        let colors = self.colors(vertices, pose, lighting)?;
+        let device = vertices.device();
+        let (width, height) = (pose.width, pose.height);
+        let pixels = device.zeros::<Vec4<F>>(width * height)?;
+        rasterize(
+            (width, height),
+            &p.projected,
+            &self.corners,
+            &colors,
+            &p.start,
+            &p.list,
+            &pixels,
+            F::from_f64(self.filter),
+            p.tiles_x,
+            self.mesh.is_two_sided(),
+        )?;
+        let color = device.zeros::<Vec3<F>>(width * height)?;
+        let coverage = device.zeros::<F>(width * height)?;
+        composite(width * height, &pixels, &lighting.background, &color, &coverage)?;
+        Ok(Shaded { color, coverage, width, height })
+    }
+
+    /// Lambert-shaded colour of every normal group.
+    fn colors(&self, vertices: &Array<Vec3<F>>, pose: &Pose<F>, lighting: &Lighting<F>) -> Result<Array<Vec3<F>>> {
+        let device = vertices.device();
+        let groups = self.mesh.group_vertex().len();
+        let albedo_per_vertex = lighting.albedo.len() != 1;
+        if albedo_per_vertex {
+            same_length("albedo", lighting.albedo.len(), self.mesh.vertices())?;
+        }
+        let mut normals = device.zeros::<Vec3<F>>(groups)?;
+        gather_normals(self.mesh.triangles().len(), vertices, &self.corners, &normals)?;
+        if self.mesh.is_two_sided() {
+            let turned = device.zeros::<Vec3<F>>(groups)?;
+            turn_to_camera(groups, &normals, vertices, &self.group_vertex, &pose.position, &turned)?;
+            normals = turned;
+        }
+        let colors = device.zeros::<Vec3<F>>(groups)?;
+        lambert(
+            groups,
+            &normals,
+            &self.group_vertex,
+            &lighting.albedo,
+            &lighting.direction,
+            &lighting.intensity,
+            &lighting.ambient,
+            &colors,
+            albedo_per_vertex,
+        )?;
+        Ok(colors)
+    }
+
+    fn prepare(&self, vertices: &Array<Vec3<F>>, pose: &Pose<F>) -> Result<Prepared<F>> {
+        if vertices.len() != self.mesh.vertices() {
+            return Err(Error::Mesh(format!(
+                "{} positions for {} vertices; expected one each",
+                vertices.len(),
+                self.mesh.vertices()
+            )));
+        }
+        let projected = pose.project(vertices)?;
+        let host: Vec<[f64; 3]> =
+            projected.to_vec()?.into_iter().map(|p| [p.x.to_f64(), p.y.to_f64(), p.z.to_f64()]).collect();
+        let bins = bin(&host, &self.mesh, (pose.width, pose.height), self.filter, pose.near)?;
+        let device = vertices.device();
+        let (start, list) = (device.array(&bins.start)?, device.array(&bins.list)?);
+        Ok(Prepared { projected, start, list, tiles_x: bins.tiles_x })
+    }
+}
