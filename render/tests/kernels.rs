@@ -1,0 +1,145 @@
+//! The generated gradient check of every kernel: dot-product identity and finite differences in f64.
+
+mod common;
+
+use common::*;
+use diffkern::{Array, Device, Mat3, Vec3, Vec4};
+use diffkern_render::bin::bin;
+use diffkern_render::camera::{camera_frame, project};
+use diffkern_render::loss::{add_color_squares, add_overlap, add_squares, add_tanimoto, color_difference, difference};
+use diffkern_render::pyramid::reduce;
+use diffkern_render::raster::{composite, rasterize};
+use diffkern_render::shade::{gather_normals, lambert, turn_to_camera};
+use diffkern_render::silhouette::silhouette;
+use diffkern_render::Mesh;
+
+fn scalars(device: &Device, seed: u64, n: usize) -> Array<f64> {
+    let mut random = Random(seed);
+    device.array(&(0..n).map(|_| 0.5 + 0.4 * random.next()).collect::<Vec<_>>()).unwrap()
+}
+
+fn vectors(device: &Device, seed: u64, n: usize) -> Array<V> {
+    let mut random = Random(seed);
+    device.array(&(0..n).map(|_| random.vec(0.4) + Vec3::new(0.5, 0.5, 0.5)).collect::<Vec<_>>()).unwrap()
+}
+
+fn corners(mesh: &Mesh) -> Vec<u32> {
+    mesh.triangles().iter().zip(mesh.groups()).flat_map(|(t, g)| t.iter().chain(g)).copied().collect()
+}
+
+#[test]
+fn camera_kernels() {
+    let d = Device::cpu();
+    let one = |v: [f64; 3]| d.array(&[Vec3::from_array(v)]).unwrap();
+    let (position, look_at, up) = (one([0.3, -4.0, 0.2]), one([0.1, 0.2, -0.1]), one([0.1, 0.0, 1.0]));
+    let frame = d.zeros::<Mat3<f64>>(1).unwrap();
+    camera_frame::gradcheck(1, &position, &look_at, &up, &frame).unwrap();
+    camera_frame(1, &position, &look_at, &up, &frame).unwrap();
+    let fov = d.array(&[0.5]).unwrap();
+    let x = vectors(&d, 1, 20);
+    let projected = d.zeros::<V>(20).unwrap();
+    project::gradcheck(20, &x, &position, &frame, &fov, &projected, 16.0, 12.0).unwrap();
+}
+
+/// A bumpy sphere in pixels of an image of 20 by 18, with its bins.
+struct Scene {
+    projected: Array<V>,
+    corners: Array<u32>,
+    start: Array<u32>,
+    list: Array<u32>,
+    tiles_x: u32,
+    groups: usize,
+}
+
+fn scene(d: &Device, filter: f64, two_sided: bool) -> Scene {
+    let (mut mesh, vertices) = bumpy_sphere([0.0; 3], 1.0, 5);
+    if two_sided {
+        mesh = mesh.two_sided();
+    }
+    let projected: Vec<V> = vertices.iter().map(|v| Vec3::new(9.7 + 7.3 * v.x, 8.9 - 7.3 * v.z, 3.0 + v.y)).collect();
+    let host: Vec<[f64; 3]> = projected.iter().map(|p| p.to_array()).collect();
+    let bins = bin(&host, &mesh, (20, 18), filter, 0.1).unwrap();
+    Scene {
+        projected: d.array(&projected).unwrap(),
+        corners: d.array(&corners(&mesh)).unwrap(),
+        start: d.array(&bins.start).unwrap(),
+        list: d.array(&bins.list).unwrap(),
+        tiles_x: bins.tiles_x,
+        groups: mesh.group_vertex().len(),
+    }
+}
+
+#[test]
+fn silhouette_kernel() {
+    let d = Device::cpu();
+    for filter in [1.0, 3.0] {
+        let s = scene(&d, filter, false);
+        let out = d.zeros::<f64>(20 * 18).unwrap();
+        silhouette::gradcheck((20, 18), &s.projected, &s.corners, &s.start, &s.list, &out, filter, s.tiles_x, false)
+            .unwrap();
+    }
+}
+
+#[test]
+fn raster_kernels() {
+    let d = Device::cpu();
+    for (filter, two_sided) in [(1.0, false), (2.0, false), (1.0, true)] {
+        let s = scene(&d, filter, two_sided);
+        let colors = vectors(&d, 3, s.groups);
+        let pixels = d.zeros::<Vec4<f64>>(20 * 18).unwrap();
+        rasterize::gradcheck(
+            (20, 18),
+            &s.projected,
+            &s.corners,
+            &colors,
+            &s.start,
+            &s.list,
+            &pixels,
+            filter,
+            s.tiles_x,
+            two_sided,
+        )
+        .unwrap();
+    }
+    let pixels = d.array(&vec![Vec4::new(0.2, 0.3, 0.4, 0.5), Vec4::new(0.1, 0.7, 0.0, 0.9)]).unwrap();
+    let (color, coverage) = (d.zeros::<V>(2).unwrap(), d.zeros::<f64>(2).unwrap());
+    composite::gradcheck(2, &pixels, &vectors(&d, 4, 1), &color, &coverage).unwrap();
+}
+
+#[test]
+fn shading_kernels() {
+    let d = Device::cpu();
+    let (mesh, vertices) = drop_block(2);
+    let x = upload(&d, &vertices);
+    let groups = mesh.group_vertex().len();
+    let normals = d.zeros::<V>(groups).unwrap();
+    let corner = d.array(&corners(&mesh)).unwrap();
+    gather_normals::gradcheck(mesh.triangles().len(), &x, &corner, &normals).unwrap();
+    let normal = vectors(&d, 5, groups);
+    let vertex = d.array(mesh.group_vertex()).unwrap();
+    let turned = d.zeros::<V>(groups).unwrap();
+    turn_to_camera::gradcheck(groups, &normal, &x, &vertex, &vectors(&d, 6, 1), &turned).unwrap();
+    let colors = d.zeros::<V>(groups).unwrap();
+    for per_vertex in [false, true] {
+        let albedo = vectors(&d, 7, if per_vertex { vertices.len() } else { 1 });
+        let (direction, intensity, ambient) = (vectors(&d, 8, 1), scalars(&d, 9, 1), scalars(&d, 10, 1));
+        lambert::gradcheck(groups, &normal, &vertex, &albedo, &direction, &intensity, &ambient, &colors, per_vertex)
+            .unwrap();
+    }
+}
+
+#[test]
+fn loss_kernels() {
+    let d = Device::cpu();
+    let (image, target) = (scalars(&d, 1, 50), scalars(&d, 2, 50));
+    let (picture, goal) = (vectors(&d, 3, 50), vectors(&d, 4, 50));
+    let total = d.zeros::<f64>(1).unwrap();
+    add_squares::gradcheck(4, &image, &target, &total, 0.3, 16).unwrap();
+    add_color_squares::gradcheck(4, &picture, &goal, &total, 0.3, 16).unwrap();
+    let sums = d.zeros::<f64>(3).unwrap();
+    add_overlap::gradcheck(4, &image, &target, &sums, 16).unwrap();
+    add_tanimoto::gradcheck(1, &d.array(&[2.0, 3.0, 4.0]).unwrap(), &total, 0.7).unwrap();
+    difference::gradcheck(50, &image, &target, &d.zeros::<f64>(50).unwrap(), 0.7).unwrap();
+    color_difference::gradcheck(50, &picture, &goal, &d.zeros::<V>(50).unwrap(), 0.7).unwrap();
+    reduce::gradcheck((5, 3), &image, &d.zeros::<f64>(15).unwrap(), 10, 5).unwrap();
+}
