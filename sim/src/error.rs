@@ -1,0 +1,106 @@
+//! What can go wrong, with the values that show it.
+
+/// A simulation that was set up wrongly or left the range in which it means something.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A value that no simulation can use.
+    #[error("{what} is {value}, expected {expected}")]
+    Invalid {
+        /// Which value.
+        what: String,
+        /// What it is.
+        value: String,
+        /// What it may be.
+        expected: String,
+    },
+    /// An element turned inside out.
+    #[error(
+        "particle {particle} is inverted after step {step}: det F = {det}, expected > 0; \
+         use a smaller time step, a finer grid or a stiffer material"
+    )]
+    Inverted {
+        /// Index of the particle.
+        particle: usize,
+        /// Number of steps taken.
+        step: usize,
+        /// Determinant of its deformation gradient.
+        det: f64,
+    },
+    /// A particle crosses more than a cell in one step.
+    #[error(
+        "particle {particle} moves {cells} cells in one step after step {step}: its speed is {speed} m/s, the limit at \
+         this grid {limit} m/s; use a smaller time step"
+    )]
+    TooFast {
+        /// Index of the particle.
+        particle: usize,
+        /// Number of steps taken.
+        step: usize,
+        /// Cells crossed in one step.
+        cells: f64,
+        /// Its speed \[m/s\].
+        speed: f64,
+        /// Speed of one cell a step \[m/s\].
+        limit: f64,
+    },
+    /// A particle is no longer on the grid.
+    #[error(
+        "particle {particle} left the grid after step {step}: its {axis} is {value}, the grid carries {low} to {high}; \
+         enlarge the grid (`reach`) or put a half-space there"
+    )]
+    Outside {
+        /// Index of the particle.
+        particle: usize,
+        /// Number of steps taken.
+        step: usize,
+        /// Name of the axis.
+        axis: char,
+        /// Its coordinate \[m\].
+        value: f64,
+        /// Smallest coordinate that the grid carries \[m\].
+        low: f64,
+        /// Largest coordinate that the grid carries \[m\].
+        high: f64,
+    },
+    /// A value that is not a number, or infinite.
+    #[error("{what} of particle {particle} is {value} after step {step}; use a smaller time step or check the parameters")]
+    NotFinite {
+        /// Which field of the state.
+        what: &'static str,
+        /// Index of the particle.
+        particle: usize,
+        /// Number of steps taken.
+        step: usize,
+        /// The value.
+        value: f64,
+    },
+    /// A failure of the runtime below.
+    #[error(transparent)]
+    Runtime(#[from] diffkern::Error),
+}
+
+impl Error {
+    pub(crate) fn invalid(what: impl Into<String>, value: impl ToString, expected: impl Into<String>) -> Error {
+        Error::Invalid { what: what.into(), value: value.to_string(), expected: expected.into() }
+    }
+}
+
+/// Result of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// `value` if it is finite and positive.
+pub(crate) fn positive(what: &str, value: f64) -> Result<f64> {
+    match value.is_finite() && value > 0.0 {
+        true => Ok(value),
+        false => Err(Error::invalid(what, value, "a positive number")),
+    }
+}
+
+/// `value` if it is finite and not negative.
+pub(crate) fn non_negative(what: &str, value: f64) -> Result<f64> {
+    match value.is_finite() && value >= 0.0 {
+        true => Ok(value),
+        false => Err(Error::invalid(what, value, "a number of at least 0")),
+    }
+}

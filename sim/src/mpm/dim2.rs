@@ -1,0 +1,125 @@
+//! Two dimensions.
+
+use super::dimension::Dimension;
+use super::distance::square_distance_2d;
+use super::g2p::grid_to_particles_2d;
+use super::grid_update::update_grid_2d;
+use super::p2g::particles_to_grid_2d;
+use super::solver::Solver;
+use super::state::State;
+use diffkern::prelude::*;
+
+/// Two dimensions.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Dim2;
+
+impl Dimension for Dim2 {
+    const AXES: usize = 2;
+    type Coords = [f64; 2];
+    type Counts = [usize; 2];
+    type Vector<F: Float> = Vec2<F>;
+    type Matrix<F: Float> = Mat2<F>;
+    type Node<F: Float> = Vec3<F>;
+
+    fn vector<F: Float>(c: &[f64; 2]) -> Vec2<F> {
+        Vec2::new(F::from_f64(c[0]), F::from_f64(c[1]))
+    }
+
+    fn coords<F: Float>(v: Vec2<F>) -> [f64; 2] {
+        [v.x.to_f64(), v.y.to_f64()]
+    }
+
+    fn identity<F: Float>() -> Mat2<F> {
+        Mat2::identity()
+    }
+
+    fn determinant<F: Float>(m: Mat2<F>) -> f64 {
+        let m = m.to_array().map(F::to_f64);
+        m[0] * m[3] - m[1] * m[2]
+    }
+
+    fn particles_to_grid<F: Float>(
+        solver: &Solver<Self, F>,
+        state: &State<Self, F>,
+        f_next: &Array<Mat2<F>>,
+        nodes: &Array<Vec3<F>>,
+    ) -> diffkern::Result<()> {
+        let model = solver.model();
+        let (origin, nodes_of) = (model.grid().origin(), model.grid().counts());
+        particles_to_grid_2d(
+            state.len(),
+            &state.x,
+            &state.v,
+            &state.c,
+            &state.f,
+            &solver.packed,
+            &model.planes,
+            &solver.friction,
+            &model.touching,
+            f_next,
+            nodes,
+            model.real(origin[0]),
+            model.real(origin[1]),
+            model.real(1.0 / model.grid().dx()),
+            model.real(model.dt()),
+            nodes_of[0],
+            nodes_of[1],
+            model.touching_count,
+            model.law().selector(),
+        )
+    }
+
+    fn update_grid<F: Float>(
+        solver: &Solver<Self, F>,
+        nodes: &Array<Vec3<F>>,
+        velocity: &Array<Vec2<F>>,
+    ) -> diffkern::Result<()> {
+        let model = solver.model();
+        update_grid_2d(
+            nodes.len(),
+            nodes,
+            &model.masks,
+            &model.planes,
+            &model.kinds,
+            &solver.friction,
+            &solver.gravity,
+            &solver.damping,
+            velocity,
+            model.real(model.dt()),
+            model.real(model.mass_cutoff()),
+            model.plane_count,
+        )
+    }
+
+    fn grid_to_particles<F: Float>(
+        solver: &Solver<Self, F>,
+        x: &Array<Vec2<F>>,
+        velocity: &Array<Vec2<F>>,
+        next: &State<Self, F>,
+    ) -> diffkern::Result<()> {
+        let model = solver.model();
+        let (origin, nodes_of) = (model.grid().origin(), model.grid().counts());
+        grid_to_particles_2d(
+            next.len(),
+            x,
+            velocity,
+            &next.x,
+            &next.v,
+            &next.c,
+            model.real(origin[0]),
+            model.real(origin[1]),
+            model.real(1.0 / model.grid().dx()),
+            model.real(model.dt()),
+            nodes_of[0],
+            nodes_of[1],
+        )
+    }
+
+    fn square_distance<F: Float>(
+        x: &Array<Vec2<F>>,
+        target: &Array<Vec2<F>>,
+        out: &Array<F>,
+    ) -> diffkern::Result<()> {
+        square_distance_2d(x.len(), x, target, out)
+    }
+}

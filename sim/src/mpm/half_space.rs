@@ -1,0 +1,96 @@
+//! Floors, walls and clamps.
+
+use super::dimension::Dimension;
+use crate::error::{Error, Result, non_negative, positive};
+
+/// What happens inside the solid.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Contact {
+    /// Grid nodes do not move.
+    Sticky,
+    /// Grid nodes move along the surface.
+    Slip,
+    /// Grid nodes move along the surface or away from it.
+    Separating,
+    /// Particles are pushed out by a pressure `stiffness (h/2 - gap)` on an area `h^(d-1)`, `h` the particle spacing.
+    Penalty {
+        /// Pressure per depth \[Pa/m\].
+        stiffness: f64,
+    },
+}
+
+/// A rigid body that fills `normal . x <= offset`; the normal points into the free side.
+///
+/// Coulomb friction acts for every contact but `Sticky`. On grid nodes contact begins about a cell early; a penalty does
+/// not.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HalfSpace<D: Dimension> {
+    /// Unit vector out of the solid.
+    pub normal: D::Coords,
+    /// Distance of the surface from the origin along the normal \[m\].
+    pub offset: f64,
+    /// Kind of contact.
+    pub contact: Contact,
+    /// Coulomb's coefficient.
+    pub friction: f64,
+}
+
+impl<D: Dimension> HalfSpace<D> {
+    /// The half-space below the plane through `point`; `normal` of any length but 0.
+    pub fn through(point: D::Coords, normal: D::Coords, contact: Contact) -> HalfSpace<D> {
+        let length = dot(normal.as_ref(), normal.as_ref()).sqrt();
+        let mut unit = normal;
+        unit.as_mut().iter_mut().for_each(|n| *n /= length);
+        HalfSpace { normal: unit, offset: dot(unit.as_ref(), point.as_ref()), contact, friction: 0.0 }
+    }
+
+    /// Holds every node with `x_axis <= plane`.
+    pub fn clamp(axis: usize, plane: f64) -> HalfSpace<D> {
+        let mut normal = D::Coords::default();
+        if let Some(n) = normal.as_mut().get_mut(axis) {
+            *n = 1.0;
+        }
+        HalfSpace { normal, offset: plane, contact: Contact::Sticky, friction: 0.0 }
+    }
+
+    /// The same with Coulomb's coefficient `friction`.
+    #[must_use]
+    pub fn with_friction(self, friction: f64) -> HalfSpace<D> {
+        HalfSpace { friction, ..self }
+    }
+
+    /// Distance from the surface, positive on the free side \[m\].
+    pub fn distance(&self, x: &D::Coords) -> f64 {
+        dot(self.normal.as_ref(), x.as_ref()) - self.offset
+    }
+
+    /// Number by which the grid kernel selects the contact; penalties do not act there.
+    pub(crate) fn kind(&self) -> Option<u32> {
+        match self.contact {
+            Contact::Sticky => Some(0),
+            Contact::Slip => Some(1),
+            Contact::Separating => Some(2),
+            Contact::Penalty { .. } => None,
+        }
+    }
+
+    pub(crate) fn check(&self, index: usize) -> Result<()> {
+        let square = dot(self.normal.as_ref(), self.normal.as_ref());
+        if !((square - 1.0).abs() < 1e-6) {
+            let what = format!("normal of half-space {index}");
+            return Err(Error::invalid(what, format!("{:?}", self.normal), "a vector of length 1"));
+        }
+        if !self.offset.is_finite() {
+            return Err(Error::invalid(format!("offset of half-space {index}"), self.offset, "a finite number"));
+        }
+        if let Contact::Penalty { stiffness } = self.contact {
+            positive(&format!("stiffness of half-space {index}"), stiffness)?;
+        }
+        non_negative(&format!("friction of half-space {index}"), self.friction)?;
+        Ok(())
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}

@@ -1,0 +1,82 @@
+//! The background grid: where its nodes are, and how they are numbered.
+
+use super::dimension::Dimension;
+use crate::error::{Error, Result, positive};
+
+/// A regular grid of nodes; the last axis runs fastest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Grid<D: Dimension> {
+    origin: D::Coords,
+    dx: f64,
+    nodes: D::Counts,
+}
+
+impl<D: Dimension> Grid<D> {
+    /// A grid with its first node at `origin` \[m\], node distance `dx` \[m\], and so many nodes an axis.
+    ///
+    /// # Errors
+    /// When `dx` is not positive, the origin not finite, an axis has fewer than 4 nodes, or there are more than 2^31.
+    pub fn new(origin: D::Coords, dx: f64, nodes: D::Counts) -> Result<Grid<D>> {
+        positive("dx of the grid", dx)?;
+        if let Some(o) = origin.as_ref().iter().find(|o| !o.is_finite()) {
+            return Err(Error::invalid("origin of the grid", o, "finite numbers"));
+        }
+        if let Some(n) = nodes.as_ref().iter().find(|&&n| n < 4) {
+            return Err(Error::invalid("nodes of a grid axis", n, "at least 4"));
+        }
+        let total = nodes.as_ref().iter().try_fold(1usize, |t, &n| t.checked_mul(n));
+        match total {
+            Some(t) if t <= i32::MAX as usize => Ok(Grid { origin, dx, nodes }),
+            _ => Err(Error::invalid("nodes of the grid", format!("{nodes:?}"), "at most 2^31 in all")),
+        }
+    }
+
+    /// Position of the first node \[m\].
+    pub fn origin(&self) -> D::Coords {
+        self.origin
+    }
+
+    /// Distance of neighbours \[m\].
+    pub fn dx(&self) -> f64 {
+        self.dx
+    }
+
+    /// Nodes an axis.
+    pub fn nodes(&self) -> D::Counts {
+        self.nodes
+    }
+
+    /// Number of nodes.
+    pub fn len(&self) -> usize {
+        self.nodes.as_ref().iter().product()
+    }
+
+    /// Whether it has no nodes; it always has.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Nodes an axis, as kernels take them.
+    pub(crate) fn counts(&self) -> [u32; 3] {
+        let mut counts = [1; 3];
+        counts.iter_mut().zip(self.nodes.as_ref()).for_each(|(c, &n)| *c = n as u32);
+        counts
+    }
+
+    /// Position of node `index` \[m\].
+    pub fn position(&self, index: usize) -> D::Coords {
+        let mut at = self.origin;
+        let mut rest = index;
+        for (a, &n) in at.as_mut().iter_mut().zip(self.nodes.as_ref()).rev() {
+            *a += (rest % n) as f64 * self.dx;
+            rest /= n;
+        }
+        at
+    }
+
+    /// Smallest and largest coordinate on `axis` at which a particle has all its nodes \[m\].
+    pub fn carried(&self, axis: usize) -> (f64, f64) {
+        let (o, n) = (self.origin.as_ref()[axis], self.nodes.as_ref()[axis] as f64);
+        (o + 0.5 * self.dx, o + (n - 1.5) * self.dx)
+    }
+}

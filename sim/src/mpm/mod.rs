@@ -1,0 +1,38 @@
+//! Material point method: MLS-MPM with quadratic B-splines and the APIC transfer, in two and three dimensions.
+//!
+//! One step is three launches over two fused arrays of the grid: particles to grid (with the deformation gradient and
+//! the stress), grid update, grid to particles. Gradients: Lamé parameters, viscosity, density, rest volume, damping,
+//! gravity, friction, and the initial state.
+//!
+//! Source: Hu, Fang, Ge, Qu, Zhu, Pradhana, Jiang: A moving least squares material point method, 2018.
+
+pub mod weights;
+pub mod penalty;
+pub mod boundary;
+pub mod p2g;
+pub mod grid_update;
+pub mod g2p;
+pub mod pack;
+mod dimension;
+mod lattice;
+mod half_space;
+mod model;
+mod params;
+mod state;
+mod check;
+mod solver;
+mod distance;
+mod dim2;
+mod dim3;
+
+pub use crate::material::Law;
+pub use dim2::Dim2;
+pub use dim3::Dim3;
+pub use dimension::Dimension;
+pub use distance::{mean_square_distance, square_distance_2d, square_distance_3d};
+pub use half_space::{Contact, HalfSpace};
+pub use lattice::Grid;
+pub use model::Model;
+pub use params::Params;
+pub use solver::Solver;
+pub use state::State;

@@ -1,0 +1,160 @@
+//! What stays the same during a simulation and is not identified: grid, time step, law, obstacles.
+
+use super::dimension::Dimension;
+use super::half_space::{Contact, HalfSpace};
+use super::lattice::Grid;
+use super::params::Params;
+use super::solver::Solver;
+use crate::error::{Error, Result, non_negative, positive};
+use crate::material::Law;
+use diffkern::prelude::*;
+
+/// Nodes up to this distance above a surface belong to the solid, in cells: a plane through nodes holds them.
+const ON_SURFACE: f64 = 1e-6;
+/// Speed below which friction by penalty fades \[m/s\].
+const SLIP_SPEED: f64 = 1e-3;
+
+/// The constant part of an MLS-MPM simulation.
+#[derive(Clone, Debug)]
+pub struct Model<D: Dimension, F: Float> {
+    device: Device,
+    grid: Grid<D>,
+    dt: f64,
+    law: Law,
+    cutoff: f64,
+    spacing: f64,
+    half_spaces: Vec<HalfSpace<D>>,
+    /// Two entries a half-space, see `particles_to_grid_2d`.
+    pub(crate) planes: Array<Vec4<F>>,
+    pub(crate) kinds: Array<u32>,
+    pub(crate) plane_count: u32,
+    /// The half-spaces that a node is in, one bit each.
+    pub(crate) masks: Array<u32>,
+    pub(crate) touching: Array<u32>,
+    pub(crate) touching_count: u32,
+}
+
+impl<D: Dimension, F: Float> Model<D, F> {
+    /// A model with time step `dt` \[s\].
+    ///
+    /// # Errors
+    /// When a value is out of its range, or memory is short.
+    pub fn new(device: &Device, grid: Grid<D>, dt: f64, law: Law, half_spaces: &[HalfSpace<D>]) -> Result<Self> {
+        positive("time step", dt)?;
+        if half_spaces.len() > 32 {
+            return Err(Error::invalid("number of half-spaces", half_spaces.len(), "at most 32"));
+        }
+        half_spaces.iter().enumerate().try_for_each(|(k, h)| h.check(k))?;
+        let touching: Vec<u32> = (0..half_spaces.len() as u32)
+            .filter(|&k| half_spaces[k as usize].kind().is_none())
+            .collect();
+        let kinds: Vec<u32> = half_spaces.iter().map(|h| h.kind().unwrap_or(0)).collect();
+        let masks: Vec<u32> = (0..grid.len()).map(|node| mask(&grid, half_spaces, node)).collect();
+        Ok(Model {
+            device: device.clone(),
+            grid,
+            dt,
+            law,
+            cutoff: 0.0,
+            spacing: 0.0,
+            planes: device.array(&planes(half_spaces, 0.0))?,
+            kinds: device.array(&or_one(kinds))?,
+            plane_count: half_spaces.len() as u32,
+            masks: device.array(&masks)?,
+            touching_count: touching.len() as u32,
+            touching: device.array(&or_one(touching))?,
+            half_spaces: half_spaces.to_vec(),
+        })
+    }
+
+    /// The same with nodes of at most `cutoff` \[kg\] left out. The default is 0: every node with mass takes part.
+    #[must_use]
+    pub fn with_mass_cutoff(self, cutoff: f64) -> Self {
+        Model { cutoff, ..self }
+    }
+
+    /// The same with the particle spacing `h` \[m\] that [`Contact::Penalty`] needs.
+    ///
+    /// # Errors
+    /// When `h` is negative or memory is short.
+    pub fn with_contact_spacing(self, h: f64) -> Result<Self> {
+        non_negative("contact spacing", h)?;
+        let planes = self.device.array(&planes(&self.half_spaces, h))?;
+        Ok(Model { spacing: h, planes, ..self })
+    }
+
+    /// A solver for so many particles with these parameters. Call it where the tape records, so that gradients reach
+    /// them.
+    ///
+    /// # Errors
+    /// When a parameter has the wrong length, or a penalty contact no spacing.
+    pub fn solver(&self, params: &Params<D, F>, particles: usize) -> Result<Solver<D, F>> {
+        if self.touching_count > 0 && self.spacing == 0.0 {
+            let advice = "the particle spacing, given by `with_contact_spacing`, for a penalty contact";
+            return Err(Error::invalid("contact spacing", 0.0, advice));
+        }
+        Solver::new(self.clone(), params, particles)
+    }
+
+    /// Where it computes.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The background grid.
+    pub fn grid(&self) -> &Grid<D> {
+        &self.grid
+    }
+
+    /// Time step \[s\].
+    pub fn dt(&self) -> f64 {
+        self.dt
+    }
+
+    /// Elastic law.
+    pub fn law(&self) -> Law {
+        self.law
+    }
+
+    /// Mass at or below which a node takes no part \[kg\].
+    pub fn mass_cutoff(&self) -> f64 {
+        self.cutoff
+    }
+
+    /// Floors, walls and clamps.
+    pub fn half_spaces(&self) -> &[HalfSpace<D>] {
+        &self.half_spaces
+    }
+
+    pub(crate) fn real(&self, x: f64) -> F {
+        F::from_f64(x)
+    }
+}
+
+fn mask<D: Dimension>(grid: &Grid<D>, half_spaces: &[HalfSpace<D>], node: usize) -> u32 {
+    let at = grid.position(node);
+    let held = |h: &HalfSpace<D>| h.kind().is_some() && h.distance(&at) <= ON_SURFACE * grid.dx();
+    half_spaces.iter().enumerate().fold(0, |bits, (k, h)| bits | u32::from(held(h)) << k)
+}
+
+fn planes<D: Dimension, F: Float>(half_spaces: &[HalfSpace<D>], h: f64) -> Vec<Vec4<F>> {
+    let vec4 = |v: [f64; 4]| Vec4::from_array(v.map(F::from_f64));
+    let area = h.powi(D::AXES as i32 - 1);
+    let entries = half_spaces.iter().flat_map(|s| {
+        let mut plane = [0.0; 4];
+        plane.iter_mut().zip(s.normal.as_ref()).for_each(|(p, n)| *p = *n);
+        let stiffness = match s.contact {
+            Contact::Penalty { stiffness } => stiffness,
+            _ => 0.0,
+        };
+        plane[3] = if s.kind().is_none() { s.offset + 0.5 * h } else { s.offset };
+        [vec4(plane), vec4([stiffness * area, SLIP_SPEED, 0.0, 0.0])]
+    });
+    let entries: Vec<_> = entries.collect();
+    if entries.is_empty() { vec![vec4([0.0; 4]); 2] } else { entries }
+}
+
+/// Kernels take no empty arrays.
+fn or_one(values: Vec<u32>) -> Vec<u32> {
+    if values.is_empty() { vec![0] } else { values }
+}

@@ -1,0 +1,22 @@
+//! Material parameters as the particle kernels read them: one vector a particle, packed once a rollout.
+
+use diffkern::prelude::*;
+
+/// `packed_i = (V0 mu, V0 lambda, V0 eta, V0 density)`; an array of one element stands for all particles.
+#[diff_kernel]
+pub fn pack_material<F: Float>(
+    mu: &Array<F>,
+    lambda: &Array<F>,
+    viscosity: &Array<F>,
+    density: &Array<F>,
+    volume: &Array<F>,
+    packed: &mut Array<Vec4<F>>,
+) {
+    let i = ABSOLUTE_POS;
+    let scale = volume[i.min(volume.len() - 1)];
+    let a = mu[i.min(mu.len() - 1)];
+    let b = lambda[i.min(lambda.len() - 1)];
+    let c = viscosity[i.min(viscosity.len() - 1)];
+    let d = density[i.min(density.len() - 1)];
+    packed[i] = Vec4::new(a, b, c, d) * scale;
+}

@@ -1,0 +1,77 @@
+//! The physical parameters: arrays, so that they may have gradients.
+
+use super::dimension::Dimension;
+use super::half_space::HalfSpace;
+use crate::error::{Error, Result};
+use diffkern::prelude::*;
+
+/// Parameters of a simulation. Call `requires_grad` on the arrays that should get a gradient.
+///
+/// "Per particle" arrays hold one element for all particles or one for each.
+#[derive(Clone, Debug)]
+pub struct Params<D: Dimension, F: Float> {
+    /// First Lamé parameter, the shear modulus \[Pa\], per particle.
+    pub mu: Array<F>,
+    /// Second Lamé parameter \[Pa\], per particle.
+    pub lambda: Array<F>,
+    /// Density at rest \[kg/m^3\] (\[kg/m^2\] in the plane), per particle.
+    pub density: Array<F>,
+    /// Newtonian viscosity \[Pa s\], per particle.
+    pub viscosity: Array<F>,
+    /// Volume at rest \[m^3\] (\[m^2\] in the plane), per particle.
+    pub volume: Array<F>,
+    /// Rate at which velocities decay \[1/s\], one element.
+    pub damping: Array<F>,
+    /// Gravity \[m/s^2\], one element.
+    pub gravity: Array<D::Vector<F>>,
+    /// Coulomb's coefficient of each half-space, in their order, or one for all of them.
+    pub friction: Array<F>,
+}
+
+impl<D: Dimension, F: Float> Params<D, F> {
+    /// One material for all particles; no viscosity, damping, gravity or friction.
+    ///
+    /// # Errors
+    /// When memory is short.
+    pub fn uniform(device: &Device, mu: f64, lambda: f64, density: f64, volume: f64) -> Result<Self> {
+        let one = |x: f64| device.array(&[F::from_f64(x)]);
+        Ok(Params {
+            mu: one(mu)?,
+            lambda: one(lambda)?,
+            density: one(density)?,
+            viscosity: one(0.0)?,
+            volume: one(volume)?,
+            damping: one(0.0)?,
+            gravity: device.array(&[D::vector::<F>(&D::Coords::default())])?,
+            friction: device.zeros::<F>(1)?,
+        })
+    }
+
+    /// The same with the friction of these half-spaces.
+    ///
+    /// # Errors
+    /// When memory is short.
+    pub fn with_friction(self, device: &Device, half_spaces: &[HalfSpace<D>]) -> Result<Self> {
+        if half_spaces.is_empty() {
+            return Ok(self);
+        }
+        let friction: Vec<F> = half_spaces.iter().map(|h| F::from_f64(h.friction)).collect();
+        Ok(Params { friction: device.array(&friction)?, ..self })
+    }
+
+    pub(crate) fn check(&self, particles: usize) -> Result<()> {
+        let per_particle = [
+            ("mu", &self.mu),
+            ("lambda", &self.lambda),
+            ("density", &self.density),
+            ("viscosity", &self.viscosity),
+            ("volume", &self.volume),
+        ];
+        match per_particle.iter().find(|(_, a)| a.len() != 1 && a.len() != particles) {
+            Some((name, a)) => {
+                Err(Error::invalid(format!("length of {name}"), a.len(), format!("1 or {particles}, one a particle")))
+            }
+            None => Ok(()),
+        }
+    }
+}

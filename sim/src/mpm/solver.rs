@@ -1,0 +1,148 @@
+//! The step, and what repeats it.
+
+use super::check;
+use super::dimension::Dimension;
+use super::model::Model;
+use super::pack::pack_material;
+use super::params::Params;
+use super::state::State;
+use crate::error::{Error, Result};
+use diffkern::prelude::*;
+use diffkern::Schedule;
+
+/// A model with its parameters: takes a state to the next.
+#[derive(Clone, Debug)]
+pub struct Solver<D: Dimension, F: Float> {
+    model: Model<D, F>,
+    /// See `pack_material`.
+    pub(crate) packed: Array<Vec4<F>>,
+    pub(crate) friction: Array<F>,
+    pub(crate) gravity: Array<D::Vector<F>>,
+    pub(crate) damping: Array<F>,
+}
+
+impl<D: Dimension, F: Float> Solver<D, F> {
+    pub(crate) fn new(model: Model<D, F>, params: &Params<D, F>, particles: usize) -> Result<Self> {
+        params.check(particles)?;
+        let expected = model.half_spaces().len().max(1);
+        if params.friction.len() != 1 && params.friction.len() != expected {
+            let (found, expected) = (params.friction.len(), format!("1 or {expected}, one a half-space"));
+            return Err(Error::invalid("length of friction", found, expected));
+        }
+        for (what, len) in [("damping", params.damping.len()), ("gravity", params.gravity.len())] {
+            if len != 1 {
+                return Err(Error::invalid(format!("length of {what}"), len, "1"));
+            }
+        }
+        let packed = model.device().zeros::<Vec4<F>>(particles)?;
+        pack_material(
+            particles,
+            &params.mu,
+            &params.lambda,
+            &params.viscosity,
+            &params.density,
+            &params.volume,
+            &packed,
+        )?;
+        let (friction, gravity, damping) =
+            (params.friction.clone(), params.gravity.clone(), params.damping.clone());
+        Ok(Solver { model, packed, friction, gravity, damping })
+    }
+
+    /// The model.
+    pub fn model(&self) -> &Model<D, F> {
+        &self.model
+    }
+
+    /// One explicit step of `dt`, state in, state out.
+    ///
+    /// # Errors
+    /// When a launch fails, which a particle outside the grid causes.
+    pub fn step(&self, state: &State<D, F>) -> diffkern::Result<State<D, F>> {
+        let (device, n, nodes) = (self.model.device(), state.len(), self.model.grid().len());
+
+        let f = device.uninit::<D::Matrix<F>>(n)?;
+        let momentum = device.zeros::<D::Node<F>>(nodes)?;
+        D::particles_to_grid(self, state, &f, &momentum)?;
+
+        let velocity = device.uninit::<D::Vector<F>>(nodes)?;
+        D::update_grid(self, &momentum, &velocity)?;
+
+        let (x, v, c) = (device.uninit(n)?, device.uninit(n)?, device.uninit(n)?);
+        let next = State { x, v, c, f };
+        D::grid_to_particles(self, &state.x, &velocity, &next)?;
+        Ok(next)
+    }
+
+    /// `steps` steps as one rollout, which a recording tape replays by `schedule`; then the checks of
+    /// [`Solver::check`]. `first_step` is where the error messages start to count.
+    ///
+    /// # Errors
+    /// When a launch or a check fails; the message names the first step and particle at which it does.
+    pub fn advance(
+        &self,
+        state: &State<D, F>,
+        first_step: usize,
+        steps: usize,
+        schedule: Schedule,
+    ) -> Result<State<D, F>> {
+        self.expect_particles(state)?;
+        let solver = self.clone();
+        let rolled = diffkern::rollout(steps, schedule, state.clone(), move |s, _| solver.step(s));
+        let checked = rolled.map_err(Error::from).and_then(|end| {
+            self.check(&end, first_step + steps)?;
+            Ok(end)
+        });
+        checked.map_err(|error| self.first_fault(state, first_step, steps).unwrap_or(error))
+    }
+
+    /// `frames` frames of `steps` steps each; `see` gets every frame, number 0 being `state` itself.
+    ///
+    /// # Errors
+    /// As [`Solver::advance`], and what `see` returns.
+    pub fn frames(
+        &self,
+        state: &State<D, F>,
+        frames: usize,
+        steps: usize,
+        schedule: Schedule,
+        mut see: impl FnMut(usize, &State<D, F>) -> Result<()>,
+    ) -> Result<State<D, F>> {
+        let mut now = state.clone();
+        for frame in 0..frames {
+            if frame > 0 {
+                now = self.advance(&now, (frame - 1) * steps, steps, schedule)?;
+            }
+            see(frame, &now)?;
+        }
+        Ok(now)
+    }
+
+    /// Whether every particle is finite, uninverted (`det F > 0`), on the grid, and slower than one cell a step. Reads
+    /// the state to the host.
+    ///
+    /// # Errors
+    /// On the first particle that is not, with its values; `step` is the number of steps taken.
+    pub fn check(&self, state: &State<D, F>, step: usize) -> Result<()> {
+        check::state(&self.model, state, step)
+    }
+
+    fn expect_particles(&self, state: &State<D, F>) -> Result<()> {
+        match self.packed.len() {
+            n if n == state.len() => Ok(()),
+            n => Err(Error::invalid("number of particles", state.len(), format!("{n}, as the solver was made for"))),
+        }
+    }
+
+    /// Goes through the steps again, checking each, to find where it went wrong.
+    fn first_fault(&self, state: &State<D, F>, first_step: usize, steps: usize) -> Option<Error> {
+        let mut now = state.clone();
+        for step in first_step..=first_step + steps {
+            if let Err(error) = self.check(&now, step) {
+                return Some(error);
+            }
+            now = self.step(&now).ok()?;
+        }
+        None
+    }
+}

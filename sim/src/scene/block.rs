@@ -1,0 +1,220 @@
+//! An elastic block.
+
+use super::time_step::{Stability, per_frame};
+use super::extent;
+use crate::error::{Error, Result, non_negative, positive};
+use crate::mesh::{BlockLattice, Surface};
+use crate::mpm::{Contact, Dim3, HalfSpace, Law, Model, Params, State};
+use diffkern::prelude::*;
+
+/// Description of a scene with one block of elastic material, stress free at the start.
+///
+/// Ranges are `[smallest, largest]`; a known value is a range of width 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlockSpec {
+    /// Corner with the smallest coordinates \[m\].
+    pub min: [f64; 3],
+    /// Corner with the largest coordinates \[m\].
+    pub max: [f64; 3],
+    /// Initial velocity of the centre \[m/s\].
+    pub velocity: [f64; 3],
+    /// Initial angular velocity about the centre \[rad/s\].
+    pub angular_velocity: [f64; 3],
+    /// Elastic law.
+    pub law: Law,
+    /// First Lamé parameter \[Pa\].
+    pub mu: [f64; 2],
+    /// Second Lamé parameter \[Pa\].
+    pub lambda: [f64; 2],
+    /// Density at rest \[kg/m^3\].
+    pub density: [f64; 2],
+    /// Viscosity \[Pa s\].
+    pub viscosity: [f64; 2],
+    /// Rate at which velocities decay \[1/s\].
+    pub damping: [f64; 2],
+    /// Gravity \[m/s^2\].
+    pub gravity: [f64; 3],
+    /// Floors, walls and clamps.
+    pub half_spaces: Vec<HalfSpace<Dim3>>,
+    /// Time to simulate \[s\].
+    pub duration: f64,
+    /// Frames a second \[1/s\].
+    pub frame_rate: f64,
+    /// Grid cells across the thinnest side, two particles a cell and axis.
+    pub cells: usize,
+    /// See [`Stability::cfl`].
+    pub cfl: f64,
+    /// Room on the grid beyond the predicted motion \[m\].
+    pub reach: f64,
+}
+
+impl Default for BlockSpec {
+    /// A 10 cm cube of soft gel at rest in the air for a second.
+    fn default() -> BlockSpec {
+        BlockSpec {
+            min: [0.0; 3],
+            max: [0.1; 3],
+            velocity: [0.0; 3],
+            angular_velocity: [0.0; 3],
+            law: Law::NeoHookean,
+            mu: [5e3; 2],
+            lambda: [1e4; 2],
+            density: [1e3; 2],
+            viscosity: [0.0; 2],
+            damping: [0.0; 2],
+            gravity: [0.0; 3],
+            half_spaces: Vec::new(),
+            duration: 1.0,
+            frame_rate: 32.0,
+            cells: 5,
+            cfl: 0.3,
+            reach: 0.0,
+        }
+    }
+}
+
+/// A block ready to run.
+#[derive(Clone, Debug)]
+pub struct BlockScene<F: Float> {
+    /// Grid, time step, law, obstacles.
+    pub model: Model<Dim3, F>,
+    /// State at time 0.
+    pub state: State<Dim3, F>,
+    /// Boundary of the block.
+    pub surface: Surface<F>,
+    /// Lattice of the particles at rest.
+    pub lattice: BlockLattice,
+    /// Steps from one frame to the next.
+    pub steps_per_frame: usize,
+    spec: BlockSpec,
+}
+
+impl BlockSpec {
+    /// Particles, grid, time step and surface on `device`.
+    ///
+    /// # Errors
+    /// When a value is out of its range, or memory is short.
+    pub fn build<F: Float>(&self, device: &Device) -> Result<BlockScene<F>> {
+        self.check()?;
+        let lattice = self.lattice();
+        let spacing = lattice.particle_volume().cbrt();
+        let dx = 2.0 * lattice.spacing.iter().fold(0.0f64, |m, &h| m.max(h));
+        let bounds = extent::motion(self);
+        let limit = self.stability(dx, spacing, extent::top_speed(self, &bounds)).time_step()?;
+        let (steps_per_frame, dt) = per_frame(self.frame_rate, limit);
+        let grid = extent::grid(self, &bounds, dx)?;
+        let model = Model::new(device, grid, dt, self.law, &self.half_spaces)?
+            .with_mass_cutoff(1e-12 * self.density[0] * lattice.particle_volume())
+            .with_contact_spacing(spacing)?;
+        let state = self.state(device, &lattice)?;
+        let surface = Surface::of_block(device, &lattice, 1)?;
+        Ok(BlockScene { model, state, surface, lattice, steps_per_frame, spec: self.clone() })
+    }
+
+    /// The particles at rest: as near to cubic cells as whole numbers allow.
+    pub fn lattice(&self) -> BlockLattice {
+        let size = [0, 1, 2].map(|a| self.max[a] - self.min[a]);
+        let thinnest = size.iter().fold(f64::INFINITY, |m, &s| m.min(s));
+        let h = thinnest / (2 * self.cells) as f64;
+        let counts = size.map(|s| (s / h).round().max(2.0) as usize);
+        let spacing = [0, 1, 2].map(|a| size[a] / counts[a] as f64);
+        BlockLattice { min: self.min, spacing, counts }
+    }
+
+    fn state<F: Float>(&self, device: &Device, lattice: &BlockLattice) -> Result<State<Dim3, F>> {
+        let [wx, wy, wz] = self.angular_velocity;
+        let spin = [[0.0, -wz, wy], [wz, 0.0, -wx], [-wy, wx, 0.0]];
+        let vec3 = |v: [f64; 3]| Vec3::from_array(v.map(F::from_f64));
+        let positions = lattice.positions();
+        let velocity = |x: &[f64; 3]| {
+            let r = [0, 1, 2].map(|a| x[a] - 0.5 * (self.min[a] + self.max[a]));
+            vec3([0, 1, 2].map(|a| self.velocity[a] + (0..3).map(|b| spin[a][b] * r[b]).sum::<f64>()))
+        };
+        let velocities: Vec<_> = positions.iter().map(velocity).collect();
+        let positions: Vec<_> = positions.into_iter().map(vec3).collect();
+        let state = State::at_rest(device, &positions, &velocities)?;
+        let [a, b, c] = spin.map(vec3);
+        Ok(State { c: device.full(positions.len(), Mat3::from_rows(a, b, c))?, ..state })
+    }
+
+    fn stability(&self, dx: f64, spacing: f64, speed: f64) -> Stability {
+        let stiffness = self.half_spaces.iter().map(|h| match h.contact {
+            Contact::Penalty { stiffness } => stiffness,
+            _ => 0.0,
+        });
+        Stability {
+            dx,
+            spacing,
+            p_modulus: self.lambda[1] + 2.0 * self.mu[1],
+            density: self.density[0],
+            viscosity: self.viscosity[1],
+            penalty: stiffness.fold(0.0, f64::max),
+            speed,
+            cfl: self.cfl,
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        for (a, axis) in ['x', 'y', 'z'].into_iter().enumerate() {
+            positive(&format!("size of the block along {axis}"), self.max[a] - self.min[a])?;
+            for (what, v) in
+                [("velocity", self.velocity), ("angular velocity", self.angular_velocity), ("gravity", self.gravity)]
+            {
+                if !v[a].is_finite() {
+                    return Err(Error::invalid(format!("{what} along {axis}"), v[a], "a finite number"));
+                }
+            }
+        }
+        for (what, [low, high]) in [("mu", self.mu), ("lambda", self.lambda), ("density", self.density)] {
+            positive(&format!("smallest {what}"), low)?;
+            ordered(what, low, high)?;
+        }
+        for (what, [low, high]) in [("viscosity", self.viscosity), ("damping", self.damping)] {
+            non_negative(&format!("smallest {what}"), low)?;
+            ordered(what, low, high)?;
+        }
+        positive("duration", self.duration)?;
+        positive("frame rate", self.frame_rate)?;
+        non_negative("reach", self.reach)?;
+        match self.cells {
+            0 => Err(Error::invalid("cells across the thinnest side", 0, "at least 1")),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<F: Float> BlockScene<F> {
+    /// Parameters with this `mu` and `lambda` \[Pa\], all others in the middle of their ranges.
+    ///
+    /// # Errors
+    /// When memory is short.
+    pub fn params(&self, device: &Device, mu: f64, lambda: f64) -> Result<Params<Dim3, F>> {
+        let middle = |[low, high]: [f64; 2]| 0.5 * (low + high);
+        let one = |x: f64| device.array(&[F::from_f64(x)]);
+        let volume = self.lattice.particle_volume();
+        let params = Params::uniform(device, mu, lambda, middle(self.spec.density), volume)?;
+        let gravity = device.array(&[Vec3::from_array(self.spec.gravity.map(F::from_f64))])?;
+        let (viscosity, damping) = (one(middle(self.spec.viscosity))?, one(middle(self.spec.damping))?);
+        Params { viscosity, damping, gravity, ..params }.with_friction(device, &self.spec.half_spaces)
+    }
+
+    /// The boundary with only every `stride`-th corner of the lattice as a vertex, to render faster.
+    ///
+    /// # Errors
+    /// When memory is short.
+    pub fn coarse_surface(&self, device: &Device, stride: usize) -> Result<Surface<F>> {
+        Surface::of_block(device, &self.lattice, stride)
+    }
+
+    /// What it was made from.
+    pub fn spec(&self) -> &BlockSpec {
+        &self.spec
+    }
+}
+
+fn ordered(what: &str, low: f64, high: f64) -> Result<()> {
+    match high.is_finite() && low <= high {
+        true => Ok(()),
+        false => Err(Error::invalid(format!("range of {what}"), format!("{low} to {high}"), "smallest first")),
+    }
+}
