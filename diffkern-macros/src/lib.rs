@@ -1,2 +1,42 @@
-//! Attribute macros of `diffkern`.
+//! Attribute macros of `diffkern`: the adjoint and the tangent of a kernel from its source.
+//!
+//! `parse` and `lower` turn the function into typed IR, `adjoint` and `tangent` are functions from IR to IR, `simplify`
+//! removes what nobody reads, `emit` writes Rust for the CPU and a text from which `diffkern` builds GPU kernels.
+
+mod access;
+mod activity;
+mod adjoint;
+mod builder;
+mod diagnostics;
+mod emit;
+mod expand;
+#[cfg(test)]
+mod golden;
 mod ir;
+mod lower;
+mod parse;
+mod reach;
+mod rules;
+mod simplify;
+mod tangent;
+#[cfg(test)]
+mod interp;
+
+/// A kernel: runs once for each index of a launch domain. See the kernel language in the documentation of `diffkern`.
+#[proc_macro_attribute]
+pub fn diff_kernel(
+    args: proc_macro::TokenStream,
+    item: proc_macro::TokenStream,
+) -> proc_macro::TokenStream {
+    expand::expand(args.into(), item.into(), ir::FuncKind::Kernel).into()
+}
+
+/// A device function: called from kernels and from other device functions, with the type of its result written at the
+/// call.
+#[proc_macro_attribute]
+pub fn diff_fn(
+    args: proc_macro::TokenStream,
+    item: proc_macro::TokenStream,
+) -> proc_macro::TokenStream {
+    expand::expand(args.into(), item.into(), ir::FuncKind::DiffFn).into()
+}

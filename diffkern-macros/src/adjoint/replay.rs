@@ -1,0 +1,136 @@
+//! Copies of primal statements, without what they write.
+
+use super::Adjoint;
+use crate::ir::{BinaryOp, Block, CallArg, Id, Op, Stmt, StmtKind, Ty};
+
+impl Adjoint<'_> {
+    /// `kept`: the block is reversed after this, so its own loops (not those inside its branches and loops, which
+    /// are replayed again) keep what their turns start from.
+    pub fn replay(&mut self, stmts: &[Stmt], kept: bool) {
+        for stmt in stmts {
+            self.b.span = stmt.span;
+            self.replay_one(&stmt.kind, kept);
+        }
+    }
+
+    pub fn name(&mut self, id: Id) -> Id {
+        let copy = if self.renames { self.b.fresh(self.primal.ty(id)) } else { id };
+        self.copy[id.0 as usize] = copy;
+        copy
+    }
+
+    fn names(&mut self, ids: &[Id]) -> Vec<Id> {
+        ids.iter().map(|id| self.name(*id)).collect()
+    }
+
+    fn vals(&self, ids: &[Id]) -> Vec<Id> {
+        ids.iter().map(|id| self.val(*id)).collect()
+    }
+
+    fn replay_one(&mut self, kind: &StmtKind, kept: bool) {
+        match kind {
+            StmtKind::Let { id, op } => {
+                let op = op.map(|x| self.val(x));
+                let id = self.name(*id);
+                self.b.push(StmtKind::Let { id, op });
+            }
+            StmtKind::Load { id, array, index } => {
+                let index = self.val(*index);
+                let id = self.name(*id);
+                self.b.push(StmtKind::Load { id, array: *array, index });
+            }
+            StmtKind::If { cond, then, els, results } => {
+                let cond = self.val(*cond);
+                let then = self.replay_block(then);
+                let els = self.replay_block(els);
+                let results = self.names(results);
+                self.b.push(StmtKind::If { cond, then, els, results });
+            }
+            StmtKind::For { index, lo, hi, carried, init, body, results } => {
+                let (lo, hi, init) = (self.val(*lo), self.val(*hi), self.vals(init));
+                let tape = if kept { self.tape(lo, hi, carried) } else { Vec::new() };
+                let index_copy = self.name(*index);
+                let carried_copy = self.names(carried);
+                let outer = self.b.take_stmts();
+                if !tape.is_empty() {
+                    let at = self.slot(index_copy, lo);
+                    for (stack, value) in tape.iter().zip(&carried_copy) {
+                        self.b.push(StmtKind::StackSet { stack: *stack, at, value: *value });
+                    }
+                    self.tapes.insert(*index, tape);
+                }
+                self.replay(&body.stmts, false);
+                let yields = self.vals(&body.yields);
+                let stmts = std::mem::replace(&mut self.b.stmts, outer);
+                let results = self.names(results);
+                let body = Block { stmts, yields };
+                let kind = StmtKind::For { index: index_copy, lo, hi, carried: carried_copy, init, body, results };
+                self.b.push(kind);
+            }
+            StmtKind::Call { callee, mode, args, results } => {
+                let args = args
+                    .iter()
+                    .map(|arg| match arg {
+                        CallArg::Value(id) => CallArg::Value(self.val(*id)),
+                        array => *array,
+                    })
+                    .collect();
+                let results = self.names(results);
+                self.b.push(StmtKind::Call { callee: *callee, mode: *mode, args, results });
+            }
+            StmtKind::Store { .. } | StmtKind::Add { .. } => {}
+            StmtKind::Take { .. }
+            | StmtKind::StackNew { .. }
+            | StmtKind::StackSet { .. }
+            | StmtKind::StackGet { .. } => unreachable!("the primal of an adjoint comes from source"),
+        }
+    }
+
+    fn replay_block(&mut self, block: &Block) -> Block {
+        let outer = self.b.take_stmts();
+        self.replay(&block.stmts, false);
+        let yields = self.vals(&block.yields);
+        Block { stmts: std::mem::replace(&mut self.b.stmts, outer), yields }
+    }
+
+    /// One stack per carried value, with a slot per turn.
+    fn tape(&mut self, lo: Id, hi: Id, carried: &[Id]) -> Vec<u32> {
+        let ty = self.b.ty(lo);
+        let runs = self.b.binary(BinaryOp::Lt, lo, hi);
+        let turns = self.b.sub(hi, lo);
+        let none = self.b.int(ty, 0);
+        let turns = self.b.select(runs, turns, none);
+        let len = self.b.cast(turns, Ty::Usize);
+        carried
+            .iter()
+            .map(|value| {
+                let stack = self.b.func.stacks;
+                self.b.func.stacks += 1;
+                self.b.push(StmtKind::StackNew { stack, ty: self.primal.ty(*value), len });
+                stack
+            })
+            .collect()
+    }
+
+    /// The slot of the turn with this index.
+    pub fn slot(&mut self, index: Id, lo: Id) -> Id {
+        let turn = self.b.sub(index, lo);
+        self.b.cast(turn, Ty::Usize)
+    }
+}
+
+impl Op {
+    /// The operation with each operand replaced.
+    pub fn map(&self, mut f: impl FnMut(Id) -> Id) -> Op {
+        match self {
+            Op::Const(_) | Op::Builtin(_) | Op::Len(_) => self.clone(),
+            Op::Unary(op, x) => Op::Unary(*op, f(*x)),
+            Op::Binary(op, a, b) => Op::Binary(*op, f(*a), f(*b)),
+            Op::Select(c, a, b) => Op::Select(f(*c), f(*a), f(*b)),
+            Op::Cast(x) => Op::Cast(f(*x)),
+            Op::Compose(parts) => Op::Compose(parts.iter().map(|x| f(*x)).collect()),
+            Op::Extract(x, k) => Op::Extract(f(*x), *k),
+            Op::Insert(x, k, y) => Op::Insert(f(*x), *k, f(*y)),
+        }
+    }
+}

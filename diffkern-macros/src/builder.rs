@@ -1,0 +1,138 @@
+//! Appends statements to a function under construction.
+
+use proc_macro2::Span;
+
+use crate::ir::{BinaryOp, Func, Id, Lit, Op, Stmt, StmtKind, Ty, UnaryOp};
+
+/// The function, and the statements of the block being written.
+pub struct Builder {
+    pub func: Func,
+    pub stmts: Vec<Stmt>,
+    /// Given to each statement: that of the primal statement it comes from.
+    pub span: Span,
+}
+
+impl Builder {
+    pub fn new(func: Func) -> Self {
+        Self { func, stmts: Vec::new(), span: Span::call_site() }
+    }
+
+    pub fn ty(&self, id: Id) -> Ty {
+        self.func.ty(id)
+    }
+
+    pub fn fresh(&mut self, ty: Ty) -> Id {
+        self.func.fresh(ty)
+    }
+
+    pub fn push(&mut self, kind: StmtKind) {
+        self.stmts.push(Stmt { kind, span: self.span });
+    }
+
+    pub fn op(&mut self, ty: Ty, op: Op) -> Id {
+        let id = self.fresh(ty);
+        self.push(StmtKind::Let { id, op });
+        id
+    }
+
+    pub fn real(&mut self, value: f64) -> Id {
+        self.op(Ty::Real, Op::Const(Lit::Real(value)))
+    }
+
+    pub fn int(&mut self, ty: Ty, value: i64) -> Id {
+        self.op(ty, Op::Const(Lit::Int(value)))
+    }
+
+    pub fn zero(&mut self, ty: Ty) -> Id {
+        match ty {
+            Ty::Real => self.real(0.0),
+            Ty::Bool => self.op(ty, Op::Const(Lit::Bool(false))),
+            Ty::Vec(_) | Ty::Mat(_) => {
+                let zero = self.real(0.0);
+                self.op(ty, Op::Compose(vec![zero; ty.components()]))
+            }
+            Ty::U32 | Ty::I32 | Ty::Usize => self.int(ty, 0),
+        }
+    }
+
+    pub fn unary(&mut self, op: UnaryOp, x: Id) -> Id {
+        let ty = match op {
+            UnaryOp::IsNan => Ty::Bool,
+            _ => self.ty(x),
+        };
+        self.op(ty, Op::Unary(op, x))
+    }
+
+    pub fn binary(&mut self, op: BinaryOp, a: Id, b: Id) -> Id {
+        let ty = match op {
+            BinaryOp::Dot => Ty::Real,
+            BinaryOp::MatVec => self.ty(b),
+            BinaryOp::Outer => match self.ty(a) {
+                Ty::Vec(n) => Ty::Mat(n),
+                other => other,
+            },
+            BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => Ty::Bool,
+            _ => self.ty(a),
+        };
+        self.op(ty, Op::Binary(op, a, b))
+    }
+
+    pub fn neg(&mut self, x: Id) -> Id {
+        self.unary(UnaryOp::Neg, x)
+    }
+
+    pub fn transpose(&mut self, m: Id) -> Id {
+        self.unary(UnaryOp::Transpose, m)
+    }
+
+    pub fn add(&mut self, a: Id, b: Id) -> Id {
+        self.binary(BinaryOp::Add, a, b)
+    }
+
+    pub fn sub(&mut self, a: Id, b: Id) -> Id {
+        self.binary(BinaryOp::Sub, a, b)
+    }
+
+    pub fn mul(&mut self, a: Id, b: Id) -> Id {
+        self.binary(BinaryOp::Mul, a, b)
+    }
+
+    pub fn div(&mut self, a: Id, b: Id) -> Id {
+        self.binary(BinaryOp::Div, a, b)
+    }
+
+    pub fn select(&mut self, cond: Id, a: Id, b: Id) -> Id {
+        self.op(self.ty(a), Op::Select(cond, a, b))
+    }
+
+    pub fn cast(&mut self, x: Id, ty: Ty) -> Id {
+        if self.ty(x) == ty { x } else { self.op(ty, Op::Cast(x)) }
+    }
+
+    pub fn extract(&mut self, x: Id, k: usize) -> Id {
+        self.op(Ty::Real, Op::Extract(x, k as u8))
+    }
+
+    /// Whether any component differs from zero.
+    pub fn nonzero(&mut self, x: Id) -> Id {
+        let zero = self.real(0.0);
+        if self.ty(x) == Ty::Real {
+            return self.binary(BinaryOp::Ne, x, zero);
+        }
+        let mut any = None;
+        for k in 0..self.ty(x).components() {
+            let part = self.extract(x, k);
+            let test = self.binary(BinaryOp::Ne, part, zero);
+            any = Some(match any {
+                None => test,
+                Some(any) => self.binary(BinaryOp::Or, any, test),
+            });
+        }
+        any.unwrap_or(zero)
+    }
+
+    /// Runs `write` with an empty block and returns the statements it wrote.
+    pub fn take_stmts(&mut self) -> Vec<Stmt> {
+        std::mem::take(&mut self.stmts)
+    }
+}

@@ -1,0 +1,319 @@
+//! The items that stand in place of an annotated function.
+//!
+//! A kernel `integrate` becomes the function `integrate(domain, arrays.., scalars..)`, which launches it, and the type
+//! `integrate`, which has `integrate::gradcheck(..)`. A device function `stress` stays callable on the host and becomes
+//! the type `stress`, by which kernels of any crate find its primal, vjp and jvp.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+use syn::{Ident, ItemFn};
+
+use super::native::rust_type;
+use super::{native, text};
+use crate::ir::{Access, Func, ParamKind, Ty};
+use crate::parse::{SigKind, Signature};
+
+/// A function in its three forms.
+pub struct Forms {
+    pub primal: Func,
+    pub adjoint: Func,
+    pub tangent: Func,
+}
+
+pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms) -> TokenStream {
+    let (name, vis) = (&item.sig.ident, &item.vis);
+    let docs = docs(item);
+    let (names, types): (Vec<_>, Vec<_>) = sig.params.iter().map(|p| (&p.name, launch_type(p.kind))).unzip();
+    let args: Vec<_> = sig.params.iter().map(|p| launch_arg(&p.name, p.kind)).collect();
+    let generics = sig.real.as_ref().map(|_| quote!(<F: ::diffkern::Float>));
+    // A kernel without reals has nothing that depends on F.
+    let scalar = if sig.real.is_some() { quote!(F) } else { quote!(f32) };
+    let check = gradcheck(sig, &names, &types, &args);
+    let bodies: Vec<_> = [(&forms.primal, "primal"), (&forms.adjoint, "adjoint"), (&forms.tangent, "tangent")]
+        .into_iter()
+        .map(|(func, name)| native::kernel(func, &format_ident!("{name}")))
+        .collect();
+    let (primal, adjoint, tangent) = (program(&forms.primal), program(&forms.adjoint), program(&forms.tangent));
+    let line = u32::try_from(name.span().start().line).unwrap_or(0);
+    let name_text = name.to_string();
+    let type_doc = format!("The generated adjoint and tangent of [`{name}()`] and their check.");
+    let allow = allow();
+    quote! {
+        #(#docs)*
+        #allow
+        #vis fn #name #generics(
+            domain: impl ::core::convert::Into<::diffkern::Domain>,
+            #(#names: #types),*
+        ) -> ::diffkern::Result<()> {
+            ::diffkern::private::launch(
+                #name::def(),
+                #name::native::<#scalar>(),
+                ::core::convert::Into::into(domain),
+                &[#(#args),*],
+            )
+        }
+
+        #[doc = #type_doc]
+        #[allow(non_camel_case_types)]
+        #vis enum #name {}
+
+        #allow
+        const _: () = {
+            #(#bodies)*
+
+            static DEF: ::diffkern::private::KernelDef = ::diffkern::private::KernelDef {
+                name: #name_text,
+                file: ::core::file!(),
+                line: #line,
+                primal: #primal,
+                adjoint: #adjoint,
+                tangent: #tangent,
+            };
+
+            impl #name {
+                #[doc(hidden)]
+                pub fn def() -> &'static ::diffkern::private::KernelDef {
+                    &DEF
+                }
+
+                #[doc(hidden)]
+                pub fn native<F: ::diffkern::Float>() -> ::diffkern::private::Native {
+                    ::diffkern::private::Native {
+                        scalar: <F as ::diffkern::Float>::SCALAR,
+                        primal: primal::<F>,
+                        adjoint: adjoint::<F>,
+                        tangent: tangent::<F>,
+                    }
+                }
+
+                #check
+            }
+        };
+    }
+}
+
+fn gradcheck(sig: &Signature, names: &[&Ident], types: &[TokenStream], args: &[TokenStream]) -> TokenStream {
+    let real = sig.real.as_ref().map(|_| quote!(type F = f64;));
+    let types = types.iter().map(|t| replace_real(t.clone()));
+    let scalar = if sig.real.is_some() { quote!(f64) } else { quote!(f32) };
+    quote! {
+        /// Checks the adjoint and the tangent at the given point, in f64 on the CPU: the dot-product identity and
+        /// finite differences.
+        ///
+        /// # Errors
+        /// When a bound is missed; the message has the numbers.
+        pub fn gradcheck(
+            domain: impl ::core::convert::Into<::diffkern::Domain>,
+            #(#names: #types),*
+        ) -> ::diffkern::Result<::diffkern::GradReport> {
+            #real
+            ::diffkern::private::gradcheck(
+                Self::def(),
+                Self::native::<#scalar>(),
+                ::core::convert::Into::into(domain),
+                &[#(#args),*],
+            )
+        }
+    }
+}
+
+/// `F` as `f64` in a type of the signature.
+fn replace_real(tokens: TokenStream) -> TokenStream {
+    tokens
+        .into_iter()
+        .map(|t| match t {
+            proc_macro2::TokenTree::Ident(i) if i == "F" => Ident::new("f64", i.span()).into(),
+            proc_macro2::TokenTree::Group(g) => {
+                proc_macro2::Group::new(g.delimiter(), replace_real(g.stream())).into()
+            }
+            other => other,
+        })
+        .collect()
+}
+
+pub fn function(item: &ItemFn, sig: &Signature, forms: &Forms) -> TokenStream {
+    let (name, vis) = (&item.sig.ident, &item.vis);
+    let docs = docs(item);
+    let name_text = name.to_string();
+    let bodies: Vec<_> = [(&forms.primal, "primal"), (&forms.adjoint, "vjp"), (&forms.tangent, "jvp")]
+        .into_iter()
+        .map(|(func, name)| native::function(func, &format_ident!("{name}")))
+        .collect();
+    let (primal, vjp, jvp) = (program(&forms.primal), program(&forms.adjoint), program(&forms.tangent));
+    let type_doc = format!("The generated adjoint and tangent of the device function `{name}`.");
+    let allow = allow();
+    let host = host_function(sig, forms, name, vis, &docs);
+    quote! {
+        #host
+
+        #[doc = #type_doc]
+        #[allow(non_camel_case_types)]
+        #vis enum #name {}
+
+        #allow
+        const _: () = {
+            static DEF: ::diffkern::private::FnDef = ::diffkern::private::FnDef {
+                name: #name_text,
+                primal: #primal,
+                vjp: #vjp,
+                jvp: #jvp,
+            };
+
+            #[doc(hidden)]
+            impl #name {
+                #(#bodies)*
+            }
+
+            impl ::diffkern::private::DiffFn for #name {
+                fn def() -> &'static ::diffkern::private::FnDef {
+                    &DEF
+                }
+            }
+        };
+    }
+}
+
+/// The function itself, for the host; one that takes arrays lives in kernels only.
+fn host_function(sig: &Signature, forms: &Forms, name: &Ident, vis: &syn::Visibility, docs: &[TokenStream]) -> TokenStream {
+    let scalars: Option<Vec<_>> = sig
+        .params
+        .iter()
+        .map(|p| match p.kind {
+            SigKind::Scalar { ty, .. } => Some((&p.name, rust_type(ty))),
+            SigKind::Array { .. } => None,
+        })
+        .collect();
+    let Some(scalars) = scalars else { return quote!() };
+    let (names, types): (Vec<_>, Vec<_>) = scalars.into_iter().unzip();
+    let results: Vec<_> = forms.primal.body.yields.iter().map(|&id| rust_type(forms.primal.ty(id))).collect();
+    let output = match results.as_slice() {
+        [one] => one.clone(),
+        all => quote!((#(#all),*)),
+    };
+    let (generics, scalar) = match sig.real {
+        Some(_) => (quote!(<F: ::diffkern::Float>), quote!(F)),
+        None => (quote!(), quote!(f32)),
+    };
+    let allow = allow();
+    quote! {
+        #(#docs)*
+        #allow
+        #[must_use]
+        #vis fn #name #generics(#(#names: #types),*) -> #output {
+            #name::primal::<#scalar>(#(#names),*)
+        }
+    }
+}
+
+/// What stands in place of an item with mistakes, so that its uses are no mistakes as well.
+pub fn fallback(item: &ItemFn, sig: Option<&Signature>, is_kernel: bool) -> TokenStream {
+    let Some(sig) = sig else { return quote!() };
+    let (name, vis) = (&item.sig.ident, &item.vis);
+    let generics = sig.real.as_ref().map(|_| quote!(<F: ::diffkern::Float>));
+    if !is_kernel {
+        return quote!();
+    }
+    let (names, types): (Vec<_>, Vec<_>) = sig.params.iter().map(|p| (&p.name, launch_type(p.kind))).unzip();
+    quote! {
+        #[allow(unused_variables, missing_docs)]
+        #vis fn #name #generics(
+            domain: impl ::core::convert::Into<::diffkern::Domain>,
+            #(#names: #types),*
+        ) -> ::diffkern::Result<()> {
+            ::core::unreachable!()
+        }
+    }
+}
+
+fn allow() -> TokenStream {
+    quote!(#[allow(unused, clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction)])
+}
+
+fn docs(item: &ItemFn) -> Vec<TokenStream> {
+    item.attrs.iter().map(ToTokens::to_token_stream).collect()
+}
+
+fn launch_type(kind: SigKind) -> TokenStream {
+    match kind {
+        SigKind::Array { elem, .. } => {
+            let elem = rust_type(elem);
+            quote!(&::diffkern::Array<#elem>)
+        }
+        SigKind::Scalar { ty: Ty::Usize, .. } => quote!(usize),
+        SigKind::Scalar { ty, .. } => rust_type(ty),
+    }
+}
+
+fn launch_arg(name: &Ident, kind: SigKind) -> TokenStream {
+    match kind {
+        SigKind::Array { .. } => quote!(::diffkern::private::Arg::Array(#name.any())),
+        SigKind::Scalar { ty, .. } => match ty {
+            Ty::U32 => quote!(::diffkern::private::Arg::U32(#name)),
+            Ty::I32 => quote!(::diffkern::private::Arg::I32(#name)),
+            Ty::Usize => quote!(::diffkern::private::Arg::usize(#name)?),
+            Ty::Bool => quote!(::diffkern::private::Arg::Bool(#name)),
+            _ => quote!(::diffkern::private::Arg::Real(::diffkern::Float::to_f64(#name))),
+        },
+    }
+}
+
+/// The table of a function: parameters, text, device functions.
+fn program(func: &Func) -> TokenStream {
+    let params = func.params.iter().map(|p| {
+        let name = &p.name;
+        let kind = match &p.kind {
+            ParamKind::Array { elem, access, owned } => {
+                let elem = variant(match elem {
+                    Ty::Real => "Real",
+                    Ty::U32 => "U32",
+                    Ty::I32 => "I32",
+                    Ty::Vec(2) => "Vec2",
+                    Ty::Vec(3) => "Vec3",
+                    Ty::Vec(_) => "Vec4",
+                    Ty::Mat(2) => "Mat2",
+                    _ => "Mat3",
+                });
+                let access = variant(match access {
+                    Access::Read => "Read",
+                    Access::Store => "Store",
+                    Access::Add => "Add",
+                    Access::Take => "Take",
+                    Access::Unused => "Unused",
+                });
+                quote!(::diffkern::private::ParamKind::Array {
+                    elem: ::diffkern::private::ElemTy::#elem,
+                    access: ::diffkern::private::Access::#access,
+                    owned: #owned,
+                })
+            }
+            ParamKind::Scalar { id, comptime } => {
+                // Parameters of device functions may be vectors; only the text, which has their types, is read there.
+                let ty = variant(match func.ty(*id) {
+                    Ty::U32 => "U32",
+                    Ty::I32 => "I32",
+                    Ty::Usize => "Usize",
+                    Ty::Bool => "Bool",
+                    _ => "Real",
+                });
+                quote!(::diffkern::private::ParamKind::Scalar {
+                    ty: ::diffkern::private::ScalarKind::#ty,
+                    comptime: #comptime,
+                })
+            }
+        };
+        quote!(::diffkern::private::ParamDef { name: #name, kind: #kind })
+    });
+    let text = text::text(func);
+    let callees = func.callees.iter().map(|path| quote!(<#path as ::diffkern::private::DiffFn>::def));
+    quote! {
+        ::diffkern::private::Program {
+            params: &[#(#params),*],
+            text: #text,
+            callees: &[#(#callees),*],
+        }
+    }
+}
+
+fn variant(name: &str) -> Ident {
+    Ident::new(name, Span::call_site())
+}

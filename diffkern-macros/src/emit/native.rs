@@ -1,0 +1,458 @@
+//! IR to Rust for the host CPU: one function over a chunk of the domain for a kernel, a plain function for a device
+//! function.
+//!
+//! ```text
+//! primal  x_next[i] = x[i] + v[i] * dt   let v3 = a0.get(i, 7); .. a2.set(i, v6, 7);
+//! adjoint                                let v3 = a6.take(i, 7); a4.add(i, v3 * dt, 7); a5.add(i, v3, 7);
+//! ```
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote, quote_spanned};
+use syn::Ident;
+
+use crate::ir::{
+    Access, BinaryOp, Block, Builtin, CallArg, CallMode, Func, FuncKind, Id, Lit, Op, ParamKind, Slot, Stmt, StmtKind,
+    Ty, UnaryOp,
+};
+
+/// `fn name<F: Float>(c: &Chunk)`, the body of a kernel over a chunk of its domain.
+pub fn kernel(func: &Func, name: &Ident) -> TokenStream {
+    let emit = Emit { func };
+    let bindings = func.params.iter().enumerate().map(|(slot, param)| {
+        let var = array(slot);
+        match &param.kind {
+            ParamKind::Array { elem, access, .. } => {
+                let elem = rust_type(*elem);
+                let (method, mutable) = match access {
+                    Access::Read => ("read", false),
+                    Access::Store => ("store", true),
+                    Access::Add => ("add", true),
+                    Access::Take => ("take", true),
+                    Access::Unused => return quote!(),
+                };
+                let method = format_ident!("{method}");
+                let mutable = mutable.then(|| quote!(mut));
+                quote!(let #mutable #var = c.#method::<#elem>(#slot);)
+            }
+            ParamKind::Scalar { id, .. } => {
+                let ty = func.ty(*id);
+                let (var, rust, method) = (value(*id), rust_type(ty), scalar_method(ty));
+                quote!(let #var: #rust = c.#method(#slot);)
+            }
+        }
+    });
+    let bindings: Vec<_> = bindings.collect();
+    let stacks = emit.stacks();
+    let body = emit.stmts(&func.body);
+    quote! {
+        #[inline(always)]
+        fn #name<F: ::diffkern::Float>(c: &::diffkern::private::Chunk<'_>) {
+            #(#bindings)*
+            #stacks
+            for p in c.range() {
+                #body
+            }
+        }
+    }
+}
+
+/// `fn name<F: Float>(args) -> results`, a device function in one of its modes.
+pub fn function(func: &Func, name: &Ident) -> TokenStream {
+    let emit = Emit { func };
+    let args = func.params.iter().enumerate().map(|(slot, param)| match &param.kind {
+        ParamKind::Array { elem, access, .. } => {
+            let (var, elem) = (array(slot), rust_type(*elem));
+            match access {
+                Access::Add => quote!(#var: &mut ::diffkern::private::Acc<'_, #elem>),
+                _ => quote!(#var: ::diffkern::private::In<'_, #elem>),
+            }
+        }
+        ParamKind::Scalar { id, .. } => {
+            let (var, ty) = (value(*id), rust_type(func.ty(*id)));
+            quote!(#var: #ty)
+        }
+    });
+    let args: Vec<_> = args.collect();
+    let types: Vec<_> = func.body.yields.iter().map(|&id| rust_type(func.ty(id))).collect();
+    let output = tuple(&types);
+    let result = emit.yields(&func.body);
+    let stacks = emit.stacks();
+    let body = emit.stmts(&func.body);
+    quote! {
+        #[inline(always)]
+        pub fn #name<F: ::diffkern::Float>(#(#args),*) -> #output {
+            #stacks
+            #body
+            #result
+        }
+    }
+}
+
+/// The Rust type of a value, with the real type `F`.
+pub fn rust_type(ty: Ty) -> TokenStream {
+    match ty {
+        Ty::Real => quote!(F),
+        Ty::U32 | Ty::Usize => quote!(u32),
+        Ty::I32 => quote!(i32),
+        Ty::Bool => quote!(bool),
+        Ty::Vec(n) => {
+            let name = format_ident!("Vec{n}");
+            quote!(::diffkern::#name<F>)
+        }
+        Ty::Mat(n) => {
+            let name = format_ident!("Mat{n}");
+            quote!(::diffkern::#name<F>)
+        }
+    }
+}
+
+fn scalar_method(ty: Ty) -> Ident {
+    format_ident!(
+        "{}",
+        match ty {
+            Ty::U32 | Ty::Usize => "u32",
+            Ty::I32 => "i32",
+            Ty::Bool => "bool",
+            _ => "real",
+        }
+    )
+}
+
+fn value(id: Id) -> Ident {
+    format_ident!("v{}", id.0)
+}
+
+fn array(slot: Slot) -> Ident {
+    format_ident!("a{slot}")
+}
+
+fn tuple(parts: &[TokenStream]) -> TokenStream {
+    match parts {
+        [one] => one.clone(),
+        parts => quote!((#(#parts),*)),
+    }
+}
+
+struct Emit<'a> {
+    func: &'a Func,
+}
+
+impl Emit<'_> {
+    /// The stacks, made once and used again for every index.
+    fn stacks(&self) -> TokenStream {
+        fn find(block: &Block, found: &mut Vec<(u32, Ty)>) {
+            for stmt in &block.stmts {
+                match &stmt.kind {
+                    StmtKind::StackNew { stack, ty, .. } if !found.iter().any(|(s, _)| s == stack) => {
+                        found.push((*stack, *ty));
+                    }
+                    StmtKind::If { then, els, .. } => {
+                        find(then, found);
+                        find(els, found);
+                    }
+                    StmtKind::For { body, .. } => find(body, found),
+                    _ => {}
+                }
+            }
+        }
+        let mut found = Vec::new();
+        find(&self.func.body, &mut found);
+        found
+            .iter()
+            .map(|(stack, ty)| {
+                let (name, ty) = (format_ident!("s{stack}"), rust_type(*ty));
+                quote!(let mut #name = ::std::vec::Vec::<#ty>::new();)
+            })
+            .collect()
+    }
+
+    fn stmts(&self, block: &Block) -> TokenStream {
+        block.stmts.iter().map(|s| self.stmt(s)).collect()
+    }
+
+    fn yields(&self, block: &Block) -> TokenStream {
+        let parts: Vec<_> = block
+            .yields
+            .iter()
+            .map(|&id| {
+                let v = value(id);
+                quote!(#v)
+            })
+            .collect();
+        tuple(&parts)
+    }
+
+    fn typed(&self, id: Id) -> (Ident, TokenStream) {
+        (value(id), rust_type(self.func.ty(id)))
+    }
+
+    /// `let a: A = ..`, `let (a, b): (A, B) = ..`, or nothing to bind.
+    fn binding(&self, ids: &[Id]) -> TokenStream {
+        if ids.is_empty() {
+            return quote!();
+        }
+        let (names, types): (Vec<_>, Vec<_>) = ids.iter().map(|&id| self.typed(id)).unzip();
+        let names: Vec<_> = names.into_iter().map(|n| quote!(#n)).collect();
+        let (names, types) = (tuple(&names), tuple(&types));
+        quote!(let #names: #types =)
+    }
+
+    fn stmt(&self, stmt: &Stmt) -> TokenStream {
+        let line = u32::try_from(stmt.span.start().line).unwrap_or(u32::MAX);
+        match &stmt.kind {
+            StmtKind::Let { id, op } => {
+                let (name, ty) = self.typed(*id);
+                let op = self.op(op, self.func.ty(*id));
+                quote!(let #name: #ty = #op;)
+            }
+            StmtKind::Load { id, array: slot, index } => {
+                let ((name, ty), array, index) = (self.typed(*id), array(*slot), value(*index));
+                quote!(let #name: #ty = #array.get(#index, #line);)
+            }
+            StmtKind::Take { id, array: slot, index } => {
+                let ((name, ty), array, index) = (self.typed(*id), array(*slot), value(*index));
+                quote!(let #name: #ty = #array.take(#index, #line);)
+            }
+            StmtKind::Store { array: slot, index, value: v } => {
+                let (array, index, v) = (array(*slot), value(*index), value(*v));
+                quote!(#array.set(#index, #v, #line);)
+            }
+            StmtKind::Add { array: slot, index, value: v } => {
+                let (array, index, v) = (array(*slot), value(*index), value(*v));
+                quote!(#array.add(#index, #v, #line);)
+            }
+            StmtKind::If { cond, then, els, results } => {
+                let (binding, cond) = (self.binding(results), value(*cond));
+                let (then_body, then_value) = (self.stmts(then), self.yields(then));
+                let (else_body, else_value) = (self.stmts(els), self.yields(els));
+                quote!(#binding if #cond { #then_body #then_value } else { #else_body #else_value };)
+            }
+            StmtKind::For { index, lo, hi, carried, init, body, results } => {
+                self.for_loop(*index, (*lo, *hi), carried, init, body, results)
+            }
+            StmtKind::StackNew { stack, len, .. } => {
+                let (stack, len) = (format_ident!("s{stack}"), value(*len));
+                quote! {
+                    #stack.clear();
+                    #stack.resize(#len as usize, ::core::default::Default::default());
+                }
+            }
+            StmtKind::StackSet { stack, at, value: v } => {
+                let (stack, at, v) = (format_ident!("s{stack}"), value(*at), value(*v));
+                quote!(#stack[#at as usize] = #v;)
+            }
+            StmtKind::StackGet { id, stack, at } => {
+                let ((name, ty), stack, at) = (self.typed(*id), format_ident!("s{stack}"), value(*at));
+                quote!(let #name: #ty = #stack[#at as usize];)
+            }
+            StmtKind::Call { callee, mode, args, results } => {
+                let path = &self.func.callees[*callee];
+                let mode = format_ident!(
+                    "{}",
+                    match mode {
+                        CallMode::Primal => "primal",
+                        CallMode::Vjp => "vjp",
+                        CallMode::Jvp => "jvp",
+                    }
+                );
+                let args = args.iter().map(|arg| match arg {
+                    CallArg::Value(id) => {
+                        let v = value(*id);
+                        quote!(#v)
+                    }
+                    CallArg::Array(slot) => self.array_argument(*slot),
+                });
+                let args: Vec<_> = args.collect();
+                let binding = self.binding(results);
+                let call = quote_spanned!(stmt.span=> #path::#mode::<F>(#(#args),*));
+                quote!(#binding #call;)
+            }
+        }
+    }
+
+    /// A read array is passed by copy, one that is added to by a new borrow.
+    fn array_argument(&self, slot: Slot) -> TokenStream {
+        let var = array(slot);
+        let access = match &self.func.params[slot].kind {
+            ParamKind::Array { access, .. } => *access,
+            ParamKind::Scalar { .. } => Access::Unused,
+        };
+        match (access, self.func.kind) {
+            (Access::Add, FuncKind::Kernel) => quote!(&mut #var),
+            (Access::Add, FuncKind::DiffFn) => quote!(&mut *#var),
+            _ => quote!(#var),
+        }
+    }
+
+    fn for_loop(
+        &self,
+        index: Id,
+        (lo, hi): (Id, Id),
+        carried: &[Id],
+        init: &[Id],
+        body: &Block,
+        results: &[Id],
+    ) -> TokenStream {
+        let slots: Vec<_> = carried.iter().map(|id| format_ident!("c{}", id.0)).collect();
+        let starts = slots.iter().zip(init).zip(carried).map(|((slot, init), id)| {
+            let (ty, init) = (rust_type(self.func.ty(*id)), value(*init));
+            quote!(let mut #slot: #ty = #init;)
+        });
+        let entries = slots.iter().zip(carried).map(|(slot, id)| {
+            let v = value(*id);
+            quote!(let #v = #slot;)
+        });
+        let exits = slots.iter().zip(&body.yields).map(|(slot, id)| {
+            let v = value(*id);
+            quote!(#slot = #v;)
+        });
+        let ends = slots.iter().zip(results).map(|(slot, id)| {
+            let v = value(*id);
+            quote!(let #v = #slot;)
+        });
+        let (index, lo, hi, stmts) = (value(index), value(lo), value(hi), self.stmts(body));
+        quote! {
+            #(#starts)*
+            for #index in #lo..#hi {
+                #(#entries)*
+                #stmts
+                #(#exits)*
+            }
+            #(#ends)*
+        }
+    }
+
+    fn op(&self, op: &Op, ty: Ty) -> TokenStream {
+        match op {
+            Op::Const(lit) => constant(*lit, ty),
+            Op::Builtin(Builtin::Pos) => quote!(p),
+            Op::Builtin(Builtin::PosX) => quote!(c.pos_x(p)),
+            Op::Builtin(Builtin::PosY) => quote!(c.pos_y(p)),
+            Op::Builtin(Builtin::PosZ) => quote!(c.pos_z(p)),
+            Op::Len(slot) => match self.func.kind {
+                FuncKind::Kernel => quote!(c.len(#slot)),
+                FuncKind::DiffFn => {
+                    let var = array(*slot);
+                    quote!(#var.len())
+                }
+            },
+            Op::Unary(op, a) => self.unary(*op, *a),
+            Op::Binary(op, a, b) => self.binary(*op, *a, *b),
+            Op::Select(c, a, b) => {
+                let (c, a, b) = (value(*c), value(*a), value(*b));
+                quote!(if #c { #a } else { #b })
+            }
+            Op::Cast(a) => self.cast(*a, ty),
+            Op::Compose(parts) => {
+                let (ty, parts) = (rust_type(ty), parts.iter().map(|&id| value(id)));
+                quote!(<#ty>::new(#(#parts),*))
+            }
+            Op::Extract(a, k) => {
+                let (a, k) = (value(*a), *k as usize);
+                quote!(#a.get(#k))
+            }
+            Op::Insert(a, k, b) => {
+                let (a, k, b) = (value(*a), *k as usize, value(*b));
+                quote!(#a.with(#k, #b))
+            }
+        }
+    }
+
+    fn unary(&self, op: UnaryOp, a: Id) -> TokenStream {
+        let (v, ty) = (value(a), self.func.ty(a));
+        match op {
+            UnaryOp::Neg if ty == Ty::I32 => quote!(#v.wrapping_neg()),
+            UnaryOp::Neg => quote!(-#v),
+            UnaryOp::Not => quote!(!#v),
+            UnaryOp::Abs if ty == Ty::I32 => quote!(#v.wrapping_abs()),
+            UnaryOp::Transpose => quote!(#v.transpose()),
+            UnaryOp::Detach => quote!(#v),
+            UnaryOp::Sign => quote!(::diffkern::private::sign(#v)),
+            UnaryOp::IsNan => quote!(::diffkern::Float::is_nan(#v)),
+            other => {
+                let name = format_ident!("{}", other.name());
+                quote!(::diffkern::Float::#name(#v))
+            }
+        }
+    }
+
+    fn binary(&self, op: BinaryOp, a: Id, b: Id) -> TokenStream {
+        let ty = self.func.ty(a);
+        let (a, b) = (value(a), value(b));
+        let int = ty.is_int();
+        match op {
+            BinaryOp::Add if int => quote!(#a.wrapping_add(#b)),
+            BinaryOp::Sub if int => quote!(#a.wrapping_sub(#b)),
+            BinaryOp::Mul if int => quote!(#a.wrapping_mul(#b)),
+            BinaryOp::Div | BinaryOp::Rem if int => {
+                let name = match (op, ty) {
+                    (BinaryOp::Div, Ty::I32) => "idiv",
+                    (BinaryOp::Div, _) => "udiv",
+                    (_, Ty::I32) => "irem",
+                    _ => "urem",
+                };
+                let name = format_ident!("{name}");
+                quote!(::diffkern::private::#name(#a, #b))
+            }
+            BinaryOp::Min if int => quote!(::core::cmp::Ord::min(#a, #b)),
+            BinaryOp::Max if int => quote!(::core::cmp::Ord::max(#a, #b)),
+            BinaryOp::Add => quote!(#a + #b),
+            BinaryOp::Sub => quote!(#a - #b),
+            BinaryOp::Mul | BinaryOp::Scale | BinaryOp::MatVec | BinaryOp::MatMul => quote!(#a * #b),
+            BinaryOp::Div => quote!(#a / #b),
+            BinaryOp::Dot if matches!(ty, Ty::Mat(_)) => quote!(#a.ddot(#b)),
+            BinaryOp::Dot => quote!(#a.dot(#b)),
+            BinaryOp::Cross => quote!(#a.cross(#b)),
+            BinaryOp::MulElem => quote!(#a.mul_elem(#b)),
+            BinaryOp::Outer => quote!(#a.outer(#b)),
+            BinaryOp::Min | BinaryOp::Max | BinaryOp::Powf | BinaryOp::Powi | BinaryOp::Atan2 | BinaryOp::Hypot => {
+                let name = format_ident!("{}", op.name());
+                quote!(::diffkern::Float::#name(#a, #b))
+            }
+            BinaryOp::Rem => quote!(#a % #b),
+            BinaryOp::BitAnd | BinaryOp::And => quote!(#a & #b),
+            BinaryOp::BitOr | BinaryOp::Or => quote!(#a | #b),
+            BinaryOp::BitXor => quote!(#a ^ #b),
+            BinaryOp::Shl => quote!(#a.wrapping_shl(#b as u32)),
+            BinaryOp::Shr => quote!(#a.wrapping_shr(#b as u32)),
+            BinaryOp::Eq => quote!(#a == #b),
+            BinaryOp::Ne => quote!(#a != #b),
+            BinaryOp::Lt => quote!(#a < #b),
+            BinaryOp::Le => quote!(#a <= #b),
+            BinaryOp::Gt => quote!(#a > #b),
+            BinaryOp::Ge => quote!(#a >= #b),
+        }
+    }
+
+    fn cast(&self, a: Id, to: Ty) -> TokenStream {
+        let from = self.func.ty(a);
+        let a = value(a);
+        match (from, to) {
+            (Ty::Real, Ty::I32) => quote!(::diffkern::Float::to_i32(#a)),
+            (Ty::Real, Ty::Real) => quote!(#a),
+            (Ty::Real, _) => quote!(::diffkern::Float::to_u32(#a)),
+            (Ty::I32, Ty::Real) => quote!(<F as ::diffkern::Float>::from_i32(#a)),
+            (_, Ty::Real) => quote!(<F as ::diffkern::Float>::from_u32(#a as u32)),
+            (_, Ty::I32) => quote!(#a as i32),
+            _ => quote!(#a as u32),
+        }
+    }
+}
+
+fn constant(lit: Lit, ty: Ty) -> TokenStream {
+    match lit {
+        Lit::Real(x) if x.is_nan() => quote!(<F as ::diffkern::Float>::from_f64(f64::NAN)),
+        Lit::Real(x) if x == f64::INFINITY => quote!(<F as ::diffkern::Float>::from_f64(f64::INFINITY)),
+        Lit::Real(x) if x == f64::NEG_INFINITY => quote!(<F as ::diffkern::Float>::from_f64(f64::NEG_INFINITY)),
+        Lit::Real(x) => quote!(<F as ::diffkern::Float>::from_f64(#x)),
+        Lit::Int(x) if ty == Ty::I32 => {
+            let x = x as i32;
+            quote!(#x)
+        }
+        Lit::Int(x) => {
+            let x = x as u32;
+            quote!(#x)
+        }
+        Lit::Bool(x) => quote!(#x),
+    }
+}

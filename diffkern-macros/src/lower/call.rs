@@ -1,0 +1,510 @@
+//! Calls: elementary functions, constructors, vector and matrix methods, device functions.
+
+use proc_macro2::Span;
+use syn::spanned::Spanned;
+use syn::{Expr, ExprCall, ExprMethodCall};
+
+use super::Lower;
+use crate::ir::{BinaryOp, CallArg, CallMode, Id, Lit, Op, StmtKind, Ty, UnaryOp};
+use crate::parse::named_shape;
+
+impl Lower<'_> {
+    pub(super) fn call(&mut self, c: &ExprCall, want: Option<Ty>) -> Option<Id> {
+        let Expr::Path(path) = &*c.func else {
+            self.errors.at(&c.func, "call a function by its name");
+            return None;
+        };
+        let names: Vec<String> = path.path.segments.iter().map(|s| s.ident.to_string()).collect();
+        let args: Vec<&Expr> = c.args.iter().collect();
+        match names.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+            ["select"] => return self.select(c, &args, want),
+            ["detach"] => {
+                let [value] = self.values(c, &args, [want])?;
+                return self.unary_op(UnaryOp::Detach, value, c.span());
+            }
+            [owner, name] if self.real.as_ref().is_some_and(|r| r == owner) => {
+                return self.real_function(c, name, &args);
+            }
+            [owner @ ("u32" | "i32" | "usize"), "cast_from"] => {
+                let ty = match *owner {
+                    "u32" => Ty::U32,
+                    "i32" => Ty::I32,
+                    _ => Ty::Usize,
+                };
+                let [value] = self.values(c, &args, [None])?;
+                return self.cast(value, ty, c.span());
+            }
+            [owner, name] if named_shape(owner).is_some() => {
+                return self.constructor(c, named_shape(owner)?, name, &args);
+            }
+            _ => {}
+        }
+        let types = want.map(|t| vec![t]);
+        self.device_call(c, types.as_deref(), 1)?.first().copied()
+    }
+
+    /// Exactly `N` value arguments.
+    fn values<const N: usize>(
+        &mut self,
+        at: impl quote::ToTokens,
+        args: &[&Expr],
+        want: [Option<Ty>; N],
+    ) -> Option<[Id; N]> {
+        if args.len() != N {
+            self.errors.at(at, format!("this takes {N} arguments, {} given", args.len()));
+            return None;
+        }
+        let mut ids = [Id(0); N];
+        for (k, (arg, want)) in args.iter().zip(want).enumerate() {
+            ids[k] = self.expr(arg, want)?;
+        }
+        Some(ids)
+    }
+
+    fn select(&mut self, c: &ExprCall, args: &[&Expr], want: Option<Ty>) -> Option<Id> {
+        let [cond, yes, no] = args else {
+            self.errors.at(c, "write `select(condition, if_true, if_false)`");
+            return None;
+        };
+        let cond_id = self.expr(cond, Some(Ty::Bool))?;
+        self.expect_type(cond_id, Some(Ty::Bool), cond.span());
+        let yes = self.expr(yes, want)?;
+        let no_id = self.expr(no, Some(self.ty(yes)))?;
+        self.expect_type(no_id, Some(self.ty(yes)), no.span());
+        Some(self.op(self.ty(yes), Op::Select(cond_id, yes, no_id), c.span()))
+    }
+
+    /// `F::new(0.5)`, `F::cast_from(i)`, `F::max(a, b)`.
+    fn real_function(&mut self, c: &ExprCall, name: &str, args: &[&Expr]) -> Option<Id> {
+        match name {
+            "new" | "from_int" => {
+                let [value] = args else {
+                    self.errors.at(c, "write `F::new(0.5)`");
+                    return None;
+                };
+                match crate::lower::call::number(value) {
+                    Some(x) => Some(self.constant(Ty::Real, Lit::Real(x), c.span())),
+                    None => {
+                        self.errors.at(value, "this takes a written number; convert a value with `F::cast_from(x)`");
+                        None
+                    }
+                }
+            }
+            "cast_from" => {
+                let [value] = self.values(c, args, [None])?;
+                self.cast(value, Ty::Real, c.span())
+            }
+            _ => {
+                let (first, rest) = args.split_first().or_else(|| {
+                    self.errors.at(c, format!("`{name}` needs an argument"));
+                    None
+                })?;
+                let first = self.expr(first, Some(Ty::Real))?;
+                self.apply(name, first, rest, c.span(), &c.func)
+            }
+        }
+    }
+
+    pub(super) fn method(&mut self, m: &ExprMethodCall, want: Option<Ty>) -> Option<Id> {
+        let name = m.method.to_string();
+        if let Some(array) = self.array_named(&m.receiver) {
+            if name == "len" && m.args.is_empty() {
+                return Some(self.op(Ty::Usize, Op::Len(array), m.span()));
+            }
+            self.errors.at(&m.method, "an array has `len()` and elements `a[i]`");
+            return None;
+        }
+        let hint = want.filter(|t| *t == Ty::Real || t.is_int());
+        let receiver = self.expr(&m.receiver, hint)?;
+        let args: Vec<&Expr> = m.args.iter().collect();
+        self.apply(&name, receiver, &args, m.span(), &m.method)
+    }
+
+    /// The named function of `x` and `args`, by the type of `x`.
+    fn apply(&mut self, name: &str, x: Id, args: &[&Expr], span: Span, at: impl quote::ToTokens) -> Option<Id> {
+        match self.ty(x) {
+            Ty::Real => self.apply_real(name, x, args, span, at),
+            Ty::Vec(_) => self.apply_vec(name, x, args, span, at),
+            Ty::Mat(_) => self.apply_mat(name, x, args, span, at),
+            ty if ty.is_int() => {
+                let op = match name {
+                    "min" => BinaryOp::Min,
+                    "max" => BinaryOp::Max,
+                    "abs" if ty == Ty::I32 => return self.unary_op(UnaryOp::Abs, x, span),
+                    "clamp" => {
+                        let [lo, hi] = self.values(at, args, [Some(ty), Some(ty)])?;
+                        let x = self.op(ty, Op::Binary(BinaryOp::Max, x, lo), span);
+                        return Some(self.op(ty, Op::Binary(BinaryOp::Min, x, hi), span));
+                    }
+                    _ => return self.unknown(name, ty, "min, max, clamp", at),
+                };
+                let [y] = self.values(at, args, [Some(ty)])?;
+                self.expect_type(y, Some(ty), span);
+                Some(self.op(ty, Op::Binary(op, x, y), span))
+            }
+            ty => self.unknown(name, ty, "no functions", at),
+        }
+    }
+
+    fn apply_real(&mut self, name: &str, x: Id, args: &[&Expr], span: Span, at: impl quote::ToTokens) -> Option<Id> {
+        let real = Some(Ty::Real);
+        if let Some(op) = real_unary(name) {
+            self.values::<0>(at, args, [])?;
+            return self.unary_op(op, x, span);
+        }
+        if let Some(op) = real_binary(name) {
+            let [y] = self.values(at, args, [real])?;
+            self.expect_type(y, real, span);
+            return Some(self.op(Ty::Real, Op::Binary(op, x, y), span));
+        }
+        match name {
+            "powi" => {
+                let [n] = self.values(at, args, [Some(Ty::I32)])?;
+                self.expect_type(n, Some(Ty::I32), span);
+                Some(self.op(Ty::Real, Op::Binary(BinaryOp::Powi, x, n), span))
+            }
+            "clamp" => {
+                let [lo, hi] = self.values(at, args, [real, real])?;
+                self.expect_type(lo, real, span);
+                self.expect_type(hi, real, span);
+                let x = self.op(Ty::Real, Op::Binary(BinaryOp::Max, x, lo), span);
+                Some(self.op(Ty::Real, Op::Binary(BinaryOp::Min, x, hi), span))
+            }
+            "fma" | "mul_add" => {
+                let [y, z] = self.values(at, args, [real, real])?;
+                self.expect_type(y, real, span);
+                self.expect_type(z, real, span);
+                let xy = self.op(Ty::Real, Op::Binary(BinaryOp::Mul, x, y), span);
+                Some(self.op(Ty::Real, Op::Binary(BinaryOp::Add, xy, z), span))
+            }
+            "recip" => {
+                self.values::<0>(at, args, [])?;
+                let one = self.constant(Ty::Real, Lit::Real(1.0), span);
+                Some(self.op(Ty::Real, Op::Binary(BinaryOp::Div, one, x), span))
+            }
+            _ => self.unknown(
+                name,
+                Ty::Real,
+                "exp, ln, sqrt, powf, powi, sin, cos, tan, asin, acos, atan, atan2, tanh, sinh, cosh, erf, log1p, abs, \
+                 min, max, clamp, floor, ceil, round, hypot, fma, recip, sign, is_nan",
+                at,
+            ),
+        }
+    }
+
+    fn apply_vec(&mut self, name: &str, x: Id, args: &[&Expr], span: Span, at: impl quote::ToTokens) -> Option<Id> {
+        let ty = self.ty(x);
+        let Ty::Vec(n) = ty else { return None };
+        let (op, result) = match name {
+            "dot" => (BinaryOp::Dot, Ty::Real),
+            "mul_elem" => (BinaryOp::MulElem, ty),
+            "cross" if n == 3 => (BinaryOp::Cross, ty),
+            "outer" if n < 4 => (BinaryOp::Outer, Ty::Mat(n)),
+            "norm" | "norm_squared" | "normalize" => {
+                self.values::<0>(at, args, [])?;
+                let square = self.op(Ty::Real, Op::Binary(BinaryOp::Dot, x, x), span);
+                if name == "norm_squared" {
+                    return Some(square);
+                }
+                let norm = self.op(Ty::Real, Op::Unary(UnaryOp::Sqrt, square), span);
+                if name == "norm" {
+                    return Some(norm);
+                }
+                let one = self.constant(Ty::Real, Lit::Real(1.0), span);
+                let recip = self.op(Ty::Real, Op::Binary(BinaryOp::Div, one, norm), span);
+                return Some(self.op(ty, Op::Binary(BinaryOp::Scale, x, recip), span));
+            }
+            _ => return self.unknown(name, ty, "dot, cross (3), outer, mul_elem, norm, norm_squared, normalize", at),
+        };
+        let [y] = self.values(at, args, [Some(ty)])?;
+        self.expect_type(y, Some(ty), span);
+        Some(self.op(result, Op::Binary(op, x, y), span))
+    }
+
+    fn apply_mat(&mut self, name: &str, m: Id, args: &[&Expr], span: Span, at: impl quote::ToTokens) -> Option<Id> {
+        let ty = self.ty(m);
+        let Ty::Mat(n) = ty else { return None };
+        match name {
+            "ddot" => {
+                let [y] = self.values(at, args, [Some(ty)])?;
+                self.expect_type(y, Some(ty), span);
+                return Some(self.op(Ty::Real, Op::Binary(BinaryOp::Dot, m, y), span));
+            }
+            "col" | "row" => {
+                let [k] = args else {
+                    self.errors.at(at, format!("write `m.{name}(0)`"));
+                    return None;
+                };
+                let k = self.constant_index(k, n)?;
+                return Some(self.line(m, k, name == "col", span));
+            }
+            _ => {}
+        }
+        if !matches!(name, "transpose" | "trace" | "determinant" | "inverse") {
+            return self.unknown(name, ty, "transpose, determinant, inverse, trace, ddot, col, row", at);
+        }
+        self.values::<0>(at, args, [])?;
+        match name {
+            "transpose" => self.unary_op(UnaryOp::Transpose, m, span),
+            "trace" => {
+                let mut sum = self.op(Ty::Real, Op::Extract(m, 0), span);
+                for k in 1..n {
+                    let next = self.op(Ty::Real, Op::Extract(m, k * n + k), span);
+                    sum = self.op(Ty::Real, Op::Binary(BinaryOp::Add, sum, next), span);
+                }
+                Some(sum)
+            }
+            "determinant" => Some(self.determinant(m, span)),
+            _ => Some(self.inverse(m, span)),
+        }
+    }
+
+    /// Row or column `k` of a matrix.
+    fn line(&mut self, m: Id, k: u8, column: bool, span: Span) -> Id {
+        let Ty::Mat(n) = self.ty(m) else { return m };
+        let at = |j: u8| if column { j * n + k } else { k * n + j };
+        let parts = (0..n).map(|j| self.op(Ty::Real, Op::Extract(m, at(j)), span)).collect();
+        self.op(Ty::Vec(n), Op::Compose(parts), span)
+    }
+
+    fn lines(&mut self, m: Id, span: Span) -> (Id, Id, Id) {
+        (self.line(m, 0, false, span), self.line(m, 1, false, span), self.line(m, 2, false, span))
+    }
+
+    fn cross(&mut self, a: Id, b: Id, span: Span) -> Id {
+        self.op(Ty::Vec(3), Op::Binary(BinaryOp::Cross, a, b), span)
+    }
+
+    fn determinant(&mut self, m: Id, span: Span) -> Id {
+        if self.ty(m) == Ty::Mat(2) {
+            let [a, b, c, d] = [0, 1, 2, 3].map(|k| self.op(Ty::Real, Op::Extract(m, k), span));
+            let ad = self.op(Ty::Real, Op::Binary(BinaryOp::Mul, a, d), span);
+            let bc = self.op(Ty::Real, Op::Binary(BinaryOp::Mul, b, c), span);
+            return self.op(Ty::Real, Op::Binary(BinaryOp::Sub, ad, bc), span);
+        }
+        let (r0, r1, r2) = self.lines(m, span);
+        let cross = self.cross(r1, r2, span);
+        self.op(Ty::Real, Op::Binary(BinaryOp::Dot, r0, cross), span)
+    }
+
+    /// Adjugate over determinant.
+    fn inverse(&mut self, m: Id, span: Span) -> Id {
+        let det = self.determinant(m, span);
+        let one = self.constant(Ty::Real, Lit::Real(1.0), span);
+        let recip = self.op(Ty::Real, Op::Binary(BinaryOp::Div, one, det), span);
+        let adjugate = if self.ty(m) == Ty::Mat(2) {
+            let [a, b, c, d] = [0, 1, 2, 3].map(|k| self.op(Ty::Real, Op::Extract(m, k), span));
+            let [b, c] = [b, c].map(|x| self.op(Ty::Real, Op::Unary(UnaryOp::Neg, x), span));
+            self.op(Ty::Mat(2), Op::Compose(vec![d, b, c, a]), span)
+        } else {
+            let (r0, r1, r2) = self.lines(m, span);
+            let columns = [self.cross(r1, r2, span), self.cross(r2, r0, span), self.cross(r0, r1, span)];
+            self.from_lines(&columns, true, span)
+        };
+        self.op(self.ty(m), Op::Binary(BinaryOp::Scale, adjugate, recip), span)
+    }
+
+    fn from_lines(&mut self, lines: &[Id], columns: bool, span: Span) -> Id {
+        let n = lines.len() as u8;
+        let mut parts = Vec::new();
+        for r in 0..n {
+            for c in 0..n {
+                let (line, k) = if columns { (c, r) } else { (r, c) };
+                parts.push(self.op(Ty::Real, Op::Extract(lines[line as usize], k), span));
+            }
+        }
+        self.op(Ty::Mat(n), Op::Compose(parts), span)
+    }
+
+    /// `Vec3::new(..)`, `Mat3::identity()`, ...
+    fn constructor(&mut self, c: &ExprCall, ty: Ty, name: &str, args: &[&Expr]) -> Option<Id> {
+        let n = ty.components();
+        let real = |s: &mut Self, x: f64| s.constant(Ty::Real, Lit::Real(x), c.span());
+        let parts = match (ty, name) {
+            (_, "new") => {
+                if args.len() != n {
+                    self.errors.at(c, format!("`{}` has {n} components, {} given", self.type_name(ty), args.len()));
+                    return None;
+                }
+                let ids = args.iter().map(|a| self.real_arg(a)).collect::<Option<Vec<_>>>()?;
+                return Some(self.op(ty, Op::Compose(ids), c.span()));
+            }
+            (_, "zero") if args.is_empty() => {
+                let zero = real(self, 0.0);
+                vec![zero; n]
+            }
+            (Ty::Vec(_), "splat") if args.len() == 1 => vec![self.real_arg(args[0])?; n],
+            (Ty::Mat(m), "identity") if args.is_empty() => {
+                let (zero, one) = (real(self, 0.0), real(self, 1.0));
+                (0..n).map(|k| if k % (m as usize + 1) == 0 { one } else { zero }).collect()
+            }
+            (Ty::Mat(m), "from_diagonal") if args.len() == 1 => {
+                let v = self.expr(args[0], None)?;
+                self.expect_type(v, Some(Ty::Vec(m)), args[0].span());
+                if self.ty(v) != Ty::Vec(m) {
+                    return None;
+                }
+                let zero = real(self, 0.0);
+                let mut parts = vec![zero; n];
+                for k in 0..m {
+                    parts[k as usize * (m as usize + 1)] = self.op(Ty::Real, Op::Extract(v, k), c.span());
+                }
+                parts
+            }
+            (Ty::Mat(m), "from_cols" | "from_rows") if args.len() == m as usize => {
+                let mut lines = Vec::new();
+                for arg in args {
+                    let id = self.expr(arg, None)?;
+                    if self.ty(id) != Ty::Vec(m) {
+                        self.expect_type(id, Some(Ty::Vec(m)), arg.span());
+                        return None;
+                    }
+                    lines.push(id);
+                }
+                return Some(self.from_lines(&lines, name == "from_cols", c.span()));
+            }
+            _ => {
+                self.errors.at(
+                    &c.func,
+                    "not a constructor of the kernel language; use new, zero, splat (vectors), identity, from_diagonal, \
+                     from_cols, from_rows (matrices), with as many arguments as they take",
+                );
+                return None;
+            }
+        };
+        Some(self.op(ty, Op::Compose(parts), c.span()))
+    }
+
+    fn real_arg(&mut self, e: &Expr) -> Option<Id> {
+        let id = self.expr(e, Some(Ty::Real))?;
+        self.expect_type(id, Some(Ty::Real), e.span());
+        (self.ty(id) == Ty::Real).then_some(id)
+    }
+
+    fn unary_op(&mut self, op: UnaryOp, x: Id, span: Span) -> Option<Id> {
+        let ty = if op == UnaryOp::IsNan { Ty::Bool } else { self.ty(x) };
+        Some(self.op(ty, Op::Unary(op, x), span))
+    }
+
+    fn unknown(&self, name: &str, ty: Ty, known: &str, at: impl quote::ToTokens) -> Option<Id> {
+        self.errors.at(at, format!("`{}` has no function `{name}` in a kernel; it has: {known}", self.type_name(ty)));
+        None
+    }
+
+    // ---- device functions
+
+    /// A call of a `#[diff_fn]`. Its result types are what the call's surroundings say; rustc checks them.
+    pub(super) fn device_call(&mut self, c: &ExprCall, types: Option<&[Ty]>, results: usize) -> Option<Vec<Id>> {
+        let Expr::Path(path) = &*c.func else {
+            self.errors.at(&c.func, "call a function by its name");
+            return None;
+        };
+        let shown = path.path.segments.iter().map(|s| s.ident.to_string()).collect::<Vec<_>>().join("::");
+        if path.path.is_ident(&self.own_name) {
+            self.errors.at(&c.func, format!("`{shown}` calls itself; recursion is refused, write a loop"));
+            return None;
+        }
+        let Some(types) = types else {
+            let call = quote::quote!(#c).to_string().replace(" ,", ",").replace(" (", "(").replace("( ", "(").replace(" )", ")");
+            let binding = if results > 1 { "(a, b): (F, F)" } else { "value: F" };
+            self.errors.at(
+                &c.func,
+                format!("write the result's type where the device function is called: `let {binding} = {call};` with the type that `{shown}` returns"),
+            );
+            return None;
+        };
+        let mut args = Vec::new();
+        for arg in &c.args {
+            let inner = match arg {
+                Expr::Reference(r) => &*r.expr,
+                other => other,
+            };
+            if let Some(slot) = self.array_named(inner) {
+                if self.arrays[slot].mutable {
+                    self.errors.at(arg, "a device function cannot write an array; return the value and write it here");
+                    return None;
+                }
+                self.arrays[slot].read = true;
+                self.arrays[slot].not_owned = true;
+                args.push(CallArg::Array(slot));
+            } else {
+                args.push(CallArg::Value(self.expr(arg, real_if_literal(arg))?));
+            }
+        }
+        let mut callee = path.path.clone();
+        if let Some(last) = callee.segments.last_mut() {
+            last.arguments = syn::PathArguments::None;
+        }
+        let callee = match self.func.callees.iter().position(|p| *p == callee) {
+            Some(k) => k,
+            None => {
+                self.func.callees.push(callee);
+                self.func.callees.len() - 1
+            }
+        };
+        let results: Vec<Id> = types.iter().map(|&t| self.func.fresh(t)).collect();
+        self.emit(
+            StmtKind::Call { callee, mode: CallMode::Primal, args, results: results.clone() },
+            c.span(),
+        );
+        Some(results)
+    }
+}
+
+fn real_if_literal(e: &Expr) -> Option<Ty> {
+    match e {
+        Expr::Lit(l) if matches!(l.lit, syn::Lit::Float(_)) => Some(Ty::Real),
+        _ => None,
+    }
+}
+
+/// A number as written, with its sign.
+fn number(e: &Expr) -> Option<f64> {
+    match e {
+        Expr::Lit(l) => match &l.lit {
+            syn::Lit::Float(f) => f.base10_parse().ok(),
+            syn::Lit::Int(i) => i.base10_parse::<i64>().ok().map(|v| v as f64),
+            _ => None,
+        },
+        Expr::Unary(u) if matches!(u.op, syn::UnOp::Neg(_)) => number(&u.expr).map(|x| -x),
+        Expr::Paren(p) => number(&p.expr),
+        _ => None,
+    }
+}
+
+fn real_unary(name: &str) -> Option<UnaryOp> {
+    Some(match name {
+        "abs" => UnaryOp::Abs,
+        "exp" => UnaryOp::Exp,
+        "ln" => UnaryOp::Ln,
+        "sqrt" => UnaryOp::Sqrt,
+        "sin" => UnaryOp::Sin,
+        "cos" => UnaryOp::Cos,
+        "tan" => UnaryOp::Tan,
+        "asin" => UnaryOp::Asin,
+        "acos" => UnaryOp::Acos,
+        "atan" => UnaryOp::Atan,
+        "tanh" => UnaryOp::Tanh,
+        "sinh" => UnaryOp::Sinh,
+        "cosh" => UnaryOp::Cosh,
+        "erf" => UnaryOp::Erf,
+        "log1p" | "ln_1p" => UnaryOp::Log1p,
+        "floor" => UnaryOp::Floor,
+        "ceil" => UnaryOp::Ceil,
+        "round" => UnaryOp::Round,
+        "sign" => UnaryOp::Sign,
+        "is_nan" => UnaryOp::IsNan,
+        _ => return None,
+    })
+}
+
+fn real_binary(name: &str) -> Option<BinaryOp> {
+    Some(match name {
+        "min" => BinaryOp::Min,
+        "max" => BinaryOp::Max,
+        "powf" => BinaryOp::Powf,
+        "atan2" => BinaryOp::Atan2,
+        "hypot" => BinaryOp::Hypot,
+        _ => return None,
+    })
+}

@@ -1,0 +1,466 @@
+//! Statements, branches and loops.
+
+use std::collections::HashSet;
+
+use proc_macro2::Span;
+use syn::spanned::Spanned;
+use syn::visit::Visit;
+use syn::{Expr, ExprForLoop, ExprIf, Pat, Stmt as SynStmt};
+
+use super::Lower;
+use super::env::{Binding, Var};
+use crate::ir::{Block, FuncKind, Id, Lit, Op, StmtKind, Ty};
+use crate::parse::annotated;
+
+/// Most turns of an `#[unroll]` loop.
+const UNROLL_LIMIT: i64 = 64;
+
+impl Lower<'_> {
+    /// Statements of a block without a value. `tail`: nothing follows them in the kernel, so `return` may end them.
+    pub(super) fn statements(&mut self, stmts: &[SynStmt], tail: bool) {
+        for (k, stmt) in stmts.iter().enumerate() {
+            let rest = &stmts[k + 1..];
+            let last = rest.is_empty();
+            match stmt {
+                SynStmt::Expr(Expr::If(e), _) if tail && ends_in_return(e) => {
+                    self.branch_with_return(e, rest);
+                    return;
+                }
+                SynStmt::Expr(Expr::If(e), _) if tail && last => self.branch_statement(e, true),
+                SynStmt::Expr(Expr::Return(r), _) if tail && last && r.expr.is_none() => {}
+                SynStmt::Macro(m) if tail && last && m.mac.path.is_ident("terminate") => {}
+                other => self.statement(other),
+            }
+        }
+    }
+
+    fn statement(&mut self, stmt: &SynStmt) {
+        match stmt {
+            SynStmt::Local(local) => self.local(local),
+            SynStmt::Expr(e, _) => self.expression_statement(e),
+            SynStmt::Item(item) => {
+                self.errors.at(item, "items inside a kernel are not supported; move it outside");
+            }
+            SynStmt::Macro(m) => self.errors.at(m, "macros are not supported in a kernel; write the expression out"),
+        }
+    }
+
+    fn expression_statement(&mut self, e: &Expr) {
+        match e {
+            Expr::If(e) => self.branch_statement(e, false),
+            Expr::ForLoop(e) => self.for_loop(e),
+            Expr::Assign(e) => self.assign(&e.left, &e.right),
+            Expr::Binary(e) if super::assign::compound(&e.op).is_some() => self.compound_assign(e),
+            Expr::Block(e) if e.label.is_none() => {
+                self.env.push();
+                self.statements(&e.block.stmts, false);
+                self.env.pop();
+            }
+            Expr::While(e) => self.errors.at(
+                e.while_token,
+                "`while` is not supported yet; write `for k in 0..bound` with an `if` around what remains",
+            ),
+            Expr::Loop(e) => self.errors.at(e.loop_token, "`loop` has no bound; write `for k in 0..bound`"),
+            Expr::Break(e) => self.errors.at(e, "`break` is not supported; put the rest of the body under an `if`"),
+            Expr::Continue(e) => {
+                self.errors.at(e, "`continue` is not supported; put the rest of the body under an `if`");
+            }
+            Expr::Return(e) => self.errors.at(
+                e,
+                "`return` is supported as the end of an `if` that no loop surrounds; put the rest under an `else`",
+            ),
+            other => {
+                self.errors.at(other, "this statement has no effect; bind its value with `let` or remove it");
+            }
+        }
+    }
+
+    fn local(&mut self, local: &syn::Local) {
+        let Some(init) = &local.init else {
+            self.errors.at(local, "give the variable a value: `let x = ..;`");
+            return;
+        };
+        if let Some((token, _)) = &init.diverge {
+            self.errors.at(token, "`let .. else` is not supported; use `if`");
+            return;
+        }
+        let (pat, types) = match &local.pat {
+            Pat::Type(t) => match annotated(&t.ty, self.real.as_ref(), self.errors) {
+                Some(types) => (&*t.pat, Some(types)),
+                None => return,
+            },
+            other => (other, None),
+        };
+        match pat {
+            Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
+                let want = types.as_ref().and_then(|t| (t.len() == 1).then(|| t[0]));
+                if types.is_some() && want.is_none() {
+                    self.errors.at(name, "a tuple is taken apart where it is made: `let (a, b): (A, B) = f(..);`");
+                    return;
+                }
+                let Some(id) = self.expr(&init.expr, want) else {
+                    // One mistake is one error: the name exists, of the type written, so that its uses are no errors.
+                    let id = self.func.fresh(want.unwrap_or(Ty::Real));
+                    if want.is_some() {
+                        self.env.bind(&name.ident.to_string(), Binding::Value { id, mutable: name.mutability.is_some() });
+                    } else {
+                        self.env.poison(&name.ident.to_string());
+                    }
+                    return;
+                };
+                self.expect_type(id, want, init.expr.span());
+                self.env.bind(&name.ident.to_string(), Binding::Value { id, mutable: name.mutability.is_some() });
+            }
+            Pat::Wild(_) => {
+                self.expr(&init.expr, types.and_then(|t| t.first().copied()));
+            }
+            Pat::Tuple(tuple) => self.local_tuple(tuple, types, &init.expr),
+            other => self.errors.at(other, "this pattern is not supported; bind a name or a tuple of names"),
+        }
+    }
+
+    fn local_tuple(&mut self, tuple: &syn::PatTuple, types: Option<Vec<Ty>>, init: &Expr) {
+        let values = match (init, types) {
+            (Expr::Tuple(t), types) => t
+                .elems
+                .iter()
+                .enumerate()
+                .map(|(k, e)| self.expr(e, types.as_ref().and_then(|t| t.get(k).copied())))
+                .collect::<Option<Vec<_>>>(),
+            (Expr::Call(call), types) => self.device_call(call, types.as_deref(), tuple.elems.len()),
+            (other, _) => {
+                self.errors.at(other, "a tuple of names takes the results of a device function or a tuple");
+                None
+            }
+        };
+        for (k, pat) in tuple.elems.iter().enumerate() {
+            let id = values.as_ref().and_then(|v| v.get(k)).copied();
+            match (pat, id) {
+                (Pat::Wild(_), _) => {}
+                (Pat::Ident(name), Some(id)) => {
+                    self.env.bind(&name.ident.to_string(), Binding::Value { id, mutable: name.mutability.is_some() });
+                }
+                (Pat::Ident(name), None) => self.env.poison(&name.ident.to_string()),
+                (other, _) => self.errors.at(other, "bind a name here"),
+            }
+        }
+        if values.is_some_and(|v| v.len() != tuple.elems.len()) {
+            self.errors.at(tuple, "the number of names differs from the number of values");
+        }
+    }
+
+    // ---- branches
+
+    pub(super) fn condition(&mut self, e: &ExprIf) -> Option<Id> {
+        if let Expr::Let(l) = &*e.cond {
+            self.errors.at(l, "`if let` is not supported; compare values");
+            return None;
+        }
+        let cond = self.expr(&e.cond, Some(Ty::Bool))?;
+        self.expect_type(cond, Some(Ty::Bool), e.cond.span());
+        Some(cond)
+    }
+
+    fn branch_statement(&mut self, e: &ExprIf, tail: bool) {
+        let Some(cond) = self.condition(e) else { return };
+        self.branch(
+            cond,
+            e.if_token.span,
+            |s| s.statements(&e.then_branch.stmts, tail),
+            |s| match e.else_branch.as_ref().map(|(_, e)| &**e) {
+                None => {}
+                Some(Expr::If(inner)) => s.branch_statement(inner, tail),
+                Some(Expr::Block(b)) => s.statements(&b.block.stmts, tail),
+                Some(other) => s.errors.at(other, "write a block after `else`"),
+            },
+        );
+    }
+
+    /// `if c { a; return; } rest` as `if c { a } else { rest }`.
+    fn branch_with_return(&mut self, e: &ExprIf, rest: &[SynStmt]) {
+        let Some(cond) = self.condition(e) else { return };
+        let stmts = &e.then_branch.stmts;
+        let kept = &stmts[..stmts.len() - 1];
+        self.branch(
+            cond,
+            e.if_token.span,
+            |s| s.statements(kept, true),
+            |s| s.statements(rest, true),
+        );
+    }
+
+    /// Lowers both sides; the variables that either changes become results.
+    fn branch(&mut self, cond: Id, span: Span, then: impl FnOnce(&mut Self), els: impl FnOnce(&mut Self)) {
+        let before = self.env.snapshot();
+        let (then_stmts, ()) = self.nested(then);
+        let after_then = self.env.snapshot();
+        self.env.restore(&before);
+        let (else_stmts, ()) = self.nested(els);
+        let after_else = self.env.snapshot();
+        let changed: Vec<Var> = (0..before.len())
+            .filter(|&v| after_then[v] != before[v] || after_else[v] != before[v])
+            .collect();
+        let value = |state: &[Binding], v: Var| state[v].id();
+        let then = Block { stmts: then_stmts, yields: changed.iter().map(|&v| value(&after_then, v)).collect() };
+        let els = Block { stmts: else_stmts, yields: changed.iter().map(|&v| value(&after_else, v)).collect() };
+        let results: Vec<Id> = then.yields.clone().iter().map(|&id| self.func.fresh(self.func.ty(id))).collect();
+        for (&v, &id) in changed.iter().zip(&results) {
+            self.env.set(v, id);
+        }
+        self.emit(StmtKind::If { cond, then, els, results }, span);
+    }
+
+    /// `if` with a value.
+    pub(super) fn branch_value(&mut self, e: &ExprIf, want: &[Option<Ty>]) -> Option<Vec<Id>> {
+        let cond = self.condition(e)?;
+        let Some((_, other)) = &e.else_branch else {
+            self.errors.at(e, "an `if` that gives a value needs an `else`");
+            return None;
+        };
+        let before = self.env.snapshot();
+        let (then_stmts, then_ids) = self.nested(|s| s.block_values(&e.then_branch, want));
+        let after_then = self.env.snapshot();
+        self.env.restore(&before);
+        let then_ids = then_ids?;
+        let want: Vec<_> = then_ids.iter().map(|&id| Some(self.ty(id))).collect();
+        let (else_stmts, else_ids) = self.nested(|s| match &**other {
+            Expr::If(inner) => s.branch_value(inner, &want),
+            Expr::Block(b) => s.block_values(&b.block, &want),
+            _ => None,
+        });
+        let after_else = self.env.snapshot();
+        let else_ids = else_ids?;
+        if then_ids.len() != else_ids.len() {
+            self.errors.at(other, "both sides of an `if` give the same number of values");
+            return None;
+        }
+        for (&a, &b) in then_ids.iter().zip(&else_ids) {
+            let ty = self.ty(a);
+            self.expect_type(b, Some(ty), other.span());
+        }
+        let (mut then_yields, mut else_yields) = (then_ids.clone(), else_ids);
+        let mut changed = Vec::new();
+        for v in 0..before.len() {
+            if let (Binding::Value { id: a, .. }, Binding::Value { id: b, .. }) = (after_then[v], after_else[v])
+                && (after_then[v] != before[v] || after_else[v] != before[v])
+            {
+                changed.push(v);
+                then_yields.push(a);
+                else_yields.push(b);
+            }
+        }
+        let results: Vec<Id> = then_yields.clone().iter().map(|&id| self.func.fresh(self.func.ty(id))).collect();
+        for (k, &v) in changed.iter().enumerate() {
+            self.env.set(v, results[then_ids.len() + k]);
+        }
+        let values = results[..then_ids.len()].to_vec();
+        self.emit(
+            StmtKind::If {
+                cond,
+                then: Block { stmts: then_stmts, yields: then_yields },
+                els: Block { stmts: else_stmts, yields: else_yields },
+                results,
+            },
+            e.if_token.span,
+        );
+        Some(values)
+    }
+
+    /// Statements and the value at the end of a block.
+    pub(super) fn block_values(&mut self, block: &syn::Block, want: &[Option<Ty>]) -> Option<Vec<Id>> {
+        let (last, before) = block.stmts.split_last().or_else(|| {
+            self.errors.at(block, "this block must end in a value");
+            None
+        })?;
+        self.statements(before, false);
+        match last {
+            SynStmt::Expr(Expr::Tuple(t), None) => {
+                t.elems.iter().enumerate().map(|(k, e)| self.expr(e, want.get(k).copied().flatten())).collect()
+            }
+            SynStmt::Expr(Expr::If(e), None) => self.branch_value(e, want),
+            SynStmt::Expr(Expr::Return(e), _) if self.func.kind == FuncKind::DiffFn => {
+                self.errors.at(e, "end the function in the value itself, without `return`");
+                None
+            }
+            SynStmt::Expr(Expr::Call(c), None) if want.len() > 1 => {
+                let types: Option<Vec<Ty>> = want.iter().copied().collect();
+                self.device_call(c, types.as_deref(), want.len())
+            }
+            SynStmt::Expr(e, None) => Some(vec![self.expr(e, want.first().copied().flatten())?]),
+            other => {
+                self.errors.at(other, "this block must end in a value (without a semicolon)");
+                None
+            }
+        }
+    }
+
+    /// The body of a device function.
+    pub(super) fn block_results(&mut self, block: &syn::Block, results: &[Ty], span: Span) -> Option<Vec<Id>> {
+        if results.is_empty() {
+            self.errors.error(self.fn_span(), "a device function returns a value: write `-> F` and end in it");
+            return None;
+        }
+        let want: Vec<_> = results.iter().map(|&t| Some(t)).collect();
+        let ids = self.block_values(block, &want)?;
+        if ids.len() != results.len() {
+            self.errors.error(span, format!("the body gives {} values, the signature says {}", ids.len(), results.len()));
+            return None;
+        }
+        for (&id, &ty) in ids.iter().zip(results) {
+            self.expect_type(id, Some(ty), span);
+        }
+        Some(ids)
+    }
+
+    fn fn_span(&self) -> Span {
+        self.func.params.first().map_or_else(Span::call_site, |p| p.span)
+    }
+
+    // ---- loops
+
+    fn for_loop(&mut self, e: &ExprForLoop) {
+        if let Some(label) = &e.label {
+            self.errors.at(label, "labels are not supported; remove it");
+        }
+        let name = match &*e.pat {
+            Pat::Ident(p) => p.ident.to_string(),
+            Pat::Wild(_) => "_".to_owned(),
+            other => {
+                self.errors.at(other, "the loop variable is a plain name");
+                return;
+            }
+        };
+        let Some((lo, hi)) = self.range(&e.expr) else { return };
+        let unroll = e.attrs.iter().find(|a| a.path().is_ident("unroll"));
+        for attr in e.attrs.iter().filter(|a| !a.path().is_ident("unroll")) {
+            self.errors.at(attr, "only `#[unroll]` is known on a loop");
+        }
+        if let Some(attr) = unroll {
+            self.unrolled(e, &name, lo, hi, attr.span());
+            return;
+        }
+        let mut assigned = Assigned::default();
+        assigned.visit_block(&e.body);
+        let mut vars: Vec<Var> = assigned
+            .names
+            .iter()
+            .filter_map(|n| self.env.find(n))
+            .filter(|&v| matches!(self.env.get(v), Binding::Value { mutable: true, .. }))
+            .collect();
+        vars.sort_unstable();
+        vars.dedup();
+        let current = |s: &Self, v: Var| s.env.get(v).id();
+        let init: Vec<Id> = vars.iter().map(|&v| current(self, v)).collect();
+        let index = self.func.fresh(self.ty(lo));
+        let carried: Vec<Id> = init.iter().map(|&id| self.func.fresh(self.func.ty(id))).collect();
+        for (&v, &id) in vars.iter().zip(&carried) {
+            self.env.set(v, id);
+        }
+        let (stmts, ()) = self.nested(|s| {
+            s.env.bind(&name, Binding::Value { id: index, mutable: false });
+            s.statements(&e.body.stmts, false);
+        });
+        let yields: Vec<Id> = vars.iter().map(|&v| current(self, v)).collect();
+        let results: Vec<Id> = init.iter().map(|&id| self.func.fresh(self.func.ty(id))).collect();
+        for (&v, &id) in vars.iter().zip(&results) {
+            self.env.set(v, id);
+        }
+        let body = Block { stmts, yields };
+        self.emit(StmtKind::For { index, lo, hi, carried, init, body, results }, e.for_token.span);
+    }
+
+    fn unrolled(&mut self, e: &ExprForLoop, name: &str, lo: Id, hi: Id, span: Span) {
+        let (Some(&Lit::Int(first)), Some(&Lit::Int(end))) = (self.consts.get(&lo), self.consts.get(&hi)) else {
+            self.errors.error(span, "`#[unroll]` needs bounds that are constants; remove the attribute");
+            return;
+        };
+        if end - first > UNROLL_LIMIT {
+            self.errors.error(span, format!("`#[unroll]` is for at most {UNROLL_LIMIT} turns, here {}; remove it", end - first));
+            return;
+        }
+        for k in first..end {
+            self.env.push();
+            let id = self.constant(self.ty(lo), Lit::Int(k), span);
+            self.env.bind(name, Binding::Value { id, mutable: false });
+            self.statements(&e.body.stmts, false);
+            self.env.pop();
+        }
+    }
+
+    fn range(&mut self, e: &Expr) -> Option<(Id, Id)> {
+        let range = match e {
+            Expr::Range(r) => r,
+            Expr::Paren(p) => return self.range(&p.expr),
+            other => {
+                self.errors.at(other, "loop over a range: `for k in lo..hi`");
+                return None;
+            }
+        };
+        let (Some(start), Some(end)) = (&range.start, &range.end) else {
+            self.errors.at(range, "write both bounds: `lo..hi`");
+            return None;
+        };
+        let (lo, hi) = self.same_type(start, end, Some(Ty::Usize))?;
+        let ty = self.ty(lo);
+        if !ty.is_int() {
+            self.errors.at(range, format!("the bounds of a loop are integers, not `{}`", self.type_name(ty)));
+            return None;
+        }
+        if let syn::RangeLimits::Closed(token) = &range.limits {
+            if self.consts.get(&hi).is_none() {
+                // `hi + 1` wraps at the largest integer; an exclusive bound says what happens.
+                self.errors.at(token, "with a bound known at run time write `lo..hi + 1`");
+                return None;
+            }
+            let one = self.constant(ty, Lit::Int(1), range.span());
+            let hi = self.op(ty, Op::Binary(crate::ir::BinaryOp::Add, hi, one), range.span());
+            return Some((lo, hi));
+        }
+        Some((lo, hi))
+    }
+}
+
+fn ends_in_return(e: &ExprIf) -> bool {
+    e.else_branch.is_none()
+        && match e.then_branch.stmts.last() {
+            Some(SynStmt::Expr(Expr::Return(r), _)) => r.expr.is_none(),
+            Some(SynStmt::Macro(m)) => m.mac.path.is_ident("terminate"),
+            _ => false,
+        }
+}
+
+/// Names that are assigned to, shadowed ones included: carrying a value too much changes nothing.
+#[derive(Default)]
+struct Assigned {
+    names: HashSet<String>,
+}
+
+impl Assigned {
+    fn target(&mut self, e: &Expr) {
+        match e {
+            Expr::Path(p) => {
+                if let Some(name) = p.path.get_ident() {
+                    self.names.insert(name.to_string());
+                }
+            }
+            Expr::Field(f) => self.target(&f.base),
+            Expr::Index(i) => self.target(&i.expr),
+            Expr::Paren(p) => self.target(&p.expr),
+            _ => {}
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Assigned {
+    fn visit_expr_assign(&mut self, e: &'ast syn::ExprAssign) {
+        self.target(&e.left);
+        syn::visit::visit_expr_assign(self, e);
+    }
+
+    fn visit_expr_binary(&mut self, e: &'ast syn::ExprBinary) {
+        if super::assign::compound(&e.op).is_some() {
+            self.target(&e.left);
+        }
+        syn::visit::visit_expr_binary(self, e);
+    }
+}

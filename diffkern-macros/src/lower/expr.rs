@@ -1,0 +1,405 @@
+//! Expressions. `want` is the type that the surroundings expect; it only decides what a literal is.
+
+use proc_macro2::Span;
+use syn::spanned::Spanned;
+use syn::{BinOp, Expr, ExprIndex, ExprUnary, Lit as SynLit, Member, UnOp};
+
+use super::Lower;
+use super::env::Binding;
+use crate::ir::{BinaryOp, Block, Builtin, Id, Lit, Op, ParamKind, Slot, StmtKind, Ty, UnaryOp};
+
+impl Lower<'_> {
+    pub(super) fn expr(&mut self, e: &Expr, want: Option<Ty>) -> Option<Id> {
+        match e {
+            Expr::Paren(p) => self.expr(&p.expr, want),
+            Expr::Group(g) => self.expr(&g.expr, want),
+            Expr::Lit(l) => self.literal(&l.lit, false, want),
+            Expr::Path(p) => self.path(p),
+            Expr::Unary(u) => self.unary(u, want),
+            Expr::Binary(b) => self.binary_expr(b, want),
+            Expr::Index(i) => self.index(i),
+            Expr::Field(f) => {
+                let base = self.expr(&f.base, None)?;
+                let k = self.field_component(self.ty(base), &f.member)?;
+                Some(self.op(Ty::Real, Op::Extract(base, k), e.span()))
+            }
+            Expr::Cast(c) => {
+                let value = self.expr(&c.expr, None)?;
+                let ty = crate::parse::value_type(&c.ty, self.real.as_ref(), self.errors)?;
+                self.cast(value, ty, e.span())
+            }
+            Expr::If(i) => self.branch_value(i, &[want])?.first().copied(),
+            Expr::Block(b) if b.label.is_none() => {
+                self.env.push();
+                let ids = self.block_values(&b.block, &[want]);
+                self.env.pop();
+                ids?.first().copied()
+            }
+            Expr::Call(c) => self.call(c, want),
+            Expr::MethodCall(m) => self.method(m, want),
+            Expr::Reference(r) => {
+                self.errors.at(r.and_token, "pass values without `&`");
+                None
+            }
+            Expr::Closure(c) => {
+                self.errors.at(c, "closures are not supported; write a `#[diff_fn]` function and call it");
+                None
+            }
+            Expr::Match(m) => {
+                self.errors.at(m.match_token, "`match` is not supported; write `if` .. `else if` .. `else`");
+                None
+            }
+            Expr::Tuple(t) => {
+                self.errors.at(t, "a tuple is taken apart where it is made: `let (a, b) = (x, y);`");
+                None
+            }
+            Expr::Macro(m) => {
+                self.errors.at(m, "macros are not supported in a kernel; write the expression out");
+                None
+            }
+            Expr::Array(a) => {
+                self.errors.at(a, "local arrays are not supported yet; use Vec2/3/4 or Mat2/3");
+                None
+            }
+            other => {
+                self.errors.at(other, "this expression is not part of the kernel language; see its table in the docs");
+                None
+            }
+        }
+    }
+
+    pub(super) fn expect_type(&self, id: Id, want: Option<Ty>, span: Span) {
+        let found = self.ty(id);
+        if let Some(want) = want
+            && want != found
+        {
+            let (want, found) = (self.type_name(want), self.type_name(found));
+            self.errors.error(span, format!("expected `{want}`, found `{found}`"));
+        }
+    }
+
+    fn literal(&mut self, lit: &SynLit, negative: bool, want: Option<Ty>) -> Option<Id> {
+        match lit {
+            SynLit::Float(f) => {
+                if !f.suffix().is_empty() {
+                    self.errors.at(f, "write the number without a suffix; it takes the kernel's real type");
+                    return None;
+                }
+                if let Some(ty) = want.filter(|t| t.is_int()) {
+                    self.errors.at(f, format!("expected `{}`, found a real number", self.type_name(ty)));
+                    return None;
+                }
+                let value: f64 = f.base10_parse().map_err(|e| self.errors.at(f, e)).ok()?;
+                Some(self.constant(Ty::Real, Lit::Real(if negative { -value } else { value }), f.span()))
+            }
+            SynLit::Int(i) => {
+                let ty = match (i.suffix(), want) {
+                    ("u32", _) => Ty::U32,
+                    ("i32", _) => Ty::I32,
+                    ("usize", _) => Ty::Usize,
+                    ("", Some(ty)) if ty.is_int() => ty,
+                    ("", Some(ty)) if ty.is_real() => {
+                        self.errors.at(i, format!("write a real number: `{i}.0`"));
+                        return None;
+                    }
+                    ("", _) => {
+                        self.errors.at(i, format!("say which integer this is: `{i}usize`, `{i}u32` or `{i}i32`"));
+                        return None;
+                    }
+                    (other, _) => {
+                        self.errors.at(i, format!("`{other}` is not a type of the kernel language; use u32, i32 or usize"));
+                        return None;
+                    }
+                };
+                let value: i64 = i.base10_parse().map_err(|e| self.errors.at(i, e)).ok()?;
+                let value = if negative { -value } else { value };
+                let fits = match ty {
+                    Ty::I32 => i32::try_from(value).is_ok(),
+                    _ => u32::try_from(value).is_ok(),
+                };
+                if !fits {
+                    self.errors.at(i, format!("{value} does not fit into `{}`, which has 32 bits", self.type_name(ty)));
+                    return None;
+                }
+                Some(self.constant(ty, Lit::Int(value), i.span()))
+            }
+            SynLit::Bool(b) => Some(self.constant(Ty::Bool, Lit::Bool(b.value), b.span())),
+            other => {
+                self.errors.at(other, "only numbers and booleans are values of the kernel language");
+                None
+            }
+        }
+    }
+
+    fn path(&mut self, p: &syn::ExprPath) -> Option<Id> {
+        let Some(name) = p.path.get_ident().map(ToString::to_string) else {
+            self.errors.at(p, "constants cannot be seen by the macro; pass it as a parameter (`#[comptime]` if it is known)");
+            return None;
+        };
+        match self.env.lookup(&name) {
+            Some(Binding::Value { id, .. }) => return Some(id),
+            Some(Binding::Array(_)) => {
+                self.errors.at(p, format!("`{name}` is an array; read an element, `{name}[i]`"));
+                return None;
+            }
+            Some(Binding::Poisoned) => return None,
+            None => {}
+        }
+        let builtin = match name.as_str() {
+            "ABSOLUTE_POS" => Builtin::Pos,
+            "ABSOLUTE_POS_X" => Builtin::PosX,
+            "ABSOLUTE_POS_Y" => Builtin::PosY,
+            "ABSOLUTE_POS_Z" => Builtin::PosZ,
+            _ => {
+                let hint = if matches!(name.as_str(), "CUBE_POS" | "UNIT_POS" | "CUBE_DIM" | "CUBE_COUNT" | "PLANE_DIM") {
+                    "; cubes are the launcher's business: use ABSOLUTE_POS or ABSOLUTE_POS_X/Y/Z"
+                } else {
+                    "; constants of the surrounding module cannot be seen by the macro: pass them as parameters"
+                };
+                self.errors.at(p, format!("there is no variable `{name}` here{hint}"));
+                return None;
+            }
+        };
+        if self.func.kind == crate::ir::FuncKind::DiffFn {
+            self.errors.at(p, "a device function has no position; pass it as a parameter `i: usize`");
+            return None;
+        }
+        let id = self.op(Ty::Usize, Op::Builtin(builtin), p.span());
+        if builtin == Builtin::Pos {
+            self.positions.insert(id);
+        }
+        Some(id)
+    }
+
+    fn unary(&mut self, u: &ExprUnary, want: Option<Ty>) -> Option<Id> {
+        match (&u.op, &*u.expr) {
+            (UnOp::Neg(_), Expr::Lit(l)) => self.literal(&l.lit, true, want),
+            (UnOp::Neg(_), inner) => {
+                let value = self.expr(inner, want)?;
+                let ty = self.ty(value);
+                if !(ty.is_real() || ty == Ty::I32) {
+                    self.errors.at(u, format!("`{}` has no negative", self.type_name(ty)));
+                    return None;
+                }
+                Some(self.op(ty, Op::Unary(UnaryOp::Neg, value), u.span()))
+            }
+            (UnOp::Not(_), inner) => {
+                let value = self.expr(inner, Some(Ty::Bool))?;
+                self.expect_type(value, Some(Ty::Bool), inner.span());
+                Some(self.op(Ty::Bool, Op::Unary(UnaryOp::Not, value), u.span()))
+            }
+            (UnOp::Deref(t), _) => {
+                self.errors.at(t, "values are not references; remove the `*`");
+                None
+            }
+            _ => {
+                self.errors.at(u, "this operator is not part of the kernel language");
+                None
+            }
+        }
+    }
+
+    fn binary_expr(&mut self, b: &syn::ExprBinary, want: Option<Ty>) -> Option<Id> {
+        let logical = match &b.op {
+            BinOp::And(_) => Some(BinaryOp::And),
+            BinOp::Or(_) => Some(BinaryOp::Or),
+            _ => None,
+        };
+        if let Some(op) = logical {
+            return self.logical(b, op);
+        }
+        let want = if Self::comparison(&b.op).is_some() { None } else { want };
+        let (left, right) = if is_literal(&b.left) && !is_literal(&b.right) {
+            let right = self.expr(&b.right, want)?;
+            let left = self.expr(&b.left, self.other_side(&b.op, self.ty(right)))?;
+            (left, right)
+        } else {
+            let left_want = match b.op {
+                // In `v * s` and `m * v` the result says nothing of the factors.
+                BinOp::Mul(_) | BinOp::Div(_) if want.is_some_and(|t| matches!(t, Ty::Vec(_) | Ty::Mat(_))) => None,
+                _ => want,
+            };
+            let left = self.expr(&b.left, left_want)?;
+            let right = self.expr(&b.right, self.other_side(&b.op, self.ty(left)))?;
+            (left, right)
+        };
+        self.binary(&b.op, left, right, b.span())
+    }
+
+    /// `a && b`: the right side is only run where the left does not decide, as far as it could be noticed.
+    fn logical(&mut self, b: &syn::ExprBinary, op: BinaryOp) -> Option<Id> {
+        let left = self.expr(&b.left, Some(Ty::Bool))?;
+        self.expect_type(left, Some(Ty::Bool), b.left.span());
+        let (stmts, right) = self.nested(|s| s.expr(&b.right, Some(Ty::Bool)));
+        let right = right?;
+        self.expect_type(right, Some(Ty::Bool), b.right.span());
+        if stmts.iter().all(|s| matches!(s.kind, StmtKind::Let { .. })) {
+            for stmt in stmts {
+                self.emit(stmt.kind, stmt.span);
+            }
+            return Some(self.op(Ty::Bool, Op::Binary(op, left, right), b.span()));
+        }
+        let result = self.func.fresh(Ty::Bool);
+        let right = Block { stmts, yields: vec![right] };
+        let decided = Block { stmts: Vec::new(), yields: vec![left] };
+        let (then, els) = if op == BinaryOp::And { (right, decided) } else { (decided, right) };
+        self.emit(StmtKind::If { cond: left, then, els, results: vec![result] }, b.span());
+        Some(result)
+    }
+
+    /// Both of one type, for ranges and the like.
+    pub(super) fn same_type(&mut self, a: &Expr, b: &Expr, default: Option<Ty>) -> Option<(Id, Id)> {
+        let (left, right) = if is_literal(a) && !is_literal(b) {
+            let right = self.expr(b, None)?;
+            (self.expr(a, Some(self.ty(right)))?, right)
+        } else if is_literal(a) {
+            let ty = if negative(a) || negative(b) { Some(Ty::I32) } else { default };
+            (self.expr(a, ty)?, self.expr(b, ty)?)
+        } else {
+            let left = self.expr(a, None)?;
+            let right = self.expr(b, Some(self.ty(left)))?;
+            (left, right)
+        };
+        self.expect_type(right, Some(self.ty(left)), b.span());
+        (self.ty(left) == self.ty(right)).then_some((left, right))
+    }
+
+    // ---- arrays and components
+
+    /// The array parameter that an expression names.
+    pub(super) fn array_named(&self, e: &Expr) -> Option<Slot> {
+        match e {
+            Expr::Paren(p) => self.array_named(&p.expr),
+            Expr::Path(p) => match self.env.lookup(&p.path.get_ident()?.to_string()) {
+                Some(Binding::Array(slot)) => Some(slot),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    pub(super) fn array_elem(&self, array: Slot) -> Option<Ty> {
+        match self.func.params[array].kind {
+            ParamKind::Array { elem, .. } => Some(elem),
+            ParamKind::Scalar { .. } => None,
+        }
+    }
+
+    pub(super) fn array_index(&mut self, array: Slot, index: &Expr) -> Option<Id> {
+        let id = self.expr(index, Some(Ty::Usize))?;
+        match self.ty(id) {
+            Ty::Usize | Ty::U32 => {}
+            Ty::I32 => {
+                self.errors.at(index, "an index is not negative; make it `usize` with `as usize` where that is sure");
+                return None;
+            }
+            other => {
+                self.errors.at(index, format!("an index is a `usize` or `u32`, not `{}`", self.type_name(other)));
+                return None;
+            }
+        }
+        if !self.positions.contains(&id) {
+            self.arrays[array].not_owned = true;
+        }
+        Some(id)
+    }
+
+    fn index(&mut self, e: &ExprIndex) -> Option<Id> {
+        if let Some(array) = self.array_named(&e.expr) {
+            let index = self.array_index(array, &e.index)?;
+            if self.arrays[array].mutable {
+                self.errors.at(
+                    e,
+                    format!(
+                        "`{}` is written by this kernel, so what is read here depends on the order of threads; \
+                         read from a second array that is not written",
+                        self.func.params[array].name
+                    ),
+                );
+                return None;
+            }
+            self.arrays[array].read = true;
+            let id = self.func.fresh(self.array_elem(array)?);
+            self.emit(StmtKind::Load { id, array, index }, e.span());
+            return Some(id);
+        }
+        let base = self.expr(&e.expr, None)?;
+        let k = self.index_component(self.ty(base), &e.index)?;
+        Some(self.op(Ty::Real, Op::Extract(base, k), e.span()))
+    }
+
+    pub(super) fn field_component(&self, ty: Ty, member: &Member) -> Option<u8> {
+        let found = match (ty, member) {
+            (Ty::Vec(n), Member::Named(name)) => {
+                ["x", "y", "z", "w"][..n as usize].iter().position(|f| name == f).map(|k| k as u8)
+            }
+            _ => None,
+        };
+        if found.is_none() {
+            let ways = match ty {
+                Ty::Vec(2) => "use `.x` or `.y`",
+                Ty::Vec(3) => "use `.x`, `.y` or `.z`",
+                Ty::Vec(_) => "use `.x`, `.y`, `.z` or `.w`",
+                Ty::Mat(_) => "use `m[(row, column)]`",
+                _ => "it has no components",
+            };
+            self.errors.at(member, format!("`{}` has no such component; {ways}", self.type_name(ty)));
+        }
+        found
+    }
+
+    pub(super) fn index_component(&mut self, ty: Ty, index: &Expr) -> Option<u8> {
+        match (ty, index) {
+            (Ty::Vec(n), index) => self.constant_index(index, n),
+            (Ty::Mat(n), Expr::Tuple(t)) if t.elems.len() == 2 => {
+                let r = self.constant_index(&t.elems[0], n)?;
+                let c = self.constant_index(&t.elems[1], n)?;
+                Some(r * n + c)
+            }
+            (Ty::Mat(_), other) => {
+                self.errors.at(other, "index a matrix by `m[(row, column)]`");
+                None
+            }
+            (other, index) => {
+                self.errors.at(index, format!("`{}` cannot be indexed", self.type_name(other)));
+                None
+            }
+        }
+    }
+
+    pub(super) fn constant_index(&mut self, index: &Expr, bound: u8) -> Option<u8> {
+        let id = self.expr(index, Some(Ty::Usize))?;
+        match self.consts.get(&id) {
+            Some(&Lit::Int(k)) if (0..i64::from(bound)).contains(&k) => Some(k as u8),
+            Some(&Lit::Int(k)) => {
+                self.errors.at(index, format!("component {k} is out of range: there are {bound}"));
+                None
+            }
+            _ => {
+                self.errors.at(
+                    index,
+                    "a component index is a constant; loop with `#[unroll] for k in 0..3` to make it one",
+                );
+                None
+            }
+        }
+    }
+}
+
+/// A number without a type of its own.
+fn is_literal(e: &Expr) -> bool {
+    match e {
+        Expr::Lit(l) => match &l.lit {
+            SynLit::Int(i) => i.suffix().is_empty(),
+            _ => false,
+        },
+        Expr::Unary(u) => is_literal(&u.expr),
+        Expr::Paren(p) => is_literal(&p.expr),
+        Expr::Binary(b) => is_literal(&b.left) && is_literal(&b.right),
+        _ => false,
+    }
+}
+
+fn negative(e: &Expr) -> bool {
+    matches!(e, Expr::Unary(u) if matches!(u.op, UnOp::Neg(_)))
+}

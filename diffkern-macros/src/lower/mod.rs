@@ -1,0 +1,187 @@
+//! From syntax to IR: names become values, mutation becomes the results of `If` and `For`, types are found on the way.
+//!
+//! | source | IR |
+//! |---|---|
+//! | `let mut a = x; if c { a = y; }` | `a1 = x; If(c) { yield y } else { yield a1 } -> a2` |
+//! | `for k in 0..n { a += v[k]; }` | `For k carry a1 = a0 { yield a1 + load v[k] } -> a2` |
+//! | `if c { return; } rest` | `If(c) {} else { rest }` |
+
+mod assign;
+mod call;
+mod control;
+mod env;
+mod expr;
+mod ops;
+
+use std::collections::{HashMap, HashSet};
+
+use proc_macro2::Span;
+use syn::spanned::Spanned;
+use syn::{Ident, ItemFn};
+
+use crate::diagnostics::Diagnostics;
+use crate::ir::{Access, Block, Func, FuncKind, Id, Lit, Op, Param, ParamKind, Slot, Stmt, StmtKind, Ty};
+use crate::parse::{SigKind, Signature};
+use env::{Binding, Env};
+
+/// Lowers the body of `item`. Mistakes go to `errors`; the result is only of use when there are none.
+pub fn lower(item: &ItemFn, sig: &Signature, kind: FuncKind, errors: &Diagnostics) -> Func {
+    let mut lower = Lower::new(item, sig, kind, errors);
+    lower.body(item, sig);
+    lower.finish()
+}
+
+struct Lower<'a> {
+    func: Func,
+    real: Option<Ident>,
+    errors: &'a Diagnostics,
+    env: Env,
+    /// Open blocks, innermost last.
+    blocks: Vec<Vec<Stmt>>,
+    /// Values known at expansion, for component indices and unrolled loops.
+    consts: HashMap<Id, Lit>,
+    arrays: Vec<ArrayUse>,
+    /// Values that are `ABSOLUTE_POS`.
+    positions: HashSet<Id>,
+    own_name: String,
+}
+
+/// What the body does with one array parameter.
+#[derive(Clone, Default)]
+struct ArrayUse {
+    mutable: bool,
+    read: bool,
+    store: Option<Span>,
+    add: Option<Span>,
+    not_owned: bool,
+}
+
+impl<'a> Lower<'a> {
+    fn new(item: &ItemFn, sig: &Signature, kind: FuncKind, errors: &'a Diagnostics) -> Self {
+        let func = Func {
+            name: item.sig.ident.to_string(),
+            kind,
+            params: Vec::new(),
+            body: Block::default(),
+            types: Vec::new(),
+            stacks: 0,
+            callees: Vec::new(),
+        };
+        let mut lower = Lower {
+            func,
+            real: sig.real.clone(),
+            errors,
+            env: Env::default(),
+            blocks: vec![Vec::new()],
+            consts: HashMap::new(),
+            arrays: Vec::new(),
+            positions: HashSet::new(),
+            own_name: item.sig.ident.to_string(),
+        };
+        lower.env.push();
+        for (slot, param) in sig.params.iter().enumerate() {
+            lower.declare(slot, param.name.to_string(), param.kind, param.span);
+        }
+        lower
+    }
+
+    fn declare(&mut self, slot: Slot, name: String, kind: SigKind, span: Span) {
+        let (kind, mutable, binding) = match kind {
+            SigKind::Array { elem, mutable } => (
+                ParamKind::Array { elem, access: Access::Unused, owned: false },
+                mutable,
+                Binding::Array(slot),
+            ),
+            SigKind::Scalar { ty, comptime } => {
+                let id = self.func.fresh(ty);
+                (ParamKind::Scalar { id, comptime }, false, Binding::Value { id, mutable: false })
+            }
+        };
+        self.arrays.push(ArrayUse { mutable, ..ArrayUse::default() });
+        self.env.bind(&name, binding);
+        self.func.params.push(Param { name, kind, span });
+    }
+
+    fn body(&mut self, item: &ItemFn, sig: &Signature) {
+        match self.func.kind {
+            FuncKind::Kernel => self.statements(&item.block.stmts, true),
+            FuncKind::DiffFn => {
+                if let Some(ids) = self.block_results(&item.block, &sig.results, item.sig.output.span()) {
+                    self.func.body.yields = ids;
+                }
+            }
+        }
+    }
+
+    fn finish(mut self) -> Func {
+        self.func.body.stmts = self.blocks.pop().unwrap_or_default();
+        for (param, usage) in self.func.params.iter_mut().zip(&self.arrays) {
+            if let ParamKind::Array { access, owned, .. } = &mut param.kind {
+                *access = match usage {
+                    ArrayUse { store: Some(_), .. } => Access::Store,
+                    ArrayUse { add: Some(_), .. } => Access::Add,
+                    ArrayUse { read: true, .. } => Access::Read,
+                    _ => Access::Unused,
+                };
+                *owned = !usage.not_owned && *access != Access::Unused;
+                if let (Some(_), Some(span)) = (usage.store, usage.add) {
+                    self.errors.error(
+                        span,
+                        format!("`{}` is stored to elsewhere in this kernel; use `=` or `+=` on one array, not both", param.name),
+                    );
+                }
+            }
+        }
+        self.func
+    }
+
+    // ---- building blocks
+
+    fn emit(&mut self, kind: StmtKind, span: Span) {
+        if let Some(block) = self.blocks.last_mut() {
+            block.push(Stmt { kind, span });
+        }
+    }
+
+    fn op(&mut self, ty: Ty, op: Op, span: Span) -> Id {
+        let known = ops::fold(&op, &self.consts);
+        let op = known.map_or(op, Op::Const);
+        let id = self.func.fresh(ty);
+        if let Op::Const(lit) = op {
+            self.consts.insert(id, lit);
+        }
+        self.emit(StmtKind::Let { id, op }, span);
+        id
+    }
+
+    fn constant(&mut self, ty: Ty, lit: Lit, span: Span) -> Id {
+        self.op(ty, Op::Const(lit), span)
+    }
+
+    fn ty(&self, id: Id) -> Ty {
+        self.func.ty(id)
+    }
+
+    /// The name of a type as the author writes it.
+    fn type_name(&self, ty: Ty) -> String {
+        let f = self.real.as_ref().map_or_else(|| "F".to_owned(), ToString::to_string);
+        match ty {
+            Ty::Real => f,
+            Ty::U32 => "u32".into(),
+            Ty::I32 => "i32".into(),
+            Ty::Usize => "usize".into(),
+            Ty::Bool => "bool".into(),
+            Ty::Vec(n) => format!("Vec{n}<{f}>"),
+            Ty::Mat(n) => format!("Mat{n}<{f}>"),
+        }
+    }
+
+    /// Lowers with `inside` into a block of its own, in a scope of its own.
+    fn nested<R>(&mut self, inside: impl FnOnce(&mut Self) -> R) -> (Vec<Stmt>, R) {
+        self.blocks.push(Vec::new());
+        self.env.push();
+        let result = inside(self);
+        self.env.pop();
+        (self.blocks.pop().unwrap_or_default(), result)
+    }
+}

@@ -1,0 +1,256 @@
+//! The signature of a kernel or device function: names, parameters, types.
+
+use proc_macro2::Span;
+use syn::{FnArg, GenericParam, Ident, ItemFn, Pat, ReturnType, Type, TypeParamBound};
+
+use crate::diagnostics::Diagnostics;
+use crate::ir::{FuncKind, Ty};
+
+/// What a signature says.
+pub struct Signature {
+    /// Name of the real type parameter, `F` in `F: Float`.
+    pub real: Option<Ident>,
+    pub params: Vec<SigParam>,
+    /// Results of a device function; more than one is a tuple.
+    pub results: Vec<Ty>,
+}
+
+pub struct SigParam {
+    pub name: Ident,
+    pub kind: SigKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum SigKind {
+    Array { elem: Ty, mutable: bool },
+    Scalar { ty: Ty, comptime: bool },
+}
+
+/// Reads the signature; `None` when it is too broken to go on.
+pub fn signature(item: &ItemFn, kind: FuncKind, errors: &Diagnostics) -> Option<Signature> {
+    let sig = &item.sig;
+    for (token, what) in [
+        (sig.constness.map(|t| t.span), "const"),
+        (sig.asyncness.map(|t| t.span), "async"),
+        (sig.unsafety.map(|t| t.span), "unsafe"),
+        (sig.abi.as_ref().map(|t| t.extern_token.span), "extern"),
+    ] {
+        if let Some(span) = token {
+            errors.error(span, format!("a kernel cannot be `{what}`; remove the keyword"));
+        }
+    }
+    let real = real_parameter(item, errors);
+    let mut params = Vec::new();
+    for arg in &sig.inputs {
+        if let Some(param) = parameter(arg, kind, real.as_ref(), errors) {
+            params.push(param);
+        }
+    }
+    let results = results(&sig.output, kind, real.as_ref(), errors)?;
+    (params.len() == sig.inputs.len()).then_some(Signature { real, params, results })
+}
+
+fn real_parameter(item: &ItemFn, errors: &Diagnostics) -> Option<Ident> {
+    let mut real = None;
+    for generic in &item.sig.generics.params {
+        match generic {
+            GenericParam::Type(t) if is_float(t.bounds.iter()) => {
+                if real.is_some() {
+                    errors.at(t, "a kernel has one real type; use the same `F: Float` for all its reals");
+                }
+                real = Some(t.ident.clone());
+            }
+            GenericParam::Type(t) => {
+                errors.at(t, format!("write the bound as `{}: Float`; other type parameters are not supported", t.ident));
+            }
+            GenericParam::Lifetime(l) => errors.at(l, "a kernel takes no lifetimes; remove it"),
+            GenericParam::Const(c) => {
+                errors.at(c, format!("pass it as a parameter: `#[comptime] {}: u32`", c.ident));
+            }
+        }
+    }
+    if let Some(clause) = &item.sig.generics.where_clause {
+        errors.at(clause, "write the bound in the angle brackets: `<F: Float>`");
+    }
+    real
+}
+
+fn is_float<'a>(mut bounds: impl Iterator<Item = &'a TypeParamBound>) -> bool {
+    bounds.any(|b| match b {
+        TypeParamBound::Trait(t) => t.path.segments.last().is_some_and(|s| s.ident == "Float"),
+        _ => false,
+    })
+}
+
+fn parameter(arg: &FnArg, kind: FuncKind, real: Option<&Ident>, errors: &Diagnostics) -> Option<SigParam> {
+    let FnArg::Typed(arg) = arg else {
+        errors.at(arg, "a kernel is a free function; pass what it needs as parameters");
+        return None;
+    };
+    let Pat::Ident(pat) = &*arg.pat else {
+        errors.at(&arg.pat, "a parameter is a plain name");
+        return None;
+    };
+    if let Some(token) = &pat.mutability {
+        errors.at(token, format!("parameters do not change; write `let mut {0} = {0};` in the body", pat.ident));
+    }
+    let mut comptime = false;
+    for attr in &arg.attrs {
+        if attr.path().is_ident("comptime") {
+            comptime = true;
+        } else {
+            errors.at(attr, "only `#[comptime]` is known on a parameter");
+        }
+    }
+    let kind = match &*arg.ty {
+        Type::Reference(r) => {
+            let elem = array_element(&r.elem, real, errors)?;
+            if let (Some(token), FuncKind::DiffFn) = (&r.mutability, kind) {
+                errors.at(
+                    token,
+                    "a device function cannot write an array; return the value and write it in the kernel",
+                );
+                return None;
+            }
+            if comptime {
+                errors.at(arg, "an array cannot be `#[comptime]`");
+            }
+            SigKind::Array { elem, mutable: r.mutability.is_some() }
+        }
+        other => {
+            if let Some(segment) = last_segment(other)
+                && segment.ident == "Array"
+            {
+                errors.at(other, "pass arrays by reference: `&Array<..>` to read, `&mut Array<..>` to write");
+                return None;
+            }
+            let ty = value_type(other, real, errors)?;
+            if comptime && !(ty.is_int() || ty == Ty::Bool) {
+                errors.at(other, "a `#[comptime]` parameter is an integer or a bool");
+            }
+            if matches!(ty, Ty::Vec(_) | Ty::Mat(_)) && kind == FuncKind::Kernel {
+                errors.at(other, "a kernel takes scalars by value; pass a vector as an array of one element");
+                return None;
+            }
+            SigKind::Scalar { ty, comptime }
+        }
+    };
+    Some(SigParam { name: pat.ident.clone(), kind, span: pat.ident.span() })
+}
+
+fn array_element(ty: &Type, real: Option<&Ident>, errors: &Diagnostics) -> Option<Ty> {
+    let inner = last_segment(ty).filter(|s| s.ident == "Array").and_then(|s| match &s.arguments {
+        syn::PathArguments::AngleBracketed(args) if args.args.len() == 1 => match args.args.first() {
+            Some(syn::GenericArgument::Type(t)) => Some(t),
+            _ => None,
+        },
+        _ => None,
+    });
+    let Some(inner) = inner else {
+        errors.at(ty, "a reference parameter is `&Array<T>` or `&mut Array<T>`; pass values without `&`");
+        return None;
+    };
+    let elem = value_type(inner, real, errors)?;
+    if matches!(elem, Ty::Bool | Ty::Usize) {
+        errors.at(inner, "arrays hold reals, vectors, matrices, `u32` or `i32`; use `u32`");
+        return None;
+    }
+    Some(elem)
+}
+
+fn results(output: &ReturnType, kind: FuncKind, real: Option<&Ident>, errors: &Diagnostics) -> Option<Vec<Ty>> {
+    match (output, kind) {
+        (ReturnType::Default, FuncKind::Kernel) => Some(Vec::new()),
+        (ReturnType::Default, FuncKind::DiffFn) => Some(Vec::new()),
+        (ReturnType::Type(_, ty), FuncKind::Kernel) => {
+            errors.at(ty, "a kernel returns nothing; write its result to a `&mut Array<..>` parameter");
+            None
+        }
+        (ReturnType::Type(_, ty), FuncKind::DiffFn) => annotated(ty, real, errors),
+    }
+}
+
+/// The types of an annotation: one, or those of a tuple.
+pub fn annotated(ty: &Type, real: Option<&Ident>, errors: &Diagnostics) -> Option<Vec<Ty>> {
+    match ty {
+        Type::Tuple(t) => t.elems.iter().map(|t| value_type(t, real, errors)).collect(),
+        Type::Paren(p) => annotated(&p.elem, real, errors),
+        other => Some(vec![value_type(other, real, errors)?]),
+    }
+}
+
+/// The type of a value as written.
+pub fn value_type(ty: &Type, real: Option<&Ident>, errors: &Diagnostics) -> Option<Ty> {
+    if let Type::Paren(p) = ty {
+        return value_type(&p.elem, real, errors);
+    }
+    if let Type::Group(g) = ty {
+        return value_type(&g.elem, real, errors);
+    }
+    let Some(segment) = last_segment(ty) else {
+        errors.at(ty, "not a type of the kernel language; use F, u32, i32, usize, bool, Vec2/3/4<F> or Mat2/3<F>");
+        return None;
+    };
+    if real.is_some_and(|r| segment.ident == *r) {
+        return Some(Ty::Real);
+    }
+    let name = segment.ident.to_string();
+    let found = match name.as_str() {
+        "u32" => Ty::U32,
+        "i32" => Ty::I32,
+        "usize" => Ty::Usize,
+        "bool" => Ty::Bool,
+        _ => match named_shape(&name) {
+            Some(shape) => shape,
+            None => {
+                let hint = match name.as_str() {
+                    "f32" | "f64" | "Self" => {
+                        "; make the function generic, `<F: Float>`, and write `F`: one source serves f32 and f64"
+                    }
+                    "u8" | "u16" | "u64" | "u128" => "; integers are 32 bits wide on a GPU: use `u32`",
+                    "i8" | "i16" | "i64" | "i128" | "isize" => "; integers are 32 bits wide on a GPU: use `i32`",
+                    _ => "; use F, u32, i32, usize, bool, Vec2/3/4<F> or Mat2/3<F>",
+                };
+                errors.at(ty, format!("`{name}` is not a type of the kernel language{hint}"));
+                return None;
+            }
+        },
+    };
+    if found.is_real() {
+        let generic_ok = match &segment.arguments {
+            syn::PathArguments::AngleBracketed(args) if args.args.len() == 1 => match args.args.first() {
+                Some(syn::GenericArgument::Type(t)) => {
+                    last_segment(t).is_some_and(|s| real.is_some_and(|r| s.ident == *r))
+                }
+                _ => false,
+            },
+            _ => false,
+        };
+        if !generic_ok {
+            let f = real.map_or_else(|| "F".to_owned(), ToString::to_string);
+            errors.at(ty, format!("vectors and matrices are of the kernel's real type: write `{name}<{f}>` with `<{f}: Float>`"));
+            return None;
+        }
+    }
+    Some(found)
+}
+
+/// `Vec2`, `Vec3`, `Vec4`, `Mat2`, `Mat3`.
+pub fn named_shape(name: &str) -> Option<Ty> {
+    Some(match name {
+        "Vec2" => Ty::Vec(2),
+        "Vec3" => Ty::Vec(3),
+        "Vec4" => Ty::Vec(4),
+        "Mat2" => Ty::Mat(2),
+        "Mat3" => Ty::Mat(3),
+        _ => return None,
+    })
+}
+
+fn last_segment(ty: &Type) -> Option<&syn::PathSegment> {
+    match ty {
+        Type::Path(p) if p.qself.is_none() => p.path.segments.last(),
+        _ => None,
+    }
+}

@@ -1,0 +1,297 @@
+//! The tangent of a function: a function from IR to IR.
+//!
+//! Each statement is followed by its tangent, a value that varies with no input has none:
+//!
+//! ```text
+//! %2 = load 0 %1              %2 = load 0 %1      %4 = load 5 %1        (the dot array of slot 0)
+//! %3 = mul %2 %2              %3 = mul %2 %2      %5 = mul %4 %2        %6 = add %5 %5
+//! store 1 %1 %3                                   store 6 %1 %6
+//! ```
+
+use std::collections::HashMap;
+
+use crate::access::set_access;
+use crate::activity::{is_real_array, varied};
+use crate::adjoint::add_arrays;
+use crate::builder::Builder;
+use crate::ir::{Block, CallArg, CallMode, Func, FuncKind, Id, Op, Param, ParamKind, Slot, Stmt, StmtKind};
+use crate::rules::{BinaryRule, UnaryRule, binary, unary};
+use crate::simplify::simplify;
+
+/// The tangent of a kernel or the Jacobian-vector product of a device function, simplified.
+///
+/// Parameters are those of the primal, then for a device function one scalar for the tangent of each real value parameter,
+/// then one dot array for each real array parameter. A kernel writes dot arrays only; a device function returns the
+/// results of the primal, then the tangent of each real one.
+///
+/// `primal` may be the adjoint of a kernel without calls of device functions: the tangent of a `Vjp` is not defined.
+pub fn tangent(primal: &Func) -> Func {
+    let mut func = Func { body: Block::default(), ..primal.clone() };
+    let mut dots = vec![None; primal.types.len()];
+    if primal.kind == FuncKind::DiffFn {
+        for param in &primal.params {
+            if let ParamKind::Scalar { id, .. } = param.kind
+                && primal.ty(id).is_real()
+            {
+                let dot = func.fresh(primal.ty(id));
+                dots[id.0 as usize] = Some(dot);
+                let kind = ParamKind::Scalar { id: dot, comptime: false };
+                func.params.push(Param { name: format!("{}_dot", param.name), kind, span: param.span });
+            }
+        }
+    }
+    let dot_slots = add_arrays(&mut func, primal, "dot");
+    let b = Builder::new(func);
+    let mut state = Tangent { primal, b, dots, varied: varied(primal), dot_slots, dot_stacks: HashMap::new() };
+    state.stmts(&primal.body.stmts);
+    let mut yields = primal.body.yields.clone();
+    for result in &primal.body.yields {
+        if primal.ty(*result).is_real() {
+            yields.push(state.dot_or_zero(*result));
+        }
+    }
+    let mut func = state.b.func;
+    func.body = Block { stmts: state.b.stmts, yields };
+    set_access(&mut func);
+    simplify(&mut func);
+    set_access(&mut func);
+    func
+}
+
+struct Tangent<'a> {
+    primal: &'a Func,
+    b: Builder,
+    /// The tangent of each value; absent while it is zero.
+    dots: Vec<Option<Id>>,
+    varied: Vec<bool>,
+    dot_slots: Vec<Option<Slot>>,
+    dot_stacks: HashMap<u32, u32>,
+}
+
+impl Tangent<'_> {
+    fn dot(&self, id: Id) -> Option<Id> {
+        self.dots[id.0 as usize]
+    }
+
+    fn dot_or_zero(&mut self, id: Id) -> Id {
+        match self.dot(id) {
+            Some(dot) => dot,
+            None => self.b.zero(self.primal.ty(id)),
+        }
+    }
+
+    fn set_dot(&mut self, id: Id, dot: Option<Id>) {
+        self.dots[id.0 as usize] = dot;
+    }
+
+    fn fresh_dot(&mut self, id: Id) -> Id {
+        let dot = self.b.fresh(self.primal.ty(id));
+        self.set_dot(id, Some(dot));
+        dot
+    }
+
+    fn is_varied(&self, id: Id) -> bool {
+        self.varied[id.0 as usize]
+    }
+
+    fn stmts(&mut self, stmts: &[Stmt]) {
+        for stmt in stmts {
+            self.b.span = stmt.span;
+            self.stmt(&stmt.kind);
+        }
+    }
+
+    fn stmt(&mut self, kind: &StmtKind) {
+        match kind {
+            StmtKind::Let { id, op } => {
+                self.b.push(kind.clone());
+                if self.is_varied(*id) {
+                    let dot = self.op(*id, op);
+                    self.set_dot(*id, dot);
+                }
+            }
+            StmtKind::Load { id, array, index } => {
+                self.b.push(kind.clone());
+                if let Some(array) = self.dot_slots[*array] {
+                    let id = self.fresh_dot(*id);
+                    self.b.push(StmtKind::Load { id, array, index: *index });
+                }
+            }
+            // The tangent writes tangents only, so the value is read and stays.
+            StmtKind::Take { id, array, index } => {
+                self.b.push(StmtKind::Load { id: *id, array: *array, index: *index });
+                if let Some(array) = self.dot_slots[*array] {
+                    let id = self.fresh_dot(*id);
+                    self.b.push(StmtKind::Take { id, array, index: *index });
+                }
+            }
+            StmtKind::Store { array, index, value } => {
+                if let Some(array) = self.dot_slots[*array] {
+                    let value = self.dot_or_zero(*value);
+                    self.b.push(StmtKind::Store { array, index: *index, value });
+                }
+            }
+            StmtKind::Add { array, index, value } => {
+                if let (Some(array), Some(value)) = (self.dot_slots[*array], self.dot(*value)) {
+                    self.b.push(StmtKind::Add { array, index: *index, value });
+                }
+            }
+            StmtKind::If { cond, then, els, results } => {
+                let active: Vec<usize> = (0..results.len()).filter(|k| self.is_varied(results[*k])).collect();
+                let then = self.block(then, &active);
+                let els = self.block(els, &active);
+                let mut results = results.clone();
+                for k in active {
+                    let dot = self.fresh_dot(results[k]);
+                    results.push(dot);
+                }
+                self.b.push(StmtKind::If { cond: *cond, then, els, results });
+            }
+            StmtKind::For { .. } => self.turns(kind),
+            StmtKind::StackNew { stack, ty, len } => {
+                self.b.push(kind.clone());
+                if ty.is_real() {
+                    let dots = self.dot_stack(*stack);
+                    self.b.push(StmtKind::StackNew { stack: dots, ty: *ty, len: *len });
+                }
+            }
+            StmtKind::StackSet { stack, at, value } => {
+                self.b.push(kind.clone());
+                if self.primal.ty(*value).is_real() {
+                    let (stack, value) = (self.dot_stack(*stack), self.dot_or_zero(*value));
+                    self.b.push(StmtKind::StackSet { stack, at: *at, value });
+                }
+            }
+            StmtKind::StackGet { id, stack, at } => {
+                self.b.push(kind.clone());
+                if self.is_varied(*id) {
+                    let (stack, id) = (self.dot_stack(*stack), self.fresh_dot(*id));
+                    self.b.push(StmtKind::StackGet { id, stack, at: *at });
+                }
+            }
+            StmtKind::Call { callee, mode, args, results } => self.call(*callee, *mode, args, results),
+        }
+    }
+
+    fn dot_stack(&mut self, stack: u32) -> u32 {
+        if let Some(dots) = self.dot_stacks.get(&stack) {
+            return *dots;
+        }
+        let dots = self.b.func.stacks;
+        self.b.func.stacks += 1;
+        self.dot_stacks.insert(stack, dots);
+        dots
+    }
+
+    /// The yields, then the tangents of those in `active`.
+    fn block(&mut self, block: &Block, active: &[usize]) -> Block {
+        let outer = self.b.take_stmts();
+        self.stmts(&block.stmts);
+        let mut yields = block.yields.clone();
+        for k in active {
+            yields.push(self.dot_or_zero(block.yields[*k]));
+        }
+        Block { stmts: std::mem::replace(&mut self.b.stmts, outer), yields }
+    }
+
+    fn turns(&mut self, kind: &StmtKind) {
+        let StmtKind::For { index, lo, hi, carried, init, body, results } = kind else { return };
+        let active: Vec<usize> = (0..carried.len()).filter(|k| self.is_varied(carried[*k])).collect();
+        let (mut carried, mut init, mut results) = (carried.clone(), init.clone(), results.clone());
+        for k in &active {
+            init.push(self.dot_or_zero(init[*k]));
+            carried.push(self.fresh_dot(carried[*k]));
+        }
+        let body = self.block(body, &active);
+        for k in active {
+            results.push(self.fresh_dot(results[k]));
+        }
+        self.b.push(StmtKind::For { index: *index, lo: *lo, hi: *hi, carried, init, body, results });
+    }
+
+    fn call(&mut self, callee: usize, mode: CallMode, args: &[CallArg], results: &[Id]) {
+        let active = args.iter().any(|arg| match arg {
+            CallArg::Value(id) => self.is_varied(*id),
+            CallArg::Array(slot) => is_real_array(self.primal, *slot),
+        });
+        if !active {
+            self.b.push(StmtKind::Call { callee, mode, args: args.to_vec(), results: results.to_vec() });
+            return;
+        }
+        if mode != CallMode::Primal {
+            unreachable!("the tangent of an adjoint takes kernels without calls");
+        }
+        let mut call = args.to_vec();
+        let mut arrays = Vec::new();
+        for arg in args {
+            match arg {
+                CallArg::Value(id) if self.primal.ty(*id).is_real() => {
+                    call.push(CallArg::Value(self.dot_or_zero(*id)));
+                }
+                CallArg::Value(_) => {}
+                CallArg::Array(slot) => arrays.extend(self.dot_slots[*slot].map(CallArg::Array)),
+            }
+        }
+        call.extend(arrays);
+        let mut outcomes = results.to_vec();
+        for result in results {
+            if self.primal.ty(*result).is_real() {
+                outcomes.push(self.fresh_dot(*result));
+            }
+        }
+        self.b.push(StmtKind::Call { callee, mode: CallMode::Jvp, args: call, results: outcomes });
+    }
+
+    fn sum(&mut self, a: Option<Id>, b: Option<Id>) -> Option<Id> {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(self.b.add(a, b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    fn op(&mut self, id: Id, op: &Op) -> Option<Id> {
+        let ty = self.primal.ty(id);
+        match op {
+            Op::Const(_) | Op::Builtin(_) | Op::Len(_) | Op::Cast(_) => None,
+            Op::Compose(parts) => {
+                let parts = parts.iter().map(|x| self.dot_or_zero(*x)).collect();
+                Some(self.b.op(ty, Op::Compose(parts)))
+            }
+            Op::Extract(x, k) => {
+                let t = self.dot(*x)?;
+                Some(self.b.op(ty, Op::Extract(t, *k)))
+            }
+            Op::Insert(base, k, part) => {
+                let (base, part) = (self.dot_or_zero(*base), self.dot_or_zero(*part));
+                Some(self.b.op(ty, Op::Insert(base, *k, part)))
+            }
+            Op::Select(cond, a, c) => {
+                let (a, c) = (self.dot_or_zero(*a), self.dot_or_zero(*c));
+                Some(self.b.select(*cond, a, c))
+            }
+            Op::Unary(op, x) => {
+                let t = self.dot(*x)?;
+                match unary(*op) {
+                    UnaryRule::Cut => None,
+                    UnaryRule::Linear => Some(self.b.unary(*op, t)),
+                    UnaryRule::Scalar(row) => Some(row(&mut self.b, t, *x, id)),
+                }
+            }
+            Op::Binary(op, a, c) => {
+                let (da, dc) = (self.dot(*a), self.dot(*c));
+                let (first, second) = match binary(*op) {
+                    BinaryRule::Cut => return None,
+                    BinaryRule::Bilinear(..) => {
+                        let first = da.map(|t| self.b.binary(*op, t, *c));
+                        let second = dc.map(|t| self.b.binary(*op, *a, t));
+                        return self.sum(first, second);
+                    }
+                    BinaryRule::Linear(f, g) | BinaryRule::Scalar(f, g) | BinaryRule::Choice(f, g) => (f, g),
+                };
+                let first = da.map(|t| first(&mut self.b, t, *a, *c, id));
+                let second = dc.map(|t| second(&mut self.b, t, *a, *c, id));
+                self.sum(first, second)
+            }
+        }
+    }
+}

@@ -1,0 +1,10 @@
+use diffkern::prelude::*;
+
+#[diff_kernel]
+fn kernel<F: Float>(x: &Array<F>, y: &mut Array<F>) {
+    let i = ABSOLUTE_POS;
+    y[i] = x[i];
+    y[i] = y[i] * 2.0;
+}
+
+fn main() {}

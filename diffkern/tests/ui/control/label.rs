@@ -1,0 +1,11 @@
+use diffkern::prelude::*;
+
+#[diff_kernel]
+fn kernel<F: Float>(x: &Array<F>, y: &mut Array<F>) {
+    let i = ABSOLUTE_POS;
+    'outer: for k in 0..3 {
+        let a = x[k];
+    }
+}
+
+fn main() {}

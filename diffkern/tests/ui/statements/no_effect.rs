@@ -1,0 +1,9 @@
+use diffkern::prelude::*;
+
+#[diff_kernel]
+fn kernel<F: Float>(x: &Array<F>, y: &mut Array<F>) {
+    let i = ABSOLUTE_POS;
+    x[i];
+}
+
+fn main() {}
