@@ -60,45 +60,37 @@ pub enum Error {
     /// The computation failed, for instance because no stable step exists.
     #[error("{0}")]
     Compute(String),
+    /// The runtime refused a launch or an array.
+    #[error(transparent)]
+    Runtime(#[from] diffkern::Error),
+    /// The simulator refused a scene or a step.
+    #[error(transparent)]
+    Simulator(#[from] diffkern_sim::Error),
+    /// The renderer refused a mesh or an image.
+    #[error(transparent)]
+    Renderer(#[from] diffkern_render::Error),
 }
 
 impl Error {
     /// A wrong file, as a whole.
     pub fn file(file: &Path, problem: impl Into<String>) -> Self {
-        Self::Input {
-            file: file.into(),
-            place: Place::default(),
-            problem: problem.into(),
-        }
+        Self::Input { file: file.into(), place: Place::default(), problem: problem.into() }
     }
 
     /// A wrong field of a file.
     pub fn field(file: &Path, field: impl Into<String>, problem: impl Into<String>) -> Self {
-        let place = Place {
-            line: None,
-            field: Some(field.into()),
-        };
-        Self::Input {
-            file: file.into(),
-            place,
-            problem: problem.into(),
-        }
+        let place = Place { line: None, field: Some(field.into()) };
+        Self::Input { file: file.into(), place, problem: problem.into() }
     }
 
     /// A wrong option.
     pub fn argument(name: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self::Argument {
-            name: name.into(),
-            problem: problem.into(),
-        }
+        Self::Argument { name: name.into(), problem: problem.into() }
     }
 
     /// A failed write to `path`.
     pub fn write(path: &Path, source: io::Error) -> Self {
-        Self::Write {
-            path: path.into(),
-            source,
-        }
+        Self::Write { path: path.into(), source }
     }
 
     /// Exit code of the binary: 2 for what the user can mend (input, options, output folder), 1 for
@@ -106,7 +98,7 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Input { .. } | Self::Argument { .. } | Self::Write { .. } => 2,
-            Self::Compute(_) => 1,
+            Self::Compute(_) | Self::Runtime(_) | Self::Simulator(_) | Self::Renderer(_) => 1,
         }
     }
 }

@@ -53,10 +53,7 @@ pub fn prepare_folder(folder: &Path) -> Result<()> {
     let probe = folder.join(format!(".probe-{}", std::process::id()));
     let tried = fs::create_dir_all(folder)
         .and_then(|()| File::create(&probe))
-        .and_then(|mut file| {
-            file.write_all(&vec![0; PROBE])
-                .and_then(|()| file.sync_data())
-        });
+        .and_then(|mut file| file.write_all(&vec![0; PROBE]).and_then(|()| file.sync_data()));
     let removed = fs::remove_file(&probe);
     tried.and(removed).map_err(|e| {
         if let Some(made) = missing {
@@ -75,11 +72,7 @@ fn sibling(path: &Path, suffix: &str) -> PathBuf {
 /// The outermost folder on the way to `folder` that does not exist yet.
 fn first_missing(folder: &Path) -> Option<PathBuf> {
     let missing = |p: &&Path| !p.as_os_str().is_empty() && !p.exists();
-    folder
-        .ancestors()
-        .take_while(missing)
-        .last()
-        .map(Path::to_owned)
+    folder.ancestors().take_while(missing).last().map(Path::to_owned)
 }
 
 /// Removes the empty folders from `folder` up to `top`.

@@ -14,4 +14,8 @@ pub mod video;
 pub mod identify;
 pub mod job;
 
+pub mod experiment;
+pub mod report;
+pub mod run;
+
 pub use error::{Error, Result};

@@ -12,23 +12,14 @@ pub(crate) fn check_obj(file: &Path) -> Result<()> {
     let text = read_text(file)?;
     let wrong = |line: usize, field: &str, problem: String| Error::Input {
         file: file.into(),
-        place: Place {
-            line: Some((line + 1, 1)),
-            field: Some(field.into()),
-        },
+        place: Place { line: Some((line + 1, 1)), field: Some(field.into()) },
         problem,
     };
-    let count = |key: &str| {
-        text.lines()
-            .filter(|l| l.split_whitespace().next() == Some(key))
-            .count()
-    };
+    let count = |key: &str| text.lines().filter(|l| l.split_whitespace().next() == Some(key)).count();
     let vertices = count("v");
     if vertices == 0 || count("f") == 0 {
         let faces = count("f");
-        let problem = format!(
-            "mesh is empty ({vertices} vertices, {faces} faces), expected at least one face"
-        );
+        let problem = format!("mesh is empty ({vertices} vertices, {faces} faces), expected at least one face");
         return Err(Error::file(file, problem));
     }
     for (number, line) in text.lines().enumerate() {
@@ -38,18 +29,13 @@ pub(crate) fn check_obj(file: &Path) -> Result<()> {
                 let values: Vec<_> = words.map(str::parse::<f64>).collect();
                 let finite = |v: &std::result::Result<f64, _>| matches!(v, Ok(x) if x.is_finite());
                 if values.len() < 3 || !values.iter().all(finite) {
-                    return Err(wrong(
-                        number,
-                        "vertex",
-                        format!("{line:?}, expected three finite numbers"),
-                    ));
+                    return Err(wrong(number, "vertex", format!("{line:?}, expected three finite numbers")));
                 }
             }
             Some("f") => {
                 let corners: Vec<_> = words.map(|w| index(w, vertices)).collect();
                 if corners.len() < 3 || corners.iter().any(Option::is_none) {
-                    let problem =
-                        format!("{line:?}, expected at least three vertices of 1..={vertices}");
+                    let problem = format!("{line:?}, expected at least three vertices of 1..={vertices}");
                     return Err(wrong(number, "face", problem));
                 }
             }
@@ -62,12 +48,6 @@ pub(crate) fn check_obj(file: &Path) -> Result<()> {
 /// The vertex of a face corner such as `3`, `3/1/2` or `-1`, counted from one.
 fn index(corner: &str, vertices: usize) -> Option<usize> {
     let number: i64 = corner.split('/').next()?.parse().ok()?;
-    let number = if number < 0 {
-        vertices as i64 + 1 + number
-    } else {
-        number
-    };
-    usize::try_from(number)
-        .ok()
-        .filter(|n| (1..=vertices).contains(n))
+    let number = if number < 0 { vertices as i64 + 1 + number } else { number };
+    usize::try_from(number).ok().filter(|n| (1..=vertices).contains(n))
 }

@@ -36,11 +36,7 @@ impl Video {
     pub fn read(folder: &Path, scene: &Scene) -> Result<Self> {
         let (width, height) = (scene.camera.width, scene.camera.height);
         let frames = (0..scene.num_frames).map(|k| read_frame(folder, k, width, height));
-        Ok(Self {
-            width,
-            height,
-            frames: frames.collect::<Result<_>>()?,
-        })
+        Ok(Self { width, height, frames: frames.collect::<Result<_>>()? })
     }
 }
 
@@ -76,7 +72,7 @@ pub fn frame_path(folder: &Path, part: &str, number: usize) -> PathBuf {
 pub(crate) fn png_bytes(width: usize, pixels: &[u8], color: ColorType) -> Result<Vec<u8>> {
     let rows = pixels.len() / color.samples() / width.max(1);
     let mut bytes = Vec::new();
-    let encoder = png::Encoder::new(&mut bytes, width as u32, rows as u32);
+    let mut encoder = png::Encoder::new(&mut bytes, width as u32, rows as u32);
     encoder.set_color(color);
     encoder.set_depth(BitDepth::Eight);
     let encode = || -> std::result::Result<(), png::EncodingError> {
@@ -93,60 +89,30 @@ fn to_byte(v: f32) -> u8 {
 }
 
 fn read_frame(folder: &Path, k: usize, width: usize, height: usize) -> Result<Frame> {
-    let grey = read_png(
-        &frame_path(folder, "silhouette", k),
-        ColorType::Grayscale,
-        width,
-        height,
-    )?;
-    let rgb = read_png(
-        &frame_path(folder, "shaded", k),
-        ColorType::Rgb,
-        width,
-        height,
-    )?;
+    let grey = read_png(&frame_path(folder, "silhouette", k), ColorType::Grayscale, width, height)?;
+    let rgb = read_png(&frame_path(folder, "shaded", k), ColorType::Rgb, width, height)?;
     let real = |&byte: &u8| f32::from(byte) / 255.0;
     Ok(Frame {
         silhouette: grey.iter().map(real).collect(),
-        shaded: rgb
-            .chunks_exact(3)
-            .map(|p| [real(&p[0]), real(&p[1]), real(&p[2])])
-            .collect(),
+        shaded: rgb.chunks_exact(3).map(|p| [real(&p[0]), real(&p[1]), real(&p[2])]).collect(),
     })
 }
 
 fn read_png(file: &Path, color: ColorType, width: usize, height: usize) -> Result<Vec<u8>> {
-    let expected = format!(
-        "expected {width}x{height} pixels of 8-bit {}",
-        color_name(color)
-    );
-    let opened = File::open(file)
-        .map_err(|e| Error::file(file, format!("frame cannot be read: {e}; {expected}")))?;
-    let broken = |e: png::DecodingError| {
-        Error::file(
-            file,
-            format!("frame is damaged or cut off: {e}; {expected}"),
-        )
-    };
-    let mut reader = png::Decoder::new(BufReader::new(opened))
-        .read_info()
-        .map_err(broken)?;
+    let expected = format!("expected {width}x{height} pixels of 8-bit {}", color_name(color));
+    let opened = File::open(file).map_err(|e| Error::file(file, format!("frame cannot be read: {e}; {expected}")))?;
+    let broken = |e: png::DecodingError| Error::file(file, format!("frame is damaged or cut off: {e}; {expected}"));
+    let mut reader = png::Decoder::new(BufReader::new(opened)).read_info().map_err(broken)?;
     let info = reader.info();
     let (seen_color, depth) = (info.color_type, info.bit_depth);
     let seen = (info.width as usize, info.height as usize);
     if seen != (width, height) {
         let (w, h) = seen;
-        let problem = format!(
-            "frame is {w}x{h} pixels, expected {width}x{height} (camera.width x camera.height)"
-        );
+        let problem = format!("frame is {w}x{h} pixels, expected {width}x{height} (camera.width x camera.height)");
         return Err(Error::file(file, problem));
     }
     if seen_color != color || depth != BitDepth::Eight {
-        let problem = format!(
-            "frame is {}-bit {}, {expected}",
-            depth as u8,
-            color_name(seen_color)
-        );
+        let problem = format!("frame is {}-bit {}, {expected}", depth as u8, color_name(seen_color));
         return Err(Error::file(file, problem));
     }
     let mut pixels = vec![0; width * height * color.samples()];

@@ -21,9 +21,7 @@ pub fn identify(
     _resume: Option<State>,
     _observer: &mut dyn Observer,
 ) -> Result<Outcome> {
-    Err(Error::Compute(
-        "identification is not part of this build".into(),
-    ))
+    Err(Error::Compute("identification is not part of this build".into()))
 }
 
 /// Renders what `values` look like, at the resolution that [`identify`] ends with.
@@ -36,21 +34,13 @@ pub fn simulate(
     _device: &str,
     _progress: &mut dyn FnMut(f64) -> crate::job::Flow,
 ) -> Result<Vec<Frame>> {
-    Err(Error::Compute(
-        "simulation is not part of this build".into(),
-    ))
+    Err(Error::Compute("simulation is not part of this build".into()))
 }
 
 /// Compares the gradient that [`identify`] uses with finite differences, at the start.
 ///
 /// # Errors
 /// As [`identify`].
-pub fn check_gradient(
-    _scene: &Scene,
-    _video: &Video,
-    _options: &IdentifyOptions,
-) -> Result<GradientCheck> {
-    Err(Error::Compute(
-        "the gradient check is not part of this build".into(),
-    ))
+pub fn check_gradient(_scene: &Scene, _video: &Video, _options: &IdentifyOptions) -> Result<GradientCheck> {
+    Err(Error::Compute("the gradient check is not part of this build".into()))
 }

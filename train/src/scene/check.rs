@@ -31,31 +31,19 @@ struct Checker<'a> {
 }
 
 pub(super) fn scene(folder: &Path, file: &Path, header: Header) -> Result<Scene> {
-    let mut c = Checker {
-        file,
-        warnings: Vec::new(),
-    };
+    let mut c = Checker { file, warnings: Vec::new() };
     if !matches!(header.kind.as_str(), "soft_body" | "rigid_body" | "cloth") {
-        return c.wrong(
-            "kind",
-            format!("unknown kind {:?}, expected \"soft_body\"", header.kind),
-        );
+        return c.wrong("kind", format!("unknown kind {:?}, expected \"soft_body\"", header.kind));
     }
     c.mesh(folder, &header.object)?;
     if header.kind != "soft_body" {
-        let problem = format!(
-            "{:?} cannot be identified by this version, expected \"soft_body\"",
-            header.kind
-        );
+        let problem = format!("{:?} cannot be identified by this version, expected \"soft_body\"", header.kind);
         return c.wrong("kind", problem);
     }
     c.positive("frame_rate", header.frame_rate)?;
     c.positive("duration", header.duration)?;
     if !(2..=10_000).contains(&header.num_frames) {
-        return c.wrong(
-            "num_frames",
-            format!("{}, expected 2 to 10000", header.num_frames),
-        );
+        return c.wrong("num_frames", format!("{}, expected 2 to 10000", header.num_frames));
     }
     let last = (header.num_frames - 1) as f64 / header.frame_rate;
     if last > header.duration * (1.0 + 1e-9) {
@@ -68,16 +56,10 @@ pub(super) fn scene(folder: &Path, file: &Path, header: Header) -> Result<Scene>
     let floor = header.floor.map(|f| c.floor(f)).transpose()?;
     let block = c.block(from_value(file, "object", header.object)?)?;
     let Some(material) = header.material else {
-        return c.wrong(
-            "material",
-            "missing, expected an object with a model".into(),
-        );
+        return c.wrong("material", "missing, expected an object with a model".into());
     };
     let material = c.material(from_value(file, "material", material)?)?;
-    let clamp = header
-        .clamp
-        .map(|clamp| c.clamp(clamp, &block))
-        .transpose()?;
+    let clamp = header.clamp.map(|clamp| c.clamp(clamp, &block)).transpose()?;
     if let Some(floor) = &floor {
         c.above(floor, &block)?;
     }
@@ -118,20 +100,14 @@ impl Checker<'_> {
         if value.is_finite() && value >= 0.0 {
             return Ok(());
         }
-        self.wrong(
-            field,
-            format!("{value}, expected zero or a positive number"),
-        )
+        self.wrong(field, format!("{value}, expected zero or a positive number"))
     }
 
     fn colour(&self, field: &str, rgb: [f64; 3]) -> Result<()> {
         if rgb.iter().all(|v| (0.0..=1.0).contains(v)) {
             return Ok(());
         }
-        self.wrong(
-            field,
-            format!("{rgb:?}, expected red, green and blue in 0..1"),
-        )
+        self.wrong(field, format!("{rgb:?}, expected red, green and blue in 0..1"))
     }
 
     fn unit(&self, field: &str, v: [f64; 3]) -> Result<[f64; 3]> {
@@ -139,10 +115,7 @@ impl Checker<'_> {
         if length.is_finite() && length > 1e-9 {
             return Ok(v.map(|x| x / length));
         }
-        self.wrong(
-            field,
-            format!("{v:?}, expected a direction other than zero"),
-        )
+        self.wrong(field, format!("{v:?}, expected a direction other than zero"))
     }
 
     /// The name goes into the path of the output folder.
@@ -151,19 +124,14 @@ impl Checker<'_> {
         if !name.is_empty() && !name.starts_with('.') && name.chars().all(plain) {
             return Ok(name);
         }
-        self.wrong(
-            "name",
-            format!("{name:?}, expected letters, digits, '-', '_' and '.'"),
-        )
+        self.wrong("name", format!("{name:?}, expected letters, digits, '-', '_' and '.'"))
     }
 
     fn rest(&mut self, prefix: &str, rest: &Map<String, Value>) {
-        let comment =
-            |k: &str| COMMENTS.contains(&k) || k.ends_with("note") || k.starts_with("mesh");
+        let comment = |k: &str| COMMENTS.contains(&k) || k.ends_with("note") || k.starts_with("mesh");
         for key in rest.keys().filter(|k| !comment(k)) {
             let file = self.file.display();
-            self.warnings
-                .push(format!("{file}: {prefix}{key}: not understood, ignored"));
+            self.warnings.push(format!("{file}: {prefix}{key}: not understood, ignored"));
         }
     }
 
@@ -173,15 +141,9 @@ impl Checker<'_> {
             return Ok(());
         };
         // The name may be followed by a remark in brackets.
-        match mesh
-            .as_str()
-            .and_then(|text| text.split_whitespace().next())
-        {
+        match mesh.as_str().and_then(|text| text.split_whitespace().next()) {
             Some(name) => mesh::check_obj(&folder.join(name)),
-            None => self.wrong(
-                "object.mesh",
-                format!("{mesh}, expected the name of an OBJ file"),
-            ),
+            None => self.wrong("object.mesh", format!("{mesh}, expected the name of an OBJ file")),
         }
     }
 }

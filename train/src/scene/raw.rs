@@ -82,10 +82,7 @@ pub(super) struct Material {
 }
 
 #[derive(Deserialize)]
-#[serde(
-    untagged,
-    expecting = "expected \"none\" or an object with a number eta"
-)]
+#[serde(untagged, expecting = "expected \"none\" or an object with a number eta")]
 pub(super) enum Damping {
     Text(String),
     Viscous {

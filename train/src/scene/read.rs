@@ -26,15 +26,8 @@ impl Scene {
     /// When the folder does not exist.
     pub fn file(folder: &Path) -> Result<PathBuf> {
         if !folder.is_dir() {
-            let what = if folder.exists() {
-                "is not a folder"
-            } else {
-                "no such folder"
-            };
-            return Err(Error::file(
-                folder,
-                format!("{what}, expected one with scene.json, silhouette and shaded"),
-            ));
+            let what = if folder.exists() { "is not a folder" } else { "no such folder" };
+            return Err(Error::file(folder, format!("{what}, expected one with scene.json, silhouette and shaded")));
         }
         Ok(folder.join("scene.json"))
     }
@@ -45,10 +38,7 @@ pub(crate) fn read_text(file: &Path) -> Result<String> {
     let bytes = fs::read(file).map_err(|e| Error::file(file, format!("cannot be read: {e}")))?;
     String::from_utf8(bytes).map_err(|e| {
         let at = e.utf8_error().valid_up_to();
-        Error::file(
-            file,
-            format!("byte {at} is not UTF-8, expected a text file"),
-        )
+        Error::file(file, format!("byte {at} is not UTF-8, expected a text file"))
     })
 }
 
@@ -57,18 +47,12 @@ pub(crate) fn from_json<T: DeserializeOwned>(file: &Path, text: &str) -> Result<
     let mut parser = serde_json::Deserializer::from_str(text);
     let parsed = serde_path_to_error::deserialize(&mut parser).map_err(|e| {
         let field = e.path().to_string();
-        (
-            Some(field).filter(|f| f != "." && !f.is_empty()),
-            e.into_inner(),
-        )
+        (Some(field).filter(|f| f != "." && !f.is_empty()), e.into_inner())
     });
     let ended = parsed.and_then(|value| parser.end().map(|()| value).map_err(|e| (None, e)));
     ended.map_err(|(field, e)| Error::Input {
         file: file.into(),
-        place: Place {
-            line: Some((e.line(), e.column())).filter(|l| l.0 > 0),
-            field,
-        },
+        place: Place { line: Some((e.line(), e.column())).filter(|l| l.0 > 0), field },
         problem: describe(&e),
     })
 }
@@ -79,9 +63,7 @@ fn describe(e: &serde_json::Error) -> String {
     let text = text.split(" at line ").next().unwrap_or(&text);
     match e.classify() {
         serde_json::error::Category::Data => text.to_owned(),
-        _ => format!(
-            "malformed JSON: {text} (JSON has no NaN, Infinity, comments or trailing commas)"
-        ),
+        _ => format!("malformed JSON: {text} (JSON has no NaN, Infinity, comments or trailing commas)"),
     }
 }
 
@@ -89,11 +71,7 @@ fn describe(e: &serde_json::Error) -> String {
 pub(super) fn from_value<T: DeserializeOwned>(file: &Path, field: &str, value: Value) -> Result<T> {
     serde_path_to_error::deserialize(value).map_err(|e| {
         let path = e.path().to_string();
-        let field = if path == "." {
-            field.to_owned()
-        } else {
-            format!("{field}.{path}")
-        };
+        let field = if path == "." { field.to_owned() } else { format!("{field}.{path}") };
         Error::field(file, field, e.into_inner().to_string())
     })
 }

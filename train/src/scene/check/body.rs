@@ -41,10 +41,7 @@ impl Checker<'_> {
         } else if model.contains("corotated") {
             Law::FixedCorotated
         } else {
-            let problem = format!(
-                "{:?}, expected \"compressible neo-Hookean\" or \"fixed corotated\"",
-                raw.model
-            );
+            let problem = format!("{:?}, expected \"compressible neo-Hookean\" or \"fixed corotated\"", raw.model);
             return self.wrong("material.model", problem);
         };
         let viscosity = match raw.damping {
@@ -54,9 +51,7 @@ impl Checker<'_> {
                 let problem = format!("{text:?}, expected \"none\" or an object with eta");
                 return self.wrong("material.damping", problem);
             }
-            Some(raw::Damping::Viscous {
-                known: Some(false), ..
-            }) => {
+            Some(raw::Damping::Viscous { known: Some(false), .. }) => {
                 let problem = "false, expected true: the viscosity cannot be searched for".into();
                 return self.wrong("material.damping.known", problem);
             }
@@ -71,11 +66,7 @@ impl Checker<'_> {
             }
         }
         self.rest("material.", &raw.rest);
-        Ok(Material {
-            law,
-            viscosity,
-            known,
-        })
+        Ok(Material { law, viscosity, known })
     }
 
     pub(super) fn floor(&mut self, raw: raw::Floor) -> Result<Floor> {
@@ -84,34 +75,22 @@ impl Checker<'_> {
             Some(friction) => friction,
             None if raw.contact.contains("frictionless") => 0.0,
             None => {
-                let problem = format!(
-                    "{:?}, expected \"frictionless\" or floor.friction",
-                    raw.contact
-                );
+                let problem = format!("{:?}, expected \"frictionless\" or floor.friction", raw.contact);
                 return self.wrong("floor.contact", problem);
             }
         };
         self.not_negative("floor.friction", friction)?;
         self.rest("floor.", &raw.rest);
-        Ok(Floor {
-            point: raw.point,
-            normal,
-            friction,
-        })
+        Ok(Floor { point: raw.point, normal, friction })
     }
 
     pub(super) fn above(&self, floor: &Floor, block: &Block) -> Result<()> {
         let lowest = lowest_corner(floor, block);
-        let size = (0..3)
-            .map(|k| block.max[k] - block.min[k])
-            .fold(f64::MAX, f64::min);
+        let size = (0..3).map(|k| block.max[k] - block.min[k]).fold(f64::MAX, f64::min);
         if lowest >= -0.01 * size {
             return Ok(());
         }
-        let problem = format!(
-            "the block starts {} m inside the floor, expected above it",
-            -lowest
-        );
+        let problem = format!("the block starts {} m inside the floor, expected above it", -lowest);
         self.wrong("object.block_min", problem)
     }
 
@@ -121,18 +100,11 @@ impl Checker<'_> {
         };
         let (low, high) = (block.min[axis], block.max[axis]);
         if !(raw.plane > low && raw.plane < high) {
-            let problem = format!(
-                "{} m, expected inside the block, {low} to {high} m",
-                raw.plane
-            );
+            let problem = format!("{} m, expected inside the block, {low} to {high} m", raw.plane);
             return self.wrong("clamp.plane", problem);
         }
         let above = raw.description.contains(">=") || raw.description.contains("> ");
-        Ok(Clamp {
-            axis,
-            plane: raw.plane,
-            above,
-        })
+        Ok(Clamp { axis, plane: raw.plane, above })
     }
 
     pub(super) fn unknown(&self, name: &str, raw: &raw::Unknown) -> Result<Range> {

@@ -8,10 +8,7 @@ use std::f64::consts::PI;
 impl Checker<'_> {
     pub(super) fn camera(&mut self, raw: raw::Camera) -> Result<Camera> {
         if raw.model != "pinhole" {
-            return self.wrong(
-                "camera.model",
-                format!("{:?}, expected \"pinhole\"", raw.model),
-            );
+            return self.wrong("camera.model", format!("{:?}, expected \"pinhole\"", raw.model));
         }
         for (field, pixels) in [("camera.width", raw.width), ("camera.height", raw.height)] {
             if !(1..=8192).contains(&pixels) {
@@ -48,10 +45,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn shading(&mut self, raw: raw::Shading) -> Result<Shading> {
-        let to_light = self.unit(
-            "shading.light_direction_to_light",
-            raw.light_direction_to_light,
-        )?;
+        let to_light = self.unit("shading.light_direction_to_light", raw.light_direction_to_light)?;
         self.not_negative("shading.light_intensity", raw.light_intensity)?;
         self.not_negative("shading.ambient", raw.ambient)?;
         self.colour("shading.albedo_rgb", raw.albedo_rgb)?;

@@ -1,0 +1,160 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+use train::experiment::{Experiment, Identify, Simulate, default_device};
+use train::job::Values;
+use train::scene::Name;
+
+/// Finds the material that made a video.
+///
+/// Without a command, identifies the sample video that comes with the program.
+#[derive(Debug, Parser)]
+#[command(name = "diffkern", version, args_conflicts_with_subcommands = true)]
+pub(super) struct Cli {
+    #[command(subcommand)]
+    pub(super) command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Find the parameters that made a video.
+    Identify(IdentifyArgs),
+    /// Render what given parameters look like.
+    Simulate(SimulateArgs),
+    /// Run a job from a RON file.
+    #[command(long_about = EXPERIMENT)]
+    Run {
+        /// The RON file.
+        file: PathBuf,
+    },
+    /// List what this build can run on.
+    Devices,
+}
+
+const EXPERIMENT: &str = "Run a job from a RON file: the same jobs as on the command line.
+
+Identify(
+    folder: \"video\",            // scene.json, silhouette, shaded; relative to this file
+    out: \"out/video\",           // optional: out/<name of the scene>; relative to the current folder
+    unknowns: [\"mu\", \"lambda\"], // optional: all that have a range in the scene
+    fixed: {},                  // optional: values of parameters not searched for, {\"lambda\": 2e4} [SI]
+    start: {\"mu\": 5000.0},      // optional: where to start [SI]; the method chooses the others
+    device: \"cpu\",              // optional: cpu (default), wgpu, cuda or best
+    seed: 0,                    // optional: seed of everything random
+    max_iterations: 40,         // optional: the method's own stopping rule
+    check_gradient: false,      // optional: compare the gradient with finite differences first
+)
+
+Simulate(
+    folder: \"video\",            // scene.json; relative to this file
+    set: {\"mu\": 8e3, \"lambda\": 1.4e4}, // value of every parameter that the scene does not know [SI]
+    out: \"out/simulated\",       // optional: out/<name of the scene>_simulated
+    device: \"cpu\",              // optional
+    check_gradient: false,      // optional: at these values, against the frames in folder
+)
+
+Unknown fields and wrong values are refused with line and column.";
+
+#[derive(Debug, Args)]
+pub(super) struct IdentifyArgs {
+    /// Folder of the video, with scene.json, silhouette and shaded.
+    #[arg(required_unless_present = "resume")]
+    pub(super) folder: Option<PathBuf>,
+    /// Folder to write to [default: out/<name of the scene>].
+    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
+    out: Option<PathBuf>,
+    /// Parameters to find [default: all that have a range in the scene].
+    #[arg(long, value_name = "NAME", value_delimiter = ',', conflicts_with = "resume")]
+    unknown: Vec<Name>,
+    /// Value of a parameter that is not searched for [SI].
+    #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',', value_parser = assignment, conflicts_with = "resume")]
+    set: Vec<(Name, f64)>,
+    /// Values to start from [SI]; the method chooses the others.
+    #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',', value_parser = assignment, conflicts_with = "resume")]
+    start: Vec<(Name, f64)>,
+    /// cpu, wgpu, cuda or best.
+    #[arg(long, default_value_t = default_device(), conflicts_with = "resume")]
+    device: String,
+    /// Seed of everything random.
+    #[arg(long, default_value_t = 0, conflicts_with = "resume")]
+    seed: u64,
+    /// Most iterations of the optimiser [default: its own stopping rule].
+    #[arg(long, value_name = "N")]
+    pub(super) max_iterations: Option<usize>,
+    /// Compare the gradient in use with finite differences first.
+    #[arg(long)]
+    pub(super) check_gradient: bool,
+    /// Go on with the run in this folder; on the CPU, to the same bits.
+    #[arg(long, value_name = "DIR")]
+    pub(super) resume: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SimulateArgs {
+    /// Folder with scene.json.
+    folder: PathBuf,
+    /// Value of a parameter [SI]; one for each that the scene does not know.
+    #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',', value_parser = assignment)]
+    set: Vec<(Name, f64)>,
+    /// Folder to write frames to [default: out/<name of the scene>_simulated].
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// cpu, wgpu, cuda or best.
+    #[arg(long, default_value_t = default_device())]
+    device: String,
+    /// Compare the gradient at these values, against the folder's frames, with finite differences.
+    #[arg(long)]
+    check_gradient: bool,
+}
+
+impl IdentifyArgs {
+    /// The job, for a run that is not resumed.
+    pub(super) fn job(&self, folder: PathBuf) -> Identify {
+        Identify {
+            folder,
+            out: self.out.clone(),
+            unknowns: self.unknown.clone(),
+            fixed: values(&self.set),
+            start: values(&self.start),
+            device: self.device.clone(),
+            seed: self.seed,
+            max_iterations: self.max_iterations,
+            check_gradient: self.check_gradient,
+        }
+    }
+}
+
+impl SimulateArgs {
+    /// The job.
+    pub(super) fn job(self) -> Experiment {
+        Experiment::Simulate(Simulate {
+            folder: self.folder,
+            out: self.out,
+            set: values(&self.set),
+            device: self.device,
+            check_gradient: self.check_gradient,
+        })
+    }
+}
+
+fn values(pairs: &[(Name, f64)]) -> Values {
+    pairs.iter().copied().collect()
+}
+
+fn assignment(text: &str) -> Result<(Name, f64), String> {
+    let (name, value) = text
+        .split_once('=')
+        .ok_or_else(|| format!("{text:?} is no assignment, expected NAME=VALUE such as mu=8000"))?;
+    let value = value.trim();
+    let number = value.parse().map_err(|_| format!("{value:?} is not a number, expected one in SI units"))?;
+    Ok((name.trim().parse()?, number))
+}
+
+/// One line from clap's several.
+pub(super) fn one_line(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let lines = text.lines().take_while(|line| !line.trim().is_empty());
+    let line = lines.map(str::trim).collect::<Vec<_>>().join(" ");
+    format!("{} (see --help)", line.trim_start_matches("error: "))
+}

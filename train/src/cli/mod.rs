@@ -1,0 +1,151 @@
+//! From the command line to a job, and from its end to an exit code.
+
+mod args;
+mod screen;
+mod signals;
+mod table;
+
+use anyhow::Result;
+use args::{Cli, Command, IdentifyArgs};
+use clap::Parser;
+use screen::Screen;
+use signals::Interrupt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+use train::Error;
+use train::experiment::{Experiment, Identify, Simulate};
+use train::job::{Ending, GradientCheck};
+use train::run::{Prepared, Simulation};
+
+/// Exit code of a job that Ctrl-C stopped.
+const INTERRUPTED: u8 = 130;
+/// Exit code of a gradient that differences do not confirm.
+const WRONG_GRADIENT: u8 = 1;
+
+/// Runs the command line; every failure is one line on the error stream.
+pub(crate) fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() => return fail(&args::one_line(&error), 2),
+        Err(help) => {
+            table::print(help.to_string().trim_end());
+            return ExitCode::SUCCESS;
+        }
+    };
+    match Interrupt::listen().and_then(|interrupt| command(cli, &interrupt)) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            let code = error.downcast_ref::<Error>().map_or(1, Error::exit_code);
+            fail(&format!("{error:#}"), code)
+        }
+    }
+}
+
+fn fail(message: &str, code: u8) -> ExitCode {
+    Screen::new().say(&format!("error: {}", message.replace('\n', " ")));
+    ExitCode::from(code)
+}
+
+fn command(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
+    match cli.command {
+        None => sample(interrupt),
+        Some(Command::Identify(args)) => identify_args(&args, interrupt),
+        Some(Command::Simulate(args)) => job(args.job(), interrupt),
+        Some(Command::Run { file }) => job(Experiment::read(&file)?, interrupt),
+        Some(Command::Devices) => {
+            for (name, description) in diffkern::Device::available() {
+                table::print(&format!("{name:<6} {description}"));
+            }
+            Ok(0)
+        }
+    }
+}
+
+fn job(experiment: Experiment, interrupt: &Interrupt) -> Result<u8> {
+    match experiment {
+        Experiment::Identify(job) => identify(Prepared::new(&job)?, job.check_gradient, interrupt),
+        Experiment::Simulate(job) => simulate(&job, interrupt),
+    }
+}
+
+/// Identifies the sample video that comes with the source.
+fn sample(interrupt: &Interrupt) -> Result<u8> {
+    identify(Prepared::new(&Identify::new(sample_folder()?))?, false, interrupt)
+}
+
+/// `DIFFKERN_SAMPLES`, the source tree that this was built from, or a folder beside the program.
+fn sample_folder() -> Result<PathBuf, Error> {
+    let beside = std::env::current_exe().ok().and_then(|exe| Some(exe.parent()?.join("samples")));
+    let places = [
+        std::env::var_os("DIFFKERN_SAMPLES").map(PathBuf::from),
+        Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("samples")),
+        beside,
+    ];
+    let samples = places.into_iter().flatten().map(|place| place.join("jelly_drop_a"));
+    samples.into_iter().find(|sample| sample.is_dir()).ok_or_else(|| {
+        let problem = "the sample video is not where this program was built; \
+                       name a video with `identify FOLDER` or set DIFFKERN_SAMPLES";
+        Error::argument("samples", problem)
+    })
+}
+
+fn identify_args(args: &IdentifyArgs, interrupt: &Interrupt) -> Result<u8> {
+    let Some(folder) = &args.resume else {
+        let folder = args.folder.clone().unwrap_or_default();
+        return job(Experiment::Identify(args.job(folder)), interrupt);
+    };
+    let prepared = Prepared::resume(folder, args.folder.as_deref(), args.max_iterations)?;
+    identify(prepared, args.check_gradient, interrupt)
+}
+
+fn identify(prepared: Prepared, check_gradient: bool, interrupt: &Interrupt) -> Result<u8> {
+    let screen = Screen::new();
+    for note in &prepared.notes {
+        screen.say(&format!("note: {note}"));
+    }
+    screen.say(&format!("identifying {} into {}", prepared.scene().name, prepared.folder().display()));
+    let check = check_gradient.then(|| prepared.check_gradient()).transpose()?;
+    let code = check.as_ref().map_or(0, show_gradient);
+    let mut show = |progress: &train::job::Progress, seconds: f64| {
+        screen.progress(progress, seconds);
+        interrupt.flow()
+    };
+    let done = prepared.run(&mut show);
+    screen.finish();
+    let done = done?;
+    for warning in &done.outcome.warnings {
+        screen.say(&format!("note: {warning}"));
+    }
+    table::finished(&done);
+    Ok(if done.outcome.ending == Ending::Interrupted { INTERRUPTED } else { code })
+}
+
+fn simulate(job: &Simulate, interrupt: &Interrupt) -> Result<u8> {
+    let simulation = Simulation::new(job)?;
+    let screen = Screen::new();
+    for note in &simulation.notes {
+        screen.say(&format!("note: {note}"));
+    }
+    let check = job.check_gradient.then(|| simulation.check_gradient()).transpose()?;
+    let code = check.as_ref().map_or(0, show_gradient);
+    let begun = Instant::now();
+    let done = simulation.run(&mut |fraction| {
+        screen.fraction(fraction, begun.elapsed().as_secs_f64());
+        interrupt.flow()
+    });
+    screen.finish();
+    let Some(files) = done? else {
+        screen.say("stopped, nothing was written");
+        return Ok(INTERRUPTED);
+    };
+    for file in files {
+        table::print(&format!("wrote {}", file.display()));
+    }
+    Ok(code)
+}
+
+fn show_gradient(check: &GradientCheck) -> u8 {
+    table::gradient(check);
+    if check.passed { 0 } else { WRONG_GRADIENT }
+}

@@ -1,0 +1,84 @@
+//! The answer, on the output stream.
+
+use std::io::{Write, stdout};
+use train::job::{Ending, GradientCheck, Outcome, Parameter};
+use train::run::Finished;
+
+/// Writes a line where programs read it.
+pub(super) fn print(line: &str) {
+    // Whoever read this has gone; the files are written all the same.
+    let _ = writeln!(stdout(), "{line}");
+}
+
+/// The table of parameters, the loss, and the files.
+pub(super) fn finished(done: &Finished) {
+    let outcome = &done.outcome;
+    let head = ["parameter", "unit", "initial", "found", "95 % interval"].map(str::to_owned);
+    let rows: Vec<_> = std::iter::once(head).chain(outcome.parameters.iter().map(row)).collect();
+    let widths: Vec<usize> = (0..5).map(|c| rows.iter().map(|r| r[c].len()).max().unwrap_or(0)).collect();
+    for row in &rows {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        print(cells.collect::<Vec<_>>().join("  ").trim_end());
+    }
+    print("");
+    print(&loss(outcome));
+    let d = outcome.discretisation;
+    print(&format!(
+        "silhouette IoU {:.4}, {} iterations, {:.1} s, grid {:.3e} m, step {:.3e} s, {} particles",
+        outcome.iou, outcome.iterations, done.seconds, d.dx, d.dt, d.particles
+    ));
+    if let Some(text) = ending(outcome.ending) {
+        print(text);
+    }
+    for file in &done.files {
+        print(&format!("wrote {}", file.display()));
+    }
+}
+
+fn row(parameter: &Parameter) -> [String; 5] {
+    let interval = match parameter.interval {
+        None => "not computed".into(),
+        Some((low, high)) if parameter.determined => format!("{} to {}", number(low), number(high)),
+        Some((low, high)) => {
+            format!("{} to {}: this video cannot tell it", number(low), number(high))
+        }
+    };
+    let (initial, found) = (number(parameter.initial), number(parameter.found));
+    [parameter.name.to_string(), parameter.unit.clone(), initial, found, interval]
+}
+
+fn loss(outcome: &Outcome) -> String {
+    let (from, to) = (outcome.loss_initial, outcome.loss);
+    let change = 100.0 * (to / from - 1.0);
+    let change = if change.is_finite() { format!(" ({change:+.2} %)") } else { String::new() };
+    format!("loss {from:.4e} -> {to:.4e}{change}")
+}
+
+fn ending(ending: Ending) -> Option<&'static str> {
+    match ending {
+        Ending::Converged => None,
+        Ending::MaxIterations => Some("ended by the limit of iterations"),
+        Ending::Interrupted => Some("stopped; go on with: identify --resume DIR"),
+    }
+}
+
+/// Six digits that count.
+fn number(value: f64) -> String {
+    let digits = (5 - value.abs().max(1e-12).log10().floor() as i32).clamp(0, 12);
+    format!("{value:.*}", digits as usize)
+}
+
+/// The directions of a gradient check.
+pub(super) fn gradient(check: &GradientCheck) {
+    print("gradient in use against central differences:");
+    print("analytic            numeric             relative error  Taylor rate  without gradient");
+    for d in &check.directions {
+        print(&format!(
+            "{:<18.10e}  {:<18.10e}  {:<14.2e}  {:<11.4}  {:.4}",
+            d.analytic, d.numeric, d.error, d.taylor_rate, d.taylor_rate_without
+        ));
+    }
+    let verdict = if check.passed { "passed" } else { "FAILED" };
+    print(&format!("gradient check {verdict}, bound {:.1e}", check.bound));
+    print("");
+}

@@ -1,0 +1,238 @@
+//! Jobs as a person writes them: on the command line or in a RON file.
+
+use crate::error::{Error, Place, Result};
+use crate::job::{IdentifyOptions, Values};
+use crate::scene::{Name, Scene, read_text};
+use ron::extensions::Extensions;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// A job, written `Identify(folder: "..", ..)` or `Simulate(folder: "..", ..)` in RON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum Experiment {
+    /// Find the material that made a video.
+    Identify(Identify),
+    /// Render what given parameters look like.
+    Simulate(Simulate),
+}
+
+/// Find the material that made a video.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Identify {
+    /// Folder of the video, with `scene.json`, `silhouette` and `shaded`. In a RON file, relative
+    /// to the file.
+    pub folder: PathBuf,
+    /// Folder to write to, `out/<name of the scene>` if not given. Relative to the current folder.
+    #[serde(default)]
+    pub out: Option<PathBuf>,
+    /// Parameters to find: `["mu", "lambda"]`. All that have a range in the scene if empty.
+    #[serde(default)]
+    pub unknowns: Vec<Name>,
+    /// Values of parameters that are not searched for: `{"lambda": 20000.0}` [SI].
+    #[serde(default)]
+    pub fixed: Values,
+    /// Values to start from: `{"mu": 5000.0}` [SI]. The method chooses the others.
+    #[serde(default)]
+    pub start: Values,
+    /// `cpu`, `wgpu`, `cuda` or `best`.
+    #[serde(default = "default_device")]
+    pub device: String,
+    /// Seed of everything random.
+    #[serde(default)]
+    pub seed: u64,
+    /// Most iterations of the optimiser; its own stopping rule if not given.
+    #[serde(default)]
+    pub max_iterations: Option<usize>,
+    /// Whether to compare the gradient in use with finite differences first.
+    #[serde(default)]
+    pub check_gradient: bool,
+}
+
+/// Render what given parameters look like.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Simulate {
+    /// Folder with `scene.json`. In a RON file, relative to the file.
+    pub folder: PathBuf,
+    /// Folder to write frames to, `out/<name of the scene>_simulated` if not given.
+    #[serde(default)]
+    pub out: Option<PathBuf>,
+    /// Value of every parameter: `{"mu": 8000.0, "lambda": 14000.0}` [SI].
+    pub set: Values,
+    /// `cpu`, `wgpu`, `cuda` or `best`.
+    #[serde(default = "default_device")]
+    pub device: String,
+    /// Whether to compare the gradient at these values, against the folder's frames, with finite
+    /// differences first.
+    #[serde(default)]
+    pub check_gradient: bool,
+}
+
+/// What a job runs on unless told otherwise: the target whose bits never change.
+pub fn default_device() -> String {
+    "cpu".into()
+}
+
+/// The dialect of RON: `Some(..)` may be left out, and variants carry their fields directly.
+fn dialect() -> ron::Options {
+    ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME | Extensions::UNWRAP_VARIANT_NEWTYPES)
+}
+
+impl Experiment {
+    /// Reads a RON file; the folder of the video is taken relative to it.
+    ///
+    /// # Errors
+    /// Names line, column and what was expected.
+    pub fn read(file: &Path) -> Result<Self> {
+        let mut experiment = Self::parse(file, &read_text(file)?)?;
+        let folder = match &mut experiment {
+            Self::Identify(job) => &mut job.folder,
+            Self::Simulate(job) => &mut job.folder,
+        };
+        *folder = file.parent().unwrap_or(Path::new("")).join(&folder);
+        Ok(experiment)
+    }
+
+    /// Parses the text of `file`.
+    ///
+    /// # Errors
+    /// Names line, column and what was expected.
+    pub fn parse(file: &Path, text: &str) -> Result<Self> {
+        dialect().from_str(text).map_err(|e| Error::Input {
+            file: file.into(),
+            place: Place { line: Some((e.span.start.line, e.span.start.col)), field: None },
+            problem: e.code.to_string().replace('\n', " "),
+        })
+    }
+
+    /// The text of a RON file that [`Experiment::parse`] reads back to the same job.
+    ///
+    /// # Errors
+    /// When a path is not UTF-8.
+    pub fn to_ron(&self) -> Result<String> {
+        let style = ron::ser::PrettyConfig::default();
+        let text = dialect().to_string_pretty(self, style);
+        text.map(|text| text + "\n").map_err(|e| Error::Compute(format!("the job cannot be written as RON: {e}")))
+    }
+}
+
+impl Identify {
+    /// A job with every default.
+    pub fn new(folder: PathBuf) -> Self {
+        Self {
+            folder,
+            out: None,
+            unknowns: Vec::new(),
+            fixed: Values::new(),
+            start: Values::new(),
+            device: default_device(),
+            seed: 0,
+            max_iterations: None,
+            check_gradient: false,
+        }
+    }
+
+    /// Checks the job against the scene.
+    ///
+    /// # Errors
+    /// Names the option and what was expected.
+    pub fn options(&self, scene: &Scene) -> Result<IdentifyOptions> {
+        let mut unknowns = self.unknowns.clone();
+        if unknowns.is_empty() {
+            let free = scene.unknowns.iter().map(|range| range.name);
+            unknowns = free.filter(|name| !self.fixed.contains_key(name)).collect();
+            unknowns.sort();
+        }
+        check_unknowns(scene, &unknowns)?;
+        let mut fixed: Values = scene.material.known.iter().copied().collect();
+        fixed.extend(self.fixed.iter().map(|(&name, &value)| (name, value)));
+        fixed.retain(|name, _| !unknowns.contains(name));
+        check_values("fixed", &self.fixed)?;
+        if let Some(name) = self.fixed.keys().find(|name| unknowns.contains(name)) {
+            let problem = format!("{name} is to be found as well, expected one of the two");
+            return Err(Error::argument("fixed", problem));
+        }
+        if let Some(name) = missing(&unknowns, &fixed) {
+            let problem =
+                format!("{name} is neither to be found nor known, expected it here or a value (--set {name}=VALUE)");
+            return Err(Error::argument("unknowns", problem));
+        }
+        check_start(scene, &unknowns, &self.start)?;
+        if self.max_iterations == Some(0) {
+            return Err(Error::argument("max_iterations", "0, expected at least 1"));
+        }
+        Ok(IdentifyOptions {
+            unknowns,
+            fixed,
+            start: self.start.clone(),
+            device: self.device.clone(),
+            seed: self.seed,
+            max_iterations: self.max_iterations,
+        })
+    }
+}
+
+impl Simulate {
+    /// The values of all parameters: those set and those that the scene knows.
+    ///
+    /// # Errors
+    /// Names the parameter that is missing or wrong.
+    pub fn values(&self, scene: &Scene) -> Result<Values> {
+        check_values("set", &self.set)?;
+        let mut values: Values = scene.material.known.iter().copied().collect();
+        values.extend(self.set.iter().map(|(&name, &value)| (name, value)));
+        match missing(&[], &values) {
+            Some(name) => {
+                let problem = format!("{name} has no value, expected --set {name}=VALUE");
+                Err(Error::argument("set", problem))
+            }
+            None => Ok(values),
+        }
+    }
+}
+
+fn missing(unknowns: &[Name], values: &Values) -> Option<Name> {
+    Name::ALL.into_iter().find(|name| !unknowns.contains(name) && !values.contains_key(name))
+}
+
+fn check_unknowns(scene: &Scene, unknowns: &[Name]) -> Result<()> {
+    if unknowns.is_empty() {
+        let problem = "none, expected at least one parameter to find";
+        return Err(Error::argument("unknowns", problem));
+    }
+    for (k, name) in unknowns.iter().enumerate() {
+        if unknowns[..k].contains(name) {
+            return Err(Error::argument("unknowns", format!("{name} is there twice")));
+        }
+        if !scene.unknowns.iter().any(|range| range.name == *name) {
+            let problem = format!("{name} has no range in scene.json, expected unknowns.{name}.range");
+            return Err(Error::argument("unknowns", problem));
+        }
+    }
+    Ok(())
+}
+
+fn check_values(option: &str, values: &Values) -> Result<()> {
+    match values.iter().find(|(_, v)| !(v.is_finite() && **v > 0.0)) {
+        Some((name, value)) => Err(Error::argument(option, format!("{name} = {value}, expected a positive number"))),
+        None => Ok(()),
+    }
+}
+
+fn check_start(scene: &Scene, unknowns: &[Name], start: &Values) -> Result<()> {
+    for (name, value) in start {
+        let range = scene.unknowns.iter().find(|r| r.name == *name && unknowns.contains(name));
+        let Some(range) = range else {
+            let problem = format!("{name} is not to be found, expected one of the unknowns");
+            return Err(Error::argument("start", problem));
+        };
+        if !(range.min..=range.max).contains(value) {
+            let (min, max) = (range.min, range.max);
+            let problem = format!("{name} = {value}, expected inside its range, {min} to {max} {}", name.unit());
+            return Err(Error::argument("start", problem));
+        }
+    }
+    Ok(())
+}

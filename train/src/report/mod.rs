@@ -1,0 +1,104 @@
+//! What a run leaves behind for people: numbers, curves, frames, an animation.
+
+mod axis;
+mod canvas;
+mod comparison;
+mod curves;
+
+pub use comparison::animation;
+
+use crate::error::Result;
+use crate::files;
+use crate::job::{Discretisation, Ending, Outcome, Values};
+use crate::run::RunDir;
+use crate::scene::{Name, Scene};
+use crate::video::{Video, png_bytes};
+use canvas::Canvas;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// The contents of `result.json`, all in SI units.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Values found.
+    pub parameters: Values,
+    /// Loss at the values found.
+    pub loss: f64,
+    /// Iterations of the optimiser.
+    pub iterations: usize,
+    /// Time spent, without pauses [s].
+    pub seconds: f64,
+    /// 95 % intervals, null where none was computed.
+    pub intervals: BTreeMap<Name, Option<(f64, f64)>>,
+    /// Whether the video can tell the parameter.
+    pub determined: BTreeMap<Name, bool>,
+    /// Values at the start.
+    pub initial: Values,
+    /// Loss at the start, in the same discretisation.
+    pub loss_initial: f64,
+    /// Mean intersection over union of the silhouettes with the video's.
+    pub iou: f64,
+    /// Why the job ended.
+    pub ending: Ending,
+    /// The discretisation of the values found.
+    pub discretisation: Discretisation,
+    /// Version of this program.
+    pub version: String,
+    /// Things a person should know.
+    pub warnings: Vec<String>,
+}
+
+impl Summary {
+    /// What an outcome says.
+    pub fn new(scene: &Scene, outcome: &Outcome, seconds: f64) -> Self {
+        let each = || outcome.parameters.iter();
+        Self {
+            parameters: each().map(|p| (p.name, p.found)).collect(),
+            loss: outcome.loss,
+            iterations: outcome.iterations,
+            seconds,
+            intervals: each().map(|p| (p.name, p.interval)).collect(),
+            determined: each().map(|p| (p.name, p.determined)).collect(),
+            initial: each().map(|p| (p.name, p.initial)).collect(),
+            loss_initial: outcome.loss_initial,
+            iou: outcome.iou,
+            ending: outcome.ending,
+            discretisation: outcome.discretisation,
+            version: env!("CARGO_PKG_VERSION").into(),
+            warnings: scene.warnings.iter().chain(&outcome.warnings).cloned().collect(),
+        }
+    }
+}
+
+/// Writes everything into the folder of the run; the pictures' paths are returned, the numbers last
+/// on disk, so that `result.json` stands for a complete folder.
+///
+/// # Errors
+/// When a file cannot be written.
+pub fn write(run: &RunDir, scene: &Scene, video: &Video, outcome: &Outcome, seconds: f64) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for (name, canvas) in [("loss.png", curves::loss(outcome)), ("parameters.png", curves::parameters(outcome))] {
+        let path = run.file(name);
+        files::write(&path, &encode(&canvas)?)?;
+        files.push(path);
+    }
+    if !outcome.frames.is_empty() {
+        let folder = run.file("frames");
+        for (k, frame) in outcome.frames.iter().enumerate() {
+            frame.write(&folder, k, video.width)?;
+        }
+        let result = Video { frames: outcome.frames.clone(), ..*video };
+        let path = run.file("comparison.gif");
+        animation(&path, &[("target", video), ("result", &result)], scene.frame_rate)?;
+        files.push(path);
+        files.push(folder);
+    }
+    run.write_json("result.json", &Summary::new(scene, outcome, seconds))?;
+    files.push(run.file("result.json"));
+    Ok(files)
+}
+
+fn encode(canvas: &Canvas) -> Result<Vec<u8>> {
+    png_bytes(canvas.width, &canvas.bytes, png::ColorType::Rgb)
+}

@@ -1,0 +1,74 @@
+//! Listens to a running identification and keeps its records on disk.
+
+use super::dir::{Checkpoint, Metric, RunDir};
+use crate::error::{Error, Result};
+use crate::identify::State;
+use crate::job::{Flow, Observer, Progress};
+use std::time::Instant;
+
+/// What the screen is told: the progress and the time since the start [s].
+pub type Screen<'a> = dyn FnMut(&Progress, f64) -> Flow + 'a;
+
+/// Writes metrics, the best values and checkpoints, and passes progress on to the screen.
+pub(super) struct Recorder<'a> {
+    run: &'a RunDir,
+    screen: &'a mut Screen<'a>,
+    begun: Instant,
+    /// Seconds of the runs that this one resumes.
+    before: f64,
+    best: Option<Metric>,
+    iteration: usize,
+    /// A metric that could not be written ends the job at the next checkpoint.
+    failed: Option<Error>,
+}
+
+impl<'a> Recorder<'a> {
+    pub(super) fn new(run: &'a RunDir, screen: &'a mut Screen<'a>, before: f64) -> Self {
+        Self { run, screen, begun: Instant::now(), before, best: None, iteration: 0, failed: None }
+    }
+
+    /// Time since the start, without pauses [s].
+    pub(super) fn seconds(&self) -> f64 {
+        self.before + self.begun.elapsed().as_secs_f64()
+    }
+
+    /// The first write that failed, if one did.
+    pub(super) fn finish(self) -> Result<()> {
+        self.failed.map_or(Ok(()), Err)
+    }
+
+    fn record(&mut self, progress: &Progress) -> Result<()> {
+        let metric = Metric { seconds: self.seconds(), progress: progress.clone() };
+        self.iteration = progress.iteration;
+        self.run.log(&metric)?;
+        if self.best.as_ref().is_none_or(|best| better(progress, &best.progress)) {
+            self.run.save_best(&metric)?;
+            self.best = Some(metric);
+        }
+        Ok(())
+    }
+}
+
+/// Losses compare within one stage; a later stage has the better resolution.
+fn better(new: &Progress, old: &Progress) -> bool {
+    new.stage != old.stage || new.loss.unwrap_or(f64::MAX) <= old.loss.unwrap_or(f64::MAX)
+}
+
+impl Observer for Recorder<'_> {
+    fn progress(&mut self, progress: &Progress) -> Flow {
+        if progress.finished && self.failed.is_none() {
+            self.failed = self.record(progress).err();
+        }
+        let seconds = self.seconds();
+        let flow = (self.screen)(progress, seconds);
+        if self.failed.is_some() { Flow::Stop } else { flow }
+    }
+
+    fn checkpoint(&mut self, state: &State) -> Result<()> {
+        if let Some(failed) = self.failed.take() {
+            return Err(failed);
+        }
+        let seconds = self.seconds();
+        self.run.save(&Checkpoint { iteration: self.iteration, seconds, state: state.clone() })
+    }
+}
