@@ -4,14 +4,14 @@ mod common;
 
 use common::*;
 use diffkern::{Array, Device, Mat3, Vec3, Vec4};
+use diffkern_render::Mesh;
 use diffkern_render::bin::bin;
 use diffkern_render::camera::{camera_frame, project};
 use diffkern_render::loss::{add_color_squares, add_overlap, add_squares, add_tanimoto, color_difference, difference};
-use diffkern_render::pyramid::reduce;
+use diffkern_render::pyramid::{reduce, smooth};
 use diffkern_render::raster::{composite, rasterize};
 use diffkern_render::shade::{gather_normals, lambert, turn_to_camera};
 use diffkern_render::silhouette::silhouette;
-use diffkern_render::Mesh;
 
 fn scalars(device: &Device, seed: u64, n: usize) -> Array<f64> {
     let mut random = Random(seed);
@@ -141,5 +141,6 @@ fn loss_kernels() {
     add_tanimoto::gradcheck(1, &d.array(&[2.0, 3.0, 4.0]).unwrap(), &total, 0.7).unwrap();
     difference::gradcheck(50, &image, &target, &d.zeros::<f64>(50).unwrap(), 0.7).unwrap();
     color_difference::gradcheck(50, &picture, &goal, &d.zeros::<V>(50).unwrap(), 0.7).unwrap();
-    reduce::gradcheck((5, 3), &image, &d.zeros::<f64>(15).unwrap(), 10, 5).unwrap();
+    reduce::gradcheck((7, 4), &image, &d.zeros::<f64>(28).unwrap(), 10, 5).unwrap();
+    smooth::gradcheck((14, 9), &image, &d.zeros::<f64>(126).unwrap(), 10, 5).unwrap();
 }

@@ -64,14 +64,18 @@ fn the_right_answer_is_the_optimum_at_every_resolution() {
 
 #[test]
 fn a_shape_that_cannot_fit_has_one_optimum_at_every_resolution() {
-    let (mesh, vertices) = block([-0.4, 0.0, -0.4], [0.4, 0.01, 0.4], 1);
+    let (mesh, mut vertices) = block([-0.5, 0.0, -0.25], [0.5, 0.01, 0.25], 1);
+    // Turned, so that no edge runs along the pixels.
+    vertices.iter_mut().for_each(|v| *v = Vec3::new(0.96 * v.x - 0.28 * v.z, v.y, 0.28 * v.x + 0.96 * v.z));
     for (name, loss) in LOSSES {
         let best = [64, 128, 256].map(|size| {
             let target = image(&vertices, &mesh, size);
-            minimum(|r| value(&loss(&disc_image([0.02, 0.01], r, size), &target, size).unwrap()), 0.3, 0.6, 1e-4)
+            minimum(|r| value(&loss(&disc_image([0.02, 0.01], r, size), &target, size).unwrap()), 0.25, 0.5, 1e-4)
         });
         println!("{name}: radii {best:?}");
-        assert!(best.iter().all(|r| (r / best[2] - 1.0).abs() < 5e-3), "{name}: radii {best:?}");
+        // Misfit is not realisable, so pixels shift the optimum, by less than 0.2 px and with the square of their size.
+        let [coarse, middle] = [best[0], best[1]].map(|r| (r / best[2] - 1.0).abs());
+        assert!(coarse < 1.5e-2 && middle < 4e-3, "{name}: radii {best:?}");
     }
 }
 

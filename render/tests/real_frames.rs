@@ -6,8 +6,8 @@ use std::path::Path;
 
 use common::*;
 use diffkern::Device;
-use diffkern_render::image::{Gray, Rgb, iou, read_gray, read_rgb};
 use diffkern_render::Renderer;
+use diffkern_render::image::{Gray, Rgb, iou, read_gray, read_rgb};
 
 fn data(name: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join("data").join(name)
