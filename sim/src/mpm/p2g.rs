@@ -1,8 +1,8 @@
 //! Particles to grid: advance the deformation gradient, evaluate the stress, add momentum and mass to the nodes.
 //!
 //! MLS-MPM (Hu et al. 2018), with `A = m C - dt 4/dx^2 V0 tau`: node `i` receives `w_i (m v + dt f + A (x_i - x_p))` and
-//! `w_i m`. Written as `w_i (q + o_x A_x + o_y A_y (+ o_z A_z))` over the offsets `o`, so that a node costs one fused
-//! multiply-add a vector instead of a matrix product.
+//! `w_i m`. Summed up from the middle node, row by row, so that a node costs one addition and one scaling of a vector
+//! instead of a matrix product.
 //!
 //! A particle outside the grid asks for the node one past the end, which the launch reports.
 
@@ -72,15 +72,15 @@ pub fn particles_to_grid_2d<F: Float>(
     let dx = 1.0 / inv_dx;
     let ax = Vec3::new(affine[(0, 0)] * dx, affine[(1, 0)] * dx, 0.0);
     let ay = Vec3::new(affine[(0, 1)] * dx, affine[(1, 1)] * dx, 0.0);
-    let value = Vec3::new(p.x, p.y, q.w) - ax * fx - ay * fy;
+    let value = Vec3::new(p.x, p.y, q.w) - ax * (fx - 1.0) - ay * (fy - 1.0);
     #[unroll]
     for a in 0..3 {
-        let value_a = (value + ax * F::cast_from(a)) * wx[a];
-        let step_a = ay * wx[a];
-        #[unroll]
-        for b in 0..3 {
-            grid[base + a * stride + b] += (value_a + step_a * F::cast_from(b)) * wy[b];
-        }
+        let middle = (value + ax * (F::cast_from(a) - 1.0)) * wx[a];
+        let step = ay * wx[a];
+        let node = base + a * stride;
+        grid[node] += (middle - step) * wy.x;
+        grid[node + 1] += middle * wy.y;
+        grid[node + 2] += (middle + step) * wy.z;
     }
 }
 
@@ -152,20 +152,19 @@ pub fn particles_to_grid_3d<F: Float>(
     let ax = Vec4::new(affine[(0, 0)] * dx, affine[(1, 0)] * dx, affine[(2, 0)] * dx, 0.0);
     let ay = Vec4::new(affine[(0, 1)] * dx, affine[(1, 1)] * dx, affine[(2, 1)] * dx, 0.0);
     let az = Vec4::new(affine[(0, 2)] * dx, affine[(1, 2)] * dx, affine[(2, 2)] * dx, 0.0);
-    let value = Vec4::new(p.x, p.y, p.z, q.w) - ax * fx - ay * fy - az * fz;
+    let value = Vec4::new(p.x, p.y, p.z, q.w) - ax * (fx - 1.0) - ay * (fy - 1.0) - az * (fz - 1.0);
     #[unroll]
     for a in 0..3 {
-        let value_a = value + ax * F::cast_from(a);
+        let value_a = value + ax * (F::cast_from(a) - 1.0);
         #[unroll]
         for b in 0..3 {
             let w_ab = wx[a] * wy[b];
-            let value_b = (value_a + ay * F::cast_from(b)) * w_ab;
-            let step_b = az * w_ab;
+            let middle = (value_a + ay * (F::cast_from(b) - 1.0)) * w_ab;
+            let step = az * w_ab;
             let node = base + a * slab + b * row;
-            #[unroll]
-            for k in 0..3 {
-                grid[node + k] += (value_b + step_b * F::cast_from(k)) * wz[k];
-            }
+            grid[node] += (middle - step) * wz.x;
+            grid[node + 1] += middle * wz.y;
+            grid[node + 2] += (middle + step) * wz.z;
         }
     }
 }

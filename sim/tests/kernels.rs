@@ -1,0 +1,144 @@
+//! The gradient of every kernel, at random interior points: dot-product identity and finite differences.
+
+mod common;
+
+use common::Random;
+use diffkern::prelude::*;
+use diffkern_sim::mesh::interpolate_3d;
+use diffkern_sim::mpm::g2p::{grid_to_particles_2d, grid_to_particles_3d};
+use diffkern_sim::mpm::grid_update::{update_grid_2d, update_grid_3d};
+use diffkern_sim::mpm::p2g::{particles_to_grid_2d, particles_to_grid_3d};
+use diffkern_sim::mpm::pack::pack_material;
+use diffkern_sim::mpm::{square_distance_2d, square_distance_3d};
+
+const DX: f64 = 0.1;
+const DT: f64 = 1e-3;
+const NODES: u32 = 8;
+
+/// Material as packed: stiffnesses, viscosity, mass.
+fn packed(r: &mut Random, n: usize) -> Vec<Vec4<f64>> {
+    r.many(n, |r| Vec4::new(r.between(1.0, 2.0), r.between(1.0, 2.0), r.between(0.0, 0.1), r.between(0.5, 1.0)))
+}
+
+/// A floor that acts on particles up to the height of 0.55 and one that none touches.
+fn planes() -> [Vec4<f64>; 4] {
+    [
+        Vec4::new(0.0, 1.0, 0.0, 0.55),
+        Vec4::new(30.0, 1e-2, 0.0, 0.0),
+        Vec4::new(1.0, 0.0, 0.0, -9.0),
+        Vec4::new(30.0, 1e-2, 0.0, 0.0),
+    ]
+}
+
+#[test]
+fn particles_to_grid_plane() -> Result<()> {
+    let dev = Device::cpu();
+    for law in [0, 1] {
+        let mut r = Random(11 + u64::from(law));
+        let n = 5;
+        let x = dev.array(&r.many(n, |r| r.vec2(0.22, 0.5)))?;
+        let v = dev.array(&r.many(n, |r| r.vec2(-1.0, 1.0)))?;
+        let c = dev.array(&r.many(n, |r| r.mat2(2.0)))?;
+        let f = dev.array(&r.many(n, |r| Mat2::identity() + r.mat2(0.3)))?;
+        let material = dev.array(&packed(&mut r, n))?;
+        let (planes, friction, touching) = (dev.array(&planes())?, dev.array(&[0.3, 0.2])?, dev.array(&[0, 1])?);
+        let (f_next, grid) = (dev.zeros(n)?, dev.zeros((NODES * NODES) as usize)?);
+        particles_to_grid_2d::gradcheck(
+            n, &x, &v, &c, &f, &material, &planes, &friction, &touching, &f_next, &grid, 0.01, 0.02, 1.0 / DX, DT,
+            NODES, NODES, 2, law,
+        )?;
+    }
+    Ok(())
+}
+
+#[test]
+fn particles_to_grid_space() -> Result<()> {
+    let dev = Device::cpu();
+    for law in [0, 1] {
+        let mut r = Random(21 + u64::from(law));
+        let n = 3;
+        let x = dev.array(&r.many(n, |r| r.vec3(0.22, 0.5)))?;
+        let v = dev.array(&r.many(n, |r| r.vec3(-1.0, 1.0)))?;
+        let c = dev.array(&r.many(n, |r| r.mat3(2.0)))?;
+        let f = dev.array(&r.many(n, |r| Mat3::identity() + r.mat3(0.25)))?;
+        let material = dev.array(&packed(&mut r, n))?;
+        let (planes, friction, touching) = (dev.array(&planes())?, dev.array(&[0.3, 0.2])?, dev.array(&[0, 1])?);
+        let (f_next, grid) = (dev.zeros(n)?, dev.zeros((NODES * NODES * NODES) as usize)?);
+        particles_to_grid_3d::gradcheck(
+            n, &x, &v, &c, &f, &material, &planes, &friction, &touching, &f_next, &grid, 0.01, 0.02, 0.0, 1.0 / DX,
+            DT, NODES, NODES, NODES, 2, law,
+        )?;
+    }
+    Ok(())
+}
+
+#[test]
+fn grid_update() -> Result<()> {
+    let dev = Device::cpu();
+    let mut r = Random(31);
+    let n = 16;
+    // Every subset of four half-spaces: sticky, slip, and two separating ones.
+    let masks = dev.array(&(0..n as u32).collect::<Vec<_>>())?;
+    let kinds = dev.array(&[0u32, 1, 2, 2])?;
+    let unit = 0.5f64.sqrt();
+    let normals = [[1.0, 0.0], [unit, unit], [0.0, 1.0], [-unit, unit]];
+    let planes: Vec<Vec4<f64>> =
+        normals.iter().flat_map(|n| [Vec4::new(n[0], n[1], 0.0, 0.1), Vec4::zero()]).collect();
+    let (planes, friction) = (dev.array(&planes)?, dev.array(&[0.0, 0.1, 0.2, 0.3])?);
+    let damping = dev.array(&[3.0])?;
+    let nodes = r.many(n, |r| Vec3::new(r.between(-2.0, 2.0), r.between(-2.0, 2.0), r.between(0.5, 1.5)));
+    let (nodes, out) = (dev.array(&nodes)?, dev.zeros(n)?);
+    let gravity = dev.array(&[Vec2::new(0.5, -9.8)])?;
+    update_grid_2d::gradcheck(
+        n, &nodes, &masks, &planes, &kinds, &friction, &gravity, &damping, &out, DT, 0.6, 4,
+    )?;
+
+    let nodes =
+        r.many(n, |r| Vec4::new(r.between(-2.0, 2.0), r.between(-2.0, 2.0), r.between(-2.0, 2.0), r.between(0.5, 1.5)));
+    let (nodes, out) = (dev.array(&nodes)?, dev.zeros(n)?);
+    let gravity = dev.array(&[Vec3::new(0.5, -9.8, 0.1)])?;
+    update_grid_3d::gradcheck(
+        n, &nodes, &masks, &planes, &kinds, &friction, &gravity, &damping, &out, DT, 0.6, 4,
+    )?;
+    Ok(())
+}
+
+#[test]
+fn grid_to_particles() -> Result<()> {
+    let dev = Device::cpu();
+    let mut r = Random(41);
+    let n = 4;
+    let x = dev.array(&r.many(n, |r| r.vec2(0.2, 0.5)))?;
+    let u = dev.array(&r.many((NODES * NODES) as usize, |r| r.vec2(-1.0, 1.0)))?;
+    let (x1, v1, c1) = (dev.zeros(n)?, dev.zeros(n)?, dev.zeros(n)?);
+    grid_to_particles_2d::gradcheck(n, &x, &u, &x1, &v1, &c1, 0.01, 0.02, 1.0 / DX, DT, NODES, NODES)?;
+
+    let x = dev.array(&r.many(n, |r| r.vec3(0.2, 0.5)))?;
+    let u = dev.array(&r.many((NODES * NODES * NODES) as usize, |r| r.vec3(-1.0, 1.0)))?;
+    let (x1, v1, c1) = (dev.zeros(n)?, dev.zeros(n)?, dev.zeros(n)?);
+    grid_to_particles_3d::gradcheck(
+        n, &x, &u, &x1, &v1, &c1, 0.01, 0.02, 0.0, 1.0 / DX, DT, NODES, NODES, NODES,
+    )?;
+    Ok(())
+}
+
+#[test]
+fn packing_distances_and_surfaces() -> Result<()> {
+    let dev = Device::cpu();
+    let mut r = Random(51);
+    let n = 6;
+    let each = |r: &mut Random| r.between(0.5, 2.0);
+    let (mu, lambda) = (dev.array(&r.many(n, each))?, dev.array(&[1.3])?);
+    let (eta, rho, volume) = (dev.array(&[0.2])?, dev.array(&r.many(n, each))?, dev.array(&r.many(n, each))?);
+    pack_material::gradcheck(n, &mu, &lambda, &eta, &rho, &volume, &dev.zeros(n)?)?;
+
+    let (x, t) = (dev.array(&r.many(n, |r| r.vec2(0.0, 1.0)))?, dev.array(&[Vec2::new(0.3, 0.2)])?);
+    square_distance_2d::gradcheck(n, &x, &t, &dev.zeros(n)?)?;
+    let (x, t) = (dev.array(&r.many(n, |r| r.vec3(0.0, 1.0)))?, dev.array(&[Vec3::new(0.3, 0.2, 0.1)])?);
+    square_distance_3d::gradcheck(n, &x, &t, &dev.zeros(n)?)?;
+
+    let index: Vec<u32> = (0..16).map(|k| (k * 5 % 6) as u32).collect();
+    let (index, weight) = (dev.array(&index)?, dev.array(&r.many(16, each))?);
+    interpolate_3d::gradcheck(2usize, &x, &index, &weight, &dev.zeros(2)?)?;
+    Ok(())
+}
