@@ -13,24 +13,36 @@
 
 use diffkern::prelude::*;
 
+/// Where the edge from (ax, ay) to (bx, by) enters the strip `0 <= y <= w`, or (ax, ay) if that lies in it.
+///
+/// The edge must reach into the strip.
+#[diff_fn]
+pub fn point_at_clipped_y<F: Float>(ax: F, ay: F, bx: F, by: F, w: F) -> Vec2<F> {
+    let y = ay.clamp(0.0, w);
+    let mut x = ax;
+    if y != ay {
+        x = ax + (y - ay) / (by - ay) * (bx - ax);
+    }
+    Vec2::new(x, y)
+}
+
 /// Contribution of the directed edge from (ax, ay) to (bx, by) to the area inside the box `[0, w]` squared.
 #[diff_fn]
 pub fn edge_area<F: Float>(ax: F, ay: F, bx: F, by: F, w: F) -> F {
-    let y1 = ay.clamp(0.0, w);
-    let y2 = by.clamp(0.0, w);
     let mut area = F::new(0.0);
-    if y1 != y2 {
-        // y1 and y2 lie between ay and by, so the quotients lie in 0..1 whatever the slope.
-        let dx = bx - ax;
-        let x1 = ax + (y1 - ay) / (by - ay) * dx;
-        let x2 = ax + (y2 - ay) / (by - ay) * dx;
-        let xa = x1.clamp(0.0, w);
-        let xb = x2.clamp(0.0, w);
-        let mut mean = xb;
+    let below = ay <= 0.0 && by <= 0.0;
+    let above = ay >= w && by >= w;
+    if !below && !above {
+        let start: Vec2<F> = point_at_clipped_y::<F>(ax, ay, bx, by, w);
+        let end: Vec2<F> = point_at_clipped_y::<F>(bx, by, ax, ay, w);
+        let xa = start.x.clamp(0.0, w);
+        let xb = end.x.clamp(0.0, w);
+        // Also the derivative is right for an edge along x or y: nothing is decided by its slope.
+        let mut mean = 0.5 * (xa + xb);
         if xa != xb {
-            mean = xb + 0.5 * (xa - xb) * ((xa - x1) + (xb - x1)) / (x2 - x1);
+            mean = xb + 0.5 * (xa - xb) * ((xa - start.x) + (xb - start.x)) / (end.x - start.x);
         }
-        area = (y2 - y1) * mean;
+        area = (end.y - start.y) * mean;
     }
     area
 }
@@ -38,30 +50,30 @@ pub fn edge_area<F: Float>(ax: F, ay: F, bx: F, by: F, w: F) -> F {
 /// Area and first moments (of x, of y) that the directed edge contributes inside the box `[0, w]` squared.
 #[diff_fn]
 pub fn edge_moments<F: Float>(ax: F, ay: F, bx: F, by: F, w: F) -> Vec3<F> {
-    let y1 = ay.clamp(0.0, w);
-    let y2 = by.clamp(0.0, w);
     let mut moments = Vec3::new(F::new(0.0), F::new(0.0), F::new(0.0));
-    if y1 != y2 {
-        let dx = bx - ax;
-        let x1 = ax + (y1 - ay) / (by - ay) * dx;
-        let x2 = ax + (y2 - ay) / (by - ay) * dx;
-        let xa = x1.clamp(0.0, w);
-        let xb = x2.clamp(0.0, w);
+    let below = ay <= 0.0 && by <= 0.0;
+    let above = ay >= w && by >= w;
+    if !below && !above {
+        let start: Vec2<F> = point_at_clipped_y::<F>(ax, ay, bx, by, w);
+        let end: Vec2<F> = point_at_clipped_y::<F>(bx, by, ax, ay, w);
+        let xa = start.x.clamp(0.0, w);
+        let xb = end.x.clamp(0.0, w);
         // The edge enters the box's range of x at ya and leaves it at yb.
-        let mut ya = y1;
-        let mut yb = y2;
+        let mut ya = start.y;
+        let mut yb = end.y;
         if xa != xb {
-            ya = y1 + (xa - x1) / (x2 - x1) * (y2 - y1);
-            yb = y1 + (xb - x1) / (x2 - x1) * (y2 - y1);
+            let slope = (end.y - start.y) / (end.x - start.x);
+            ya = start.y + (xa - start.x) * slope;
+            yb = start.y + (xb - start.x) * slope;
         }
-        let before = ya - y1;
+        let before = ya - start.y;
         let inside = yb - ya;
-        let after = y2 - yb;
+        let after = end.y - yb;
         let area = before * xa + 0.5 * inside * (xa + xb) + after * xb;
         let mx = 0.5 * (before * xa * xa + inside * (xa * xa + xa * xb + xb * xb) / 3.0 + after * xb * xb);
-        let my = 0.5 * before * xa * (y1 + ya)
+        let my = 0.5 * before * xa * (start.y + ya)
             + inside * (2.0 * xa * ya + xa * yb + xb * ya + 2.0 * xb * yb) / 6.0
-            + 0.5 * after * xb * (yb + y2);
+            + 0.5 * after * xb * (yb + end.y);
         moments = Vec3::new(area, mx, my);
     }
     moments

@@ -80,6 +80,24 @@ fn silhouette_kernel() {
     }
 }
 
+/// Edges along rows and columns: no quotient of the coverage may depend on the slope of an edge.
+#[test]
+fn silhouette_and_raster_kernels_on_a_square_along_the_axes() {
+    let d = Device::cpu();
+    let mesh = Mesh::flat(vec![[0, 2, 1], [0, 3, 2]], 4).unwrap();
+    let host = [[3.3, 2.2, 4.0], [9.6, 2.2, 4.0], [9.6, 8.7, 4.0], [3.3, 8.7, 4.0]];
+    let bins = bin(&host, &mesh, (12, 10), 1.0, 0.1).unwrap();
+    let projected = upload(&d, &host.map(Vec3::from_array));
+    let (corners, colors) = (d.array(&corners(&mesh)).unwrap(), vectors(&d, 3, 6));
+    let (start, list) = (d.array(&bins.start).unwrap(), d.array(&bins.list).unwrap());
+    let coverage = d.zeros::<f64>(120).unwrap();
+    silhouette((12, 10), &projected, &corners, &start, &list, &coverage, 1.0, 2, false).unwrap();
+    assert!((coverage.to_vec().unwrap().iter().sum::<f64>() - 6.3 * 6.5).abs() < 1e-12);
+    silhouette::gradcheck((12, 10), &projected, &corners, &start, &list, &coverage, 1.0, 2, false).unwrap();
+    let pixels = d.zeros::<Vec4<f64>>(120).unwrap();
+    rasterize::gradcheck((12, 10), &projected, &corners, &colors, &start, &list, &pixels, 1.0, 2, false).unwrap();
+}
+
 #[test]
 fn raster_kernels() {
     let d = Device::cpu();
