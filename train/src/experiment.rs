@@ -3,6 +3,7 @@
 use crate::error::{Error, Place, Result};
 use crate::job::{IdentifyOptions, Values};
 use crate::scene::{Name, Scene, read_text};
+use ron::error::SpannedError;
 use ron::extensions::Extensions;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -100,11 +101,19 @@ impl Experiment {
     /// # Errors
     /// Names line, column and what was expected.
     pub fn parse(file: &Path, text: &str) -> Result<Self> {
-        dialect().from_str(text).map_err(|e| Error::Input {
+        let wrong = |e: SpannedError, field: Option<String>| Error::Input {
             file: file.into(),
-            place: Place { line: Some((e.span.start.line, e.span.start.col)), field: None },
+            place: Place { line: Some((e.span.start.line, e.span.start.col)), field },
             problem: e.code.to_string().replace('\n', " "),
-        })
+        };
+        let dialect = dialect();
+        let mut parser = ron::Deserializer::from_str_with_options(text, &dialect).map_err(|e| wrong(e, None))?;
+        let parsed = serde_path_to_error::deserialize(&mut parser).map_err(|e| {
+            let field = Some(e.path().to_string()).filter(|field| field != "." && field != "?");
+            wrong(parser.span_error(e.into_inner()), field)
+        })?;
+        parser.end().map_err(|e| wrong(parser.span_error(e), None))?;
+        Ok(parsed)
     }
 
     /// The text of a RON file that [`Experiment::parse`] reads back to the same job.

@@ -1,0 +1,181 @@
+//! Every mistake in the input is one line that says where and what was expected, with exit code 2
+//! and nothing written.
+
+mod common;
+
+use common::{assert_refused, copy_sample, diffkern, edit_scene, fresh};
+use serde_json::json;
+use std::fs;
+use std::path::Path;
+
+/// A case: what it is called, how it breaks the video, what the error has to name.
+type Case = (&'static str, fn(&Path), &'static [&'static str]);
+
+const VIDEO_CASES: &[Case] = &[
+    ("missing_scene", |v| fs::remove_file(v.join("scene.json")).unwrap(), &["scene.json", "cannot be read"]),
+    (
+        "missing_frame",
+        |v| fs::remove_file(v.join("silhouette/frame_0007.png")).unwrap(),
+        &["silhouette", "frame_0007.png", "expected 128x128"],
+    ),
+    ("missing_shaded", |v| fs::remove_file(v.join("shaded/frame_0031.png")).unwrap(), &["shaded", "frame_0031.png"]),
+    (
+        "truncated_frame",
+        |v| {
+            let file = v.join("silhouette/frame_0003.png");
+            let bytes = fs::read(&file).unwrap();
+            fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
+        },
+        &["frame_0003.png", "cut off", "expected 128x128"],
+    ),
+    ("empty_frame", |v| fs::write(v.join("shaded/frame_0002.png"), []).unwrap(), &["frame_0002.png", "cut off"]),
+    (
+        "other_size",
+        |v| picture(&v.join("silhouette/frame_0004.png"), 64, 128),
+        &["frame_0004.png", "64x128", "expected 128x128"],
+    ),
+    (
+        "grey_for_colour",
+        |v| picture(&v.join("shaded/frame_0004.png"), 128, 128),
+        &["frame_0004.png", "8-bit grey", "8-bit RGB"],
+    ),
+    ("camera_of_other_size", |v| edit_scene(v, "/camera/width", json!(64)), &["frame_0000.png", "expected 64x128"]),
+    ("malformed_json", |v| replace(v, "\"frame_rate\": 32,", "\"frame_rate\": 32"), &["scene.json:", "malformed JSON"]),
+    ("nan_in_json", |v| replace(v, "1000.0", "NaN"), &["scene.json:", "object.density", "NaN"]),
+    ("huge_number", |v| replace(v, "1000.0", "1e999"), &["scene.json:", "density", "out of range"]),
+    ("missing_field", |v| replace(v, "\"near\"", "\"neer\""), &["scene.json:", "camera", "near"]),
+    ("wrong_type", |v| edit_scene(v, "/gravity", json!([0, "down", 0])), &["scene.json:", "gravity[1]", "down"]),
+    ("unknown_kind", |v| edit_scene(v, "/kind", json!("gas")), &["kind", "gas", "soft_body"]),
+    ("rigid_kind", |v| edit_scene(v, "/kind", json!("rigid_body")), &["kind", "rigid_body", "soft_body"]),
+    ("unknown_unknown", |v| replace(v, "\"mu\":", "\"viscosity\":"), &["unknowns.viscosity", "mu, lambda"]),
+    ("negative_density", |v| edit_scene(v, "/object/density", json!(-3.0)), &["object.density", "-3", "positive"]),
+    ("inverted_range", |v| edit_scene(v, "/unknowns/mu/range", json!([9.0, 4.0])), &["unknowns.mu.range", "[9, 4]"]),
+    (
+        "half_a_range",
+        |v| edit_scene(v, "/unknowns/mu/range", json!([9.0])),
+        &["unknowns.mu.range", "[least, greatest]"],
+    ),
+    ("empty_block", |v| edit_scene(v, "/object/block_max/1", json!(-0.05)), &["object.block_max", "empty along y"]),
+    ("block_in_floor", |v| edit_scene(v, "/floor/point/2", json!(0.2)), &["object.block_min", "inside the floor"]),
+    ("no_look", |v| edit_scene(v, "/camera/up", json!([0, 0, 0])), &["camera.up", "other than zero"]),
+    ("other_law", |v| edit_scene(v, "/material/model", json!("jam")), &["material.model", "jam", "neo-Hookean"]),
+    ("too_many_frames", |v| edit_scene(v, "/num_frames", json!(40)), &["num_frames", "duration"]),
+    (
+        "nan_in_mesh",
+        |v| mesh(v, "v 0 0 0\nv 1 0 nan\nv 0 1 0\nf 1 2 3\n"),
+        &["box.obj:2:", "vertex", "three finite numbers"],
+    ),
+    ("empty_mesh", |v| mesh(v, "# nothing\n"), &["box.obj", "empty", "at least one face"]),
+    ("face_out_of_range", |v| mesh(v, "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4\n"), &["box.obj:4:", "face", "1..=3"]),
+    ("missing_mesh", |v| edit_scene(v, "/object", json!({"mesh": "no.obj"})), &["no.obj", "cannot be read"]),
+];
+
+#[test]
+fn broken_videos_are_refused() {
+    for (case, break_it, parts) in VIDEO_CASES {
+        let folder = fresh(case);
+        let video = copy_sample(&folder);
+        break_it(&video);
+        let output = diffkern(&folder, &["identify", "video", "--out", "out"]).output().unwrap();
+        assert_refused(case, &output, parts);
+        assert!(!folder.join("out").exists(), "{case} left an output folder");
+    }
+}
+
+#[test]
+fn wrong_arguments_are_refused() {
+    let cases: &[(&[&str], &[&str])] = &[
+        (&["identify", "absent"], &["absent", "no such folder"]),
+        (&["identify", "video/scene.json"], &["video/scene.json", "not a folder"]),
+        (&["identify", "video", "--unknown", "softness"], &["--unknown", "softness", "mu, lambda"]),
+        (&["identify", "video", "--unknown", "mu"], &["lambda", "--set lambda=VALUE"]),
+        (&["identify", "video", "--unknown", "mu,mu,lambda"], &["unknowns", "mu is there twice"]),
+        (&["identify", "video", "--start", "mu=1"], &["start", "mu = 1", "1500 to 25000"]),
+        (&["identify", "video", "--start", "mu"], &["--start", "NAME=VALUE"]),
+        (&["identify", "video", "--start", "mu=soft"], &["--start", "soft", "number"]),
+        (&["identify", "video", "--start", "mu=NaN"], &["start", "NaN", "1500 to 25000"]),
+        (&["identify", "video", "--max-iterations", "0"], &["max_iterations", "at least 1"]),
+        (&["identify", "video", "--device", "abacus"], &["device", "abacus"]),
+        (&["identify", "video", "--frobnicate"], &["--frobnicate"]),
+        (&["identify"], &["FOLDER"]),
+        (&["identify", "--resume", "video"], &["video", "no run to resume"]),
+        (&["simulate", "video", "--set", "mu=-5,lambda=1e4"], &["set", "mu = -5", "positive"]),
+        (&["simulate", "video", "--set", "mu=5000"], &["lambda", "--set lambda=VALUE"]),
+        (&["run", "absent.ron"], &["absent.ron", "cannot be read"]),
+    ];
+    let folder = fresh("arguments");
+    copy_sample(&folder);
+    for (arguments, parts) in cases {
+        let output = diffkern(&folder, arguments).output().unwrap();
+        assert_refused(&arguments.join(" "), &output, parts);
+        assert!(!folder.join("out").exists(), "{arguments:?} left an output folder");
+    }
+}
+
+#[test]
+fn wrong_experiments_are_refused_with_line_and_column() {
+    let cases = [
+        ("Identify(folder: \"video\"", "job.ron:1:", "Expected"),
+        ("Identify(\n  folder: \"video\",\n  iterations: 3,\n)", "job.ron:3:", "iterations"),
+        ("Identify(seed: 3)", "job.ron:1:", "folder"),
+        ("Identify(folder: \"video\", seed: \"x\")", "job.ron:1:", "seed: Expected integer"),
+        ("Identify(folder: \"video\", unknowns: [\"softness\"])", "job.ron:1:", "softness"),
+        ("Dance(folder: \"video\")", "job.ron:1:", "Dance"),
+        ("Identify(folder: \"video\", start: {\"mu\": 1.0})", "start", "1500 to 25000"),
+        ("Simulate(folder: \"video\", set: {\"mu\": 5e3})", "set", "lambda"),
+        ("Identify(folder: \"absent\")", "absent", "no such folder"),
+    ];
+    let folder = fresh("experiments");
+    copy_sample(&folder);
+    for (text, place, problem) in cases {
+        fs::write(folder.join("job.ron"), text).unwrap();
+        let output = diffkern(&folder, &["run", "job.ron"]).output().unwrap();
+        assert_refused(text, &output, &[place, problem]);
+        assert!(!folder.join("out").exists(), "{text} left an output folder");
+    }
+}
+
+#[test]
+fn output_that_cannot_be_written_is_refused_before_any_work() {
+    let folder = fresh("unwritable");
+    copy_sample(&folder);
+    fs::write(folder.join("file"), "kept").unwrap();
+    for out in ["file/out", "file"] {
+        let output = diffkern(&folder, &["identify", "video", "--out", out]).output().unwrap();
+        assert_refused(out, &output, &["cannot write", "file"]);
+    }
+    assert_eq!(fs::read_to_string(folder.join("file")).unwrap(), "kept");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_is_an_error_and_leaves_nothing() {
+    let folder = fresh("full_disk");
+    copy_sample(&folder);
+    let mut shell = std::process::Command::new("sh");
+    let limited = format!("ulimit -f 8; exec {} identify video --out new/out", env!("CARGO_BIN_EXE_diffkern"));
+    let output = shell.current_dir(&folder).args(["-c", &limited]).output().unwrap();
+    assert_refused("full disk", &output, &["cannot write", "new/out", "large"]);
+    assert!(!folder.join("new").exists(), "an output folder was left");
+}
+
+fn replace(video: &Path, from: &str, to: &str) {
+    let file = video.join("scene.json");
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.contains(from));
+    fs::write(&file, text.replacen(from, to, 1)).unwrap();
+}
+
+/// A grey picture of another size.
+fn picture(file: &Path, width: u32, height: u32) {
+    let mut encoder = png::Encoder::new(fs::File::create(file).unwrap(), width, height);
+    encoder.set_color(png::ColorType::Grayscale);
+    let mut writer = encoder.write_header().unwrap();
+    writer.write_image_data(&vec![0; (width * height) as usize]).unwrap();
+}
+
+fn mesh(video: &Path, text: &str) {
+    fs::write(video.join("box.obj"), text).unwrap();
+    edit_scene(video, "/object", json!({"mesh": "box.obj (body frame)"}));
+    edit_scene(video, "/kind", json!("rigid_body"));
+}

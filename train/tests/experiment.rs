@@ -1,0 +1,51 @@
+//! Jobs in RON.
+
+mod common;
+
+use common::{fresh, sample};
+use std::path::Path;
+use train::experiment::{Experiment, Identify, Simulate};
+use train::scene::{Name, Scene};
+
+#[test]
+fn a_job_survives_being_written_and_read() {
+    let mut identify = Identify::new("some/video".into());
+    identify.out = Some("o".into());
+    identify.unknowns = vec![Name::Lambda];
+    identify.fixed = [(Name::Mu, 0.1 + 0.2)].into();
+    identify.start = [(Name::Lambda, 1.0 / 3.0)].into();
+    identify.max_iterations = Some(7);
+    let simulate = Simulate {
+        folder: "v".into(),
+        out: None,
+        set: [(Name::Mu, 8e3), (Name::Lambda, 1.4e4)].into(),
+        device: "best".into(),
+        check_gradient: true,
+    };
+    for job in [Experiment::Identify(identify), Experiment::Simulate(simulate)] {
+        let text = job.to_ron().unwrap();
+        assert_eq!(Experiment::parse(Path::new("x.ron"), &text).unwrap(), job, "{text}");
+    }
+}
+
+#[test]
+fn defaults_are_filled_in_and_folders_are_relative_to_the_file() {
+    let folder = fresh("ron");
+    std::fs::write(folder.join("a.ron"), "Identify(folder: \"v\", max_iterations: 3)").unwrap();
+    let Experiment::Identify(job) = Experiment::read(&folder.join("a.ron")).unwrap() else {
+        panic!("expected an identification");
+    };
+    let expected = Identify { max_iterations: Some(3), ..Identify::new(folder.join("v")) };
+    assert_eq!(job, expected);
+}
+
+#[test]
+fn unknowns_come_from_the_scene_unless_they_are_fixed() {
+    let scene = Scene::read(&sample()).unwrap();
+    let mut job = Identify::new(sample());
+    assert_eq!(job.options(&scene).unwrap().unknowns, [Name::Mu, Name::Lambda]);
+    job.fixed = [(Name::Lambda, 2e4)].into();
+    let options = job.options(&scene).unwrap();
+    assert_eq!(options.unknowns, [Name::Mu]);
+    assert_eq!(options.fixed, [(Name::Lambda, 2e4)].into());
+}

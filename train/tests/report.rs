@@ -1,0 +1,83 @@
+//! The files that a finished run leaves.
+
+mod common;
+
+use common::{fresh, sample};
+use std::fs;
+use train::experiment::Identify;
+use train::job::{Discretisation, Ending, Outcome, Parameter, Record};
+use train::report::{self, Summary};
+use train::run::{Meta, RunDir};
+use train::scene::{Name, Scene};
+use train::video::Video;
+
+fn outcome(video: &Video) -> Outcome {
+    let parameter = |name: Name, initial, found, determined| Parameter {
+        name,
+        unit: name.unit().into(),
+        initial,
+        found,
+        interval: Some((0.9 * found, 1.1 * found)),
+        determined,
+    };
+    let record = |iteration: usize| Record {
+        iteration,
+        stage: if iteration < 5 { "coarse".into() } else { "fine".into() },
+        loss: 0.1 * 0.3f64.powi(iteration as i32),
+        values: [(Name::Mu, 8e3 - 4e3 * 0.5f64.powi(iteration as i32)), (Name::Lambda, 2e4)].into(),
+    };
+    Outcome {
+        parameters: vec![parameter(Name::Mu, 4e3, 8e3, true), parameter(Name::Lambda, 2e4, 2e4, false)],
+        loss_initial: 0.1,
+        loss: 1e-6,
+        iterations: 9,
+        iou: 0.96,
+        ending: Ending::Converged,
+        history: (0..10).map(record).collect(),
+        discretisation: Discretisation { dx: 0.01, dt: 1e-4, particles: 100 },
+        frames: video.frames.iter().rev().cloned().collect(),
+        warnings: Vec::new(),
+    }
+}
+
+#[test]
+fn numbers_pictures_and_frames_are_written_whole() {
+    let folder = fresh("report").join("run");
+    let scene = Scene::read(&sample()).unwrap();
+    let video = Video::read(&sample(), &scene).unwrap();
+    let meta = Meta::here(&scene, &video, "cpu", 0);
+    let run = RunDir::begin(&folder, &Identify::new(sample()), &meta).unwrap();
+    let outcome = outcome(&video);
+    let files = report::write(&run, &scene, &video, &outcome, 12.5).unwrap();
+    assert!(files.iter().all(|file| file.exists()), "{files:?}");
+
+    let text = fs::read_to_string(folder.join("result.json")).unwrap();
+    let summary: Summary = serde_json::from_str(&text).unwrap();
+    assert_eq!(summary, Summary::new(&scene, &outcome, 12.5));
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(json["parameters"], serde_json::json!({"mu": 8e3, "lambda": 2e4}));
+    assert_eq!((&json["iterations"], &json["seconds"]), (&9.into(), &12.5.into()));
+
+    let frames = Video::read(&folder.join("frames"), &scene).unwrap();
+    assert_eq!(frames.frames, outcome.frames);
+    assert!(fs::read(folder.join("comparison.gif")).unwrap().starts_with(b"GIF89a"));
+    let names = fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name());
+    let left: Vec<_> = names.filter(|n| n.to_string_lossy().contains(".part")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_run_is_opened_again_as_it_was_begun() {
+    let folder = fresh("reopen").join("run");
+    let scene = Scene::read(&sample()).unwrap();
+    let video = Video::read(&sample(), &scene).unwrap();
+    let meta = Meta::here(&scene, &video, "cpu", 3);
+    let job = Identify { seed: 3, ..Identify::new(sample()) };
+    RunDir::begin(&folder, &job, &meta).unwrap();
+    let (run, opened, before) = RunDir::open(&folder).unwrap();
+    assert_eq!((opened.folder, opened.seed, &before), (sample(), 3, &meta));
+    assert_eq!(before.differs(&meta), None);
+    assert!(run.checkpoint().unwrap().is_none());
+    let other = Meta { version: "0.0.0".into(), ..meta };
+    assert!(other.differs(&before).unwrap().contains("bits may differ"));
+}
