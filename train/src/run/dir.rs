@@ -11,6 +11,18 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// What a run writes, in so far as a former run's would mislead.
+const RESULTS: [&str; 8] = [
+    "result.json",
+    "checkpoint.json",
+    "best.json",
+    "metrics.jsonl",
+    "gradient.json",
+    "loss.png",
+    "parameters.png",
+    "comparison.gif",
+];
+
 /// A run's folder.
 #[derive(Debug, Clone)]
 pub struct RunDir {
@@ -47,7 +59,7 @@ impl RunDir {
     pub fn begin(path: &Path, job: &Identify, meta: &Meta) -> Result<Self> {
         files::prepare_folder(path)?;
         let run = Self { path: path.into() };
-        for name in ["result.json", "checkpoint.json", "best.json", "metrics.jsonl", "gradient.json"] {
+        for name in RESULTS {
             let old = run.file(name);
             if old.exists() {
                 fs::remove_file(&old).map_err(|e| Error::write(&old, e))?;
