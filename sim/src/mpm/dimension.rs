@@ -12,7 +12,7 @@ pub trait Dimension: Copy + Debug + Default + PartialEq + Send + Sync + Sized + 
     /// A point on the host, `[f64; AXES]`.
     type Coords: Copy + Debug + PartialEq + Send + Sync + AsRef<[f64]> + AsMut<[f64]> + Default;
     /// Node counts, `[usize; AXES]`.
-    type Counts: Copy + Debug + PartialEq + Send + Sync + AsRef<[usize]>;
+    type Counts: Copy + Debug + PartialEq + Send + Sync + AsRef<[usize]> + AsMut<[usize]> + Default;
     /// Position or velocity of a particle.
     type Vector<F: Float>: Element<Scalar = F>;
     /// Deformation gradient or velocity gradient.

@@ -79,4 +79,20 @@ impl<D: Dimension> Grid<D> {
         let (o, n) = (self.origin.as_ref()[axis], self.nodes.as_ref()[axis] as f64);
         (o + 0.5 * self.dx, o + (n - 1.5) * self.dx)
     }
+
+    /// First and past-the-end node on `axis` of the stencils of particles between `low` and `high` \[m\], at least 4
+    /// nodes.
+    pub(crate) fn range(&self, axis: usize, low: f64, high: f64) -> (usize, usize) {
+        let (o, n) = (self.origin.as_ref()[axis], self.nodes.as_ref()[axis]);
+        let base = |x: f64| ((x - o) / self.dx - 0.5).floor().clamp(0.0, n as f64) as usize;
+        let from = base(low).min(n - 4);
+        (from, (base(high) + 3).clamp(from + 4, n))
+    }
+
+    /// The box of `count` nodes that starts at node `first`.
+    pub(crate) fn part(&self, first: D::Counts, count: D::Counts) -> Result<Grid<D>> {
+        let mut origin = self.origin;
+        origin.as_mut().iter_mut().zip(first.as_ref()).for_each(|(o, &k)| *o += k as f64 * self.dx);
+        Grid::new(origin, self.dx, count)
+    }
 }

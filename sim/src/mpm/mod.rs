@@ -21,6 +21,7 @@ mod params;
 mod state;
 mod check;
 mod solver;
+mod window;
 mod distance;
 mod dim2;
 mod dim3;

@@ -49,7 +49,6 @@ impl<D: Dimension, F: Float> Model<D, F> {
             .filter(|&k| half_spaces[k as usize].kind().is_none())
             .collect();
         let kinds: Vec<u32> = half_spaces.iter().map(|h| h.kind().unwrap_or(0)).collect();
-        let masks: Vec<u32> = (0..grid.len()).map(|node| mask(&grid, half_spaces, node)).collect();
         Ok(Model {
             device: device.clone(),
             grid,
@@ -60,7 +59,7 @@ impl<D: Dimension, F: Float> Model<D, F> {
             planes: device.array(&planes(half_spaces, 0.0))?,
             kinds: device.array(&or_one(kinds))?,
             plane_count: half_spaces.len() as u32,
-            masks: device.array(&masks)?,
+            masks: device.array(&masks(&grid, half_spaces))?,
             touching_count: touching.len() as u32,
             touching: device.array(&or_one(touching))?,
             half_spaces: half_spaces.to_vec(),
@@ -94,6 +93,12 @@ impl<D: Dimension, F: Float> Model<D, F> {
             return Err(Error::invalid("contact spacing", 0.0, advice));
         }
         Solver::new(self.clone(), params, particles)
+    }
+
+    /// The same on another grid.
+    pub(super) fn with_grid(self, grid: Grid<D>) -> Result<Self> {
+        let masks = self.device.array(&masks(&grid, &self.half_spaces))?;
+        Ok(Model { grid, masks, ..self })
     }
 
     /// Where it computes.
@@ -131,10 +136,10 @@ impl<D: Dimension, F: Float> Model<D, F> {
     }
 }
 
-fn mask<D: Dimension>(grid: &Grid<D>, half_spaces: &[HalfSpace<D>], node: usize) -> u32 {
-    let at = grid.position(node);
-    let held = |h: &HalfSpace<D>| h.kind().is_some() && h.distance(&at) <= ON_SURFACE * grid.dx();
-    half_spaces.iter().enumerate().fold(0, |bits, (k, h)| bits | u32::from(held(h)) << k)
+fn masks<D: Dimension>(grid: &Grid<D>, half_spaces: &[HalfSpace<D>]) -> Vec<u32> {
+    let held = |h: &HalfSpace<D>, at| h.kind().is_some() && h.distance(at) <= ON_SURFACE * grid.dx();
+    let mask = |at| half_spaces.iter().enumerate().fold(0, |bits, (k, h)| bits | u32::from(held(h, &at)) << k);
+    (0..grid.len()).map(|node| mask(grid.position(node))).collect()
 }
 
 fn planes<D: Dimension, F: Float>(half_spaces: &[HalfSpace<D>], h: f64) -> Vec<Vec4<F>> {

@@ -74,7 +74,7 @@ impl<D: Dimension, F: Float> Solver<D, F> {
         Ok(next)
     }
 
-    /// `steps` steps as one rollout, which a recording tape replays by `schedule`; then the checks of
+    /// `steps` steps as one rollout on the part of the grid around the particles, which a recording tape replays by `schedule`; then the checks of
     /// [`Solver::check`]. `first_step` is where the error messages start to count.
     ///
     /// # Errors
@@ -87,13 +87,22 @@ impl<D: Dimension, F: Float> Solver<D, F> {
         schedule: Schedule,
     ) -> Result<State<D, F>> {
         self.expect_particles(state)?;
-        let solver = self.clone();
-        let rolled = diffkern::rollout(steps, schedule, state.clone(), move |s, _| solver.step(s));
-        let checked = rolled.map_err(Error::from).and_then(|end| {
-            self.check(&end, first_step + steps)?;
-            Ok(end)
-        });
+        let end = match self.near(state, steps)?.roll(state, steps, schedule) {
+            Ok(end) => Ok(end),
+            // It may have left the part of the grid that was predicted.
+            Err(_) => self.clone().roll(state, steps, schedule).map_err(Error::from),
+        };
+        let checked = end.and_then(|end| self.check(&end, first_step + steps).map(|()| end));
         checked.map_err(|error| self.first_fault(state, first_step, steps).unwrap_or(error))
+    }
+
+    fn roll(self, state: &State<D, F>, steps: usize, schedule: Schedule) -> diffkern::Result<State<D, F>> {
+        diffkern::rollout(steps, schedule, state.clone(), move |s, _| self.step(s))
+    }
+
+    /// The same parameters with another model.
+    pub(super) fn on(&self, model: Model<D, F>) -> Self {
+        Solver { model, ..self.clone() }
     }
 
     /// `frames` frames of `steps` steps each; `see` gets every frame, number 0 being `state` itself.
