@@ -20,7 +20,7 @@ macro_rules! matrix {
 
         impl<F: Float> $m<F> {
             /// From its components, row by row.
-            #[expect(clippy::too_many_arguments, reason = "one per component, in the order in which matrices are written")]
+            #[allow(clippy::too_many_arguments, reason = "one per component; only the larger matrix has too many")]
             #[inline(always)]
             pub const fn new($($c: F),+) -> $m<F> {
                 $m { components: [$($c),+] }

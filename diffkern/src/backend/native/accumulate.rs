@@ -1,13 +1,15 @@
-//! Private copies to accumulate into, holding only the pages that are touched.
+//! What a chunk accumulates into: the array itself, or a private copy that holds only the pages that are touched.
 //!
-//! A page is 4 KiB: a power of two of elements, so that no element straddles two pages. Pages are zero when nobody uses
-//! them; they and their tables are kept between launches.
+//! Both are reached through a table of pages, so that an addition has one path. A page is 4 KiB: a power of two of
+//! elements, so that no element straddles two pages. Pages are zero when nobody uses them; they and their tables are
+//! kept between launches.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::cell::{Cell, RefCell};
 use std::ptr::{NonNull, null_mut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::args::HostArray;
 use crate::element::Element;
 
 /// Small enough to waste little where touched elements lie apart, large enough to hide the look-up when merging.
@@ -24,10 +26,14 @@ pub(super) const fn page_shift(bytes: usize) -> u32 {
     (PAGE_BYTES / bytes).ilog2()
 }
 
-/// One chunk's copy of one array.
+/// What one chunk accumulates into, for one array.
 pub(super) struct Pages {
     /// By page of the array; null where not touched.
     table: Vec<Cell<*mut u8>>,
+    /// The array where the chunk adds straight into it, null where the pages are a copy.
+    array: *mut u8,
+    /// Bytes of the array in a page: at most [`PAGE_BYTES`].
+    page_bytes: usize,
     touched: RefCell<Vec<u32>>,
     spare: RefCell<Vec<NonNull<Page>>>,
     /// Whether the touched pages have been cleared.
@@ -38,16 +44,29 @@ pub(super) struct Pages {
 unsafe impl Send for Pages {}
 
 impl Pages {
-    /// For an array of `len` elements of `bytes` bytes.
-    pub(super) fn new(len: u32, bytes: usize) -> Pages {
+    /// A copy of an array.
+    pub(super) fn copy(array: &HostArray<'_>) -> Pages {
         let mut pages = cache().tables.pop().unwrap_or_else(|| Pages {
             table: Vec::new(),
+            array: null_mut(),
+            page_bytes: 0,
             touched: RefCell::default(),
             spare: RefCell::default(),
             merged: Cell::new(false),
         });
-        pages.table.resize((len as usize).div_ceil(1 << page_shift(bytes)), Cell::new(null_mut()));
+        let bytes = array.elem.components() * array.scalar.bytes();
+        let shift = page_shift(bytes);
+        pages.table.resize((array.len as usize).div_ceil(1 << shift), Cell::new(null_mut()));
+        pages.array = null_mut();
+        pages.page_bytes = bytes << shift;
         pages.merged.set(false);
+        pages
+    }
+
+    /// The array itself.
+    pub(super) fn direct(array: &HostArray<'_>) -> Pages {
+        let mut pages = Pages::copy(array);
+        pages.array = array.ptr.as_ptr();
         pages
     }
 
@@ -57,31 +76,37 @@ impl Pages {
         self.table.as_ptr()
     }
 
-    /// The place of element `i`, given `self.table()`, which a caller keeps in a register.
+    /// The place of element `i`.
     ///
     /// # Safety
-    /// `i` is less than the length that the pages were made for, and `T` has the size they were made for.
+    /// `pages` is there and made for more than `i` elements of the size of `T`, and `table` is its table.
     #[inline(always)]
-    pub(super) unsafe fn at<T: Element>(&self, table: *const Cell<*mut u8>, i: u32) -> *mut T {
+    pub(super) unsafe fn at<T: Element>(pages: Option<&Pages>, table: *const Cell<*mut u8>, i: u32) -> *mut T {
         let shift = const { page_shift(size_of::<T>()) };
         let k = (i >> shift) as usize;
         // SAFETY: the table has a place for each page of the array.
         let mut page = unsafe { (*table.add(k)).get() };
         if page.is_null() {
-            page = self.touch(k);
+            // SAFETY: by the caller's promise.
+            page = unsafe { pages.unwrap_unchecked() }.touch(k);
         }
-        // SAFETY: the page has `1 << shift` elements.
+        // SAFETY: a page has `1 << shift` elements, the last of an array those up to its end.
         unsafe { page.cast::<T>().add(i as usize & ((1 << shift) - 1)) }
     }
 
     #[cold]
     #[inline(never)]
     fn touch(&self, k: usize) -> *mut u8 {
-        let mut spare = self.spare.borrow_mut();
-        if spare.is_empty() {
-            cache().refill(&mut spare);
-        }
-        let page = spare.pop().unwrap_or_else(new_page).as_ptr().cast();
+        let page = if self.array.is_null() {
+            let mut spare = self.spare.borrow_mut();
+            if spare.is_empty() {
+                cache().refill(&mut spare);
+            }
+            spare.pop().unwrap_or_else(new_page).as_ptr().cast()
+        } else {
+            // SAFETY: the table has no page that begins beyond the array.
+            unsafe { self.array.add(k * self.page_bytes) }
+        };
         self.table[k].set(page);
         self.touched.borrow_mut().push(k as u32);
         page
@@ -103,20 +128,22 @@ impl Drop for Pages {
     fn drop(&mut self) {
         let spare = self.spare.get_mut();
         for k in self.touched.get_mut().drain(..) {
-            let Some(page) = NonNull::new(self.table[k as usize].replace(null_mut())) else { continue };
+            let page = self.table[k as usize].replace(null_mut());
+            let Some(page) = NonNull::new(page).filter(|_| self.array.is_null()) else { continue };
             if !self.merged.get() {
                 // SAFETY: a page that belongs to this table.
                 unsafe { page.write_bytes(0, PAGE_BYTES) };
             }
             spare.push(page.cast());
         }
-        let kept = Pages {
+        cache().put(Pages {
             table: std::mem::take(&mut self.table),
+            array: null_mut(),
+            page_bytes: 0,
             touched: RefCell::new(self.touched.take()),
             spare: RefCell::new(self.spare.take()),
             merged: Cell::new(true),
-        };
-        cache().put(kept);
+        });
     }
 }
 

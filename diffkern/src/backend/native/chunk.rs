@@ -5,10 +5,11 @@ use std::sync::atomic::AtomicU32;
 
 use super::accumulate::Pages;
 use super::args::{Fault, HostArg, HostArray};
-use super::views::{Acc, In, Out, Target, Take};
+use super::own::{Covered, OwnAcc, OwnIn, OwnOut, OwnTake};
+use super::views::{Acc, In, Out, Take, Target};
 use crate::element::{Element, Scalar};
 use crate::float::Float;
-use crate::kernel::{ElemTy, ScalarTy};
+use crate::kernel::{Access, ElemTy, ScalarTy};
 
 /// A run of consecutive linear positions and the arguments of the launch. One thread uses it.
 pub struct Chunk<'a> {
@@ -18,8 +19,8 @@ pub struct Chunk<'a> {
     pub(super) args: &'a [HostArg<'a>],
     /// Zeros to read instead of absent arrays, as many as the largest needs.
     pub(super) zeros: &'a [u64],
-    /// Private copies, by slot; none where the chunk adds straight into the array.
-    pub(super) copies: &'a [(usize, Pages)],
+    /// What it accumulates into, by slot.
+    pub(super) pages: &'a [(usize, Pages)],
     /// Who stored to an element, by slot: position + 1, or 0.
     pub(super) writers: &'a [(usize, Box<[AtomicU32]>)],
     pub(super) fault: OnceCell<Fault>,
@@ -32,6 +33,44 @@ impl<'a> Chunk<'a> {
     #[inline(always)]
     pub fn range(&self) -> Positions<'_> {
         Positions { next: self.start, end: self.end, current: &self.position }
+    }
+
+    /// The positions, if every array is there, owned where it is written, and has an element for each: then
+    /// the `own_` views do, in which the compiler needs no test and can use vector instructions. An absent array to
+    /// accumulate into does not matter.
+    #[inline(never)]
+    pub fn covered(&self) -> Option<Covered> {
+        let covers = |arg: &HostArg<'_>| match arg {
+            HostArg::Array(array) => array.len >= self.end && (array.owned || array.access == Access::Read),
+            HostArg::Absent { len, .. } => *len >= self.end,
+            _ => true,
+        };
+        self.args.iter().all(covers).then_some(Covered { start: self.start, n: self.end - self.start })
+    }
+
+    /// As [`Chunk::read`], where [`Chunk::covered`] gave `covered`.
+    #[inline(always)]
+    pub fn own_read<T: Element>(&self, slot: usize, covered: Covered) -> OwnIn<'_, T> {
+        let (base, len) = self.source(slot, T::ELEM, T::Scalar::TY);
+        OwnIn::new(base.cast(), len, covered)
+    }
+
+    /// As [`Chunk::store`], where [`Chunk::covered`] gave `covered`.
+    #[inline(always)]
+    pub fn own_store<T: Element>(&self, slot: usize, covered: Covered) -> OwnOut<'_, T> {
+        OwnOut::new(self.target(slot, T::ELEM, T::Scalar::TY), covered)
+    }
+
+    /// As [`Chunk::add`], where [`Chunk::covered`] gave `covered`.
+    #[inline(always)]
+    pub fn own_add<T: Element>(&self, slot: usize, covered: Covered) -> OwnAcc<'_, T> {
+        OwnAcc::new(self.target(slot, T::ELEM, T::Scalar::TY), covered)
+    }
+
+    /// As [`Chunk::take`], where [`Chunk::covered`] gave `covered`.
+    #[inline(always)]
+    pub fn own_take<T: Element>(&self, slot: usize, covered: Covered) -> OwnTake<'_, T> {
+        OwnTake::new(self.target(slot, T::ELEM, T::Scalar::TY), covered)
     }
 
     /// The x of linear position `p`.
@@ -60,29 +99,27 @@ impl<'a> Chunk<'a> {
     /// The array at `slot`, to read.
     #[inline(always)]
     pub fn read<T: Element>(&self, slot: usize) -> In<'_, T> {
-        match self.array::<T>(slot) {
-            Ok(array) => In::new(array.ptr.cast().as_ptr(), array.len, self.end, slot, &self.fault),
-            Err(len) => In::new(self.zeros.as_ptr().cast_mut().cast(), len, self.end, slot, &self.fault),
-        }
+        let (base, len) = self.source(slot, T::ELEM, T::Scalar::TY);
+        In::new(base.cast(), len, slot, &self.fault)
     }
 
     /// The array at `slot`, to store to.
     #[inline(always)]
     pub fn store<T: Element>(&self, slot: usize) -> Out<'_, T> {
-        let writers = self.writers.iter().find(|(s, _)| *s == slot).map(|(_, writers)| &**writers);
-        Out::new(self.target(slot), self.is_exclusive(slot), writers, &self.position)
+        let target = self.target(slot, T::ELEM, T::Scalar::TY);
+        Out::new(target, self.writers(slot), &self.position, &self.fault)
     }
 
     /// The array at `slot`, to accumulate into.
     #[inline(always)]
     pub fn add<T: Element>(&self, slot: usize) -> Acc<'_, T> {
-        Acc::new(self.target(slot), self.copies.iter().find(|(s, _)| *s == slot).map(|(_, pages)| pages))
+        Acc::new(self.target(slot, T::ELEM, T::Scalar::TY), self.pages(slot), &self.fault)
     }
 
     /// The array at `slot`, to read and clear.
     #[inline(always)]
     pub fn take<T: Element>(&self, slot: usize) -> Take<'_, T> {
-        Take::new(self.target(slot), self.is_exclusive(slot))
+        Take::new(self.target(slot, T::ELEM, T::Scalar::TY), &self.fault)
     }
 
     /// The real at `slot`.
@@ -94,12 +131,12 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// The `u32` at `slot`.
+    /// The `u32` at `slot`, or the `usize`, which is 32 bits wide in kernels.
     #[inline(always)]
     pub fn u32(&self, slot: usize) -> u32 {
         match self.args[slot] {
-            HostArg::U32(x) => x,
-            ref other => mismatch(slot, "a u32", other),
+            HostArg::U32(x) | HostArg::Usize(x) => x,
+            ref other => mismatch(slot, "a u32 or usize", other),
         }
     }
 
@@ -109,15 +146,6 @@ impl<'a> Chunk<'a> {
         match self.args[slot] {
             HostArg::I32(x) => x,
             ref other => mismatch(slot, "an i32", other),
-        }
-    }
-
-    /// The `usize` at `slot`, 32 bits wide in kernels.
-    #[inline(always)]
-    pub fn usize(&self, slot: usize) -> u32 {
-        match self.args[slot] {
-            HostArg::Usize(x) => x,
-            ref other => mismatch(slot, "a usize", other),
         }
     }
 
@@ -139,39 +167,49 @@ impl<'a> Chunk<'a> {
         }
     }
 
+    /// Where to read the array at `slot`, and its length.
+    #[inline(never)]
+    fn source(&self, slot: usize, elem: ElemTy, scalar: ScalarTy) -> (*const u8, u32) {
+        match self.array(slot, elem, scalar) {
+            Ok(array) => (array.ptr.as_ptr(), array.len),
+            Err(len) => (self.zeros.as_ptr().cast(), len),
+        }
+    }
+
+    /// Where this chunk may write in the array at `slot`: at its own positions where these are the indices.
+    #[inline(never)]
+    fn target(&self, slot: usize, elem: ElemTy, scalar: ScalarTy) -> Target {
+        match self.array(slot, elem, scalar) {
+            Ok(array) => {
+                assert!(array.access.writes(), "slot {slot} is written but bound to read");
+                let (lo, hi) = if array.owned { (self.start, self.end.min(array.len)) } else { (0, array.len) };
+                let (base, count) = (array.ptr.as_ptr(), hi.saturating_sub(lo));
+                Target { base, lo, count, len: array.len, exclusive: array.owned, absent: false, slot }
+            }
+            Err(len) => {
+                let base = std::ptr::null_mut();
+                Target { base, lo: self.start, count: 0, len, exclusive: true, absent: true, slot }
+            }
+        }
+    }
+
     /// The memory of the array at `slot`, or the length of an absent one.
-    #[inline(always)]
-    fn array<T: Element>(&self, slot: usize) -> Result<HostArray<'a>, u32> {
-        let is = |elem: ElemTy, scalar: ScalarTy| elem == T::ELEM && scalar == T::Scalar::TY;
+    fn array(&self, slot: usize, elem: ElemTy, scalar: ScalarTy) -> Result<HostArray<'a>, u32> {
         match self.args[slot] {
-            HostArg::Array(array) if is(array.elem, array.scalar) => Ok(array),
-            HostArg::Absent { elem, scalar, len } if is(elem, scalar) => Err(len),
+            HostArg::Array(array) if array.elem == elem && array.scalar == scalar => Ok(array),
+            HostArg::Absent { elem: e, scalar: s, len } if e == elem && s == scalar => Err(len),
             ref other => mismatch(slot, "an array of another type", other),
         }
     }
 
-    /// Where this chunk may write in the array at `slot`: in its own positions where they are the indices.
-    #[inline(always)]
-    fn target<T: Element>(&self, slot: usize) -> Target<'_, T> {
-        let fault = &self.fault;
-        match self.array::<T>(slot) {
-            Ok(array) => {
-                assert!(array.access.writes(), "slot {slot} is written but bound to read");
-                let base = array.ptr.cast().as_ptr();
-                let (lo, hi) = if array.owned { (self.start, self.end.min(array.len)) } else { (0, array.len) };
-                Target { base, lo, count: hi.saturating_sub(lo), len: array.len, absent: false, slot, fault }
-            }
-            Err(len) => {
-                let base = std::ptr::NonNull::dangling().as_ptr();
-                Target { base, lo: 0, count: 0, len, absent: true, slot, fault }
-            }
-        }
+    #[inline(never)]
+    fn pages(&self, slot: usize) -> Option<&Pages> {
+        self.pages.iter().find(|(s, _)| *s == slot).map(|(_, pages)| pages)
     }
 
-    /// Whether no other thread touches the elements that [`Chunk::target`] allows.
-    #[inline(always)]
-    fn is_exclusive(&self, slot: usize) -> bool {
-        matches!(self.args[slot], HostArg::Array(HostArray { owned: true, .. }))
+    #[inline(never)]
+    fn writers(&self, slot: usize) -> Option<&[AtomicU32]> {
+        self.writers.iter().find(|(s, _)| *s == slot).map(|(_, writers)| &**writers)
     }
 }
 

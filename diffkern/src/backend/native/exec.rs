@@ -29,32 +29,19 @@ impl Default for Options {
 ///
 /// The bits of the results depend on the shapes, not on the threads: arrays that are `owned`, stored to or taken from
 /// are written in place, and what is accumulated into others goes through copies per chunk where there are several.
-pub(crate) fn run(
-    body: fn(&Chunk<'_>),
-    domain: Domain,
-    args: &[HostArg<'_>],
-    options: Options,
-) -> Result<(), Fault> {
+pub(crate) fn run(body: fn(&Chunk<'_>), domain: Domain, args: &[HostArg<'_>], options: Options) -> Result<(), Fault> {
     let dims = domain.extent().ok_or(Fault::DomainTooLarge { dims: domain.dims() })?;
     let launch = Launch::new(body, dims, args, options);
-    let copied: Vec<(usize, HostArray<'_>)> = args.iter().enumerate().filter_map(copied).collect();
-    let done = match chunk_count(launch.positions, copied.iter().map(|(_, array)| array.bytes()).sum()) {
-        1 if !copied.is_empty() => pool::share(1, pool::Grain::At(1), |_| launch.run(0..launch.positions, &[])),
-        _ if copied.is_empty() => {
-            pool::share(launch.positions, pool::Grain::Shrinking(128), |range| launch.run(range, &[]))
-        }
-        chunks => launch.run_copied(chunks, &copied),
+    let bytes = launch.added.iter().filter(|(_, array)| !array.owned).map(|(_, array)| array.bytes()).sum();
+    let done = match bytes {
+        0 => pool::share(launch.positions, pool::Grain::Shrinking(128), |range| launch.run_direct(range)),
+        bytes => match chunk_count(launch.positions, bytes) {
+            1 => pool::share(1, pool::Grain::At(1), |_| launch.run_direct(0..launch.positions)),
+            chunks => launch.run_copied(chunks),
+        },
     };
     done.map_err(|message| Fault::Panicked { message })?;
     launch.fault.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, fault)| Err(fault))
-}
-
-/// An array that chunks accumulate into at indices of their choice.
-fn copied<'a>((slot, arg): (usize, &HostArg<'a>)) -> Option<(usize, HostArray<'a>)> {
-    match arg {
-        HostArg::Array(array) if array.access == Access::Add && !array.owned => Some((slot, *array)),
-        _ => None,
-    }
 }
 
 /// Chunks of a launch that accumulates through copies: a function of the shapes alone. Few, since each has copies that
@@ -72,6 +59,8 @@ struct Launch<'a> {
     dims: [u32; 3],
     positions: u32,
     args: &'a [HostArg<'a>],
+    /// The arrays to accumulate into, by slot.
+    added: Vec<(usize, HostArray<'a>)>,
     zeros: Arc<Vec<u64>>,
     writers: Vec<(usize, Box<[AtomicU32]>)>,
     /// The fault at the lowest position so far, and the start of its chunk.
@@ -86,12 +75,17 @@ impl<'a> Launch<'a> {
             }
             _ => None,
         };
+        let added = |(slot, arg): (usize, &HostArg<'a>)| match arg {
+            HostArg::Array(array) if array.access == Access::Add => Some((slot, *array)),
+            _ => None,
+        };
         let check = cfg!(debug_assertions) && options.write_once;
         Launch {
             body,
             dims,
             positions: dims.iter().product(),
             args,
+            added: args.iter().enumerate().filter_map(added).collect(),
             zeros: zeros(args),
             writers: if check { args.iter().enumerate().filter_map(scattered).collect() } else { Vec::new() },
             fault: Mutex::new(None),
@@ -99,14 +93,14 @@ impl<'a> Launch<'a> {
     }
 
     /// Runs the positions of one chunk.
-    fn run(&self, positions: Range<u32>, copies: &[(usize, Pages)]) {
+    fn run(&self, positions: Range<u32>, pages: &[(usize, Pages)]) {
         let chunk = Chunk {
             start: positions.start,
             end: positions.end,
             dims: self.dims,
             args: self.args,
             zeros: &self.zeros,
-            copies,
+            pages,
             writers: &self.writers,
             fault: OnceCell::new(),
             position: Cell::new(0),
@@ -120,25 +114,32 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// Runs `chunks` equal parts of the domain, each with its own copy of what it accumulates, and adds the copies up.
-    fn run_copied(&self, chunks: u32, copied: &[(usize, HostArray<'_>)]) -> Result<(), String> {
+    /// Runs the positions of one chunk, which adds straight into the arrays.
+    fn run_direct(&self, positions: Range<u32>) {
+        let pages: Vec<_> = self.added.iter().map(|(slot, array)| (*slot, Pages::direct(array))).collect();
+        self.run(positions, &pages);
+    }
+
+    /// Runs `chunks` equal parts of the domain, each with its own copies of the arrays that it accumulates into at
+    /// indices of its choice, and adds the copies up.
+    fn run_copied(&self, chunks: u32) -> Result<(), String> {
         let bound = |k: u32| (u64::from(self.positions) * u64::from(k) / u64::from(chunks)) as u32;
-        let copies: Vec<Mutex<Vec<(usize, Pages)>>> = (0..chunks).map(|_| Mutex::default()).collect();
+        let all: Vec<Mutex<Vec<(usize, Pages)>>> = (0..chunks).map(|_| Mutex::default()).collect();
         pool::share(chunks, pool::Grain::At(1), |range| {
             for k in range {
-                let pages = |&(slot, array): &(usize, HostArray<'_>)| {
-                    (slot, Pages::new(array.len, array.elem.components() * array.scalar.bytes()))
+                let pages = |(slot, array): &(usize, HostArray<'_>)| {
+                    (*slot, if array.owned { Pages::direct(array) } else { Pages::copy(array) })
                 };
-                let own: Vec<_> = copied.iter().map(pages).collect();
-                self.run(bound(k)..bound(k + 1), &own);
-                *copies[k as usize].lock().unwrap_or_else(PoisonError::into_inner) = own;
+                let pages: Vec<_> = self.added.iter().map(pages).collect();
+                self.run(bound(k)..bound(k + 1), &pages);
+                *all[k as usize].lock().unwrap_or_else(PoisonError::into_inner) = pages;
             }
         })?;
-        let copies: Vec<_> =
-            copies.into_iter().map(|own| own.into_inner().unwrap_or_else(PoisonError::into_inner)).collect();
-        for (nth, &(_, array)) in copied.iter().enumerate() {
-            let of_array: Vec<&Pages> = copies.iter().map(|own| &own[nth].1).collect();
-            merge::merge(array, &of_array);
+        let all: Vec<_> =
+            all.into_iter().map(|pages| pages.into_inner().unwrap_or_else(PoisonError::into_inner)).collect();
+        for (nth, (_, array)) in self.added.iter().enumerate().filter(|(_, (_, array))| !array.owned) {
+            let copies: Vec<&Pages> = all.iter().map(|pages| &pages[nth].1).collect();
+            merge::merge(*array, &copies);
         }
         Ok(())
     }

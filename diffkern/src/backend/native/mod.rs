@@ -8,11 +8,13 @@ mod args;
 mod chunk;
 mod exec;
 mod merge;
+mod own;
 mod pool;
 mod simd;
 mod views;
 
 pub use chunk::{Chunk, Positions};
+pub use own::{Covered, OwnAcc, OwnIn, OwnOut, OwnTake};
 pub use pool::set_threads;
 pub use simd::{Body, dispatch};
 pub use views::{Acc, In, Out, Take};

@@ -34,9 +34,8 @@ pub(super) fn share(n: u32, grain: Grain, work: impl Fn(Range<u32>) + Sync) -> R
             (Some(size), _) => size.min(left),
             (None, Grain::Shrinking(least)) => (left / (4 * threads as u32)).max(least).min(left),
         };
-        let start = next
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |at| (at < n).then(|| at + size(n - at)))
-            .ok()?;
+        let start =
+            next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |at| (at < n).then(|| at + size(n - at))).ok()?;
         Some(start..start + size(n - start))
     };
     let run = |range| {

@@ -5,7 +5,8 @@
 
 use super::chunk::Chunk;
 
-/// A generated body, always inlined.
+/// A generated body. Its `run` is `#[inline(always)]`, so that it is compiled anew inside [`dispatch`]; a function passed
+/// by value would not be.
 pub trait Body {
     /// Runs the positions of `chunk`.
     fn run(chunk: &Chunk<'_>);
@@ -21,7 +22,7 @@ pub fn dispatch<B: Body>(chunk: &Chunk<'_>) {
     B::run(chunk);
 }
 
-/// The answer is cached by the standard library: a load and a test.
+/// The answer is cached by the standard library: loads and tests.
 #[cfg(target_arch = "x86_64")]
 fn is_x86_64_v3() -> bool {
     is_x86_feature_detected!("avx2")

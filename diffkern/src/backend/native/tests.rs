@@ -1,0 +1,302 @@
+//! Bodies as the macro would write them, run on arrays of their own.
+
+use std::sync::Mutex;
+
+use super::*;
+use crate::kernel::{Access, ElemTy, ScalarTy};
+use crate::math::Vec3;
+
+const OPTIONS: Options = Options { write_once: true };
+
+fn launch(body: fn(&Chunk<'_>), n: usize, args: &[HostArg<'_>]) -> Result<(), Fault> {
+    run(body, n.into(), args, OPTIONS)
+}
+
+fn read<T: crate::Element>(data: &[T]) -> HostArg<'_> {
+    HostArg::Array(HostArray::read(data))
+}
+
+fn write<T: crate::Element>(data: &mut [T], access: Access, owned: bool) -> HostArg<'_> {
+    HostArg::Array(HostArray::write(data, access, owned))
+}
+
+fn absent(len: u32) -> HostArg<'static> {
+    HostArg::Absent { elem: ElemTy::Real, scalar: ScalarTy::F32, len }
+}
+
+/// `out[i] = a[i] * s`
+fn scale(c: &Chunk<'_>) {
+    let (a, mut out, s) = (c.read::<f32>(0), c.store::<f32>(1), c.real::<f32>(2));
+    for p in c.range() {
+        out.set(p, a.get(p, 7) * s, 8);
+    }
+}
+
+/// `out[idx[i]] += a[i]`
+fn scatter_add(c: &Chunk<'_>) {
+    let (a, idx, mut out) = (c.read::<Vec3<f32>>(0), c.read::<u32>(1), c.add::<Vec3<f32>>(2));
+    for p in c.range() {
+        out.add(idx.get(p, 3), a.get(p, 3), 4);
+    }
+}
+
+/// `out[idx[i]] = a[i]`
+fn scatter_store(c: &Chunk<'_>) {
+    let (a, idx, mut out) = (c.read::<f32>(0), c.read::<u32>(1), c.store::<f32>(2));
+    for p in c.range() {
+        out.set(idx.get(p, 3), a.get(p, 3), 4);
+    }
+}
+
+/// Its adjoint: `a_bar[i] += take(out_bar[idx[i]])`
+fn scatter_store_adjoint(c: &Chunk<'_>) {
+    let (idx, mut a_bar, mut out_bar) = (c.read::<u32>(0), c.add::<f32>(1), c.take::<f32>(2));
+    for p in c.range() {
+        let bar = out_bar.take(idx.get(p, 3), 4);
+        a_bar.add(p, bar, 3);
+    }
+}
+
+#[test]
+fn reads_scalars_and_stores() {
+    let (a, mut out) = ([1.0f32, 2.0, 3.0], [0.0f32; 3]);
+    launch(scale, 3, &[read(&a), write(&mut out, Access::Store, true), HostArg::Real(2.5)]).unwrap();
+    assert_eq!(out, [2.5, 5.0, 7.5]);
+}
+
+#[test]
+fn an_empty_domain_runs_nothing_and_a_huge_one_is_refused() {
+    let never = |_: &Chunk<'_>| unreachable!();
+    assert_eq!(run(never, (7, 0).into(), &[], OPTIONS), Ok(()));
+    let huge = Fault::DomainTooLarge { dims: [1 << 16, 1 << 16, 1] };
+    assert_eq!(run(never, (1 << 16, 1 << 16).into(), &[], OPTIONS), Err(huge));
+}
+
+#[test]
+fn a_read_out_of_range_is_clamped_and_reported() {
+    let (a, mut out) = ([1.0f32, 2.0], [0.0f32; 4]);
+    let result = launch(scale, 4, &[read(&a), write(&mut out, Access::Store, true), HostArg::Real(1.0)]);
+    assert_eq!(result, Err(Fault::OutOfRange { slot: 0, line: 7, index: 2, len: 2 }));
+    assert_eq!(out, [1.0, 2.0, 2.0, 2.0]);
+    let empty: [f32; 0] = [];
+    let result = launch(scale, 1, &[read(&empty), write(&mut out, Access::Store, true), HostArg::Real(1.0)]);
+    assert_eq!(result, Err(Fault::OutOfRange { slot: 0, line: 7, index: 0, len: 0 }));
+    assert_eq!(out[0], 0.0);
+}
+
+#[test]
+fn a_write_out_of_range_is_dropped_and_reported() {
+    let (a, mut out) = ([1.0f32; 4], [0.0f32; 2]);
+    let result = launch(scale, 4, &[read(&a), write(&mut out, Access::Store, true), HostArg::Real(1.0)]);
+    assert_eq!(result, Err(Fault::OutOfRange { slot: 1, line: 8, index: 2, len: 2 }));
+    assert_eq!(out, [1.0, 1.0]);
+    let (v, idx, mut sums) = ([Vec3::new(1.0f32, 2.0, 3.0); 2], [1u32, u32::MAX], [Vec3::<f32>::zero(); 2]);
+    let result = launch(scatter_add, 2, &[read(&v), read(&idx), write(&mut sums, Access::Add, false)]);
+    assert_eq!(result, Err(Fault::OutOfRange { slot: 2, line: 4, index: u32::MAX, len: 2 }));
+    assert_eq!(sums, [Vec3::zero(), v[0]]);
+}
+
+#[test]
+fn the_first_fault_in_order_is_reported_whatever_the_threads() {
+    let a = vec![1.0f32; 100_000];
+    let mut out = vec![0.0f32; 60_001];
+    for threads in [1, 3] {
+        let _guard = with_threads(threads);
+        let result = launch(scale, a.len(), &[read(&a), write(&mut out, Access::Store, true), HostArg::Real(1.0)]);
+        assert_eq!(result, Err(Fault::OutOfRange { slot: 1, line: 8, index: 60_001, len: 60_001 }));
+    }
+}
+
+#[test]
+fn absent_arrays_read_zero_and_drop_writes() {
+    let mut out = [9.0f32; 3];
+    launch(scale, 3, &[absent(3), write(&mut out, Access::Store, true), HostArg::Real(2.0)]).unwrap();
+    assert_eq!(out, [0.0; 3]);
+    launch(scale, 3, &[read(&out), absent(3), HostArg::Real(2.0)]).unwrap();
+    let result = launch(scale, 4, &[read(&[0.0f32; 4]), absent(3), HostArg::Real(2.0)]);
+    assert_eq!(result, Err(Fault::OutOfRange { slot: 1, line: 8, index: 3, len: 3 }));
+    let idx = [0u32, 1];
+    let mut bar = [5.0f32; 2];
+    launch(scatter_store_adjoint, 2, &[read(&idx), absent(2), write(&mut bar, Access::Take, false)]).unwrap();
+    assert_eq!(bar, [0.0; 2]);
+    launch(scatter_store_adjoint, 2, &[read(&idx), write(&mut bar, Access::Add, true), absent(2)]).unwrap();
+    assert_eq!(bar, [0.0; 2]);
+}
+
+#[test]
+fn take_reads_and_clears() {
+    let (idx, mut a_bar, mut out_bar) = ([2u32, 0], [1.0f32, 1.0], [3.0f32, 4.0, 5.0]);
+    let args = [read(&idx), write(&mut a_bar, Access::Add, true), write(&mut out_bar, Access::Take, false)];
+    launch(scatter_store_adjoint, 2, &args).unwrap();
+    assert_eq!((a_bar, out_bar), ([6.0, 4.0], [0.0, 4.0, 0.0]));
+}
+
+#[test]
+fn integers_are_stored_and_wrap_when_added() {
+    fn body(c: &Chunk<'_>) {
+        let (mut ids, mut sum) = (c.store::<i32>(0), c.add::<u32>(1));
+        for p in c.range() {
+            ids.set(p, -(p as i32), 1);
+            sum.add(0, u32::MAX, 2);
+        }
+    }
+    let (mut ids, mut sum) = ([7i32; 3], [0u32]);
+    launch(body, 3, &[write(&mut ids, Access::Store, true), write(&mut sum, Access::Add, false)]).unwrap();
+    assert_eq!((ids, sum), ([0, -1, -2], [u32::MAX - 2]));
+}
+
+#[test]
+fn positions_of_three_dimensions_run_x_first() {
+    fn body(c: &Chunk<'_>) {
+        let mut out = c.store::<u32>(0);
+        for p in c.range() {
+            out.set(p, c.pos_x(p) + 10 * c.pos_y(p) + 100 * c.pos_z(p), 1);
+        }
+    }
+    let mut out = [0u32; 12];
+    run(body, (2, 3, 2).into(), &[write(&mut out, Access::Store, true)], OPTIONS).unwrap();
+    assert_eq!(out, [0, 1, 10, 11, 20, 21, 100, 101, 110, 111, 120, 121]);
+}
+
+#[cfg(debug_assertions)]
+#[test]
+fn an_element_stored_to_twice_names_both_threads() {
+    let (a, idx, mut out) = ([1.0f32, 2.0, 3.0], [1u32, 0, 1], [0.0f32; 2]);
+    let result = launch(scatter_store, 3, &[read(&a), read(&idx), write(&mut out, Access::Store, false)]);
+    assert_eq!(result, Err(Fault::WrittenTwice { slot: 2, line: 4, index: 1, threads: [0, 2] }));
+    let args = [read(&a), read(&idx), write(&mut out, Access::Store, false)];
+    assert_eq!(run(scatter_store, 3.into(), &args, Options { write_once: false }), Ok(()));
+}
+
+#[test]
+fn own_views_see_the_covered_positions_only() {
+    fn body(c: &Chunk<'_>) {
+        let Some(covered) = c.covered() else { return };
+        let (a, mut out) = (c.own_read::<f32>(0, covered), c.own_store::<f32>(1, covered));
+        let (mut sum, mut bar) = (c.own_add::<f32>(2, covered), c.own_take::<f32>(3, covered));
+        for p in covered.range() {
+            out.set(p, a.get(p, 1) * 2.0, 1);
+            sum.add(p, bar.take(p, 1), 1);
+        }
+    }
+    let a: Vec<f32> = (0..1000).map(|x| x as f32).collect();
+    let [mut out, mut sum, mut bar] = [0.0f32, 1.0, 2.0].map(|x| vec![x; 1000]);
+    let args = [
+        read(&a),
+        write(&mut out, Access::Store, true),
+        write(&mut sum, Access::Add, true),
+        write(&mut bar, Access::Take, true),
+    ];
+    launch(body, 1001, &args[..]).unwrap();
+    launch(body, 1000, &[args[0], args[1], absent(1000), args[3]]).unwrap();
+    assert!(out.iter().zip(&a).all(|(o, a)| *o == 2.0 * a));
+    assert!(sum.iter().all(|s| [1.0, 3.0].contains(s)) && bar[0] == 0.0 && bar[999] == 0.0);
+}
+
+#[test]
+fn accumulation_has_the_same_bits_for_any_number_of_threads() {
+    let n = 20_000u32;
+    let random = |i: u32| (i.wrapping_mul(2_654_435_761) >> 8) as f32 / (1 << 24) as f32;
+    let v: Vec<_> = (0..n).map(|i| Vec3::new(random(i), random(i + n) - 0.5, random(i + 2 * n) * 1e6)).collect();
+    let idx: Vec<u32> = (0..n).map(|i| (random(i + 3 * n) * 3000.0) as u32).collect();
+    let sums = |threads| {
+        let _guard = with_threads(threads);
+        let mut sums = vec![Vec3::new(0.1f32, 0.2, 0.3); 3001];
+        launch(scatter_add, n as usize, &[read(&v), read(&idx), write(&mut sums, Access::Add, false)]).unwrap();
+        sums
+    };
+    let one = sums(1);
+    for threads in [2, 3, 7, 1] {
+        assert!(
+            sums(threads)
+                .iter()
+                .zip(&one)
+                .all(|(a, b)| a.to_array().map(f32::to_bits) == b.to_array().map(f32::to_bits))
+        );
+    }
+    let mut exact = vec![[0.1f64, 0.2, 0.3]; 3001];
+    for (v, &i) in v.iter().zip(&idx) {
+        (0..3).for_each(|k| exact[i as usize][k] += f64::from(v[k]));
+    }
+    for (a, b) in one.iter().zip(&exact) {
+        (0..3).for_each(|k| assert!((f64::from(a[k]) - b[k]).abs() <= 1e-5 * (1.0 + b[k].abs())));
+    }
+}
+
+#[test]
+fn launches_from_several_threads_do_not_mix() {
+    let v = vec![Vec3::new(1.0f64, 2.0, 3.0); 5000];
+    fn body(c: &Chunk<'_>) {
+        let (v, mut sum) = (c.read::<Vec3<f64>>(0), c.add::<Vec3<f64>>(1));
+        for p in c.range() {
+            sum.add(p % 3, v.get(p, 1), 2);
+        }
+    }
+    let _guard = with_threads(3);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..50 {
+                    let mut sum = [Vec3::<f64>::zero(); 3];
+                    launch(body, 5000, &[read(&v), write(&mut sum, Access::Add, false)]).unwrap();
+                    assert_eq!(sum.map(|s| s.x), [1667.0, 1667.0, 1666.0]);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_panic_in_a_body_is_an_error_and_leaves_nothing_behind() {
+    fn body(c: &Chunk<'_>) {
+        let mut sum = c.add::<f32>(0);
+        for p in c.range() {
+            sum.add(0, 1.0, 1);
+            assert!(p != 3000 || c.u32(1) == 0, "position {p}");
+        }
+    }
+    let mut sum = [0.0f32];
+    for (fail, expected) in [(1, false), (0, true), (0, true)] {
+        sum = [0.0];
+        let result = launch(body, 8000, &[write(&mut sum, Access::Add, false), HostArg::U32(fail)]);
+        assert_eq!(result.is_ok(), expected);
+        assert!(expected || result == Err(Fault::Panicked { message: "position 3000".to_owned() }));
+    }
+    assert_eq!(sum, [8000.0]);
+    let wrong = launch(scale, 1, &[HostArg::Bool(true)]);
+    assert!(matches!(wrong, Err(Fault::Panicked { .. })));
+}
+
+#[test]
+fn dispatched_bodies_have_the_same_bits() {
+    struct Mix;
+    impl Body for Mix {
+        #[inline(always)]
+        fn run(c: &Chunk<'_>) {
+            let (a, mut out) = (c.read::<f32>(0), c.store::<f32>(1));
+            for p in c.range() {
+                let x = a.get(p, 1);
+                out.set(p, crate::Float::round(x * 2.5 + x) + crate::Float::mul_add(x, x, x), 1);
+            }
+        }
+    }
+    let a: Vec<f32> = (0..999).map(|i| i as f32 * 0.37 - 100.0).collect();
+    let [mut plain, mut newest] = [vec![0.0f32; 999], vec![0.0f32; 999]];
+    launch(Mix::run, 999, &[read(&a), write(&mut plain, Access::Store, true)]).unwrap();
+    launch(dispatch::<Mix>, 999, &[read(&a), write(&mut newest, Access::Store, true)]).unwrap();
+    assert!(plain.iter().zip(&newest).all(|(a, b)| a.to_bits() == b.to_bits()));
+}
+
+/// Sets the number of threads for one test at a time.
+fn with_threads(n: usize) -> impl Drop {
+    static TURN: Mutex<()> = Mutex::new(());
+    struct Reset(#[expect(dead_code, reason = "held")] std::sync::MutexGuard<'static, ()>);
+    impl Drop for Reset {
+        fn drop(&mut self) {
+            set_threads(0);
+        }
+    }
+    let turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    set_threads(n);
+    Reset(turn)
+}

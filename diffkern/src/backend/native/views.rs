@@ -2,6 +2,7 @@
 //! and the first of a chunk makes the launch an error.
 
 use std::cell::{Cell, OnceCell};
+use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::accumulate::Pages;
@@ -13,8 +14,6 @@ use crate::element::{Element, Scalar};
 pub struct In<'a, T> {
     base: *const T,
     len: u32,
-    /// End of the chunk's positions.
-    end: u32,
     slot: usize,
     fault: &'a OnceCell<Fault>,
 }
@@ -22,8 +21,8 @@ pub struct In<'a, T> {
 impl<'a, T: Element> In<'a, T> {
     /// `base` is valid for reads of `len` elements during `'a`.
     #[inline(always)]
-    pub(super) fn new(base: *const T, len: u32, end: u32, slot: usize, fault: &'a OnceCell<Fault>) -> In<'a, T> {
-        In { base, len, end, slot, fault }
+    pub(super) fn new(base: *const T, len: u32, slot: usize, fault: &'a OnceCell<Fault>) -> In<'a, T> {
+        In { base, len, slot, fault }
     }
 
     /// Element `i`; `line` is that of the access in the source.
@@ -33,18 +32,7 @@ impl<'a, T: Element> In<'a, T> {
             // SAFETY: in range, and `HostArray` promises `len` elements that nobody writes.
             unsafe { self.base.add(i as usize).read() }
         } else {
-            self.clamped(i, line)
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn clamped(&self, index: u32, line: u32) -> T {
-        let _ = self.fault.set(Fault::OutOfRange { slot: self.slot, line, index, len: self.len });
-        match self.len {
-            0 => T::ZERO,
-            // SAFETY: the last element.
-            len => unsafe { self.base.add(len as usize - 1).read() },
+            clamped(self.base, self.len, self.fault, self.slot, i, line)
         }
     }
 
@@ -54,81 +42,95 @@ impl<'a, T: Element> In<'a, T> {
     pub fn len(&self) -> u32 {
         self.len
     }
+}
 
-    /// Whether every position of the chunk is an index of this array. Behind this test, the compiler drops the tests
-    /// of accesses at the position and uses vector instructions.
-    #[inline(always)]
-    pub fn covers(&self) -> bool {
-        self.end <= self.len
+/// The last element, or zero where there is none.
+///
+/// `base` is valid for reads of `len` elements. By value throughout, so that views can live in registers.
+#[cold]
+#[inline(never)]
+fn clamped<T: Element>(base: *const T, len: u32, fault: &OnceCell<Fault>, slot: usize, i: u32, line: u32) -> T {
+    outside(fault, slot, i, len, line);
+    match len {
+        0 => T::ZERO,
+        // SAFETY: the last element.
+        len => unsafe { base.add(len as usize - 1).read() },
     }
 }
 
-/// Where a chunk may write: elements `lo .. lo + count` of `len`.
-pub(super) struct Target<'a, T> {
-    pub(super) base: *mut T,
+#[cold]
+#[inline(never)]
+fn outside(fault: &OnceCell<Fault>, slot: usize, index: u32, len: u32, line: u32) {
+    let _ = fault.set(Fault::OutOfRange { slot, line, index, len });
+}
+
+/// Where a chunk may write: elements `lo .. lo + count` of the `len` at `base`.
+#[derive(Clone, Copy)]
+pub(super) struct Target {
+    pub(super) base: *mut u8,
     pub(super) lo: u32,
     pub(super) count: u32,
     pub(super) len: u32,
+    /// Whether nobody else touches these meanwhile.
+    pub(super) exclusive: bool,
+    /// Whether writes are dropped; there is no memory.
     pub(super) absent: bool,
     pub(super) slot: usize,
-    pub(super) fault: &'a OnceCell<Fault>,
 }
 
-impl<T> Target<'_, T> {
-    /// The place of element `i`, if the chunk may write it; otherwise records why not.
+impl Target {
+    /// Whether the chunk may write element `i`; if not, notes why.
     #[inline(always)]
-    fn at(&self, i: u32, line: u32) -> Option<*mut T> {
-        if self.allows(i, line) {
-            // SAFETY: in range of the array.
-            Some(unsafe { self.base.add(i as usize) })
-        } else {
-            None
-        }
-    }
-
-    #[inline(always)]
-    fn allows(&self, i: u32, line: u32) -> bool {
+    fn allows(&self, i: u32, line: u32, fault: &OnceCell<Fault>) -> bool {
         if i.wrapping_sub(self.lo) < self.count {
             return true;
         }
         if !self.absent || i >= self.len {
-            self.outside(i, line);
+            outside(fault, self.slot, i, self.len, line);
         }
         false
     }
 
-    #[cold]
-    #[inline(never)]
-    fn outside(&self, index: u32, line: u32) {
-        let _ = self.fault.set(Fault::OutOfRange { slot: self.slot, line, index, len: self.len });
+    /// The place of element `i`.
+    ///
+    /// # Safety
+    /// [`Target::allows`] it.
+    #[inline(always)]
+    unsafe fn at<T>(&self, i: u32) -> *mut T {
+        // SAFETY: in range of the array.
+        unsafe { self.base.cast::<T>().add(i as usize) }
     }
 }
 
 /// An array to store to.
 pub struct Out<'a, T> {
-    target: Target<'a, T>,
-    /// Whether plain stores do, as no other thread writes where this one may.
-    exclusive: bool,
+    target: Target,
     writers: Option<&'a [AtomicU32]>,
     position: &'a Cell<u32>,
+    fault: &'a OnceCell<Fault>,
+    element: PhantomData<T>,
 }
 
 impl<'a, T: Element> Out<'a, T> {
     #[inline(always)]
     pub(super) fn new(
-        target: Target<'a, T>,
-        exclusive: bool,
+        target: Target,
         writers: Option<&'a [AtomicU32]>,
         position: &'a Cell<u32>,
+        fault: &'a OnceCell<Fault>,
     ) -> Out<'a, T> {
-        Out { target, exclusive, writers, position }
+        Out { target, writers, position, fault, element: PhantomData }
     }
 
     /// Sets element `i`; `line` is that of the access in the source.
     #[inline(always)]
     pub fn set(&mut self, i: u32, value: T, line: u32) {
-        let Some(at) = self.target.at(i, line) else { return };
-        if self.exclusive {
+        if !self.target.allows(i, line, self.fault) {
+            return;
+        }
+        // SAFETY: allowed.
+        let at = unsafe { self.target.at::<T>(i) };
+        if self.target.exclusive {
             // SAFETY: only this chunk touches its part of an owned array.
             unsafe { at.write(value) };
             return;
@@ -148,7 +150,7 @@ impl<'a, T: Element> Out<'a, T> {
         let before = writers[i as usize].swap(me.wrapping_add(1), Ordering::Relaxed);
         if before != 0 {
             let threads = [before - 1, me];
-            let _ = self.target.fault.set(Fault::WrittenTwice { slot: self.target.slot, line, index: i, threads });
+            let _ = self.fault.set(Fault::WrittenTwice { slot: self.target.slot, line, index: i, threads });
         }
     }
 
@@ -162,31 +164,30 @@ impl<'a, T: Element> Out<'a, T> {
 
 /// An array to accumulate into.
 pub struct Acc<'a, T> {
-    target: Target<'a, T>,
+    target: Target,
+    /// `None` where the array is absent: then nothing is allowed.
     pages: Option<&'a Pages>,
-    /// That of `pages`.
+    /// That of `pages`, kept in a register.
     table: *const Cell<*mut u8>,
+    fault: &'a OnceCell<Fault>,
+    element: PhantomData<T>,
 }
 
 impl<'a, T: Element> Acc<'a, T> {
     #[inline(always)]
-    pub(super) fn new(target: Target<'a, T>, pages: Option<&'a Pages>) -> Acc<'a, T> {
-        Acc { target, pages, table: pages.map_or(std::ptr::null(), Pages::table) }
+    pub(super) fn new(target: Target, pages: Option<&'a Pages>, fault: &'a OnceCell<Fault>) -> Acc<'a, T> {
+        Acc { target, pages, table: pages.map_or(std::ptr::null(), Pages::table), fault, element: PhantomData }
     }
 
     /// Adds to element `i`; `line` is that of the access in the source.
     #[inline(always)]
     pub fn add(&mut self, i: u32, value: T, line: u32) {
-        if !self.target.allows(i, line) {
+        if !self.target.allows(i, line, self.fault) {
             return;
         }
-        let at = match self.pages {
-            // SAFETY: `i` is an element of the array that these pages were made for.
-            Some(pages) => unsafe { pages.at::<T>(self.table, i) },
-            // SAFETY: in range of the array.
-            None => unsafe { self.target.base.add(i as usize) },
-        };
-        // SAFETY: this chunk is the only one that touches its pages, its part of an owned array, or, being the only
+        // SAFETY: an array with allowed elements has pages, made for its length, and this is their table.
+        let at = unsafe { Pages::at::<T>(self.pages, self.table, i) };
+        // SAFETY: this chunk is the only one that touches its copy, its part of an owned array, or, being the only
         // chunk, the array.
         unsafe { at.write(at.read().plus(value)) };
     }
@@ -201,21 +202,26 @@ impl<'a, T: Element> Acc<'a, T> {
 
 /// An array to read and clear.
 pub struct Take<'a, T> {
-    target: Target<'a, T>,
-    exclusive: bool,
+    target: Target,
+    fault: &'a OnceCell<Fault>,
+    element: PhantomData<T>,
 }
 
 impl<'a, T: Element> Take<'a, T> {
     #[inline(always)]
-    pub(super) fn new(target: Target<'a, T>, exclusive: bool) -> Take<'a, T> {
-        Take { target, exclusive }
+    pub(super) fn new(target: Target, fault: &'a OnceCell<Fault>) -> Take<'a, T> {
+        Take { target, fault, element: PhantomData }
     }
 
     /// Element `i`, which becomes 0; `line` is that of the access in the source.
     #[inline(always)]
     pub fn take(&mut self, i: u32, line: u32) -> T {
-        let Some(at) = self.target.at(i, line) else { return T::ZERO };
-        if self.exclusive {
+        if !self.target.allows(i, line, self.fault) {
+            return T::ZERO;
+        }
+        // SAFETY: allowed.
+        let at = unsafe { self.target.at::<T>(i) };
+        if self.target.exclusive {
             // SAFETY: only this chunk touches its part of an owned array.
             return unsafe { at.replace(T::ZERO) };
         }
