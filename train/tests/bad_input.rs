@@ -1,6 +1,8 @@
 //! Every mistake in the input is one line that says where and what was expected, with exit code 2
 //! and nothing written.
 
+#![allow(clippy::unwrap_used)] // a test that cannot make its input has to stop
+
 mod common;
 
 use common::{assert_refused, copy_sample, diffkern, edit_scene, fresh};

@@ -35,10 +35,11 @@ pub(crate) fn run() -> ExitCode {
     };
     match Interrupt::listen().and_then(|interrupt| command(cli, &interrupt)) {
         Ok(code) => ExitCode::from(code),
-        Err(error) => {
-            let code = error.downcast_ref::<Error>().map_or(1, Error::exit_code);
-            fail(&format!("{error:#}"), code)
-        }
+        Err(error) => match error.downcast_ref::<Error>() {
+            // These say their cause themselves.
+            Some(known) => fail(&known.to_string(), known.exit_code()),
+            None => fail(&format!("{error:#}"), 1),
+        },
     }
 }
 
@@ -117,7 +118,7 @@ fn identify(prepared: Prepared, check_gradient: bool, interrupt: &Interrupt) -> 
     for warning in &done.outcome.warnings {
         screen.say(&format!("note: {warning}"));
     }
-    table::finished(&done);
+    table::finished(&done, prepared.folder());
     Ok(if done.outcome.ending == Ending::Interrupted { INTERRUPTED } else { code })
 }
 

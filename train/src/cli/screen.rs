@@ -1,5 +1,6 @@
 //! What is told while a job runs, on the error stream: a bar on a terminal, lines elsewhere.
 
+use super::table::number;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, Write, stderr};
 use train::job::{Progress, Values};
@@ -15,7 +16,7 @@ pub(super) struct Screen {
 impl Screen {
     pub(super) fn new() -> Self {
         let bar = stderr().is_terminal().then(|| {
-            let style = ProgressStyle::with_template("{bar:24} {percent:>3} % {elapsed:>4} {msg}");
+            let style = ProgressStyle::with_template("{bar:24} {percent:>3} % {elapsed:>4} {wide_msg}");
             let bar = ProgressBar::new(STEPS);
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar
@@ -31,7 +32,7 @@ impl Screen {
                 bar.set_position((progress.fraction.clamp(0.0, 1.0) * STEPS as f64) as u64);
                 bar.set_message(text);
             }
-            None if progress.finished => self.say(&format!("{:5.1} s  {text}", seconds)),
+            None if progress.finished => self.say(&format!("{seconds:5.1} s  {text}")),
             None => {}
         }
     }
@@ -74,8 +75,8 @@ fn describe(progress: &Progress, seconds: f64) -> String {
 }
 
 /// `mu 8000 Pa, lambda 14000 Pa`.
-pub(super) fn describe_values(values: &Values) -> String {
-    let each = values.iter().map(|(name, value)| format!("{name} {value:.6} {}", name.unit()));
+fn describe_values(values: &Values) -> String {
+    let each = values.iter().map(|(name, value)| format!("{name} {} {}", number(*value), name.unit()));
     each.collect::<Vec<_>>().join(", ")
 }
 

@@ -1,6 +1,7 @@
 //! The answer, on the output stream.
 
 use std::io::{Write, stdout};
+use std::path::Path;
 use train::job::{Ending, GradientCheck, Outcome, Parameter};
 use train::run::Finished;
 
@@ -11,7 +12,7 @@ pub(super) fn print(line: &str) {
 }
 
 /// The table of parameters, the loss, and the files.
-pub(super) fn finished(done: &Finished) {
+pub(super) fn finished(done: &Finished, folder: &Path) {
     let outcome = &done.outcome;
     let head = ["parameter", "unit", "initial", "found", "95 % interval"].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(head).chain(outcome.parameters.iter().map(row)).collect();
@@ -27,8 +28,8 @@ pub(super) fn finished(done: &Finished) {
         "silhouette IoU {:.4}, {} iterations, {:.1} s, grid {:.3e} m, step {:.3e} s, {} particles",
         outcome.iou, outcome.iterations, done.seconds, d.dx, d.dt, d.particles
     ));
-    if let Some(text) = ending(outcome.ending) {
-        print(text);
+    if let Some(text) = ending(outcome.ending, folder) {
+        print(&text);
     }
     for file in &done.files {
         print(&format!("wrote {}", file.display()));
@@ -54,16 +55,19 @@ fn loss(outcome: &Outcome) -> String {
     format!("loss {from:.4e} -> {to:.4e}{change}")
 }
 
-fn ending(ending: Ending) -> Option<&'static str> {
+fn ending(ending: Ending, folder: &Path) -> Option<String> {
+    let resume = format!("diffkern identify --resume {}", folder.display());
     match ending {
         Ending::Converged => None,
-        Ending::MaxIterations => Some("ended by the limit of iterations"),
-        Ending::Interrupted => Some("stopped; go on with: identify --resume DIR"),
+        Ending::MaxIterations => {
+            Some(format!("ended by the limit of iterations; go on with: {resume} --max-iterations N"))
+        }
+        Ending::Interrupted => Some(format!("stopped; go on with: {resume}")),
     }
 }
 
 /// Six digits that count.
-fn number(value: f64) -> String {
+pub(super) fn number(value: f64) -> String {
     let digits = (5 - value.abs().max(1e-12).log10().floor() as i32).clamp(0, 12);
     format!("{value:.*}", digits as usize)
 }
