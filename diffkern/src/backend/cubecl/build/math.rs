@@ -1,0 +1,557 @@
+//! Functions of one and two reals.
+//!
+//! Where the device has good ones (CUDA) they are used. Graphics APIs promise little (Vulkan: 2^-11 for a sine, 4096
+//! ulp for an arc tangent), and software Vulkan errs by 4e-4 in `asin`: there every function is a polynomial of our own,
+//! least squares on Chebyshev nodes, reweighted to an even error, good to some 3e-7 in `f32`.
+
+use cubecl::ir::{Arithmetic, Variable};
+
+use super::emit::{Bin, Cmp, Emit, I32, U32, real_constant};
+use crate::program::UnaryOp;
+
+/// `(e^r - 1 - r) / r^2` for `|r| < ln(2) / 2`.
+const EXP: [f64; 5] =
+    [0.5000000095687827, 0.16666518120772644, 0.0416662043519347, 0.008368974433222756, 0.0013950584228803744];
+/// `(sin(x) / x - 1) / x^2` in `x^2`, for `|x| < pi / 4`.
+const SIN: [f64; 4] = [-0.16666666641101097, 0.008333329324363094, -0.00019839314874518256, 2.7181198251953644e-6];
+/// `(cos(x) - 1 + x^2 / 2) / x^4` in `x^2`, for `|x| < pi / 4`.
+const COS: [f64; 3] = [0.04166664655247146, -0.00138873515906428, 2.4436568235995798e-5];
+/// `(asin(x) / x - 1) / x^2` in `x^2`, for `|x| < 1 / 2`.
+const ASIN: [f64; 6] = [
+    0.16666659871855347,
+    0.07500510880683989,
+    0.04451573097881287,
+    0.031817505975339576,
+    0.014403039479998594,
+    0.03756456564622621,
+];
+/// `(atan(x) / x - 1) / x^2` in `x^2`, for `|x| < tan(pi / 8)`.
+const ATAN: [f64; 5] =
+    [-0.3333331543106101, 0.1999848470885714, -0.142437556674605, 0.10595285743563923, -0.06081571523084364];
+/// `(tanh(x) / x - 1) / x^2` in `x^2`, for `|x| < 0.62`.
+const TANH: [f64; 6] = [
+    -0.33333330925862287,
+    0.13333210584959437,
+    -0.053947315360036156,
+    0.02170361125609117,
+    -0.00818434674447081,
+    0.0021491361637839177,
+];
+/// `erf(x) / x` in `x^2`, for `|x| < 1`.
+const ERF: [f64; 8] = [
+    1.1283791670631091,
+    -0.3761263848357169,
+    0.1128378274415841,
+    -0.02686544565814478,
+    0.005221074442031548,
+    -0.0008484705335268033,
+    0.00011270501436327088,
+    -9.680016325678116e-6,
+];
+/// `e^(x^2) erfc(x)` in `1 / (1 + x / 2)`, for `1 < x < 4.2`.
+const ERFCX: [f64; 10] = [
+    7.733751404675604e-6,
+    0.2818803575129722,
+    0.2846926497512393,
+    0.22862996335092634,
+    0.2581226203548455,
+    -0.16194807132647618,
+    0.4891834206773815,
+    -0.6908285801632572,
+    0.39513850010861323,
+    -0.08490651022959006,
+];
+
+const PI: f64 = std::f64::consts::PI;
+const LN_2: f64 = std::f64::consts::LN_2;
+
+impl Emit {
+    /// Any operation of one real to a real that is a function of it.
+    pub fn function(&mut self, op: UnaryOp, x: Variable) -> Variable {
+        use UnaryOp as U;
+        match op {
+            U::Abs => return self.unary(|a| Arithmetic::Abs(a).into(), x, self.real),
+            U::Floor => return self.unary(|a| Arithmetic::Floor(a).into(), x, self.real),
+            U::Ceil => return self.unary(|a| Arithmetic::Ceil(a).into(), x, self.real),
+            U::Sqrt => return self.unary(|a| Arithmetic::Sqrt(a).into(), x, self.real),
+            U::Round => return self.round(x),
+            U::Sign => return self.sign(x),
+            _ => {}
+        }
+        if self.target.exact_math {
+            return self.builtin(op, x);
+        }
+        match op {
+            U::Exp => self.exp(x),
+            U::Ln => self.ln(x),
+            U::Sin => self.sin_cos(x).0,
+            U::Cos => self.sin_cos(x).1,
+            U::Tan => {
+                let (sin, cos) = self.sin_cos(x);
+                self.div(sin, cos)
+            }
+            U::Asin => self.asin_acos(x).0,
+            U::Acos => self.asin_acos(x).1,
+            U::Atan => {
+                let one = self.f(1.0);
+                self.atan2(x, one)
+            }
+            U::Tanh => self.tanh(x),
+            U::Sinh => self.sinh_cosh(x).0,
+            U::Cosh => self.sinh_cosh(x).1,
+            U::Erf => self.erf(x),
+            U::Log1p => self.log1p(x),
+            _ => x,
+        }
+    }
+
+    fn builtin(&mut self, op: UnaryOp, x: Variable) -> Variable {
+        use UnaryOp as U;
+        let real = self.real;
+        self.unary(
+            |a| match op {
+                U::Exp => Arithmetic::Exp(a).into(),
+                U::Ln => Arithmetic::Log(a).into(),
+                U::Sin => Arithmetic::Sin(a).into(),
+                U::Cos => Arithmetic::Cos(a).into(),
+                U::Tan => Arithmetic::Tan(a).into(),
+                U::Asin => Arithmetic::ArcSin(a).into(),
+                U::Acos => Arithmetic::ArcCos(a).into(),
+                U::Atan => Arithmetic::ArcTan(a).into(),
+                U::Tanh => Arithmetic::Tanh(a).into(),
+                U::Sinh => Arithmetic::Sinh(a).into(),
+                U::Cosh => Arithmetic::Cosh(a).into(),
+                U::Erf => Arithmetic::Erf(a).into(),
+                U::Log1p => Arithmetic::Log1p(a).into(),
+                _ => Arithmetic::Abs(a).into(),
+            },
+            x,
+            real,
+        )
+    }
+
+    /// Horner's rule.
+    fn poly(&mut self, x: Variable, coefficients: &[f64]) -> Variable {
+        let mut sum = self.f(coefficients.last().copied().unwrap_or(0.0));
+        for &c in coefficients.iter().rev().skip(1) {
+            let c = self.f(c);
+            let product = self.mul(sum, x);
+            sum = self.add(product, c);
+        }
+        sum
+    }
+
+    /// `x + x^3 p(x^2)`
+    fn odd(&mut self, x: Variable, coefficients: &[f64]) -> Variable {
+        let z = self.mul(x, x);
+        let p = self.poly(z, coefficients);
+        let zp = self.mul(z, p);
+        let xzp = self.mul(x, zp);
+        self.add(x, xzp)
+    }
+
+    pub fn abs(&mut self, x: Variable) -> Variable {
+        self.unary(|a| Arithmetic::Abs(a).into(), x, x.storage_type())
+    }
+
+    fn sqrt(&mut self, x: Variable) -> Variable {
+        self.unary(|a| Arithmetic::Sqrt(a).into(), x, self.real)
+    }
+
+    fn floor(&mut self, x: Variable) -> Variable {
+        self.unary(|a| Arithmetic::Floor(a).into(), x, self.real)
+    }
+
+    /// `sign` of `of`, magnitude of `x`.
+    fn copy_sign(&mut self, x: Variable, of: Variable) -> Variable {
+        let (x, of) = (self.bits(x), self.bits(of));
+        let x = self.bin(Bin::And, x, self.u32(0x7fff_ffff));
+        let of = self.bin(Bin::And, of, self.u32(0x8000_0000));
+        let bits = self.bin(Bin::Or, x, of);
+        self.from_bits(bits)
+    }
+
+    fn less(&mut self, x: Variable, bound: f64) -> Variable {
+        let bound = self.f(bound);
+        self.cmp(Cmp::Lt, x, bound)
+    }
+
+    fn affine(&mut self, x: Variable, scale: f64, offset: f64) -> Variable {
+        let (scale, offset) = (self.f(scale), self.f(offset));
+        let product = self.mul(x, scale);
+        self.add(product, offset)
+    }
+
+    /// Halves go to the even neighbour.
+    pub fn round(&mut self, x: Variable) -> Variable {
+        let (zero, one, half) = (self.f(0.0), self.f(1.0), self.f(0.5));
+        let down = self.floor(x);
+        let rest = self.sub(x, down);
+        let above = self.cmp(Cmp::Gt, rest, half);
+        let tie = self.cmp(Cmp::Eq, rest, half);
+        let halved = self.mul(down, half);
+        let floored = self.floor(halved);
+        let odd = self.cmp(Cmp::Ne, halved, floored);
+        let up = self.and(tie, odd);
+        let up = self.or(above, up);
+        let step = self.select(up, one, zero);
+        self.add(down, step)
+    }
+
+    /// -1, 0 or 1; a NaN stays.
+    fn sign(&mut self, x: Variable) -> Variable {
+        let (zero, one, minus) = (self.f(0.0), self.f(1.0), self.f(-1.0));
+        let positive = self.cmp(Cmp::Gt, x, zero);
+        let negative = self.cmp(Cmp::Lt, x, zero);
+        let low = self.select(negative, minus, x);
+        self.select(positive, one, low)
+    }
+
+    /// The greater or the smaller; of a number and a NaN the number.
+    pub fn extremum(&mut self, max: bool, a: Variable, b: Variable) -> Variable {
+        let takes_b = self.cmp(if max { Cmp::Lt } else { Cmp::Gt }, a, b);
+        if a.storage_type() != self.real || real_constant(a).is_some() {
+            return self.select(takes_b, b, a);
+        }
+        let lost = self.is_nan(a);
+        let takes_b = self.or(takes_b, lost);
+        self.select(takes_b, b, a)
+    }
+
+    fn exp(&mut self, x: Variable) -> Variable {
+        // Beyond these the result is infinite or zero.
+        let (low, high) = (self.f(-104.0), self.f(89.0));
+        let over = self.cmp(Cmp::Gt, x, high);
+        let x = self.select(over, high, x);
+        let under = self.cmp(Cmp::Lt, x, low);
+        let x = self.select(under, low, x);
+        let turns = self.affine(x, 1.0 / LN_2, 0.5);
+        let k = self.floor(turns);
+        // ln 2 in two parts, the first of few enough bits that its product with k is exact.
+        let part = self.affine(k, -0.693359375, 0.0);
+        let r = self.add(x, part);
+        let part = self.affine(k, 0.693359375 - LN_2, 0.0);
+        let r = self.add(r, part);
+        let p = self.poly(r, &EXP);
+        let rr = self.mul(r, r);
+        let p = self.mul(rr, p);
+        let p = self.add(p, r);
+        let one = self.f(1.0);
+        let p = self.add(p, one);
+        // 2^k in two factors: one would leave the range of the exponent.
+        let k = self.cast(k, I32);
+        let half = self.bin(Bin::Shr, k, self.i32(1));
+        let rest = self.sub(k, half);
+        let (a, b) = (self.exp2_int(half), self.exp2_int(rest));
+        let scaled = self.mul(p, a);
+        self.mul(scaled, b)
+    }
+
+    fn exp2_int(&mut self, k: Variable) -> Variable {
+        let biased = self.add(k, self.i32(127));
+        let biased = self.cast(biased, U32);
+        let bits = self.bin(Bin::Shl, biased, self.u32(23));
+        self.from_bits(bits)
+    }
+
+    fn ln(&mut self, x: Variable) -> Variable {
+        let tiny = self.less(x, f64::from(f32::MIN_POSITIVE));
+        let scaled = self.affine(x, 8388608.0, 0.0);
+        let y = self.select(tiny, scaled, x);
+        let bits = self.bits(y);
+        let exponent = self.bin(Bin::Shr, bits, self.u32(23));
+        let exponent = self.cast(exponent, I32);
+        let bias = self.select(tiny, self.i32(127 + 23), self.i32(127));
+        let exponent = self.sub(exponent, bias);
+        let mantissa = self.bin(Bin::And, bits, self.u32(0x007f_ffff));
+        let mantissa = self.bin(Bin::Or, mantissa, self.u32(0x3f80_0000));
+        let m = self.from_bits(mantissa);
+        // m in [sqrt(1/2), sqrt(2)]
+        let bound = self.f(std::f64::consts::SQRT_2);
+        let big = self.cmp(Cmp::Gt, m, bound);
+        let halved = self.affine(m, 0.5, 0.0);
+        let m = self.select(big, halved, m);
+        let more = self.add(exponent, self.i32(1));
+        let exponent = self.select(big, more, exponent);
+        let e = self.cast(exponent, self.real);
+        let one = self.f(1.0);
+        let f = self.sub(m, one);
+        let l = self.log1p_small(f);
+        let high = self.affine(e, 0.693359375, 0.0);
+        let low = self.affine(e, LN_2 - 0.693359375, 0.0);
+        let l = self.add(l, low);
+        let l = self.add(l, high);
+        // inf stays, zero gives -inf, what is negative or NaN gives NaN.
+        let original = self.bits(x);
+        let top = self.cmp(Cmp::Eq, original, self.u32(0x7f80_0000));
+        let l = self.select(top, x, l);
+        let wrong = self.cmp(Cmp::Gt, original, self.u32(0x7f80_0000));
+        let nan = self.f(f64::NAN);
+        let l = self.select(wrong, nan, l);
+        let magnitude = self.bin(Bin::And, original, self.u32(0x7fff_ffff));
+        let zero = self.cmp(Cmp::Eq, magnitude, self.u32(0));
+        let minus = self.f(f64::NEG_INFINITY);
+        self.select(zero, minus, l)
+    }
+
+    /// `ln(1 + f) = 2 atanh(f / (2 + f))` for `-0.3 < f < 0.45`.
+    fn log1p_small(&mut self, f: Variable) -> Variable {
+        let two = self.affine(f, 1.0, 2.0);
+        let s = self.div(f, two);
+        let z = self.mul(s, s);
+        let p = self.poly(z, &[2.0, 2.0 / 3.0, 2.0 / 5.0, 2.0 / 7.0, 2.0 / 9.0, 2.0 / 11.0]);
+        self.mul(s, p)
+    }
+
+    fn log1p(&mut self, x: Variable) -> Variable {
+        let one = self.f(1.0);
+        let sum = self.add(one, x);
+        let far = self.ln(sum);
+        let near = self.log1p_small(x);
+        let shifted = self.affine(x, 1.0, -0.075);
+        let distance = self.abs(shifted);
+        let small = self.less(distance, 0.37);
+        self.select(small, near, far)
+    }
+
+    fn sin_cos(&mut self, x: Variable) -> (Variable, Variable) {
+        let turns = self.affine(x, 2.0 / PI, 0.5);
+        let k = self.floor(turns);
+        // pi/2 in three parts; the first two have few enough bits that their products with k are exact.
+        let (a, b) = (1.5703125, 4.837512969970703e-4);
+        let mut r = x;
+        for part in [a, b, PI / 2.0 - a - b] {
+            let product = self.affine(k, -part, 0.0);
+            r = self.add(r, product);
+        }
+        let sin = self.odd(r, &SIN);
+        let z = self.mul(r, r);
+        let p = self.poly(z, &COS);
+        let zz = self.mul(z, z);
+        let p = self.mul(p, zz);
+        let half = self.affine(z, -0.5, 1.0);
+        let cos = self.add(p, half);
+        let quadrant = self.cast(k, I32);
+        let quadrant = self.cast(quadrant, U32);
+        let odd = self.bin(Bin::And, quadrant, self.u32(1));
+        let odd = self.cmp(Cmp::Eq, odd, self.u32(1));
+        let (s, c) = (self.select(odd, cos, sin), self.select(odd, sin, cos));
+        let upper = self.bin(Bin::And, quadrant, self.u32(2));
+        let flips = self.cmp(Cmp::Eq, upper, self.u32(2));
+        let minus = self.neg(s);
+        let own_sin = self.select(flips, minus, s);
+        let next = self.add(quadrant, self.u32(1));
+        let upper = self.bin(Bin::And, next, self.u32(2));
+        let flips = self.cmp(Cmp::Eq, upper, self.u32(2));
+        let minus = self.neg(c);
+        let own_cos = self.select(flips, minus, c);
+        // Too many turns for the reduction: only the device's own is left.
+        let magnitude = self.abs(x);
+        let bound = self.f(20000.0);
+        let far = self.cmp(Cmp::Gt, magnitude, bound);
+        let (far_sin, far_cos) = (self.builtin(UnaryOp::Sin, x), self.builtin(UnaryOp::Cos, x));
+        (self.select(far, far_sin, own_sin), self.select(far, far_cos, own_cos))
+    }
+
+    fn asin_acos(&mut self, x: Variable) -> (Variable, Variable) {
+        let a = self.abs(x);
+        let half = self.f(0.5);
+        let outer = self.cmp(Cmp::Gt, a, half);
+        // asin(a) = pi/2 - 2 asin(sqrt((1 - a) / 2))
+        let t = self.affine(a, -0.5, 0.5);
+        let root = self.sqrt(t);
+        let t = self.select(outer, root, a);
+        let p = self.odd(t, &ASIN);
+        let twice = self.affine(p, 2.0, 0.0);
+        let complement = self.affine(twice, -1.0, PI / 2.0);
+        let asin_a = self.select(outer, complement, p);
+        let asin = self.copy_sign(asin_a, x);
+        let direct = self.affine(asin, -1.0, PI / 2.0);
+        let mirrored = self.affine(twice, -1.0, PI);
+        let negative = self.less(x, 0.0);
+        let far = self.select(negative, mirrored, twice);
+        let acos = self.select(outer, far, direct);
+        let one = self.f(1.0);
+        let inside = self.cmp(Cmp::Le, a, one);
+        let nan = self.f(f64::NAN);
+        (self.select(inside, asin, nan), self.select(inside, acos, nan))
+    }
+
+    /// Angle of `(x, y)` in `(-pi, pi]`.
+    pub fn atan2(&mut self, y: Variable, x: Variable) -> Variable {
+        if self.target.exact_math {
+            return self.binary(|a| Arithmetic::ArcTan2(a).into(), y, x, self.real);
+        }
+        let (ay, ax) = (self.abs(y), self.abs(x));
+        let steep = self.cmp(Cmp::Gt, ay, ax);
+        let (num, den) = (self.select(steep, ax, ay), self.select(steep, ay, ax));
+        let (zero, one) = (self.f(0.0), self.f(1.0));
+        let origin = self.cmp(Cmp::Eq, den, zero);
+        let den = self.select(origin, one, den);
+        let t = self.div(num, den);
+        // Two infinities meet at 45 degrees.
+        let same = self.cmp(Cmp::Eq, num, den);
+        let t = self.select(same, one, t);
+        let bound = self.f(0.41421356237309503);
+        let upper = self.cmp(Cmp::Gt, t, bound);
+        let (top, bottom) = (self.affine(t, 1.0, -1.0), self.affine(t, 1.0, 1.0));
+        let reduced = self.div(top, bottom);
+        let r = self.select(upper, reduced, t);
+        let p = self.odd(r, &ATAN);
+        let shifted = self.affine(p, 1.0, PI / 4.0);
+        let p = self.select(upper, shifted, p);
+        let complement = self.affine(p, -1.0, PI / 2.0);
+        let p = self.select(steep, complement, p);
+        let bits = self.bits(x);
+        let left = self.cmp(Cmp::Ge, bits, self.u32(0x8000_0000));
+        let mirrored = self.affine(p, -1.0, PI);
+        let p = self.select(left, mirrored, p);
+        let angle = self.copy_sign(p, y);
+        let sum = self.add(x, y);
+        let (nan_x, nan_y) = (self.is_nan(x), self.is_nan(y));
+        let lost = self.or(nan_x, nan_y);
+        self.select(lost, sum, angle)
+    }
+
+    fn tanh(&mut self, x: Variable) -> Variable {
+        let a = self.abs(x);
+        let near = self.odd(x, &TANH);
+        let twice = self.affine(a, 2.0, 0.0);
+        let e = self.exp(twice);
+        let e = self.affine(e, 1.0, 1.0);
+        let two = self.f(2.0);
+        let part = self.div(two, e);
+        let far = self.affine(part, -1.0, 1.0);
+        let far = self.copy_sign(far, x);
+        let small = self.less(a, 0.62);
+        let value = self.select(small, near, far);
+        let lost = self.is_nan(x);
+        self.select(lost, x, value)
+    }
+
+    fn sinh_cosh(&mut self, x: Variable) -> (Variable, Variable) {
+        let a = self.abs(x);
+        let near = self.odd(x, &[1.0 / 6.0, 1.0 / 120.0, 1.0 / 5040.0, 1.0 / 362880.0]);
+        // e^a / 2, so that the largest finite result does not overflow on the way.
+        let shifted = self.affine(a, 1.0, -LN_2);
+        let h = self.exp(shifted);
+        let quarter = self.f(0.25);
+        let rest = self.div(quarter, h);
+        let far = self.sub(h, rest);
+        let far = self.copy_sign(far, x);
+        let small = self.less(a, 1.0);
+        let sinh = self.select(small, near, far);
+        let cosh = self.add(h, rest);
+        let lost = self.is_nan(x);
+        (self.select(lost, x, sinh), self.select(lost, x, cosh))
+    }
+
+    fn erf(&mut self, x: Variable) -> Variable {
+        let a = self.abs(x);
+        let z = self.mul(x, x);
+        let p = self.poly(z, &ERF);
+        let near = self.mul(x, p);
+        let half = self.affine(a, 0.5, 1.0);
+        let one = self.f(1.0);
+        let t = self.div(one, half);
+        let q = self.poly(t, &ERFCX);
+        let minus = self.neg(z);
+        let e = self.exp(minus);
+        let eq = self.mul(e, q);
+        let far = self.affine(eq, -1.0, 1.0);
+        let far = self.copy_sign(far, x);
+        let small = self.less(a, 1.0);
+        let value = self.select(small, near, far);
+        let lost = self.is_nan(x);
+        self.select(lost, x, value)
+    }
+
+    /// `sqrt(x^2 + y^2)` without overflow on the way.
+    pub fn hypot(&mut self, x: Variable, y: Variable) -> Variable {
+        let (x, y) = (self.abs(x), self.abs(y));
+        let flat = self.cmp(Cmp::Lt, x, y);
+        let (large, small) = (self.select(flat, y, x), self.select(flat, x, y));
+        let (zero, one) = (self.f(0.0), self.f(1.0));
+        let origin = self.cmp(Cmp::Eq, large, zero);
+        let den = self.select(origin, one, large);
+        let t = self.div(small, den);
+        let tt = self.mul(t, t);
+        let s = self.add(tt, one);
+        let root = self.sqrt(s);
+        let value = self.mul(large, root);
+        let infinity = self.f(f64::INFINITY);
+        let top = self.cmp(Cmp::Eq, large, infinity);
+        self.select(top, large, value)
+    }
+
+    pub fn powf(&mut self, x: Variable, y: Variable) -> Variable {
+        if self.target.exact_math {
+            return self.binary(|a| Arithmetic::Powf(a).into(), x, y, self.real);
+        }
+        let (zero, one) = (self.f(0.0), self.f(1.0));
+        let a = self.abs(x);
+        let l = self.ln(a);
+        let yl = self.mul(y, l);
+        let p = self.exp(yl);
+        let floored = self.floor(y);
+        let whole = self.cmp(Cmp::Eq, floored, y);
+        let halved = self.affine(y, 0.5, 0.0);
+        let floored = self.floor(halved);
+        let odd = self.cmp(Cmp::Ne, floored, halved);
+        let minus = self.neg(p);
+        let signed = self.select(odd, minus, p);
+        let nan = self.f(f64::NAN);
+        let of_negative = self.select(whole, signed, nan);
+        let negative = self.cmp(Cmp::Lt, x, zero);
+        let p = self.select(negative, of_negative, p);
+        let flat = self.cmp(Cmp::Eq, y, zero);
+        let unit = self.cmp(Cmp::Eq, x, one);
+        let one_result = self.or(flat, unit);
+        self.select(one_result, one, p)
+    }
+
+    /// `x` to an integer power, by squaring.
+    pub fn powi(&mut self, x: Variable, n: Variable) -> Variable {
+        let one = self.f(1.0);
+        if let Some(n) = super::emit::int_constant(n) {
+            let mut rest = (n as i32).unsigned_abs();
+            let (mut base, mut power) = (x, None);
+            while rest > 0 {
+                if rest & 1 == 1 {
+                    power = Some(match power {
+                        Some(p) => self.mul(p, base),
+                        None => base,
+                    });
+                }
+                rest >>= 1;
+                if rest > 0 {
+                    base = self.mul(base, base);
+                }
+            }
+            let power = power.unwrap_or(one);
+            return if n < 0 { self.div(one, power) } else { power };
+        }
+        let (base, power) = (self.mutable(self.real), self.mutable(self.real));
+        self.assign(base, x);
+        self.assign(power, one);
+        let negative = self.cmp(Cmp::Lt, n, self.i32(0));
+        let minus = self.bin(Bin::Sub, self.i32(0), n);
+        let size = self.select(negative, minus, n);
+        let size = self.cast(size, U32);
+        let (start, end) = (self.u32(0), self.u32(32));
+        let (parent, i, k) = self.begin_loop(start.ty);
+        let (b, p) = (self.read(base), self.read(power));
+        let bit = self.bin(Bin::Shr, size, k);
+        let bit = self.bin(Bin::And, bit, self.u32(1));
+        let used = self.cmp(Cmp::Eq, bit, self.u32(1));
+        let bp = self.mul(b, p);
+        let p = self.select(used, bp, p);
+        self.assign(power, p);
+        let bb = self.mul(b, b);
+        self.assign(base, bb);
+        self.end_loop(parent, i, (start, end));
+        let power = self.read(power);
+        let inverse = self.div(one, power);
+        self.select(negative, inverse, power)
+    }
+}

@@ -1,0 +1,294 @@
+//! Elements of arrays, and stacks.
+
+use std::sync::Arc;
+
+use cubecl::ir::{
+    AtomicOp, BinaryOperator, Branch, CompareAndSwapOperator, If, IndexOperator, Instruction, Loop, Operator, Type,
+    UnaryOperator, Variable,
+};
+
+use super::super::bound::Sym;
+use super::emit::{BOOL, Bin, Cmp, I32, U32};
+use super::{Atomic, Builder, Frame, Memory, Root, Stack, storage};
+use crate::program::{Id, Slot};
+
+/// Stacks of up to this many scalars are registers or local memory; a larger local array takes compilers seconds.
+const MAX_LOCAL: i64 = 64;
+
+/// Where a stack is.
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    /// An array of the thread.
+    Local { array: Variable, slots: u32 },
+    /// Scratch memory, by number in the layout.
+    Scratch { number: usize, base: Variable, slots: Variable },
+}
+
+impl Builder {
+    fn root(&self, slot: Slot) -> Result<Root, String> {
+        self.roots.get(slot).copied().flatten().ok_or_else(|| format!("parameter {slot} is not an array"))
+    }
+
+    pub(super) fn zero(&mut self, like: Variable) -> Variable {
+        match like.storage_type() {
+            U32 => self.e.u32(0),
+            I32 => self.e.i32(0),
+            BOOL => self.e.bool(false),
+            _ => self.e.f(0.0),
+        }
+    }
+
+    pub(super) fn len(&self, slot: Slot) -> Result<Variable, String> {
+        self.root(slot).map(|root| root.len)
+    }
+
+    /// Place of an element's first scalar.
+    fn address(&mut self, root: Root, memory: Memory, index: Variable) -> Variable {
+        let offset = self.e.mul(index, self.e.u32(root.components as u32));
+        self.e.add(memory.base, offset)
+    }
+
+    /// The scalars of an element; an index out of range gives the last one. The launcher binds a zero in place of an
+    /// empty array.
+    pub(super) fn load(&mut self, slot: Slot, index: Variable) -> Result<Vec<Variable>, String> {
+        let root = self.root(slot)?;
+        let Some(memory) = root.memory else {
+            let zero = if root.scalar == self.e.real {
+                self.e.f(0.0)
+            } else if root.scalar == I32 {
+                self.e.i32(0)
+            } else {
+                self.e.u32(0)
+            };
+            return Ok(vec![zero; root.components]);
+        };
+        if memory.atomic != Atomic::No {
+            return Err(format!("parameter {slot} is read and added to"));
+        }
+        let index = self.e.cast(index, U32);
+        // len - 1 of an empty array wraps around; its stand-in has one element.
+        let last = self.e.bin(Bin::Sub, root.len, self.e.u32(1));
+        let empty = self.e.cmp(Cmp::Eq, root.len, self.e.u32(0));
+        let last = self.e.select(empty, self.e.u32(0), last);
+        let over = self.e.cmp(Cmp::Gt, index, last);
+        let index = self.e.select(over, last, index);
+        let first = self.address(root, memory, index);
+        let mut regs = vec![];
+        for k in 0..root.components {
+            let at = self.e.add(first, self.e.u32(k as u32));
+            regs.push(self.e.index(memory.array, at, root.scalar));
+        }
+        Ok(regs)
+    }
+
+    /// Sets an element; an index out of range changes nothing.
+    pub(super) fn store(&mut self, slot: Slot, index: Variable, regs: &[Variable]) -> Result<(), String> {
+        let root = self.root(slot)?;
+        let Some(memory) = root.memory else { return Ok(()) };
+        if memory.atomic != Atomic::No {
+            return Err(format!("parameter {slot} is stored and added to"));
+        }
+        self.checked(root, memory, index, regs, |b, at, value| b.e.set_index(memory.array, at, value));
+        Ok(())
+    }
+
+    /// Adds to an element; an index out of range changes nothing.
+    pub(super) fn accumulate(&mut self, slot: Slot, index: Variable, regs: &[Variable]) -> Result<(), String> {
+        let root = self.root(slot)?;
+        let Some(memory) = root.memory else { return Ok(()) };
+        self.checked(root, memory, index, regs, |b, at, value| match memory.atomic {
+            Atomic::No => {
+                let old = b.e.index(memory.array, at, root.scalar);
+                let sum = b.e.add(old, value);
+                b.e.set_index(memory.array, at, sum);
+            }
+            Atomic::Add => {
+                let lhs = b.pointer(memory.array, at);
+                let operator = BinaryOperator { lhs, rhs: value };
+                b.e.register(AtomicOp::Add(operator), root.scalar);
+            }
+            Atomic::Swap => b.swap_add(memory.array, at, value),
+        });
+        Ok(())
+    }
+
+    fn checked(
+        &mut self,
+        root: Root,
+        memory: Memory,
+        index: Variable,
+        regs: &[Variable],
+        write: impl Fn(&mut Self, Variable, Variable),
+    ) {
+        let index = self.e.cast(index, U32);
+        let inside = self.e.cmp(Cmp::Lt, index, root.len);
+        let parent = self.e.enter();
+        let first = self.address(root, memory, index);
+        for (k, &value) in regs.iter().enumerate() {
+            let at = self.e.add(first, self.e.u32(k as u32));
+            write(self, at, value);
+        }
+        let scope = self.e.leave(parent);
+        self.e.when(inside, scope);
+    }
+
+    fn pointer(&mut self, array: Variable, index: Variable) -> Variable {
+        let pointer = *self.e.kernel.scope.create_local(array.ty);
+        let op = IndexOperator { list: array, index, vector_size: 0, unroll_factor: 1 };
+        self.e.kernel.scope.register(Instruction::new(Operator::UncheckedIndex(op), pointer));
+        pointer
+    }
+
+    /// Adds a float by replacing bits until nobody else did in between.
+    fn swap_add(&mut self, array: Variable, at: Variable, value: Variable) {
+        let pointer = self.pointer(array, at);
+        let seen = self.e.mutable(U32);
+        let first = self.e.register(AtomicOp::Load(UnaryOperator { input: pointer }), U32);
+        self.e.assign(seen, first);
+        let parent = self.e.enter();
+        let cmp = self.e.read(seen);
+        let old = self.e.from_bits(cmp);
+        let sum = self.e.add(old, value);
+        let val = self.e.bits(sum);
+        let swap = CompareAndSwapOperator { input: pointer, cmp, val };
+        let found = self.e.register(AtomicOp::CompareAndSwap(swap), U32);
+        self.e.assign(seen, found);
+        let done = self.e.cmp(Cmp::Eq, found, cmp);
+        let inner = self.e.enter();
+        self.e.branch(Branch::Break);
+        let scope = self.e.leave(inner);
+        self.e.branch(Branch::If(Box::new(If { cond: done, scope })));
+        let scope = self.e.leave(parent);
+        self.e.blocks += 2;
+        self.e.branch(Branch::Loop(Box::new(Loop { scope })));
+    }
+
+    pub(super) fn stack_new(&mut self, frame: &mut Frame<'_>, stack: usize, len: Id) -> Result<(), String> {
+        let name = &frame.program.func.name;
+        let ty = frame.program.func.stacks.get(stack).copied().flatten();
+        let ty = ty.ok_or_else(|| format!("`{name}` has no stack {stack}"))?;
+        let sym = frame.get(len)?.sym.clone().ok_or_else(|| {
+            format!(
+                "in `{name}` the number of steps of a loop whose values its gradient needs depends on array data, so \
+                 that its memory cannot be set aside before the launch; bound the loop by a scalar, a constant, a \
+                 position or an array's length, or use the cpu device"
+            )
+        })?;
+        if let Some(place) = frame.stacks[stack] {
+            return self.stack_again(place, sym);
+        }
+        let components = ty.components();
+        let place = match sym.constant() {
+            Some(len) if len * components as i64 <= MAX_LOCAL => {
+                let slots = len.max(1) as u32;
+                let scalar = storage(&self.e, ty);
+                let scalar = if scalar == BOOL { U32 } else { scalar };
+                Place::Local { array: self.e.local_array(scalar, slots as usize * components), slots }
+            }
+            _ => {
+                let number = self.layout.stacks.len();
+                self.layout.stacks.push(Stack { components, real: ty.is_real(), lens: vec![sym] });
+                let (base, slots) = (*self.e.kernel.scalar(U32), *self.e.kernel.scalar(U32));
+                Place::Scratch { number, base, slots }
+            }
+        };
+        frame.stacks[stack] = Some(place);
+        Ok(())
+    }
+
+    /// The same stack once more, perhaps of another length.
+    fn stack_again(&mut self, place: Place, sym: Arc<Sym>) -> Result<(), String> {
+        match place {
+            Place::Scratch { number, .. } => {
+                self.layout.stacks[number].lens.push(sym);
+                Ok(())
+            }
+            Place::Local { slots, .. } => match sym.constant() {
+                Some(len) if len <= i64::from(slots) => Ok(()),
+                _ => Err("a stack grows when it is made again".into()),
+            },
+        }
+    }
+
+    fn place(&mut self, frame: &Frame<'_>, stack: usize) -> Result<(Place, usize), String> {
+        let place = frame.stacks.get(stack).copied().flatten();
+        let ty = frame.program.func.stacks.get(stack).copied().flatten();
+        match (place, ty) {
+            (Some(place), Some(ty)) => Ok((place, ty.components())),
+            _ => Err(format!("stack {stack} of `{}` is used before it is made", frame.program.func.name)),
+        }
+    }
+
+    /// Array and index of the scalars of a slot. Slots out of range are the last one: nothing else may be touched.
+    fn slot(&mut self, frame: &Frame<'_>, stack: usize, at: Id) -> Result<(Variable, Vec<Variable>), String> {
+        let (place, components) = self.place(frame, stack)?;
+        let at = frame.reg(at)?;
+        let at = self.e.cast(at, U32);
+        let slots = match place {
+            Place::Local { slots, .. } => self.e.u32(slots),
+            Place::Scratch { slots, .. } => slots,
+        };
+        let last = self.e.bin(Bin::Sub, slots, self.e.u32(1));
+        let over = self.e.cmp(Cmp::Gt, at, last);
+        let at = self.e.select(over, last, at);
+        let first = self.e.mul(at, self.e.u32(components as u32));
+        let mut all = vec![];
+        for k in 0..components {
+            let scalar = self.e.add(first, self.e.u32(k as u32));
+            all.push(match place {
+                Place::Local { .. } => scalar,
+                // Neighbouring threads touch neighbouring words.
+                Place::Scratch { base, .. } => {
+                    let row = self.e.add(base, scalar);
+                    let row = self.e.mul(row, self.threads);
+                    self.e.add(row, self.thread)
+                }
+            });
+        }
+        let array = match place {
+            Place::Local { array, .. } => array,
+            Place::Scratch { number, .. } => self.scratch(self.layout.stacks[number].real),
+        };
+        Ok((array, all))
+    }
+
+    fn scratch(&mut self, real: bool) -> Variable {
+        let which = usize::from(real);
+        if let Some(array) = self.scratch[which] {
+            return array;
+        }
+        let scalar = if real { self.e.real } else { U32 };
+        let array = *self.e.kernel.output_array(Type::new(scalar));
+        self.layout.scratch.push(real);
+        self.scratch[which] = Some(array);
+        array
+    }
+
+    pub(super) fn stack_set(&mut self, frame: &Frame<'_>, stack: usize, at: Id, value: Id) -> Result<(), String> {
+        let (array, places) = self.slot(frame, stack, at)?;
+        for (at, value) in places.into_iter().zip(frame.regs(value)?) {
+            let value = match value.storage_type() {
+                BOOL => self.e.select(value, self.e.u32(1), self.e.u32(0)),
+                I32 => self.e.cast(value, array.storage_type()),
+                _ => value,
+            };
+            self.e.set_index(array, at, value);
+        }
+        Ok(())
+    }
+
+    pub(super) fn stack_get(&mut self, frame: &Frame<'_>, stack: usize, at: Id) -> Result<Vec<Variable>, String> {
+        let (array, places) = self.slot(frame, stack, at)?;
+        let ty = frame.program.func.stacks.get(stack).copied().flatten();
+        let want = ty.map_or(U32, |ty| storage(&self.e, ty));
+        let mut regs = vec![];
+        for at in places {
+            let word = self.e.index(array, at, array.storage_type());
+            regs.push(match want {
+                BOOL => self.e.cmp(Cmp::Ne, word, self.e.u32(0)),
+                _ => self.e.cast(word, want),
+            });
+        }
+        Ok(regs)
+    }
+}

@@ -1,0 +1,89 @@
+//! A kernel as CubeCL wants it: an identity, and a definition made on demand.
+
+use std::sync::Arc;
+
+use cubecl::ir::{DeviceProperties, StorageType};
+use cubecl::prelude::{
+    AddressType, CubeDim, CubeKernel, KernelBuilder, KernelDefinition, KernelId, KernelMetadata, KernelSettings,
+};
+
+use super::build::{Layout, Special, build};
+use super::link::{Fnv, Linked};
+
+/// A program specialised for a launch: what is compiled once and launched often.
+#[derive(Clone)]
+pub(crate) struct Kernel {
+    program: Arc<Linked>,
+    special: Arc<Special>,
+    /// Threads per cube.
+    pub width: u32,
+    /// Of everything that the compiled code depends on; the same in every run, for caches on disk.
+    identity: u128,
+    properties: Arc<DeviceProperties>,
+}
+
+impl Kernel {
+    /// The kernel and what to pass to it.
+    pub fn new(
+        program: Arc<Linked>,
+        special: Special,
+        width: u32,
+        properties: Arc<DeviceProperties>,
+    ) -> Result<(Self, Layout), String> {
+        let mut hash = Fnv::new();
+        hash.write(&program.hash.to_le_bytes());
+        let target = special.target;
+        hash.write(&[target.double, target.atomic_add, target.exact_math].map(u8::from));
+        special.bound.iter().for_each(|&b| hash.write(&[u8::from(b)]));
+        for value in &special.comptime {
+            hash.write(&[u8::from(value.is_some())]);
+            hash.write(&value.unwrap_or(0).to_le_bytes());
+        }
+        let kernel = Self { program, special: Arc::new(special), width, identity: hash.0, properties };
+        let (_, layout) = kernel.build()?;
+        Ok((kernel, layout))
+    }
+
+    pub fn target(&self) -> super::build::Target {
+        self.special.target
+    }
+
+    /// Name of the kernel in the source.
+    pub fn source_name(&self) -> &str {
+        &self.program.func.name
+    }
+
+    fn build(&self) -> Result<(KernelBuilder, Layout), String> {
+        let mut builder = KernelBuilder::default();
+        builder.device_properties(&self.properties);
+        AddressType::U32.register(&mut builder.scope);
+        build(builder, &self.program, &self.special)
+    }
+}
+
+impl KernelMetadata for Kernel {
+    fn id(&self) -> KernelId {
+        KernelId::new::<Self>()
+            .address_type(AddressType::U32)
+            .cube_dim(CubeDim::new_1d(self.width))
+            .info(self.identity)
+    }
+
+    fn address_type(&self) -> StorageType {
+        AddressType::U32.unsigned_type()
+    }
+}
+
+impl CubeKernel for Kernel {
+    fn define(&self) -> KernelDefinition {
+        // A name of its own, so that none is a word of a shading language.
+        let name: String = self.source_name().chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+        let settings = KernelSettings::default()
+            .cube_dim(CubeDim::new_1d(self.width))
+            .address_type(AddressType::U32)
+            .kernel_name(format!("kernel_{name}"));
+        // It was built once in `new`, so it can be built: the other case is an empty kernel that is never reached.
+        let builder = self.build().map(|(builder, _)| builder).unwrap_or_default();
+        builder.build(settings)
+    }
+}

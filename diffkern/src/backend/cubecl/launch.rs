@@ -1,0 +1,333 @@
+//! Launches: everything that the host can check is checked, since a GPU says nothing.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use cubecl::ir::{ElemType, FloatKind, IntKind, StorageType, UIntKind};
+
+use super::bound::Known;
+use super::build::{Layout, Special, Target};
+use super::client::{Call, Word};
+use super::kernel::Kernel;
+use super::link::Linked;
+use super::{CubeBuffer, CubeDevice};
+use crate::backend::LaunchArg;
+use crate::buffer::lock;
+use crate::domain::Domain;
+use crate::error::{Error, Result};
+use crate::kernel::{ParamKind, Program, ScalarTy};
+
+/// Most bytes of scratch memory of one launch; a domain that needs more is split.
+const MAX_SCRATCH: u64 = 64 << 20;
+
+/// Cubes in one dimension; the rest goes into the second.
+const MAX_CUBES: u32 = 32768;
+
+const U32: StorageType = StorageType::Scalar(ElemType::UInt(UIntKind::U32));
+const I32: StorageType = StorageType::Scalar(ElemType::Int(IntKind::I32));
+
+/// Program and specialisation.
+pub(super) type PlanKey = (u128, Special);
+
+/// A kernel ready to be launched.
+pub(super) struct Plan {
+    kernel: Kernel,
+    layout: Layout,
+    /// A launch of it has succeeded, so it compiles.
+    proven: AtomicBool,
+}
+
+type Args<'a, 'b> = &'a [LaunchArg<'b, CubeBuffer>];
+
+/// Threads of one launch and the scratch memory they need.
+struct Split {
+    /// Scratch scalars per thread: of integers, of reals.
+    words: [u64; 2],
+    /// First scalar and number of slots, per stack.
+    stacks: Vec<(u32, u32)>,
+    threads: u32,
+}
+
+impl CubeDevice {
+    /// Runs a program once per index of `domain`.
+    pub fn launch(
+        &self,
+        program: &'static Program,
+        scalar: ScalarTy,
+        domain: Domain,
+        args: Args<'_, '_>,
+    ) -> Result<()> {
+        let name = program.text.lines().next().and_then(|line| line.strip_prefix("fn ")).unwrap_or("?");
+        let failed = |reason: String| self.error(format!("kernel `{name}`: {reason}"));
+        let dims = domain.extent().ok_or_else(|| failed(format!("{} indices are more than 2^32", domain.len())))?;
+        if domain.is_empty() {
+            return Ok(());
+        }
+        if scalar == ScalarTy::F64 && !self.supports_f64() {
+            return Err(failed("has no f64; use the cpu device, or f32".into()));
+        }
+        for arg in args {
+            if let LaunchArg::Buffer { buffer, .. } = arg {
+                self.check(buffer)?;
+            }
+        }
+        let plan = self.plan(program, scalar, args).map_err(failed)?;
+        let split = self.split(program, &plan, dims, args).map_err(failed)?;
+        let done = self.run(program, scalar, &plan, &split, dims, args).and_then(|()| self.prove(&plan, name));
+        if let Err(reason) = done {
+            poison(program, args, &format!("kernel `{name}`: {reason}"));
+            return Err(failed(reason));
+        }
+        Ok(())
+    }
+
+    fn plan(&self, program: &'static Program, scalar: ScalarTy, args: Args<'_, '_>) -> Result<Arc<Plan>, String> {
+        if args.len() != program.params.len() {
+            return Err(format!("{} arguments where {} are needed", args.len(), program.params.len()));
+        }
+        let linked = Linked::of(program)?;
+        let target = Target {
+            double: scalar == ScalarTy::F64,
+            atomic_add: self.atomic_add,
+            exact_math: self.opened.exact_math,
+        };
+        let bound = args.iter().map(|arg| matches!(arg, LaunchArg::Buffer { .. })).collect();
+        let fixed = |param: &ParamKind| matches!(param, ParamKind::Scalar { comptime: true, .. });
+        let comptime = program.params.iter().zip(args).map(|(p, arg)| fixed(&p.kind).then(|| bits(arg)).flatten());
+        let key = (linked.hash, Special { target, bound, comptime: comptime.collect() });
+        if let Some(plan) = lock(&self.plans).get(&key) {
+            return Ok(plan.clone());
+        }
+        let width = if self.opened.exact_math { 128 } else { 64 };
+        let width = width.min(self.properties.hardware.max_units_per_cube);
+        let (kernel, layout) = Kernel::new(linked, key.1.clone(), width, self.properties.clone())?;
+        let buffers = layout.arrays.len() + layout.scratch.len();
+        if buffers > self.max_bindings() {
+            return Err(format!(
+                "{buffers} arrays, of which this device takes {}; put several into one array, or split the kernel",
+                self.max_bindings()
+            ));
+        }
+        let plan = Arc::new(Plan { kernel, layout, proven: AtomicBool::new(false) });
+        lock(&self.plans).insert(key, plan.clone());
+        Ok(plan)
+    }
+
+    /// How many threads a launch can have, given the stacks' actual lengths.
+    fn split(&self, program: &Program, plan: &Plan, dims: [u32; 3], args: Args<'_, '_>) -> Result<Split, String> {
+        let total = dims.iter().map(|&d| u64::from(d)).product::<u64>();
+        let mut split = Split { words: [0; 2], stacks: vec![], threads: total as u32 };
+        if plan.layout.stacks.is_empty() {
+            return Ok(split);
+        }
+        let scalar = |slot: usize| args.get(slot).and_then(integer);
+        let len = |slot: usize| args.get(slot).and_then(length);
+        let known = Known { scalar: &scalar, len: &len, dims };
+        for stack in &plan.layout.stacks {
+            let mut slots = 1;
+            for sym in &stack.lens {
+                let (_, most) = sym.range(&known).ok_or_else(|| {
+                    "the number of steps of a loop whose values its gradient needs may wrap around 2^32; bound it by a \
+                     scalar, or use the cpu device"
+                        .to_owned()
+                })?;
+                slots = slots.max(most);
+            }
+            let words = &mut split.words[usize::from(stack.real)];
+            let first = u32::try_from(*words).map_err(|_| too_long(slots))?;
+            *words += slots as u64 * stack.components as u64;
+            split.stacks.push((first, u32::try_from(slots).map_err(|_| too_long(slots))?));
+        }
+        debug_assert_eq!(program.params.len(), args.len());
+        let size = if plan.kernel_is_double() { [4, 8] } else { [4, 4] };
+        let limit = MAX_SCRATCH.min(self.max_bytes() as u64);
+        for (words, size) in split.words.into_iter().zip(size) {
+            if words > 0 {
+                let fit = limit / (words * size);
+                if fit == 0 {
+                    return Err(too_long((words) as i64));
+                }
+                split.threads = split.threads.min(u32::try_from(fit).unwrap_or(u32::MAX));
+            }
+        }
+        Ok(split)
+    }
+
+    fn run(
+        &self,
+        program: &Program,
+        scalar: ScalarTy,
+        plan: &Plan,
+        split: &Split,
+        dims: [u32; 3],
+        args: Args<'_, '_>,
+    ) -> Result<(), String> {
+        let real = storage(scalar);
+        let total = dims.iter().map(|&d| u64::from(d)).product::<u64>();
+        let mut buffers = vec![];
+        for &slot in &plan.layout.arrays {
+            let (Some(LaunchArg::Buffer { buffer, len, elem, .. }), Some(param)) =
+                (args.get(slot), program.params.get(slot))
+            else {
+                return Err(format!("argument {slot} is not an array"));
+            };
+            let ParamKind::Array { elem: declared, .. } = param.kind else {
+                return Err(format!("parameter `{}` is not an array", param.name));
+            };
+            let components = declared.components();
+            if elem.components() != components || elem.is_real() != declared.is_real() {
+                return Err(format!("parameter `{}`: elements {elem:?} where {declared:?} are needed", param.name));
+            }
+            let ty = if declared.is_real() { real } else { U32 };
+            buffers.push(match len {
+                0 => (self.zeros.clone(), ty, 128 / ty.size()),
+                _ => (buffer.handle(), ty, buffer.bytes / ty.size()),
+            });
+        }
+        let threads = split.threads;
+        for &of_reals in &plan.layout.scratch {
+            let ty = if of_reals { real } else { U32 };
+            let words = split.words[usize::from(of_reals)] * u64::from(threads);
+            let handle = self.queue().empty(words as usize * ty.size())?;
+            buffers.push((handle, ty, words as usize));
+        }
+        let mut first = 0u64;
+        while first < total {
+            let count = u64::from(threads).min(total - first) as u32;
+            let words = words(program, real, split, dims, (first as u32, count), args);
+            let cubes = cubes(count.div_ceil(plan.kernel.width));
+            self.queue().launch(Call { kernel: &plan.kernel, cubes, buffers: buffers.clone(), words: &words })?;
+            first += u64::from(count);
+        }
+        Ok(())
+    }
+
+    /// Waits for the first launch of a kernel, which shows whether it compiles; later ones are not waited for.
+    fn prove(&self, plan: &Plan, name: &str) -> Result<(), String> {
+        if plan.proven.load(Ordering::Relaxed) {
+            let mut recent = lock(&self.recent);
+            if recent.len() < 16 && recent.last().is_none_or(|last| last != name) {
+                recent.push(name.to_owned());
+            }
+            return Ok(());
+        }
+        self.queue().flush()?;
+        plan.proven.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+impl Plan {
+    fn kernel_is_double(&self) -> bool {
+        self.kernel.target().double
+    }
+}
+
+/// Scalar arguments, in the order in which `build` declares them.
+fn words(
+    program: &Program,
+    real: StorageType,
+    split: &Split,
+    dims: [u32; 3],
+    (first, count): (u32, u32),
+    args: Args<'_, '_>,
+) -> Vec<Word> {
+    let mut words: Vec<Word> = [0, dims[0], dims[1], dims[2], first, count].into_iter().map(word).collect();
+    for (param, arg) in program.params.iter().zip(args) {
+        match (param.kind, arg) {
+            (ParamKind::Scalar { comptime: true, .. }, _) => {}
+            (ParamKind::Array { elem, access, .. }, LaunchArg::Buffer { offset, len, .. }) => {
+                words.push(word(*len));
+                if access != crate::kernel::Access::Unused {
+                    words.push(word(if *len == 0 { 0 } else { offset * elem.components() as u32 }));
+                }
+            }
+            (_, LaunchArg::Absent { len } | LaunchArg::Buffer { len, .. }) => words.push(word(*len)),
+            (_, LaunchArg::Real(v)) if real.size() == 8 => words.push(Word { bytes: v.to_ne_bytes(), ty: real }),
+            (_, LaunchArg::Real(v)) => words.push(Word { ty: real, ..word((*v as f32).to_bits()) }),
+            (_, LaunchArg::I32(v)) => words.push(Word { ty: I32, ..word(*v as u32) }),
+            (_, LaunchArg::U32(v) | LaunchArg::Usize(v)) => words.push(word(*v)),
+            (_, LaunchArg::Bool(v)) => words.push(word(u32::from(*v))),
+        }
+    }
+    for &(base, slots) in &split.stacks {
+        words.extend([word(base), word(slots)]);
+    }
+    words
+}
+
+fn word(value: u32) -> Word {
+    let mut bytes = [0; 8];
+    bytes[..4].copy_from_slice(&value.to_ne_bytes());
+    Word { bytes, ty: U32 }
+}
+
+fn storage(scalar: ScalarTy) -> StorageType {
+    StorageType::Scalar(match scalar {
+        ScalarTy::F64 => ElemType::Float(FloatKind::F64),
+        _ => ElemType::Float(FloatKind::F32),
+    })
+}
+
+/// A number of cubes in two dimensions; some may be beyond the domain and do nothing.
+fn cubes(count: u32) -> (u32, u32) {
+    if count <= MAX_CUBES { (count, 1) } else { (MAX_CUBES, count.div_ceil(MAX_CUBES)) }
+}
+
+fn too_long(slots: i64) -> String {
+    format!(
+        "a gradient that keeps {slots} scalars per thread, more than {MAX_SCRATCH} bytes; shorten the loop or use the \
+         cpu device"
+    )
+}
+
+/// A scalar as the bits of its value when the kernel is built.
+fn bits(arg: &LaunchArg<'_, CubeBuffer>) -> Option<u64> {
+    match arg {
+        LaunchArg::Real(v) => Some(v.to_bits()),
+        LaunchArg::U32(v) | LaunchArg::Usize(v) => Some(u64::from(*v)),
+        LaunchArg::I32(v) => Some(u64::from(*v as u32)),
+        LaunchArg::Bool(v) => Some(u64::from(*v)),
+        LaunchArg::Buffer { .. } | LaunchArg::Absent { .. } => None,
+    }
+}
+
+fn integer(arg: &LaunchArg<'_, CubeBuffer>) -> Option<i64> {
+    match arg {
+        LaunchArg::U32(v) | LaunchArg::Usize(v) => Some(i64::from(*v)),
+        LaunchArg::I32(v) => Some(i64::from(*v)),
+        _ => None,
+    }
+}
+
+fn length(arg: &LaunchArg<'_, CubeBuffer>) -> Option<i64> {
+    match arg {
+        LaunchArg::Buffer { len, .. } | LaunchArg::Absent { len } => Some(i64::from(*len)),
+        _ => None,
+    }
+}
+
+/// What a failed launch should have written is not to be read.
+fn poison(program: &Program, args: Args<'_, '_>, message: &str) {
+    for (param, arg) in program.params.iter().zip(args) {
+        if let (ParamKind::Array { access, .. }, LaunchArg::Buffer { buffer, .. }) = (param.kind, arg)
+            && access.writes()
+        {
+            *lock(&buffer.poison) = Some(message.to_owned());
+        }
+    }
+}
+
+
+#[cfg(test)]
+mod tests {
+    use super::cubes;
+
+    #[test]
+    fn cubes_fold_into_two_dimensions() {
+        assert_eq!(cubes(1), (1, 1));
+        assert_eq!(cubes(32768), (32768, 1));
+        let (x, y) = cubes(65_537);
+        assert!(x <= 65_535 && y <= 65_535 && u64::from(x) * u64::from(y) >= 65_537);
+    }
+}

@@ -1,0 +1,237 @@
+//! Kernels on GPUs, through CubeCL: wgpu (Vulkan, Metal, DX12, WebGPU) and CUDA. Nothing outside names CubeCL.
+//!
+//! `link` parses a program with what it calls, `build` turns it into CubeCL's representation at the first launch,
+//! `kernel` gives it an identity, `launch` checks arguments and sizes scratch memory, `client` talks to the device.
+
+mod bound;
+mod build;
+mod client;
+mod kernel;
+mod launch;
+mod link;
+mod open;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use cubecl::ir::features::AtomicUsage;
+use cubecl::ir::{DeviceProperties, ElemType, FloatKind, StorageType, Type};
+
+use super::LaunchArg;
+use crate::buffer::lock;
+use crate::error::{Error, Result};
+use crate::kernel::{Access, ElemTy, ParamDef, ParamKind, Program, ScalarTy};
+use client::{Queue, cubecl_handle::Handle};
+
+/// A GPU.
+pub(crate) struct CubeDevice {
+    name: &'static str,
+    opened: open::Opened,
+    properties: Arc<DeviceProperties>,
+    atomic_add: bool,
+    plans: Mutex<HashMap<launch::PlanKey, Arc<launch::Plan>>>,
+    /// Stands in for every empty array.
+    zeros: Handle,
+    /// Kernels launched since the last flush, for the message when it fails.
+    recent: Mutex<Vec<String>>,
+    /// Why no read can be trusted any more.
+    broken: Mutex<Option<String>>,
+}
+
+/// Memory on a GPU.
+pub(crate) struct CubeBuffer {
+    handle: Mutex<Handle>,
+    bytes: usize,
+    /// The launch that should have written it and failed.
+    poison: Mutex<Option<String>>,
+}
+
+impl CubeBuffer {
+    fn handle(&self) -> Handle {
+        lock(&self.handle).clone()
+    }
+}
+
+impl CubeDevice {
+    /// The device called `wgpu` or `cuda`.
+    pub fn open(name: &'static str) -> Result<Self> {
+        let failed = |reason: String| Error::Device { device: name.to_owned(), reason };
+        let opened = open::open(name).map_err(failed)?;
+        let properties = client::shared_properties(&*opened.queue);
+        let float = if opened.double { FloatKind::F64 } else { FloatKind::F32 };
+        let adds = |kind| {
+            let ty = Type::new(StorageType::Atomic(ElemType::Float(kind)));
+            properties.atomic_type_usage(ty).contains(AtomicUsage::Add)
+        };
+        let atomic_add = adds(FloatKind::F32) && adds(float);
+        let zeros = opened.queue.create(&[0; 128]).map_err(failed)?;
+        Ok(Self {
+            name,
+            opened,
+            properties,
+            atomic_add,
+            plans: Mutex::default(),
+            zeros,
+            recent: Mutex::default(),
+            broken: Mutex::default(),
+        })
+    }
+
+    fn queue(&self) -> &dyn Queue {
+        &*self.opened.queue
+    }
+
+    /// Adapter, language and scalar types.
+    pub fn description(&self) -> String {
+        self.opened.description.clone()
+    }
+
+    /// Whether it is more than software on the processor.
+    pub fn is_hardware(&self) -> bool {
+        self.opened.hardware
+    }
+
+    pub fn supports_f64(&self) -> bool {
+        self.opened.double
+    }
+
+    /// Most buffers of one kernel.
+    pub fn max_bindings(&self) -> usize {
+        self.properties.hardware.max_bindings as usize
+    }
+
+    /// Most bytes of one buffer.
+    pub fn max_bytes(&self) -> usize {
+        usize::try_from(self.properties.memory.max_page_size).unwrap_or(usize::MAX)
+    }
+
+    fn error(&self, reason: String) -> Error {
+        Error::Device { device: self.name.to_owned(), reason }
+    }
+
+    /// Memory that is zero.
+    pub fn alloc(&self, bytes: usize) -> Result<CubeBuffer> {
+        let buffer = self.alloc_uninit(bytes)?;
+        self.clear(&buffer, 0, bytes)?;
+        Ok(buffer)
+    }
+
+    /// Memory of unspecified contents.
+    pub fn alloc_uninit(&self, bytes: usize) -> Result<CubeBuffer> {
+        if bytes > self.max_bytes() {
+            let reason = format!("one array can have {} here; split it, or use the cpu device", self.max_bytes());
+            return Err(Error::Memory { device: self.name.to_owned(), bytes, reason });
+        }
+        let handle = self.queue().empty(bytes.max(16)).map_err(|e| self.error(e))?;
+        Ok(CubeBuffer { handle: Mutex::new(handle), bytes, poison: Mutex::default() })
+    }
+
+    /// Host to device, from byte `at` on.
+    pub fn upload(&self, to: &CubeBuffer, at: usize, data: &[u8]) -> Result<()> {
+        if data.is_empty() {
+            return Ok(());
+        }
+        let handle = self.queue().create(data).map_err(|e| self.error(e))?;
+        if at == 0 && data.len() == to.bytes {
+            *lock(&to.handle) = handle;
+            *lock(&to.poison) = None;
+            return Ok(());
+        }
+        let from = CubeBuffer { handle: Mutex::new(handle), bytes: data.len(), poison: Mutex::default() };
+        self.copy(&from, 0, to, at, data.len())
+    }
+
+    /// Device to host, from byte `at` on.
+    ///
+    /// # Errors
+    /// When anything launched before has failed.
+    pub fn download(&self, from: &CubeBuffer, at: usize, data: &mut [u8]) -> Result<()> {
+        if data.is_empty() {
+            return Ok(());
+        }
+        self.check(from)?;
+        self.settle()?;
+        let end = from.handle().size_in_used() - (at + data.len()) as u64;
+        let part = from.handle().offset_start(at as u64).offset_end(end);
+        let bytes = self.queue().read(part).map_err(|e| self.error(e))?;
+        self.settle()?;
+        match bytes.get(..data.len()) {
+            Some(bytes) => data.copy_from_slice(bytes),
+            None => return Err(self.error(format!("a read of {} bytes gave {}", data.len(), bytes.len()))),
+        }
+        Ok(())
+    }
+
+    /// Copies between two buffers.
+    pub fn copy(&self, from: &CubeBuffer, at: usize, to: &CubeBuffer, to_at: usize, bytes: usize) -> Result<()> {
+        let part = |buffer, at: usize| LaunchArg::Buffer {
+            buffer,
+            offset: (at / 4) as u32,
+            len: (bytes / 4) as u32,
+            elem: ElemTy::U32,
+        };
+        self.launch(&COPY, ScalarTy::F32, (bytes / 4).into(), &[part(from, at), part(to, to_at)])?;
+        if to_at == 0 && bytes == to.bytes {
+            *lock(&to.poison) = None;
+        }
+        Ok(())
+    }
+
+    /// Repeats a pattern of 4 or 8 bytes.
+    pub fn fill(&self, to: &CubeBuffer, at: usize, bytes: usize, pattern: &[u8]) -> Result<()> {
+        if pattern.iter().all(|&b| b == 0) { self.clear(to, at, bytes) } else { self.repeat(to, at, bytes, pattern) }
+    }
+
+    fn repeat(&self, to: &CubeBuffer, at: usize, bytes: usize, pattern: &[u8]) -> Result<()> {
+        let times = bytes.checked_div(pattern.len()).unwrap_or(0);
+        self.upload(to, at, &pattern.repeat(times))
+    }
+
+    /// Sets bytes to zero.
+    pub fn clear(&self, to: &CubeBuffer, at: usize, bytes: usize) -> Result<()> {
+        let len = (bytes / 4) as u32;
+        let arg = LaunchArg::Buffer { buffer: to, offset: (at / 4) as u32, len, elem: ElemTy::U32 };
+        self.launch(&CLEAR, ScalarTy::F32, (len as usize).into(), &[arg])
+    }
+
+    /// Sends what is queued to the device, and hears whether it failed.
+    fn settle(&self) -> Result<()> {
+        let flushed = self.queue().flush();
+        let recent = std::mem::take(&mut *lock(&self.recent));
+        if let Err(reason) = flushed {
+            let message = format!("a launch failed, one of {}: {reason}", recent.join(", "));
+            *lock(&self.broken) = Some(message);
+        }
+        match &*lock(&self.broken) {
+            Some(message) => Err(self.error(message.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// An error when `buffer` holds what a failed launch left.
+    fn check(&self, buffer: &CubeBuffer) -> Result<()> {
+        match &*lock(&buffer.poison) {
+            Some(message) => Err(self.error(format!("an array that a failed launch should have written: {message}"))),
+            None => Ok(()),
+        }
+    }
+}
+
+const fn whole(name: &'static str, access: Access) -> ParamDef {
+    ParamDef { name, kind: ParamKind::Array { elem: ElemTy::U32, access, owned: true } }
+}
+
+static COPY: Program = Program {
+    params: &[whole("from", Access::Read), whole("to", Access::Store)],
+    text: "fn copy\narray 0 read u32 from owned\narray 1 store u32 to owned\nbody\n%0 : usize = pos\n\
+           %1 : u32 = load 0 %0 @1\nstore 1 %0 %1 @1\n",
+    callees: &[],
+};
+
+static CLEAR: Program = Program {
+    params: &[whole("to", Access::Store)],
+    text: "fn clear\narray 0 store u32 to owned\nbody\n%0 : usize = pos\n%1 : u32 = const 0\nstore 0 %0 %1 @1\n",
+    callees: &[],
+};

@@ -1,0 +1,82 @@
+//! Finding devices, without a panic where there is none.
+
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
+use super::client::{Client, guarded};
+use super::client::Queue;
+
+/// An open device and what it is.
+pub(super) struct Opened {
+    pub queue: Box<dyn Queue>,
+    pub description: String,
+    pub hardware: bool,
+    pub double: bool,
+    pub exact_math: bool,
+}
+
+/// The device called `wgpu` or `cuda`.
+pub(super) fn open(name: &str) -> Result<Opened, String> {
+    super::client::listen();
+    match name {
+        #[cfg(feature = "wgpu")]
+        "wgpu" => wgpu(),
+        #[cfg(feature = "cuda")]
+        "cuda" => cuda(),
+        _ => Err(format!("this build has no support for it; build with `--features {name}`")),
+    }
+}
+
+#[cfg(feature = "wgpu")]
+fn wgpu() -> Result<Opened, String> {
+    use cubecl::wgpu::{AutoGraphicsApi, GraphicsApi, RuntimeOptions, WgpuDevice, WgpuRuntime, init_setup};
+    use wgpu::{Backends, DeviceType, Instance, InstanceDescriptor};
+
+    let backends = Backends::from(AutoGraphicsApi::backend());
+    let instance = Instance::new(InstanceDescriptor { backends, ..InstanceDescriptor::new_without_display_handle() });
+    let adapters = cubecl::future::block_on(instance.enumerate_adapters(backends));
+    if adapters.is_empty() {
+        return Err(format!(
+            "no adapter for {:?}; install a graphics driver (on Linux without a GPU: mesa-vulkan-drivers)",
+            AutoGraphicsApi::backend()
+        ));
+    }
+    drop((adapters, instance));
+    let device = WgpuDevice::DefaultDevice;
+    let setup = guarded(|| init_setup::<AutoGraphicsApi>(&device, RuntimeOptions::default()))?;
+    setup.device.on_uncaptured_error(std::sync::Arc::new(|error: wgpu::Error| super::client::fault(error.to_string())));
+    let info = setup.adapter.get_info();
+    let language = if cfg!(feature = "wgpu-spirv") { "SPIR-V" } else { "WGSL" };
+    let client = guarded(|| <WgpuRuntime as cubecl::prelude::Runtime>::client(&device))?;
+    Ok(Opened {
+        queue: Box::new(Client::new(client)),
+        description: format!("{} ({:?}, {language}), f32", info.name, info.backend),
+        hardware: info.device_type != DeviceType::Cpu,
+        // Advertised and wrong: the transcendental functions give garbage.
+        double: false,
+        exact_math: false,
+    })
+}
+
+#[cfg(feature = "cuda")]
+fn cuda() -> Result<Opened, String> {
+    use cubecl::cuda::{CudaDevice, CudaRuntime};
+
+    // SAFETY: only looks whether the library can be loaded.
+    if !unsafe { cudarc::driver::sys::is_culib_present() } {
+        return Err("no CUDA driver on this machine".into());
+    }
+    let count = guarded(|| cudarc::driver::result::init().and_then(|()| cudarc::driver::result::device::get_count()))?;
+    let count = count.map_err(|e| format!("the CUDA driver does not start: {e:?}"))?;
+    if count < 1 {
+        return Err("the CUDA driver finds no device".into());
+    }
+    let name = guarded(|| cudarc::driver::result::device::get(0).and_then(cudarc::driver::result::device::get_name));
+    let name = name.ok().and_then(Result::ok).unwrap_or_else(|| "NVIDIA GPU".into());
+    let client = guarded(|| <CudaRuntime as cubecl::prelude::Runtime>::client(&CudaDevice::default()))?;
+    Ok(Opened {
+        queue: Box::new(Client::new(client)),
+        description: format!("{name} (CUDA), f32 and f64"),
+        hardware: true,
+        double: true,
+        exact_math: true,
+    })
+}

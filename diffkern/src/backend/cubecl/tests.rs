@@ -1,0 +1,97 @@
+//! Programs written by hand, on whichever device this build and machine have.
+
+use super::*;
+use crate::domain::Domain;
+use crate::kernel::ScalarKind;
+
+mod arithmetic;
+mod control;
+mod limits;
+
+/// The device under test; `None` where there is none, and the test has nothing to say.
+fn device() -> Option<&'static CubeDevice> {
+    use std::sync::OnceLock;
+    static DEVICE: OnceLock<Option<CubeDevice>> = OnceLock::new();
+    DEVICE.get_or_init(|| ["wgpu", "cuda"].into_iter().find_map(|name| CubeDevice::open(name).ok())).as_ref()
+}
+
+/// A program from its text; parameters are read off it.
+fn program(text: &str) -> &'static Program {
+    program_with(text, &[])
+}
+
+fn program_with(text: &str, callees: &'static [fn() -> &'static crate::kernel::FnDef]) -> &'static Program {
+    use crate::program as p;
+    let func = p::parse(text).unwrap();
+    let params = func.params.iter().map(|param| {
+        let kind = match &param.kind {
+            p::ParamKind::Array { elem, access, owned } => ParamKind::Array {
+                elem: match elem {
+                    p::Ty::U32 => ElemTy::U32,
+                    p::Ty::I32 => ElemTy::I32,
+                    p::Ty::Vec(3) => ElemTy::Vec3,
+                    p::Ty::Mat(3) => ElemTy::Mat3,
+                    _ => ElemTy::Real,
+                },
+                access: match access {
+                    p::Access::Read => Access::Read,
+                    p::Access::Store => Access::Store,
+                    p::Access::Add => Access::Add,
+                    p::Access::Take => Access::Take,
+                    p::Access::Unused => Access::Unused,
+                },
+                owned: *owned,
+            },
+            p::ParamKind::Scalar { id, comptime } => ParamKind::Scalar {
+                ty: match func.ty(*id) {
+                    p::Ty::Real => ScalarKind::Real,
+                    p::Ty::I32 => ScalarKind::I32,
+                    p::Ty::Bool => ScalarKind::Bool,
+                    _ => ScalarKind::U32,
+                },
+                comptime: *comptime,
+            },
+        };
+        ParamDef { name: Box::leak(param.name.clone().into_boxed_str()), kind }
+    });
+    let params = Box::leak(params.collect::<Vec<_>>().into_boxed_slice());
+    Box::leak(Box::new(Program { params, text: Box::leak(text.to_owned().into_boxed_str()), callees }))
+}
+
+fn bytes<const N: usize, T: Copy>(values: &[T], to: impl Fn(T) -> [u8; N]) -> Vec<u8> {
+    values.iter().flat_map(|&v| to(v)).collect()
+}
+
+fn floats(device: &CubeDevice, values: &[f32]) -> CubeBuffer {
+    let buffer = device.alloc_uninit(values.len() * 4).unwrap();
+    device.upload(&buffer, 0, &bytes(values, f32::to_ne_bytes)).unwrap();
+    buffer
+}
+
+fn words(device: &CubeDevice, values: &[u32]) -> CubeBuffer {
+    let buffer = device.alloc_uninit(values.len() * 4).unwrap();
+    device.upload(&buffer, 0, &bytes(values, u32::to_ne_bytes)).unwrap();
+    buffer
+}
+
+fn read_words(device: &CubeDevice, buffer: &CubeBuffer) -> Vec<u32> {
+    let mut data = vec![0; buffer.bytes];
+    device.download(buffer, 0, &mut data).unwrap();
+    data.as_chunks::<4>().0.iter().map(|&b| u32::from_ne_bytes(b)).collect()
+}
+
+fn read_floats(device: &CubeDevice, buffer: &CubeBuffer) -> Vec<f32> {
+    read_words(device, buffer).into_iter().map(f32::from_bits).collect()
+}
+
+fn array(buffer: &CubeBuffer, elem: ElemTy) -> LaunchArg<'_, CubeBuffer> {
+    LaunchArg::Buffer { buffer, offset: 0, len: (buffer.bytes / 4 / elem.components()) as u32, elem }
+}
+
+fn real(buffer: &CubeBuffer) -> LaunchArg<'_, CubeBuffer> {
+    array(buffer, ElemTy::Real)
+}
+
+fn run(device: &CubeDevice, program: &'static Program, n: usize, args: &[LaunchArg<'_, CubeBuffer>]) -> Result<()> {
+    device.launch(program, ScalarTy::F32, Domain::from(n), args)
+}
