@@ -29,7 +29,7 @@ fn frames_are_read_and_written_to_the_same_bytes() {
     let scene = Scene::read(&sample()).unwrap();
     let video = Video::read(&sample(), &scene).unwrap();
     assert_eq!(video.frames.len(), 32);
-    assert!(video.frames[0].silhouette.iter().any(|&v| v == 1.0));
+    assert!(video.frames[0].silhouette.contains(&1.0));
     for (k, frame) in video.frames.iter().enumerate() {
         frame.write(&folder, k, video.width).unwrap();
     }
