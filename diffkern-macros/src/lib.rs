@@ -7,11 +7,14 @@ mod access;
 mod activity;
 mod adjoint;
 mod builder;
+mod check;
 mod diagnostics;
 mod emit;
 mod expand;
 #[cfg(test)]
 mod golden;
+#[cfg(test)]
+mod gradient_tests;
 mod ir;
 mod lower;
 mod parse;

@@ -14,6 +14,7 @@ use crate::access::set_access;
 use crate::activity::{is_real_array, varied};
 use crate::adjoint::add_arrays;
 use crate::builder::Builder;
+use crate::check::check;
 use crate::ir::{Block, CallArg, CallMode, Func, FuncKind, Id, Op, Param, ParamKind, Slot, Stmt, StmtKind};
 use crate::rules::{BinaryRule, UnaryRule, binary, unary};
 use crate::simplify::simplify;
@@ -55,6 +56,7 @@ pub fn tangent(primal: &Func) -> Func {
     set_access(&mut func);
     simplify(&mut func);
     set_access(&mut func);
+    debug_assert_eq!(check(&func), Ok(()));
     func
 }
 

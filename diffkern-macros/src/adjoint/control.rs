@@ -79,7 +79,8 @@ impl Adjoint<'_> {
             .filter(|k| self.is_varied(carried[*k]))
             .filter(|k| seeds[*k].is_some() || self.useful[carried[*k].0 as usize])
             .collect();
-        let outer = free(body, &self.varied);
+        let mut outer = free(body, &self.varied);
+        outer.retain(|id| !carried.contains(id));
 
         let mut starts = Vec::new();
         for k in &active {
@@ -144,7 +145,8 @@ impl Adjoint<'_> {
             results: pick(&outcomes),
         });
         self.restore(&outer, &before);
-        for k in kept {
+        // The sums first: they replace an adjoint, to which a start may then add.
+        for k in kept.into_iter().rev() {
             match k.checked_sub(active.len()) {
                 Some(k_outer) => self.set_bar(outer[k_outer], Bar::of(Some(outcomes[k]))),
                 None => self.add_bar(init[active[k]], outcomes[k]),

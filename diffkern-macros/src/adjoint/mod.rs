@@ -28,6 +28,7 @@ use proc_macro2::Span;
 use crate::access::set_access;
 use crate::activity::{is_real_array, useful, varied};
 use crate::builder::Builder;
+use crate::check::check;
 use crate::ir::{Access, Block, Func, FuncKind, Id, Param, ParamKind, Slot};
 use crate::reach::reached;
 use crate::simplify::simplify;
@@ -88,6 +89,7 @@ pub fn adjoint(primal: &Func) -> Func {
     set_access(&mut func);
     simplify(&mut func);
     set_access(&mut func);
+    debug_assert_eq!(check(&func), Ok(()));
     func
 }
 

@@ -1,0 +1,70 @@
+//! Where the derivative is one-sided or zero by convention, and where a NaN must not pass.
+
+use super::support::{Case, library, real, reals, zeros};
+use crate::interp::{Library, Val};
+use crate::ir::Ty;
+
+/// Gradient of the sum of `y[i]` by `x[i]`.
+fn slope(body: &str, x: f64, p: f64) -> f64 {
+    slope_with(body, x, p, Library::default())
+}
+
+fn slope_with(body: &str, x: f64, p: f64, library: Library) -> f64 {
+    let source = format!(
+        "fn k<F: Float>(x: &Array<F>, y: &mut Array<F>, p: F) {{ let v = x[ABSOLUTE_POS]; {body} y[ABSOLUTE_POS] = r; }}"
+    );
+    let case = Case::new(&source, 1, vec![reals(&[x]), zeros(1, Ty::Real), real(p)], library);
+    let one = vec![Val::Real(vec![1.0])];
+    let bars = case.gradient(&[vec![Val::Real(vec![0.0])], one]);
+    bars[0][0].reals()[0]
+}
+
+#[test]
+fn conventions() {
+    let cases = [
+        ("let r = v.abs();", 0.0, 0.0),
+        ("let r = v.hypot(v);", 0.0, 0.0),
+        ("let r = v.atan2(v);", 0.0, 0.0),
+        ("let r = v.min(p * 0.0);", 0.0, 1.0),
+        ("let r = v.max(p * 0.0);", 0.0, 1.0),
+        ("let r = v.powf(p);", 0.0, 0.0),
+        ("let r = v.powf(2.0);", 0.0, 0.0),
+        ("let r = v.powf(1.0);", 0.0, 1.0),
+        ("let r = v.powf(0.0);", 0.0, 0.0),
+        ("let r = v.powi(0);", 0.0, 0.0),
+        ("let r = v.powi(3);", 0.0, 0.0),
+        ("let r = p.powf(v);", 1.0, 2.5 * 2.5f64.ln()),
+        ("let r = (p * 0.0).powf(v);", 2.0, 0.0),
+        ("let r = v.floor() + v.ceil() + v.round();", 0.3, 0.0),
+        ("let r = v.sqrt();", 0.0, f64::INFINITY),
+        ("let mut r = p; if v > 1.0 { r = v * v; }", 1.0, 0.0),
+    ];
+    for (body, x, expected) in cases {
+        assert_eq!(slope(body, x, 2.5), expected, "{body}");
+    }
+}
+
+/// The value not chosen is NaN or infinite, and so would be its derivative.
+#[test]
+fn unchosen_values_do_not_leak() {
+    let half = library(&["fn bad<F: Float>(v: F) -> F { v.sqrt() * v.ln() }"]);
+    assert!(slope_with("let r: F = bad::<F>(v);", -1.0, 0.0, half).is_nan(), "the case can fail");
+    let cases = [
+        "let r = select(v > 0.0, v.sqrt(), v);",
+        "let r = select(v > 0.0, v.ln() * v.sqrt() / v, v);",
+        "let s = v.sqrt() * v; let q = s * s; let r = select(v > 0.0, q, v);",
+        "let s = v.sqrt() * v; let mut r = v; if v > 0.0 { r = s * 2.0; }",
+        "let s = v.sqrt() * v; let mut r = v; if v > 0.0 { r = s * 2.0; } else { r = v; }",
+        "let s = v.sqrt(); let mut r = v; if v > 0.0 { for k in 0..3 { r = r * s; } }",
+        "let mut s = v; for k in 0..3 { s = s.sqrt() * v; } let r = select(v > 0.0, s, v);",
+        "let s = v.sqrt(); let mut r = v; for k in 0..usize::cast_from(p) { r = r * s; }",
+        "let s: F = bad::<F>(v); let r = select(v > 0.0, s, v);",
+        "let s: F = bad::<F>(v); let mut r = v; if v > 0.0 { r = s; }",
+        "let w = Vec3::new(v.sqrt(), v, v.ln()); let n = w.dot(w); let r = select(v > 0.0, n, v);",
+        "let w = Vec3::new(v.sqrt(), v, v) * v.ln(); let u = w.outer(w) * w; let r = select(v > 0.0, u.x, v);",
+    ];
+    for body in cases {
+        let bad = library(&["fn bad<F: Float>(v: F) -> F { v.sqrt() * v.ln() }"]);
+        assert_eq!(slope_with(body, -1.0, 0.0, bad), 1.0, "{body}");
+    }
+}

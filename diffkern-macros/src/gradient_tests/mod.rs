@@ -1,0 +1,7 @@
+//! Adjoints and tangents against differences and against each other, on the IR alone.
+
+mod control;
+mod kinks;
+mod rules;
+mod structure;
+mod support;

@@ -1,0 +1,227 @@
+//! A kernel or function from its text, its derivatives run by the interpreter, and the two identities they must meet.
+
+use crate::adjoint::adjoint;
+use crate::check::check;
+use crate::diagnostics::Diagnostics;
+use crate::interp::{Arg, Array, Library, Val, run};
+use crate::ir::{Access, Func, FuncKind, ParamKind, Ty};
+use crate::simplify::simplify;
+use crate::tangent::tangent;
+use crate::{lower, parse};
+
+/// Lowers a function that has no mistakes.
+pub fn lowered(source: &str, kind: FuncKind) -> Func {
+    let item: syn::ItemFn = syn::parse_str(source).expect("the case is Rust");
+    let errors = Diagnostics::default();
+    let sig = parse::signature(&item, kind, &errors);
+    let func = sig.map(|sig| lower::lower(&item, &sig, kind, &errors));
+    errors.finish().expect("the case has no mistakes");
+    let func = func.expect("the signature is right");
+    check(&func).expect("lowering makes valid IR");
+    func
+}
+
+pub fn kernel(source: &str) -> Func {
+    lowered(source, FuncKind::Kernel)
+}
+
+pub fn function(source: &str) -> Func {
+    lowered(source, FuncKind::DiffFn)
+}
+
+pub fn library(sources: &[&str]) -> Library {
+    let mut library = Library::default();
+    for source in sources {
+        library.add(function(source));
+    }
+    library
+}
+
+/// Uniform in an interval, by xorshift.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    pub fn within(&mut self, lo: f64, hi: f64) -> f64 {
+        for _ in 0..3 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+        }
+        lo + (hi - lo) * (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    pub fn value(&mut self, ty: Ty, lo: f64, hi: f64) -> Val {
+        Val::Real((0..ty.components()).map(|_| self.within(lo, hi)).collect())
+    }
+}
+
+/// The derivative at 0, of order 8.
+pub fn difference(f: impl Fn(f64) -> f64, h: f64) -> f64 {
+    let pair = |k: f64| f(k * h) - f(-k * h);
+    (pair(1.0) * 4.0 / 5.0 - pair(2.0) / 5.0 + pair(3.0) * 4.0 / 105.0 - pair(4.0) / 280.0) / h
+}
+
+pub fn dot(a: &[Val], b: &[Val]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a.reals().iter().zip(b.reals()).map(|(a, b)| a * b).sum::<f64>()).sum()
+}
+
+fn moved(x: &[Val], v: &[Val], h: f64) -> Array {
+    let add = |(x, v): (&Val, &Val)| match (x, v) {
+        (Val::Real(x), Val::Real(v)) => Val::Real(x.iter().zip(v).map(|(x, v)| x + h * v).collect()),
+        (other, _) => other.clone(),
+    };
+    x.iter().zip(v).map(add).collect()
+}
+
+#[track_caller]
+pub fn close(found: f64, expected: f64, tolerance: f64, what: &str) {
+    let scale = expected.abs().max(found.abs()).max(1e-3);
+    assert!((found - expected).abs() <= tolerance * scale, "{what}: {found:e} against {expected:e}");
+}
+
+/// A kernel with the arguments to run it on; the arrays that it writes are given their length by a value too.
+pub struct Case {
+    pub primal: Func,
+    pub adjoint: Func,
+    pub tangent: Func,
+    pub args: Vec<Arg>,
+    pub arrays: Vec<Array>,
+    pub domain: usize,
+    pub library: Library,
+}
+
+impl Case {
+    /// `args`: an array (by its elements) or a value for each parameter.
+    pub fn new(source: &str, domain: usize, args: Vec<Input>, library: Library) -> Self {
+        let mut primal = kernel(source);
+        let (from_raw, raw_tangent) = (adjoint(&primal), tangent(&primal));
+        check(&from_raw).expect("the adjoint is valid");
+        check(&raw_tangent).expect("the tangent is valid");
+        simplify(&mut primal);
+        check(&primal).expect("simplified IR is valid");
+        let (adjoint, tangent) = (adjoint(&primal), tangent(&primal));
+        check(&adjoint).expect("the adjoint is valid");
+        check(&tangent).expect("the tangent is valid");
+        let mut arrays = Vec::new();
+        let args = args
+            .into_iter()
+            .map(|input| match input {
+                Input::Array(array) => {
+                    arrays.push(array);
+                    Arg::Array(arrays.len() - 1)
+                }
+                Input::Value(value) => Arg::Value(value),
+            })
+            .collect();
+        Self { primal, adjoint, tangent, args, arrays, domain, library }
+    }
+
+    /// The arrays after `func` ran with an array of `extra` for each real array parameter.
+    fn launch(&self, func: &Func, start: &[Array], extra: &[Array]) -> Vec<Array> {
+        let mut arrays: Vec<Array> = start.iter().chain(extra).cloned().collect();
+        let mut args = self.args.clone();
+        args.extend((0..extra.len()).map(|k| Arg::Array(start.len() + k)));
+        for pos in 0..self.domain {
+            run(func, &args, &mut arrays, pos, &self.library);
+        }
+        arrays
+    }
+
+    /// Slot, array and access of each real array parameter.
+    pub fn real_arrays(&self) -> Vec<(usize, Access)> {
+        let mut found = Vec::new();
+        for (param, arg) in self.primal.params.iter().zip(&self.args) {
+            if let (ParamKind::Array { elem, access, .. }, Arg::Array(k)) = (&param.kind, arg)
+                && elem.is_real()
+            {
+                found.push((*k, *access));
+            }
+        }
+        found
+    }
+
+    /// The bars of the real arrays after the adjoint ran on bars that are `seed` for the written ones.
+    pub fn gradient(&self, bars: &[Array]) -> Vec<Array> {
+        self.launch(&self.adjoint, &self.arrays, bars).split_off(self.arrays.len())
+    }
+
+    /// The dots of the real arrays after the tangent ran.
+    pub fn push_forward(&self, dots: &[Array]) -> Vec<Array> {
+        self.launch(&self.tangent, &self.arrays, dots).split_off(self.arrays.len())
+    }
+
+    /// Random arrays like the real ones; zeros where `random` is false.
+    fn like(&self, rng: &mut Random, random: impl Fn(Access) -> bool) -> Vec<Array> {
+        self.real_arrays()
+            .iter()
+            .map(|(k, access)| {
+                let range = if random(*access) { 1.0 } else { 0.0 };
+                let element = |x: &Val| Val::Real(x.reals().iter().map(|_| rng.within(-range, range)).collect());
+                self.arrays[*k].iter().map(element).collect()
+            })
+            .collect()
+    }
+
+    /// `<u, J v> = <J^T u, v>` to 1e-10, and `<u, J v>` against differences of the kernel to 1e-7.
+    #[track_caller]
+    pub fn holds(&self) {
+        for seed in 1..4 {
+            let mut rng = Random::new(seed);
+            let is_read = |access: Access| matches!(access, Access::Read | Access::Unused);
+            let dots = self.like(&mut rng, is_read);
+            let bars = self.like(&mut rng, |access| !is_read(access));
+            let total = |a: &[Array], b: &[Array]| a.iter().zip(b).map(|(a, b)| dot(a, b)).sum::<f64>();
+            let forward = total(&bars, &self.push_forward(&dots));
+            let reverse = total(&self.gradient(&bars), &dots);
+            close(reverse, forward, 1e-10, "adjoint against tangent");
+
+            let along = |h: f64| {
+                let mut start = self.arrays.clone();
+                for ((k, access), dot) in self.real_arrays().iter().zip(&dots) {
+                    if is_read(*access) {
+                        start[*k] = moved(&self.arrays[*k], dot, h);
+                    }
+                }
+                let end = self.launch(&self.primal, &start, &[]);
+                let outcome: Vec<Array> = self.real_arrays().iter().map(|(k, _)| end[*k].clone()).collect();
+                total(&bars, &outcome)
+            };
+            close(forward, difference(along, 1e-3), 1e-7, "tangent against differences");
+        }
+    }
+}
+
+pub enum Input {
+    Array(Array),
+    Value(Val),
+}
+
+pub fn reals(values: &[f64]) -> Input {
+    Input::Array(values.iter().map(|x| Val::Real(vec![*x])).collect())
+}
+
+/// `n` random elements between `lo` and `hi`.
+pub fn random(seed: u64, n: usize, ty: Ty, lo: f64, hi: f64) -> Input {
+    let mut rng = Random::new(seed);
+    Input::Array((0..n).map(|_| rng.value(ty, lo, hi)).collect())
+}
+
+pub fn ints(values: &[i64]) -> Input {
+    Input::Array(values.iter().map(|x| Val::Int(*x)).collect())
+}
+
+pub fn int(value: i64) -> Input {
+    Input::Value(Val::Int(value))
+}
+
+pub fn real(value: f64) -> Input {
+    Input::Value(Val::Real(vec![value]))
+}
+
+pub fn zeros(n: usize, ty: Ty) -> Input {
+    Input::Array(vec![Val::Real(vec![0.0; ty.components()]); n])
+}
