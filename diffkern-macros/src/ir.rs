@@ -105,6 +105,14 @@ impl Func {
         Id(self.types.len() as u32 - 1)
     }
 
+    /// Whether each array is touched at `ABSOLUTE_POS` alone, if at all.
+    pub fn only_own_positions(&self) -> bool {
+        self.params.iter().all(|p| match p.kind {
+            ParamKind::Array { access, owned, .. } => owned || access == Access::Unused,
+            ParamKind::Scalar { .. } => true,
+        })
+    }
+
     pub fn ty(&self, id: Id) -> Ty {
         self.types[id.0 as usize]
     }

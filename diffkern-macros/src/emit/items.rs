@@ -58,6 +58,7 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms) -> TokenStream {
         #vis enum #name {}
 
         #allow
+        #[allow(non_camel_case_types)]
         const _: () = {
             #(#bodies)*
 
@@ -80,9 +81,9 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms) -> TokenStream {
                 pub fn native<F: ::diffkern::Float>() -> ::diffkern::private::Native {
                     ::diffkern::private::Native {
                         scalar: <F as ::diffkern::Float>::SCALAR,
-                        primal: primal::<F>,
-                        adjoint: adjoint::<F>,
-                        tangent: tangent::<F>,
+                        primal: ::diffkern::private::dispatch::<primal<F>>,
+                        adjoint: ::diffkern::private::dispatch::<adjoint<F>>,
+                        tangent: ::diffkern::private::dispatch::<tangent<F>>,
                     }
                 }
 

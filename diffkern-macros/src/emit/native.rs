@@ -15,42 +15,40 @@ use crate::ir::{
     Ty, UnaryOp,
 };
 
-/// `fn name<F: Float>(c: &Chunk)`, the body of a kernel over a chunk of its domain.
+/// `struct name<F>` with the body of a kernel over a chunk of its domain.
+///
+/// Where every array is only touched at the thread's own position, the body is there twice: first for chunks that all
+/// arrays cover, in which the compiler needs no test of an index and can use vector instructions.
 pub fn kernel(func: &Func, name: &Ident) -> TokenStream {
     let emit = Emit { func };
-    let bindings = func.params.iter().enumerate().map(|(slot, param)| {
-        let var = array(slot);
-        match &param.kind {
-            ParamKind::Array { elem, access, .. } => {
-                let elem = rust_type(*elem);
-                let (method, mutable) = match access {
-                    Access::Read => ("read", false),
-                    Access::Store => ("store", true),
-                    Access::Add => ("add", true),
-                    Access::Take => ("take", true),
-                    Access::Unused => return quote!(),
-                };
-                let method = format_ident!("{method}");
-                let mutable = mutable.then(|| quote!(mut));
-                quote!(let #mutable #var = c.#method::<#elem>(#slot);)
-            }
-            ParamKind::Scalar { id, .. } => {
-                let ty = func.ty(*id);
-                let (var, rust, method) = (value(*id), rust_type(ty), scalar_method(ty));
-                quote!(let #var: #rust = c.#method(#slot);)
+    let stacks = emit.stacks();
+    let body = emit.stmts(&func.body);
+    let bindings = emit.bindings(false);
+    let covered = func.only_own_positions().then(|| {
+        let bindings = emit.bindings(true);
+        quote! {
+            if let ::core::option::Option::Some(covered) = c.covered() {
+                #bindings
+                #stacks
+                for p in covered.range() {
+                    #body
+                }
+                return;
             }
         }
     });
-    let bindings: Vec<_> = bindings.collect();
-    let stacks = emit.stacks();
-    let body = emit.stmts(&func.body);
     quote! {
-        #[inline(always)]
-        fn #name<F: ::diffkern::Float>(c: &::diffkern::private::Chunk<'_>) {
-            #(#bindings)*
-            #stacks
-            for p in c.range() {
-                #body
+        struct #name<F>(::core::marker::PhantomData<F>);
+
+        impl<F: ::diffkern::Float> ::diffkern::private::Body for #name<F> {
+            #[inline(always)]
+            fn run(c: &::diffkern::private::Chunk<'_>) {
+                #covered
+                #bindings
+                #stacks
+                for p in c.range() {
+                    #body
+                }
             }
         }
     }
@@ -138,6 +136,39 @@ struct Emit<'a> {
 }
 
 impl Emit<'_> {
+    /// A view per array, a value per scalar; `own`: views of the thread's own positions.
+    fn bindings(&self, own: bool) -> TokenStream {
+        let binding = |slot: Slot| {
+            let var = array(slot);
+            match &self.func.params[slot].kind {
+                ParamKind::Array { elem, access, .. } => {
+                    let elem = rust_type(*elem);
+                    let (method, mutable) = match access {
+                        Access::Read => ("read", false),
+                        Access::Store => ("store", true),
+                        Access::Add => ("add", true),
+                        Access::Take => ("take", true),
+                        Access::Unused => return quote!(),
+                    };
+                    let mutable = mutable.then(|| quote!(mut));
+                    if own {
+                        let method = format_ident!("own_{method}");
+                        quote!(let #mutable #var = c.#method::<#elem>(#slot, covered);)
+                    } else {
+                        let method = format_ident!("{method}");
+                        quote!(let #mutable #var = c.#method::<#elem>(#slot);)
+                    }
+                }
+                ParamKind::Scalar { id, .. } => {
+                    let ty = self.func.ty(*id);
+                    let (var, rust, method) = (value(*id), rust_type(ty), scalar_method(ty));
+                    quote!(let #var: #rust = c.#method(#slot);)
+                }
+            }
+        };
+        (0..self.func.params.len()).map(binding).collect()
+    }
+
     /// The stacks, made once and used again for every index.
     fn stacks(&self) -> TokenStream {
         fn find(block: &Block, found: &mut Vec<(u32, Ty)>) {

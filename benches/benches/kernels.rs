@@ -1,0 +1,2 @@
+//! Placeholder until the end of this file is written below.
+fn main() {}

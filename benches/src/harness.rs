@@ -1,0 +1,95 @@
+//! What a workload is, and how it is timed: forward and forward plus backward in turn, medians of wall and CPU time.
+
+use std::time::Instant;
+
+use anyhow::Result;
+
+/// Sizes of a workload, as in its definition.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Sizes {
+    pub particles: usize,
+    pub grid: usize,
+    pub steps: usize,
+}
+
+/// Loss and its gradients with respect to the two groups of inputs.
+pub struct Gradients {
+    pub loss: f64,
+    pub a: Vec<f64>,
+    pub b: Vec<f64>,
+}
+
+pub trait Workload {
+    /// The loss, without any record for gradients.
+    fn forward(&self) -> Result<f64>;
+    /// The loss and its gradients, which start from zero.
+    fn forward_backward(&self) -> Result<Gradients>;
+}
+
+pub struct Sample {
+    pub wall: f64,
+    pub cpu: f64,
+    pub range: [f64; 2],
+}
+
+pub struct Timing {
+    pub forward: Sample,
+    pub both: Sample,
+    /// Seconds of the first forward and the first forward plus backward.
+    pub first: f64,
+    pub result: Gradients,
+}
+
+pub fn time(workload: &dyn Workload, reps: usize) -> Result<Timing> {
+    let started = Instant::now();
+    workload.forward()?;
+    workload.forward_backward()?;
+    let first = started.elapsed().as_secs_f64();
+    workload.forward()?;
+    let mut result = workload.forward_backward()?;
+    let (mut forward, mut both) = (Vec::new(), Vec::new());
+    for _ in 0..reps.max(1) {
+        forward.push(clocked(|| workload.forward().map(drop))?);
+        both.push(clocked(|| {
+            result = workload.forward_backward()?;
+            Ok(())
+        })?);
+    }
+    Ok(Timing { forward: median(forward), both: median(both), first, result })
+}
+
+fn clocked(work: impl FnOnce() -> Result<()>) -> Result<(f64, f64)> {
+    let (cpu, wall) = (user_cpu_s(), Instant::now());
+    work()?;
+    Ok((wall.elapsed().as_secs_f64(), user_cpu_s() - cpu))
+}
+
+fn median(samples: Vec<(f64, f64)>) -> Sample {
+    let sorted = |mut v: Vec<f64>| {
+        v.sort_by(f64::total_cmp);
+        v
+    };
+    let walls = sorted(samples.iter().map(|s| s.0).collect());
+    let cpus = sorted(samples.iter().map(|s| s.1).collect());
+    Sample { wall: walls[walls.len() / 2], cpu: cpus[cpus.len() / 2], range: [walls[0], walls[walls.len() - 1]] }
+}
+
+/// User CPU seconds of this process; 0 where the system does not say.
+fn user_cpu_s() -> f64 {
+    let ticks = || {
+        let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+        // Fields after the command's closing parenthesis; user time is the 12th of them, in ticks of 10 ms.
+        stat.rsplit_once(')')?.1.split_whitespace().nth(11)?.parse::<f64>().ok()
+    };
+    ticks().unwrap_or(0.0) / 100.0
+}
+
+/// Largest resident memory so far \[MB\]; 0 where the system does not say.
+pub fn peak_rss_mb() -> f64 {
+    let kib = || {
+        let status = std::fs::read_to_string("/proc/self/status").ok()?;
+        let line = status.lines().find(|l| l.starts_with("VmHWM:"))?;
+        line.split_whitespace().nth(1)?.parse::<f64>().ok()
+    };
+    kib().unwrap_or(0.0) / 1024.0
+}
