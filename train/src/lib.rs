@@ -11,6 +11,8 @@ mod mesh;
 pub mod scene;
 pub mod video;
 
+pub mod optim;
+
 pub mod identify;
 pub mod job;
 
