@@ -41,6 +41,7 @@ impl<'a> Chunk<'a> {
     #[inline(never)]
     pub fn covered(&self) -> Option<Covered> {
         let covers = |arg: &HostArg<'_>| match arg {
+            HostArg::Array(HostArray { access: Access::Unused, .. }) => true,
             HostArg::Array(array) => array.len >= self.end && (array.owned || array.access == Access::Read),
             HostArg::Absent { len, .. } => *len >= self.end,
             _ => true,
