@@ -2,6 +2,7 @@
 
 use crate::array::AnyArray;
 use crate::backend::native::Chunk;
+use crate::error::{Error, Result};
 
 /// Scalar type of the elements of an array, and of the reals of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -229,4 +230,16 @@ pub enum Arg<'a> {
     Usize(u32),
     /// Truth value.
     Bool(bool),
+}
+
+impl Arg<'_> {
+    /// An index argument.
+    ///
+    /// # Errors
+    /// When it exceeds 32 bits.
+    pub fn usize(n: usize) -> Result<Arg<'static>> {
+        u32::try_from(n)
+            .map(Arg::Usize)
+            .map_err(|_| Error::Invalid(format!("index {n} is over {}, the largest that kernels have", u32::MAX)))
+    }
 }

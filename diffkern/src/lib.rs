@@ -1,1 +1,97 @@
-//! diffkern
+//! Automatic differentiation of GPU kernels.
+//!
+//! Write a kernel once under [`diff_kernel`]; its adjoint and its tangent are made from the source. A [`Tape`] records
+//! launches and walks them backwards; [`rollout`] keeps long simulations within a budget of memory; [`jvp`] carries
+//! tangents forward, without a tape.
+//!
+//! ```
+//! use diffkern::prelude::*;
+//!
+//! #[diff_kernel]
+//! fn sum_of_squares<F: Float>(x: &Array<F>, loss: &mut Array<F>) {
+//!     let i = ABSOLUTE_POS;
+//!     loss[0] += x[i] * x[i];
+//! }
+//!
+//! fn main() -> Result<()> {
+//!     let dev = Device::cpu();
+//!     let x = dev.array(&[1.0f32, 2.0, 3.0])?.requires_grad();
+//!     let loss = dev.zeros::<f32>(1)?;
+//!     let tape = Tape::record(|| sum_of_squares(x.len(), &x, &loss))?;
+//!     tape.backward(&loss)?;
+//!     assert_eq!(x.grad()?.to_vec()?, [2.0, 4.0, 6.0]);
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # What a gradient is here
+//! The exact derivative of what the kernels compute, in the branch they take. It is one-sided at kinks (`abs`, `min`,
+//! a branch on a real), zero through `floor`, `round` and integers, and it does not pass through values that the host
+//! reads from one array and hands on as scalars.
+#![deny(missing_docs)]
+
+// Generated code names this crate by its path, also inside it.
+extern crate self as diffkern;
+
+mod array;
+mod backend;
+mod buffer;
+mod device;
+mod domain;
+mod element;
+mod error;
+mod float;
+mod forward;
+mod generated;
+pub mod gradcheck;
+mod ids;
+mod kernel;
+mod launch;
+mod math;
+#[cfg(any(feature = "cubecl", test))]
+mod program;
+pub mod reduce;
+mod report;
+mod rollout;
+pub mod schedule;
+mod tape;
+
+pub use array::{AnyArray, Array};
+pub use device::Device;
+pub use diffkern_macros::{diff_fn, diff_kernel};
+pub use domain::Domain;
+pub use element::{Element, Scalar};
+pub use error::{Error, Result};
+pub use float::Float;
+pub use forward::{Direction, Tangents, jvp};
+pub use gradcheck::GradReport;
+pub use math::{Mat2, Mat3, Vec2, Vec3, Vec4};
+pub use report::{KernelReport, Report, RolloutReport};
+pub use rollout::{State, rollout};
+pub use schedule::Schedule;
+pub use tape::{Overwrite, Tape};
+
+/// Number of threads that kernels use on the CPU. Results do not depend on it.
+pub use backend::native::set_threads;
+
+/// What kernels and the programs around them need.
+pub mod prelude {
+    pub use crate::{
+        AnyArray, Array, Device, Domain, Element, Error, Float, Mat2, Mat3, Result, Schedule, State, Tape, Vec2, Vec3,
+        Vec4, diff_fn, diff_kernel,
+    };
+}
+
+/// What generated code calls. Not for users: it changes without notice.
+#[doc(hidden)]
+pub mod private {
+    pub use crate::backend::native::{
+        Acc, Body, Chunk, Covered, In, Out, OwnAcc, OwnIn, OwnOut, OwnTake, Positions, Take, dispatch,
+    };
+    pub use crate::generated::{DiffFn, idiv, irem, sign, udiv, urem};
+    pub use crate::gradcheck::kernel as gradcheck;
+    pub use crate::kernel::{
+        Access, Arg, ElemTy, FnDef, KernelDef, Native, NativeBody, ParamDef, ParamKind, Program, ScalarKind, ScalarTy,
+    };
+    pub use crate::launch::launch;
+}

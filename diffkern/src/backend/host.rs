@@ -1,6 +1,7 @@
 //! Memory of the host: aligned, zeroed once, recycled.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ops::Range;
 use std::ptr::NonNull;
 
 /// Alignment of every host buffer: a cache line, and the widest vector register.
@@ -42,19 +43,25 @@ impl HostBuffer {
         self.bytes
     }
 
+    /// Some of the block; `None` when the range is not inside it.
+    ///
     /// # Safety
-    /// Nobody writes to the block while the slice lives.
-    pub(crate) unsafe fn slice(&self) -> &[u8] {
-        // SAFETY: the block is initialised and owned by `self`.
-        unsafe { std::slice::from_raw_parts(self.at.as_ptr(), self.bytes) }
+    /// Nobody writes to these bytes while the slice lives.
+    pub(crate) unsafe fn slice(&self, range: Range<usize>) -> Option<&[u8]> {
+        let inside = range.start <= range.end && range.end <= self.bytes;
+        // SAFETY: the range is inside the block, which is initialised and owned by `self`.
+        inside.then(|| unsafe { std::slice::from_raw_parts(self.ptr().add(range.start), range.len()) })
     }
 
+    /// Some of the block; `None` when the range is not inside it.
+    ///
     /// # Safety
-    /// Nobody else reads or writes the block while the slice lives.
+    /// Nobody else reads or writes these bytes while the slice lives.
     #[expect(clippy::mut_from_ref, reason = "exclusion is the caller's duty: buffers are shared by reference count")]
-    pub(crate) unsafe fn slice_mut(&self) -> &mut [u8] {
-        // SAFETY: the block is initialised and owned by `self`.
-        unsafe { std::slice::from_raw_parts_mut(self.at.as_ptr(), self.bytes) }
+    pub(crate) unsafe fn slice_mut(&self, range: Range<usize>) -> Option<&mut [u8]> {
+        let inside = range.start <= range.end && range.end <= self.bytes;
+        // SAFETY: the range is inside the block, which is initialised and owned by `self`.
+        inside.then(|| unsafe { std::slice::from_raw_parts_mut(self.ptr().add(range.start), range.len()) })
     }
 }
 

@@ -8,7 +8,14 @@ pub(crate) mod native;
 
 pub(crate) use host::HostBuffer;
 
-use crate::kernel::ElemTy;
+use std::ptr::NonNull;
+
+use crate::buffer::Buffer;
+use crate::device::{Device, Kind};
+use crate::domain::Domain;
+use crate::error::{Error, Result};
+use crate::kernel::{ElemTy, KernelDef, NativeBody, ParamDef, ParamKind, Program, ScalarTy};
+use native::{Fault, HostArg, HostArray};
 
 /// Memory of one array on the device it belongs to.
 pub(crate) enum Storage {
@@ -42,13 +49,118 @@ impl<B> Clone for LaunchArg<'_, B> {
 
 impl<B> Copy for LaunchArg<'_, B> {}
 
-/// The first index out of range in a launch: the access was clamped (read) or dropped (write).
+/// Which of the three programs of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
-    /// Parameter of the program.
-    pub slot: u32,
-    /// Source line of the access.
-    pub line: u32,
-    pub index: u32,
-    pub len: u32,
+pub(crate) enum Which {
+    Primal,
+    Adjoint,
+    Tangent,
+}
+
+impl Which {
+    pub(crate) fn of(self, def: &'static KernelDef) -> &'static Program {
+        match self {
+            Which::Primal => &def.primal,
+            Which::Adjoint => &def.adjoint,
+            Which::Tangent => &def.tangent,
+        }
+    }
+}
+
+/// Runs a program of a kernel. `args` fit its parameters, and the caller keeps the promise of
+/// [`LaunchArg::Buffer`].
+pub(crate) fn run(
+    device: &Device,
+    (def, which, body): (&'static KernelDef, Which, NativeBody),
+    scalar: ScalarTy,
+    domain: Domain,
+    args: &[LaunchArg<'_, Buffer>],
+) -> Result<()> {
+    let program = which.of(def);
+    debug_assert_eq!(program.params.len(), args.len(), "arguments of `{}`", def.name);
+    match device.kind() {
+        Kind::Cpu => {
+            let args: Vec<_> = args.iter().zip(program.params).map(|(arg, def)| on_host(arg, def, scalar)).collect();
+            native::run(body, domain, &args, native::Options::default()).map_err(|fault| describe(def, program, fault))
+        }
+        #[cfg(feature = "cubecl")]
+        Kind::Cube(cube) => {
+            let args: Vec<_> = args.iter().map(on_cube).collect();
+            cube.launch(program, scalar, domain, &args)
+        }
+    }
+}
+
+fn on_host<'a>(arg: &LaunchArg<'a, Buffer>, def: &ParamDef, real: ScalarTy) -> HostArg<'a> {
+    let scalar = |elem: ElemTy| match elem {
+        ElemTy::U32 => ScalarTy::U32,
+        ElemTy::I32 => ScalarTy::I32,
+        _ => real,
+    };
+    match (*arg, def.kind) {
+        (LaunchArg::Buffer { buffer, offset, len, elem }, ParamKind::Array { access, owned, .. }) => {
+            let scalar = scalar(elem);
+            let start = offset as usize * elem.components() * scalar.bytes();
+            let Some(ptr) = buffer.host().and_then(|host| NonNull::new(host.ptr().wrapping_add(start))) else {
+                return HostArg::Absent { elem, scalar, len };
+            };
+            // SAFETY: the range lies in the buffer, whose start is aligned to more than any scalar; the launcher
+            // holds references to what is read, so that nobody writes it, and the locks of what is written.
+            HostArg::Array(unsafe { HostArray::new(ptr, len, elem, scalar, access, owned) })
+        }
+        (LaunchArg::Absent { len }, ParamKind::Array { elem, .. }) => {
+            HostArg::Absent { elem, scalar: scalar(elem), len }
+        }
+        (LaunchArg::Buffer { len, elem, .. }, ParamKind::Scalar { .. }) => {
+            HostArg::Absent { elem, scalar: scalar(elem), len }
+        }
+        (LaunchArg::Absent { len }, ParamKind::Scalar { .. }) => {
+            HostArg::Absent { elem: ElemTy::U32, scalar: ScalarTy::U32, len }
+        }
+        (LaunchArg::Real(x), _) => HostArg::Real(x),
+        (LaunchArg::U32(x), _) => HostArg::U32(x),
+        (LaunchArg::I32(x), _) => HostArg::I32(x),
+        (LaunchArg::Usize(x), _) => HostArg::Usize(x),
+        (LaunchArg::Bool(x), _) => HostArg::Bool(x),
+    }
+}
+
+#[cfg(feature = "cubecl")]
+fn on_cube<'a>(arg: &LaunchArg<'a, Buffer>) -> LaunchArg<'a, cubecl::CubeBuffer> {
+    match *arg {
+        LaunchArg::Buffer { buffer, offset, len, elem } => match buffer.cube() {
+            Some(buffer) => LaunchArg::Buffer { buffer, offset, len, elem },
+            None => LaunchArg::Absent { len },
+        },
+        LaunchArg::Absent { len } => LaunchArg::Absent { len },
+        LaunchArg::Real(x) => LaunchArg::Real(x),
+        LaunchArg::U32(x) => LaunchArg::U32(x),
+        LaunchArg::I32(x) => LaunchArg::I32(x),
+        LaunchArg::Usize(x) => LaunchArg::Usize(x),
+        LaunchArg::Bool(x) => LaunchArg::Bool(x),
+    }
+}
+
+fn describe(def: &'static KernelDef, program: &'static Program, fault: Fault) -> Error {
+    let param = |slot: usize| program.params.get(slot).map_or("?", |param| param.name);
+    let kernel = def.name;
+    match fault {
+        Fault::OutOfRange { slot, line, index, len } => {
+            Error::Index { kernel, param: param(slot), file: def.file, line, index, len }
+        }
+        Fault::WrittenTwice { slot, line, index, threads: [a, b] } => Error::Argument {
+            kernel,
+            param: param(slot),
+            reason: format!(
+                "element {index} is stored to by index {a} and by index {b} of the domain ({}:{line}); which one stays \
+                 is a race on a GPU, so store to each element once, or accumulate with `+=`",
+                def.file
+            ),
+        },
+        Fault::DomainTooLarge { dims } => Error::Launch {
+            kernel,
+            reason: format!("domain {dims:?} has more than {} indices; split the launch", u32::MAX),
+        },
+        Fault::Panicked { message } => Error::Launch { kernel, reason: format!("its generated code failed: {message}") },
+    }
 }

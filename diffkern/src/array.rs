@@ -1,0 +1,8 @@
+//! Arrays on a device: typed handles over shared, versioned, copy-on-write memory.
+
+mod any;
+mod typed;
+
+pub use any::AnyArray;
+pub(crate) use any::{Cell, Dots};
+pub use typed::Array;

@@ -1,0 +1,233 @@
+//! The handle without its type of element.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use crate::buffer::{Buffer, lock};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::ids::fresh_id;
+use crate::kernel::{ElemTy, ScalarTy};
+use crate::tape::context;
+
+/// An array whose type of element is known at run time only. Cloning gives another handle to the same array.
+#[derive(Clone)]
+pub struct AnyArray {
+    shared: Arc<Shared>,
+    /// In elements; a view starts inside the array that it belongs to.
+    offset: u32,
+    len: u32,
+}
+
+struct Shared {
+    id: u64,
+    device: Device,
+    scalar: ScalarTy,
+    elem: ElemTy,
+    len: u32,
+    cell: Mutex<Cell>,
+    requires_grad: AtomicBool,
+    grad: Mutex<Option<AnyArray>>,
+    dots: Mutex<Option<Dots>>,
+}
+
+/// Present contents of an array.
+pub(crate) struct Cell {
+    pub(crate) buffer: Arc<Buffer>,
+    /// Number of writes so far.
+    pub(crate) version: u64,
+}
+
+/// Tangents of an array in one forward-mode session; they die with the array.
+#[derive(Clone)]
+pub(crate) struct Dots {
+    pub(crate) session: u64,
+    /// One per direction, of the size of the whole array.
+    pub(crate) buffers: Vec<Option<Arc<Buffer>>>,
+}
+
+impl AnyArray {
+    /// A new array over a buffer. The caller has checked that it fits.
+    pub(crate) fn over(device: &Device, scalar: ScalarTy, elem: ElemTy, len: u32, buffer: Arc<Buffer>) -> AnyArray {
+        let shared = Shared {
+            id: fresh_id(),
+            device: device.clone(),
+            scalar,
+            elem,
+            len,
+            cell: Mutex::new(Cell { buffer, version: 0 }),
+            requires_grad: AtomicBool::new(false),
+            grad: Mutex::new(None),
+            dots: Mutex::new(None),
+        };
+        AnyArray { shared: Arc::new(shared), offset: 0, len }
+    }
+
+    /// A new array with the present contents of this one, shared until one of them is written.
+    pub(crate) fn fork(&self) -> AnyArray {
+        let fork = AnyArray::over(self.device(), self.scalar(), self.elem(), self.base_len(), self.buffer());
+        *lock(&fork.shared.dots) = lock(&self.shared.dots).clone();
+        AnyArray { shared: fork.shared, offset: self.offset, len: self.len }
+    }
+
+    /// Identity of the array; its views have the same.
+    pub fn id(&self) -> u64 {
+        self.shared.id
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// Whether it has no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Where it lives.
+    pub fn device(&self) -> &Device {
+        &self.shared.device
+    }
+
+    /// Type of the scalars that its elements are made of.
+    pub fn scalar(&self) -> ScalarTy {
+        self.shared.scalar
+    }
+
+    /// Type of its elements.
+    pub fn elem(&self) -> ElemTy {
+        self.shared.elem
+    }
+
+    /// Number of writes to it so far.
+    pub fn version(&self) -> u64 {
+        self.lock().version
+    }
+
+    /// Whether [`Array::requires_grad`](crate::Array::requires_grad) was called.
+    pub fn needs_grad(&self) -> bool {
+        self.shared.requires_grad.load(Ordering::Relaxed)
+    }
+
+    /// Size of one element in bytes.
+    pub(crate) fn elem_bytes(&self) -> usize {
+        self.elem().components() * self.scalar().bytes()
+    }
+
+    /// Whether it can carry a derivative.
+    pub(crate) fn is_real(&self) -> bool {
+        self.elem().is_real()
+    }
+
+    /// In elements.
+    pub(crate) fn offset(&self) -> u32 {
+        self.offset
+    }
+
+    /// Length of the array that this is a view of.
+    pub(crate) fn base_len(&self) -> u32 {
+        self.shared.len
+    }
+
+    pub(crate) fn base_bytes(&self) -> usize {
+        self.base_len() as usize * self.elem_bytes()
+    }
+
+    pub(crate) fn is_whole(&self) -> bool {
+        self.offset == 0 && self.len == self.base_len()
+    }
+
+    /// Start and size within the buffer, in bytes.
+    pub(crate) fn byte_range(&self) -> (usize, usize) {
+        (self.offset as usize * self.elem_bytes(), self.len() * self.elem_bytes())
+    }
+
+    pub(crate) fn set_requires_grad(&self) {
+        self.shared.requires_grad.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn view(&self, from: usize, to: usize) -> Result<AnyArray> {
+        if from > to || to > self.len() {
+            return Err(Error::Invalid(format!("slice {from}..{to} of an array of {} elements", self.len())));
+        }
+        Ok(AnyArray { shared: self.shared.clone(), offset: self.offset + from as u32, len: (to - from) as u32 })
+    }
+
+    /// Whether the two have an element in common.
+    pub(crate) fn overlaps(&self, other: &AnyArray) -> bool {
+        self.id() == other.id() && self.offset < other.offset + other.len && other.offset < self.offset + self.len
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Cell> {
+        lock(&self.shared.cell)
+    }
+
+    pub(crate) fn lock_dots(&self) -> MutexGuard<'_, Option<Dots>> {
+        lock(&self.shared.dots)
+    }
+
+    pub(crate) fn lock_grad(&self) -> MutexGuard<'_, Option<AnyArray>> {
+        lock(&self.shared.grad)
+    }
+
+    /// Present contents.
+    pub(crate) fn buffer(&self) -> Arc<Buffer> {
+        self.lock().buffer.clone()
+    }
+
+    /// Runs `write` on contents that nobody else holds, and counts the write.
+    pub(crate) fn update(&self, write: impl FnOnce(&Buffer) -> Result<()>) -> Result<()> {
+        let mut cell = self.lock();
+        Buffer::unshare(&mut cell.buffer)?;
+        cell.version += 1;
+        write(&cell.buffer)
+    }
+
+    /// Overwrites all elements from the host; recorded.
+    pub(crate) fn upload(&self, bytes: &[u8]) -> Result<()> {
+        let (at, size) = self.byte_range();
+        debug_assert_eq!(size, bytes.len());
+        context::overwrite(self, "write", bytes, |array| array.update(|to| array.device().upload(to, at, bytes)))
+    }
+
+    /// Sets all elements to the one with these bytes; recorded.
+    pub(crate) fn fill(&self, element: &[u8]) -> Result<()> {
+        let (at, size) = self.byte_range();
+        context::overwrite(self, "fill", element, |array| array.update(|to| array.device().fill(to, at, size, element)))
+    }
+
+    /// All elements, to the host. A rollout's step that reads is checked to read the same when it is replayed.
+    pub(crate) fn download(&self, into: &mut [u8]) -> Result<()> {
+        let (at, _) = self.byte_range();
+        let buffer = self.buffer();
+        self.device().download(&buffer, at, into)?;
+        context::observe_read(self, into)
+    }
+
+    /// Copies all elements from another array; recorded.
+    pub(crate) fn copy_from(&self, from: &AnyArray) -> Result<()> {
+        const WHAT: &str = "copy_from";
+        if self.device() != from.device() {
+            let (a, b) = (self.device().name().to_owned(), from.device().name().to_owned());
+            return Err(Error::DeviceMismatch { what: WHAT, a, b });
+        }
+        if self.len != from.len {
+            return Err(Error::Length { what: WHAT, found: from.len(), expected: self.len() });
+        }
+        if self.overlaps(from) {
+            return match self.offset == from.offset {
+                true => Ok(()),
+                false => Err(Error::Invalid("copy_from: the two overlap; copy through a third array".to_owned())),
+            };
+        }
+        context::copy(self, from)
+    }
+}
+
+impl std::fmt::Debug for AnyArray {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let elem = self.elem().name(self.scalar());
+        write!(f, "Array<{elem}>#{}[{}] on {}", self.id(), self.len, self.device().name())
+    }
+}

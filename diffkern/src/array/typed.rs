@@ -1,0 +1,193 @@
+//! The typed handle.
+
+use std::marker::PhantomData;
+use std::ops::{Bound, RangeBounds};
+use std::sync::Arc;
+
+use super::AnyArray;
+use crate::buffer::Buffer;
+use crate::device::{Device, bytes_of};
+use crate::element::{Element, Scalar};
+use crate::error::{Error, Result};
+use crate::kernel::ScalarTy;
+
+/// Elements of type `T` on a device. Cloning gives another handle to the same array; the contents are shared with
+/// tapes and snapshots and copied when they are written while one of those still needs them.
+///
+/// Handles may be sent to other threads. A write excludes other accesses to the same array while it runs.
+pub struct Array<T> {
+    any: AnyArray,
+    elem: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for Array<T> {
+    fn clone(&self) -> Array<T> {
+        Array { any: self.any.clone(), elem: PhantomData }
+    }
+}
+
+impl<T> std::fmt::Debug for Array<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.any.fmt(f)
+    }
+}
+
+impl<T> std::ops::Deref for Array<T> {
+    type Target = AnyArray;
+
+    fn deref(&self) -> &AnyArray {
+        &self.any
+    }
+}
+
+impl<T: Element> TryFrom<AnyArray> for Array<T> {
+    type Error = Error;
+
+    fn try_from(any: AnyArray) -> Result<Array<T>> {
+        let scalar = <T::Scalar as Scalar>::TY;
+        if any.elem() != T::ELEM || any.scalar() != scalar {
+            let (found, expected) = (any.elem().name(any.scalar()), T::ELEM.name(scalar));
+            return Err(Error::Type { what: "typed array", found, expected });
+        }
+        Ok(Array { any, elem: PhantomData })
+    }
+}
+
+impl<T> Array<T> {
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.any.len()
+    }
+
+    /// Whether it has no elements.
+    pub fn is_empty(&self) -> bool {
+        self.any.is_empty()
+    }
+
+    /// The handle without its type.
+    pub fn any(&self) -> &AnyArray {
+        &self.any
+    }
+}
+
+impl<T: Element> Array<T> {
+    pub(crate) fn on(
+        device: &Device,
+        n: usize,
+        alloc: impl FnOnce(usize) -> Result<Arc<Buffer>>,
+    ) -> Result<Array<T>> {
+        let scalar = <T::Scalar as Scalar>::TY;
+        if scalar == ScalarTy::F64 && !device.supports_f64() {
+            let reason = "it has no f64; use f32 here, or f64 on `cpu` or `cuda`".to_owned();
+            return Err(Error::Device { device: device.name().to_owned(), reason });
+        }
+        let bytes = n.saturating_mul(size_of::<T>());
+        let scalars = n.saturating_mul(T::COMPONENTS);
+        let (Ok(len), Ok(_)) = (u32::try_from(n), u32::try_from(scalars)) else {
+            let reason = format!("{scalars} scalars, the most in one array is {}", u32::MAX);
+            return Err(Error::Memory { device: device.name().to_owned(), bytes, reason });
+        };
+        let any = AnyArray::over(device, scalar, T::ELEM, len, alloc(bytes)?);
+        Ok(Array { any, elem: PhantomData })
+    }
+
+    /// A copy of the elements on the host.
+    ///
+    /// # Errors
+    /// When the device fails, or a replayed step of a rollout reads something else than it did at first.
+    pub fn to_vec(&self) -> Result<Vec<T>> {
+        let mut elements = vec![T::ZERO; self.len()];
+        let bytes = size_of_val(elements.as_slice());
+        // SAFETY: any bits are a valid element, by the contract of `Element`.
+        let raw = unsafe { std::slice::from_raw_parts_mut(elements.as_mut_ptr().cast::<u8>(), bytes) };
+        self.any.download(raw)?;
+        Ok(elements)
+    }
+
+    /// Asks for the gradient of this array: [`Tape::backward`](crate::Tape::backward) adds it to [`Array::grad`].
+    /// Call it before the launches that read the array are recorded.
+    #[must_use]
+    pub fn requires_grad(self) -> Array<T> {
+        if self.any.is_real() {
+            self.any.set_requires_grad();
+        }
+        self
+    }
+
+    /// The gradient that `backward` has accumulated.
+    ///
+    /// # Errors
+    /// When there is none: `requires_grad` or `backward` was not called, or it does not influence the loss.
+    pub fn grad(&self) -> Result<Array<T>> {
+        let missing = |reason| Error::NoGradient { id: self.id(), reason };
+        if !self.any.needs_grad() {
+            return Err(missing("call `requires_grad` on it before the tape records"));
+        }
+        let grad = self.any.lock_grad().clone();
+        let grad = grad.ok_or_else(|| missing("no `backward` has reached it: the loss does not depend on it"))?;
+        let start = self.any.offset() as usize;
+        Array::try_from(grad.view(start, start + self.len())?)
+    }
+
+    /// Forgets the gradient.
+    pub fn zero_grad(&self) {
+        *self.any.lock_grad() = None;
+    }
+
+    /// Sets all elements to `value`. Recorded by a tape, like every write.
+    ///
+    /// # Errors
+    /// When the device fails, or the write is refused (see [`Overwrite`](crate::Overwrite)).
+    pub fn fill(&self, value: T) -> Result<()> {
+        self.any.fill(bytes_of(&[value]))
+    }
+
+    /// Copies all elements of another array of the same length.
+    ///
+    /// # Errors
+    /// When the lengths or devices differ, or as for [`Array::fill`].
+    pub fn copy_from(&self, from: &Array<T>) -> Result<()> {
+        self.any.copy_from(&from.any)
+    }
+
+    /// Overwrites all elements.
+    ///
+    /// # Errors
+    /// When the lengths differ, or as for [`Array::fill`].
+    pub fn write(&self, elements: &[T]) -> Result<()> {
+        if elements.len() != self.len() {
+            return Err(Error::Length { what: "write", found: elements.len(), expected: self.len() });
+        }
+        self.any.upload(bytes_of(elements))
+    }
+
+    /// A view of some elements: it shares their memory and their gradient.
+    ///
+    /// # Errors
+    /// When the range is not inside the array.
+    pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Array<T>> {
+        let from = match range.start_bound() {
+            Bound::Included(&n) => n,
+            Bound::Excluded(&n) => n.saturating_add(1),
+            Bound::Unbounded => 0,
+        };
+        let to = match range.end_bound() {
+            Bound::Included(&n) => n.saturating_add(1),
+            Bound::Excluded(&n) => n,
+            Bound::Unbounded => self.len(),
+        };
+        Ok(Array { any: self.any.view(from, to)?, elem: PhantomData })
+    }
+
+    /// A new array with the same elements, on no tape: no gradient flows through it.
+    ///
+    /// # Errors
+    /// When memory is short.
+    pub fn detached(&self) -> Result<Array<T>> {
+        let copy = Array::on(self.device(), self.len(), |bytes| self.device().alloc(bytes))?;
+        let (at, bytes) = self.any.byte_range();
+        let from = self.any.buffer();
+        copy.any.update(|to| self.device().copy(&from, at, to, 0, bytes))?;
+        Ok(copy)
+    }
+}

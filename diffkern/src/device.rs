@@ -1,0 +1,272 @@
+//! Where arrays live and kernels run, chosen at run time.
+
+mod memory;
+mod transfer;
+
+use std::sync::{Arc, LazyLock};
+
+use crate::array::Array;
+use crate::backend::{HostBuffer, Storage};
+use crate::buffer::Buffer;
+use crate::element::{Element, Scalar};
+use crate::error::{Error, Result};
+use crate::tape::context;
+use memory::Pool;
+
+/// A device. Cloning gives another handle to the same one.
+#[derive(Clone)]
+pub struct Device(Arc<Inner>);
+
+struct Inner {
+    name: String,
+    kind: Kind,
+    pool: Pool,
+}
+
+pub(crate) enum Kind {
+    Cpu,
+    #[cfg(feature = "cubecl")]
+    Cube(crate::backend::cubecl::CubeDevice),
+}
+
+impl PartialEq for Device {
+    fn eq(&self, other: &Device) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl std::fmt::Debug for Device {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Device({})", self.name())
+    }
+}
+
+impl Device {
+    fn new(name: &str, kind: Kind) -> Device {
+        Device(Arc::new(Inner { name: name.to_owned(), kind, pool: Pool::default() }))
+    }
+
+    /// The processor: always there, `f32` and `f64`.
+    pub fn cpu() -> Device {
+        static CPU: LazyLock<Device> = LazyLock::new(|| Device::new("cpu", Kind::Cpu));
+        CPU.clone()
+    }
+
+    /// A GPU through Vulkan, Metal, DX12 or WebGPU; `f32` only.
+    ///
+    /// # Errors
+    /// When this build lacks the feature `wgpu` or the machine has no adapter.
+    pub fn wgpu() -> Result<Device> {
+        Device::cube("wgpu")
+    }
+
+    /// An NVIDIA GPU; `f32` and `f64`.
+    ///
+    /// # Errors
+    /// When this build lacks the feature `cuda` or the machine has no such device.
+    pub fn cuda() -> Result<Device> {
+        Device::cube("cuda")
+    }
+
+    /// CUDA, then a hardware wgpu adapter, then the CPU: the first that is there.
+    pub fn best() -> Device {
+        #[cfg(feature = "cubecl")]
+        {
+            if let Ok(device) = Device::cuda() {
+                return device;
+            }
+            if let Ok(device) = Device::wgpu()
+                && device.is_hardware()
+            {
+                return device;
+            }
+        }
+        Device::cpu()
+    }
+
+    /// The device called `cpu`, `wgpu`, `cuda`, or `best`.
+    ///
+    /// # Errors
+    /// When there is none of this name, or it is not available.
+    pub fn by_name(name: &str) -> Result<Device> {
+        match name {
+            "cpu" => Ok(Device::cpu()),
+            "wgpu" => Device::wgpu(),
+            "cuda" => Device::cuda(),
+            "best" => Ok(Device::best()),
+            _ => Err(Error::Device { device: name.to_owned(), reason: "known are cpu, wgpu, cuda and best".to_owned() }),
+        }
+    }
+
+    /// Name and description of each device that this build can use on this machine.
+    pub fn available() -> Vec<(String, String)> {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        #[cfg_attr(not(feature = "cubecl"), expect(unused_mut, reason = "only the CPU without the feature"))]
+        let mut all = vec![("cpu".to_owned(), format!("{threads} threads, f32 and f64"))];
+        #[cfg(feature = "cubecl")]
+        for name in ["wgpu", "cuda"] {
+            if let Ok(device) = Device::cube(name)
+                && let Kind::Cube(cube) = device.kind()
+            {
+                all.push((name.to_owned(), cube.description()));
+            }
+        }
+        all
+    }
+
+    #[cfg(not(feature = "cubecl"))]
+    fn cube(name: &'static str) -> Result<Device> {
+        Err(Error::Device {
+            device: name.to_owned(),
+            reason: format!("this build has no support for it; build with `--features {name}`"),
+        })
+    }
+
+    #[cfg(feature = "cubecl")]
+    fn cube(name: &'static str) -> Result<Device> {
+        use crate::backend::cubecl::CubeDevice;
+        static OPEN: std::sync::Mutex<Vec<Device>> = std::sync::Mutex::new(Vec::new());
+        let mut open = crate::buffer::lock(&OPEN);
+        if let Some(device) = open.iter().find(|d| d.name() == name) {
+            return Ok(device.clone());
+        }
+        let device = Device::new(name, Kind::Cube(CubeDevice::open(name)?));
+        open.push(device.clone());
+        Ok(device)
+    }
+
+    #[cfg(feature = "cubecl")]
+    fn is_hardware(&self) -> bool {
+        match self.kind() {
+            Kind::Cpu => false,
+            Kind::Cube(cube) => cube.is_hardware(),
+        }
+    }
+
+    pub(crate) fn kind(&self) -> &Kind {
+        &self.0.kind
+    }
+
+    /// `cpu`, `wgpu` or `cuda`.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Whether arrays of `f64` can live here.
+    pub fn supports_f64(&self) -> bool {
+        match self.kind() {
+            Kind::Cpu => true,
+            #[cfg(feature = "cubecl")]
+            Kind::Cube(cube) => cube.supports_f64(),
+        }
+    }
+
+    /// Bytes in live arrays, tapes and snapshots on this device.
+    pub fn bytes_live(&self) -> usize {
+        self.0.pool.live()
+    }
+
+    /// The most that [`Device::bytes_live`] has been. On the CPU the memory taken from the system for arrays,
+    /// recycled blocks included, never exceeds it.
+    pub fn bytes_peak(&self) -> usize {
+        self.0.pool.peak()
+    }
+
+    /// An array with the given elements.
+    ///
+    /// # Errors
+    /// When memory is short or the device does not have the type.
+    pub fn array<T: Element>(&self, elements: &[T]) -> Result<Array<T>> {
+        let bytes = bytes_of(elements);
+        context::observe_upload(bytes);
+        self.filled(elements.len(), bytes)
+    }
+
+    /// `n` elements that are 0.
+    ///
+    /// # Errors
+    /// As [`Device::array`].
+    pub fn zeros<T: Element>(&self, n: usize) -> Result<Array<T>> {
+        Array::on(self, n, |bytes| self.alloc_zeroed(bytes))
+    }
+
+    /// `n` elements that are `value`.
+    ///
+    /// # Errors
+    /// As [`Device::array`].
+    pub fn full<T: Element>(&self, n: usize, value: T) -> Result<Array<T>> {
+        self.array(&vec![value; n])
+    }
+
+    /// `n` elements of unspecified value, for a kernel that stores each of them. In debug builds reals are NaN and
+    /// integers large, so that a missed element shows.
+    ///
+    /// # Errors
+    /// As [`Device::array`].
+    pub fn uninit<T: Element>(&self, n: usize) -> Result<Array<T>> {
+        Array::on(self, n, |bytes| {
+            let buffer = self.alloc(bytes)?;
+            if cfg!(debug_assertions) {
+                self.fill(&buffer, 0, bytes, &[0xFF; 4])?;
+            }
+            Ok(buffer)
+        })
+    }
+
+    fn filled<T: Element>(&self, n: usize, data: &[u8]) -> Result<Array<T>> {
+        Array::on(self, n, |bytes| {
+            let buffer = self.alloc(bytes)?;
+            self.upload(&buffer, 0, data)?;
+            Ok(buffer)
+        })
+    }
+
+    /// Memory of unspecified contents.
+    pub(crate) fn alloc(&self, bytes: usize) -> Result<Arc<Buffer>> {
+        self.alloc_with(bytes, false)
+    }
+
+    /// Memory that is zero.
+    pub(crate) fn alloc_zeroed(&self, bytes: usize) -> Result<Arc<Buffer>> {
+        self.alloc_with(bytes, true)
+    }
+
+    fn alloc_with(&self, bytes: usize, zero: bool) -> Result<Arc<Buffer>> {
+        let storage = match self.kind() {
+            Kind::Cpu => Storage::Host(self.alloc_host(bytes, zero)?),
+            #[cfg(feature = "cubecl")]
+            Kind::Cube(cube) => {
+                self.0.pool.account(bytes);
+                Storage::Cube(cube.alloc(bytes)?)
+            }
+        };
+        Ok(Buffer::new(storage, bytes, self.clone()))
+    }
+
+    fn alloc_host(&self, bytes: usize, zero: bool) -> Result<HostBuffer> {
+        let host = self.0.pool.take(bytes, zero);
+        host.ok_or_else(|| Error::Memory {
+            device: self.name().to_owned(),
+            bytes,
+            reason: format!("the system has none left, {} bytes are in use", self.bytes_live()),
+        })
+    }
+
+    /// Takes back the memory of a dropped buffer.
+    pub(crate) fn reclaim(&self, storage: Storage, bytes: usize) {
+        match storage {
+            Storage::Host(host) => self.0.pool.give(host),
+            #[cfg(feature = "cubecl")]
+            Storage::Cube(_) => self.0.pool.unaccount(bytes),
+        }
+        #[cfg(not(feature = "cubecl"))]
+        let _ = bytes;
+    }
+}
+
+/// The elements as plain bytes.
+pub(crate) fn bytes_of<T: Element>(elements: &[T]) -> &[u8] {
+    debug_assert_eq!(size_of::<T>(), T::COMPONENTS * <T::Scalar as Scalar>::TY.bytes());
+    // SAFETY: an element is scalars in a row without padding, by the contract of `Element`.
+    unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
+}

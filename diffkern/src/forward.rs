@@ -1,0 +1,270 @@
+//! Forward mode: tangents that travel beside the launches, several directions at once, without a tape.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::cell::RefCell;
+
+use crate::array::{AnyArray, Array, Dots};
+use crate::backend::{self, LaunchArg, Which};
+use crate::buffer::Buffer;
+use crate::device::Device;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::ids::IdMap;
+use crate::kernel::{Access, Arg};
+use crate::launch::{Call, part};
+use crate::tape::context;
+
+/// Tangents that go into a program along one direction: arrays with their derivatives.
+pub type Direction<'a> = &'a [(&'a AnyArray, &'a AnyArray)];
+
+thread_local! {
+    static SESSION: RefCell<Option<Session>> = const { RefCell::new(None) };
+}
+
+struct Session {
+    id: u64,
+    directions: usize,
+    /// Zeros by size, for arrays that have no tangent.
+    zeros: IdMap<(Device, Arc<Buffer>), usize>,
+}
+
+/// The derivatives of what a program computed, see [`jvp`].
+#[derive(Clone, Copy, Debug)]
+pub struct Tangents {
+    session: u64,
+    directions: usize,
+}
+
+impl Tangents {
+    /// Derivative of `array` along direction `k`, as it was at the end of the program: zero where it does not depend on
+    /// the inputs.
+    ///
+    /// # Errors
+    /// When there is no such direction, or the array has taken part in a later `jvp`.
+    pub fn get<T: Element>(&self, k: usize, array: &Array<T>) -> Result<Array<T>> {
+        Array::try_from(self.get_any(k, array.any())?)
+    }
+
+    /// The same for an array whose type is known at run time only.
+    ///
+    /// # Errors
+    /// As [`Tangents::get`].
+    pub fn get_any(&self, k: usize, array: &AnyArray) -> Result<AnyArray> {
+        if k >= self.directions {
+            return Err(Error::Jvp(format!("direction {k} of {}", self.directions)));
+        }
+        let ((at, bytes), device) = (array.byte_range(), array.device());
+        let tangent = device.alloc_zeroed(bytes)?;
+        match array.lock_dots().as_ref() {
+            Some(dots) if dots.session != self.session => {
+                return Err(Error::Jvp(format!("array {} has taken part in a later jvp since", array.id())));
+            }
+            Some(Dots { buffers, .. }) => {
+                if let Some(dot) = buffers.get(k).and_then(Option::as_ref) {
+                    device.copy(dot, at, &tangent, 0, bytes)?;
+                }
+            }
+            None => {}
+        }
+        Ok(AnyArray::over(device, array.scalar(), array.elem(), array.len() as u32, tangent))
+    }
+}
+
+/// Runs `program` and the derivatives of all that it computes, along several directions at once: one run of the
+/// kernels, one run of their tangents per direction. Rollouts inside take no more memory than without.
+///
+/// ```ignore
+/// let (loss, tangents) = jvp(&[&[(&mu, &one)], &[(&lambda, &one)]], || simulate(&mu, &lambda))?;
+/// let d_mu = tangents.get(0, &loss)?;
+/// ```
+///
+/// # Errors
+/// What `program` returns; when a tangent does not have the shape of its array; when a tape records on this thread.
+pub fn jvp<R, E: From<Error>>(
+    directions: &[Direction<'_>],
+    program: impl FnOnce() -> Result<R, E>,
+) -> Result<(R, Tangents), E> {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    if context::mode().forward() || context::is_recording() || context::is_stepping() {
+        let reason = "it runs inside another jvp, a recording or a rollout; give all directions to the outermost jvp";
+        return Err(Error::Jvp(reason.to_owned()).into());
+    }
+    let session = NEXT.fetch_add(1, Ordering::Relaxed);
+    for (k, direction) in directions.iter().enumerate() {
+        for (array, tangent) in *direction {
+            seed(session, (k, directions.len()), array, tangent)?;
+        }
+    }
+    struct End;
+    impl Drop for End {
+        fn drop(&mut self) {
+            context::set_forward(false);
+            SESSION.with_borrow_mut(Option::take);
+        }
+    }
+    let open = Session { id: session, directions: directions.len(), zeros: IdMap::default() };
+    SESSION.with_borrow_mut(|slot| *slot = Some(open));
+    let end = End;
+    context::set_forward(true);
+    let result = program()?;
+    drop(end);
+    Ok((result, Tangents { session, directions: directions.len() }))
+}
+
+fn seed(session: u64, (k, of): (usize, usize), array: &AnyArray, tangent: &AnyArray) -> Result<()> {
+    let shape = |a: &AnyArray| (a.elem(), a.scalar(), a.len());
+    if shape(array) != shape(tangent) || array.device() != tangent.device() || !array.is_real() {
+        return Err(Error::Jvp(format!("{tangent:?} is not a tangent of {array:?}: shape, type and device must agree")));
+    }
+    with_dots(session, of, array, |dots| {
+        let (to_at, bytes) = array.byte_range();
+        let to = writable(&mut dots[k], array)?;
+        array.device().copy(&tangent.buffer(), tangent.byte_range().0, to, to_at, bytes)
+    })
+}
+
+/// Calls `act` with the tangents of `array` in this session.
+fn with_dots<R>(
+    session: u64,
+    directions: usize,
+    array: &AnyArray,
+    act: impl FnOnce(&mut [Option<Arc<Buffer>>]) -> R,
+) -> R {
+    let mut guard = array.lock_dots();
+    let dots = match guard.take() {
+        Some(dots) if dots.session == session => dots,
+        _ => Dots { session, buffers: vec![None; directions] },
+    };
+    act(&mut guard.insert(dots).buffers)
+}
+
+/// The tangent, zero if it was absent, with no other reference to it.
+fn writable<'a>(dot: &'a mut Option<Arc<Buffer>>, array: &AnyArray) -> Result<&'a Arc<Buffer>> {
+    let mut buffer = match dot.take() {
+        Some(buffer) => buffer,
+        None => array.device().alloc_zeroed(array.base_bytes())?,
+    };
+    Buffer::unshare(&mut buffer)?;
+    Ok(dot.insert(buffer))
+}
+
+fn current() -> Option<(u64, usize)> {
+    SESSION.with_borrow(|s| s.as_ref().map(|s| (s.id, s.directions)))
+}
+
+/// The tangent of `array` along direction `k`, if it has one.
+fn dot(session: u64, array: &AnyArray, k: usize) -> Option<Arc<Buffer>> {
+    let dots = array.lock_dots();
+    dots.as_ref().filter(|dots| dots.session == session).and_then(|dots| dots.buffers.get(k)?.clone())
+}
+
+/// Zeros of the size of an array.
+fn zeros(array: &AnyArray) -> Result<Arc<Buffer>> {
+    let (bytes, device) = (array.base_bytes(), array.device());
+    let cached = SESSION.with_borrow(|s| s.as_ref().and_then(|s| s.zeros.get(&bytes).cloned()));
+    if let Some((_, buffer)) = cached.filter(|(of, _)| of == device) {
+        return Ok(buffer);
+    }
+    let buffer = device.alloc_zeroed(bytes)?;
+    SESSION.with_borrow_mut(|s| {
+        if let Some(session) = s {
+            session.zeros.insert(bytes, (device.clone(), buffer.clone()));
+        }
+    });
+    Ok(buffer)
+}
+
+/// Runs the tangents of a launch.
+pub(crate) fn launch(call: Call<'_>, reads: &[Option<Arc<Buffer>>]) -> Result<()> {
+    let Some((session, directions)) = current() else { return Ok(()) };
+    (0..directions).try_for_each(|k| launch_direction(call, reads, session, k, directions))
+}
+
+fn launch_direction(
+    call: Call<'_>,
+    reads: &[Option<Arc<Buffer>>],
+    session: u64,
+    k: usize,
+    directions: usize,
+) -> Result<()> {
+    let real = || call.arrays().filter(|(_, array, _)| array.is_real());
+    if !real().any(|(_, array, _)| dot(session, array, k).is_some()) {
+        return Ok(());
+    }
+    let primals: Vec<Option<Arc<Buffer>>> = call
+        .args
+        .iter()
+        .enumerate()
+        .map(|(slot, arg)| match arg {
+            Arg::Array(array) => reads[slot].clone().or_else(|| Some(array.buffer())),
+            _ => None,
+        })
+        .collect();
+    let mut dots: Vec<(&AnyArray, Arc<Buffer>)> = Vec::new();
+    for (_, array, access) in real().filter(|(_, _, access)| access.writes()) {
+        debug_assert!(access != Access::Take);
+        let buffer = with_dots(session, directions, array, |dots| writable(&mut dots[k], array).cloned())?;
+        dots.push((array, buffer));
+    }
+    let mut args: Vec<LaunchArg<'_, Buffer>> = Vec::with_capacity(call.args.len() * 2);
+    for ((arg, primal), param) in call.args.iter().zip(&primals).zip(call.def.tangent.params) {
+        let used = crate::launch::access(param) != Access::Unused;
+        args.push(match (*arg, primal.as_deref()) {
+            (Arg::Array(array), Some(buffer)) if used => part(array, buffer),
+            (Arg::Array(array), _) => LaunchArg::Absent { len: array.len() as u32 },
+            (Arg::Real(x), _) => LaunchArg::Real(x),
+            (Arg::U32(x), _) => LaunchArg::U32(x),
+            (Arg::I32(x), _) => LaunchArg::I32(x),
+            (Arg::Usize(x), _) => LaunchArg::Usize(x),
+            (Arg::Bool(x), _) => LaunchArg::Bool(x),
+        });
+    }
+    let mut tangents: Vec<(&AnyArray, Arc<Buffer>)> = Vec::new();
+    for (_, array, access) in real() {
+        let written = dots.iter().find(|(to, _)| to.id() == array.id()).map(|(_, buffer)| buffer.clone());
+        let buffer = match (access.writes(), written) {
+            (_, Some(buffer)) => buffer,
+            _ => match dot(session, array, k) {
+                Some(buffer) => buffer,
+                None => zeros(array)?,
+            },
+        };
+        tangents.push((array, buffer));
+    }
+    args.extend(tangents.iter().map(|(array, buffer)| part(array, buffer)));
+    let program = (call.def, Which::Tangent, call.native.tangent);
+    backend::run(call.device, program, call.native.scalar, call.domain, &args)
+}
+
+/// The elements have become constants.
+pub(crate) fn clear(array: &AnyArray) -> Result<()> {
+    let Some((session, directions)) = current() else { return Ok(()) };
+    with_dots(session, directions, array, |dots| {
+        let (at, bytes) = array.byte_range();
+        dots.iter_mut().filter(|dot| dot.is_some()).try_for_each(|dot| {
+            let to = writable(dot, array)?;
+            array.device().clear(to, at, bytes)
+        })
+    })
+}
+
+/// The elements have become those of another array.
+pub(crate) fn copy(to: &AnyArray, from: &AnyArray) -> Result<()> {
+    let Some((session, directions)) = current() else { return Ok(()) };
+    for k in 0..directions {
+        let source = dot(session, from, k);
+        with_dots(session, directions, to, |dots| {
+            let (at, bytes) = to.byte_range();
+            match source {
+                Some(source) => {
+                    let target = writable(&mut dots[k], to)?;
+                    to.device().copy(&source, from.byte_range().0, target, at, bytes)
+                }
+                None if dots[k].is_some() => to.device().clear(writable(&mut dots[k], to)?, at, bytes),
+                None => Ok(()),
+            }
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,220 @@
+//! The gradient of a function of some numbers.
+
+use super::GradReport;
+use super::differences::{Estimate, Ladder, RATIO};
+use super::random::Random;
+use crate::error::{Error, Result};
+
+/// How [`check`] checks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Of the random directions.
+    pub seed: u64,
+    /// Number of directions.
+    pub directions: usize,
+    /// Largest relative error of a directional derivative.
+    pub tolerance: f64,
+    /// Least Taylor rate with the gradient.
+    pub least_rate: f64,
+    /// Largest step of the ladder, relative to the scales.
+    pub first_step: f64,
+    /// Number of steps of the ladder, each a quarter of the one before. The function is called twice per step.
+    pub steps: usize,
+    /// Size of a usual change of each number; empty for the larger of 1 and its absolute value.
+    pub scales: Vec<f64>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            seed: 0,
+            directions: 3,
+            tolerance: 1e-6,
+            least_rate: 1.9,
+            first_step: 1e-2,
+            steps: 8,
+            scales: Vec::new(),
+        }
+    }
+}
+
+/// Compares `grad`, the gradient of `f` at `at`, with finite differences along random directions (a ladder of steps,
+/// the best of its plateau), and measures the rates at which the Taylor remainder shrinks with and without it.
+///
+/// # Errors
+/// When the gradient is wrong: the message has the seed, the worst component, both derivatives and the step. When more
+/// than half of the directions meet a kink, or `f` fails.
+pub fn check(
+    f: impl Fn(&[f64]) -> Result<f64>,
+    grad: &[f64],
+    at: &[f64],
+    options: &Options,
+) -> Result<GradReport> {
+    if grad.len() != at.len() {
+        return Err(Error::Length { what: "gradient check", found: grad.len(), expected: at.len() });
+    }
+    if !options.scales.is_empty() && options.scales.len() != at.len() {
+        return Err(Error::Length { what: "gradient check, scales", found: options.scales.len(), expected: at.len() });
+    }
+    let scales: Vec<f64> = match options.scales.is_empty() {
+        true => at.iter().map(|x| x.abs().max(1.0)).collect(),
+        false => options.scales.clone(),
+    };
+    let problem = Problem { f: &f, grad, at, options, value: f(at)? };
+    let mut random = Random::new(options.seed);
+    let mut report =
+        GradReport { taylor_rate: f64::INFINITY, taylor_rate_without: f64::INFINITY, ..GradReport::default() };
+    while report.directions < options.directions {
+        let direction: Vec<f64> = scales.iter().map(|s| s * random.component()).collect();
+        let ladder = problem.ladder(&direction)?;
+        let estimate = ladder.estimate();
+        if let Some((left, right)) = estimate.kink {
+            report.redrawn += 1;
+            if 2 * report.redrawn > options.directions.max(2) {
+                return Err(Error::Gradient(format!(
+                    "seed {}: {} directions meet a kink (one-sided derivatives {left} and {right}); check at another \
+                     point",
+                    options.seed, report.redrawn
+                )));
+            }
+            continue;
+        }
+        report.directions += 1;
+        report.difference_error = report.difference_error.max(problem.compare(&direction, &scales, estimate)?);
+        let slope = problem.slope(&direction);
+        report.taylor_rate = report.taylor_rate.min(rate(&ladder, slope));
+        report.taylor_rate_without = report.taylor_rate_without.min(rate(&ladder, 0.0));
+    }
+    match report.taylor_rate >= options.least_rate {
+        true => Ok(report),
+        false => Err(Error::Gradient(format!(
+            "seed {}: Taylor rate {:.3} (without the gradient {:.3}), {} is needed",
+            options.seed, report.taylor_rate, report.taylor_rate_without, options.least_rate
+        ))),
+    }
+}
+
+struct Problem<'a, F> {
+    f: &'a F,
+    grad: &'a [f64],
+    at: &'a [f64],
+    options: &'a Options,
+    value: f64,
+}
+
+impl<F: Fn(&[f64]) -> Result<f64>> Problem<'_, F> {
+    fn moved(&self, direction: &[f64], h: f64) -> Result<f64> {
+        let x: Vec<f64> = self.at.iter().zip(direction).map(|(x, d)| x + h * d).collect();
+        (self.f)(&x)
+    }
+
+    fn ladder(&self, direction: &[f64]) -> Result<Ladder> {
+        let steps = Ladder::steps(self.options.first_step, self.options.steps);
+        let plus = steps.iter().map(|&h| self.moved(direction, h)).collect::<Result<_>>()?;
+        let minus = steps.iter().map(|&h| self.moved(direction, -h)).collect::<Result<_>>()?;
+        Ok(Ladder { steps, at: self.value, plus, minus })
+    }
+
+    fn slope(&self, direction: &[f64]) -> f64 {
+        self.grad.iter().zip(direction).map(|(g, d)| g * d).sum()
+    }
+
+    /// The relative error along `direction`, or an error that says where it comes from.
+    fn compare(&self, direction: &[f64], scales: &[f64], estimate: Estimate) -> Result<f64> {
+        let slope = self.slope(direction);
+        let size: f64 = self.grad.iter().zip(direction).map(|(g, d)| (g * d).powi(2)).sum::<f64>().sqrt();
+        let error = relative(slope, estimate.derivative, 1e-2 * size);
+        if error <= self.options.tolerance {
+            return Ok(error);
+        }
+        let culprit = self.culprit(scales)?;
+        Err(Error::Gradient(format!(
+            "seed {}: along a random direction the gradient says {slope}, finite differences {} (step {:e}): relative \
+             error {error:.2e}, allowed {:e}{culprit}",
+            self.options.seed, estimate.derivative, estimate.step, self.options.tolerance
+        )))
+    }
+
+    /// The worst of the most influential components.
+    fn culprit(&self, scales: &[f64]) -> Result<String> {
+        let mut order: Vec<usize> = (0..self.grad.len()).collect();
+        let influence = |k: usize| (self.grad[k] * scales[k]).abs();
+        order.sort_by(|&a, &b| influence(b).total_cmp(&influence(a)));
+        let mut worst: Option<(f64, usize, Estimate)> = None;
+        for k in order.into_iter().take(8) {
+            let mut direction = vec![0.0; self.grad.len()];
+            direction[k] = scales[k];
+            let estimate = self.ladder(&direction)?.estimate();
+            let error = relative(self.grad[k] * scales[k], estimate.derivative, 0.0);
+            if worst.is_none_or(|(most, ..)| error > most) {
+                worst = Some((error, k, estimate));
+            }
+        }
+        Ok(worst.map_or_else(String::new, |(_, k, estimate)| {
+            let numeric = estimate.derivative / scales[k];
+            let step = estimate.step * scales[k];
+            format!("; component {k}: analytic {}, numeric {numeric}, step {step:e}", self.grad[k])
+        }))
+    }
+}
+
+fn relative(analytic: f64, numeric: f64, floor: f64) -> f64 {
+    let size = analytic.abs().max(numeric.abs()).max(floor);
+    match (analytic - numeric).abs() {
+        0.0 => 0.0,
+        error => error / size,
+    }
+}
+
+/// Order at which the remainder `f(h) - f(0) - h slope` shrinks: from the smallest steps at which it is not rounding.
+fn rate(ladder: &Ladder, slope: f64) -> f64 {
+    let remainder = |j: usize| (ladder.plus[j] - ladder.at - ladder.steps[j] * slope).abs();
+    let rounding = 1e3 * f64::EPSILON * ladder.at.abs().max(ladder.plus[0].abs());
+    let pair = (0..ladder.steps.len().saturating_sub(1)).rev().find(|&j| remainder(j + 1) > rounding);
+    pair.map_or(f64::INFINITY, |j| (remainder(j + 1) / remainder(j)).ln() / RATIO.ln())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn f(x: &[f64]) -> Result<f64> {
+        Ok(x[0].sin() * x[1].exp() + x[2] * x[2] * x[0])
+    }
+
+    fn gradient(x: &[f64]) -> Vec<f64> {
+        vec![x[0].cos() * x[1].exp() + x[2] * x[2], x[0].sin() * x[1].exp(), 2.0 * x[2] * x[0]]
+    }
+
+    #[test]
+    fn a_right_gradient_passes_with_rate_two() {
+        let at = [0.4, -0.3, 1.2];
+        let report = check(f, &gradient(&at), &at, &Options::default()).expect("right");
+        assert!(report.difference_error < 1e-9, "{report}");
+        assert!((report.taylor_rate - 2.0).abs() < 0.1, "{report}");
+        assert!((report.taylor_rate_without - 1.0).abs() < 0.1, "{report}");
+    }
+
+    #[test]
+    fn a_wrong_gradient_is_named() {
+        let at = [0.4, -0.3, 1.2];
+        let mut wrong = gradient(&at);
+        wrong[2] *= 1.001;
+        let message = check(f, &wrong, &at, &Options::default()).expect_err("wrong").to_string();
+        for part in ["seed 0", "component 2", "analytic", "numeric", "step"] {
+            assert!(message.contains(part), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_kink_is_reported() {
+        let message = check(|x| Ok(x[0].abs()), &[1.0], &[0.0], &Options::default()).expect_err("kink").to_string();
+        assert!(message.contains("kink"), "{message}");
+    }
+
+    #[test]
+    fn a_linear_function_has_no_remainder() {
+        let report = check(|x| Ok(2.0 * x[0]), &[2.0], &[1.0], &Options::default()).expect("right");
+        assert!(report.taylor_rate > 1.9);
+    }
+}

@@ -1,0 +1,129 @@
+//! The typed launch: checks, exclusion, the run, and what tapes and tangents want to know of it.
+
+mod check;
+
+use std::sync::{Arc, MutexGuard};
+use std::time::Instant;
+
+use crate::array::{AnyArray, Cell};
+use crate::backend::{self, LaunchArg, Which};
+use crate::buffer::Buffer;
+use crate::device::Device;
+use crate::domain::Domain;
+use crate::error::Result;
+use crate::forward;
+use crate::kernel::{Access, Arg, KernelDef, Native, ParamDef, ParamKind};
+use crate::tape::context;
+
+/// A launch that has passed its checks.
+#[derive(Clone, Copy)]
+pub(crate) struct Call<'a> {
+    pub(crate) def: &'static KernelDef,
+    pub(crate) native: Native,
+    pub(crate) domain: Domain,
+    pub(crate) args: &'a [Arg<'a>],
+    pub(crate) device: &'a Device,
+}
+
+impl<'a> Call<'a> {
+    /// The array arguments: slot, array, access.
+    pub(crate) fn arrays(self) -> impl Iterator<Item = (usize, &'a AnyArray, Access)> {
+        self.args.iter().zip(self.def.primal.params).enumerate().filter_map(|(slot, (arg, param))| match arg {
+            Arg::Array(array) => Some((slot, *array, access(param))),
+            _ => None,
+        })
+    }
+
+    /// The arrays that it writes.
+    pub(crate) fn writes(self) -> impl Iterator<Item = &'a AnyArray> {
+        self.arrays().filter(|(_, _, access)| access.writes()).map(|(_, array, _)| array)
+    }
+}
+
+pub(crate) fn access(param: &ParamDef) -> Access {
+    match param.kind {
+        ParamKind::Array { access, .. } => access,
+        ParamKind::Scalar { .. } => Access::Unused,
+    }
+}
+
+/// Runs a kernel once per index of `domain`. What the host can check is checked; on a GPU the kernel itself runs later.
+///
+/// # Errors
+/// When the arguments do not fit, an index is out of range, the device fails, or a tape refuses the launch.
+pub fn launch(def: &'static KernelDef, native: Native, domain: Domain, args: &[Arg<'_>]) -> Result<()> {
+    let Some(device) = check::check(def, &native, args)? else {
+        return Ok(());
+    };
+    let call = Call { def, native, domain, args, device };
+    let mode = context::mode();
+    if mode.observed() {
+        context::before_launch(call)?;
+    }
+    let reads = read_buffers(call);
+    if !mode.any() {
+        return run_primal(call, &reads);
+    }
+    let start = Instant::now();
+    run_primal(call, &reads)?;
+    let seconds = start.elapsed().as_secs_f64();
+    if mode.observed() {
+        context::after_launch(call, &reads, seconds);
+    }
+    if mode.forward() {
+        forward::launch(call, &reads)?;
+    }
+    Ok(())
+}
+
+fn run_primal(call: Call<'_>, reads: &[Option<Arc<Buffer>>]) -> Result<()> {
+    let mut writes = lock_writes(call);
+    for (_, cell) in &mut writes {
+        Buffer::unshare(&mut cell.buffer)?;
+        cell.version += 1;
+    }
+    let mut args: Vec<LaunchArg<'_, Buffer>> = Vec::with_capacity(call.args.len());
+    for (slot, arg) in call.args.iter().enumerate() {
+        args.push(match *arg {
+            Arg::Array(array) => {
+                let written = || writes.iter().find(|(id, _)| *id == array.id()).map(|(_, cell)| &*cell.buffer);
+                match reads[slot].as_deref().or_else(written) {
+                    Some(buffer) => part(array, buffer),
+                    None => LaunchArg::Absent { len: array.len() as u32 },
+                }
+            }
+            Arg::Real(x) => LaunchArg::Real(x),
+            Arg::U32(x) => LaunchArg::U32(x),
+            Arg::I32(x) => LaunchArg::I32(x),
+            Arg::Usize(x) => LaunchArg::Usize(x),
+            Arg::Bool(x) => LaunchArg::Bool(x),
+        });
+    }
+    let program = (call.def, Which::Primal, call.native.primal);
+    backend::run(call.device, program, call.native.scalar, call.domain, &args)
+}
+
+/// The elements of `array` within `buffer`, which has those of the whole array that it is a view of.
+pub(crate) fn part<'a>(array: &AnyArray, buffer: &'a Buffer) -> LaunchArg<'a, Buffer> {
+    LaunchArg::Buffer { buffer, offset: array.offset(), len: array.len() as u32, elem: array.elem() }
+}
+
+/// By slot, the present contents of what is read. A view of an array that is also written (elsewhere) is left out: it
+/// is reached through the lock.
+fn read_buffers(call: Call<'_>) -> Vec<Option<Arc<Buffer>>> {
+    let mut reads = vec![None; call.args.len()];
+    for (slot, array, access) in call.arrays() {
+        if access == Access::Read && !call.writes().any(|written| written.id() == array.id()) {
+            reads[slot] = Some(array.buffer());
+        }
+    }
+    reads
+}
+
+/// Locks what is written, in the order of identities, so that two launches never wait for each other.
+fn lock_writes(call: Call<'_>) -> Vec<(u64, MutexGuard<'_, Cell>)> {
+    let mut arrays: Vec<&AnyArray> = call.writes().collect();
+    arrays.sort_unstable_by_key(|array| array.id());
+    arrays.dedup_by_key(|array| array.id());
+    arrays.into_iter().map(|array| (array.id(), array.lock())).collect()
+}

@@ -1,0 +1,92 @@
+//! Sums over arrays: differentiable, with the same bits in every run on a device.
+
+use diffkern_macros::diff_kernel;
+
+use crate::array::Array;
+use crate::error::{Error, Result};
+use crate::float::Float;
+
+/// Elements that one thread adds up.
+const BLOCK: usize = 64;
+
+/// `y_i` = sum of the `block` elements of `x` from `i * block` on, in order.
+#[diff_kernel]
+fn sum_blocks<F: Float>(x: &Array<F>, y: &mut Array<F>, block: usize) {
+    let lo = ABSOLUTE_POS * block;
+    let hi = (lo + block).min(x.len());
+    let mut sum = F::new(0.0);
+    for k in lo..hi {
+        sum += x[k];
+    }
+    y[ABSOLUTE_POS] = sum;
+}
+
+/// `z = x y` by element.
+#[diff_kernel]
+fn multiply<F: Float>(x: &Array<F>, y: &Array<F>, z: &mut Array<F>) {
+    z[ABSOLUTE_POS] = x[ABSOLUTE_POS] * y[ABSOLUTE_POS];
+}
+
+/// `total += x * scale`, of one element.
+#[diff_kernel]
+fn add_scaled<F: Float>(x: &Array<F>, total: &mut Array<F>, scale: F) {
+    total[ABSOLUTE_POS] += x[0] * scale;
+}
+
+/// The sum of all elements, an array of one; 0 for an empty array. Blocks of elements are added up in a tree, so the
+/// rounding error grows with the logarithm of the length.
+///
+/// # Errors
+/// When memory is short or the device fails.
+pub fn sum<F: Float>(x: &Array<F>) -> Result<Array<F>> {
+    let device = x.device();
+    if x.is_empty() {
+        return device.zeros(1);
+    }
+    let mut x = x.clone();
+    loop {
+        let y = device.uninit::<F>(x.len().div_ceil(BLOCK))?;
+        sum_blocks(y.len(), &x, &y, BLOCK)?;
+        if y.len() == 1 {
+            return Ok(y);
+        }
+        x = y;
+    }
+}
+
+/// Adds `scale` times the sum of all elements to `total`, an array of one.
+///
+/// # Errors
+/// When `total` has not one element, memory is short or the device fails.
+pub fn sum_into<F: Float>(x: &Array<F>, scale: F, total: &Array<F>) -> Result<()> {
+    if total.len() != 1 {
+        return Err(Error::Length { what: "sum_into", found: total.len(), expected: 1 });
+    }
+    add_scaled(1, &sum(x)?, total, scale)
+}
+
+/// The mean of all elements, an array of one.
+///
+/// # Errors
+/// When the array is empty, memory is short or the device fails.
+pub fn mean<F: Float>(x: &Array<F>) -> Result<Array<F>> {
+    if x.is_empty() {
+        return Err(Error::Invalid("mean of an empty array".to_owned()));
+    }
+    let total = x.device().zeros(1)?;
+    sum_into(x, F::from_f64(1.0 / x.len() as f64), &total)?;
+    Ok(total)
+}
+
+/// The sum of products of corresponding elements, an array of one.
+///
+/// # Errors
+/// When the lengths differ, memory is short or the device fails.
+pub fn dot<F: Float>(x: &Array<F>, y: &Array<F>) -> Result<Array<F>> {
+    if x.len() != y.len() {
+        return Err(Error::Length { what: "dot", found: y.len(), expected: x.len() });
+    }
+    let products = x.device().uninit::<F>(x.len())?;
+    multiply(x.len(), x, y, &products)?;
+    sum(&products)
+}

@@ -1,0 +1,123 @@
+//! What a tape did and what it cost.
+
+use std::fmt;
+
+use crate::kernel::KernelDef;
+
+/// Account of a tape, for people and for programs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// Launches made while it recorded or replayed, recorded or not.
+    pub launches: usize,
+    /// Adjoint launches made by `backward`.
+    pub adjoint_launches: usize,
+    /// Entries on the tape; a rollout is one.
+    pub nodes: usize,
+    /// Bytes of arrays that the tape keeps now, snapshots included.
+    pub bytes_kept: usize,
+    /// The most that it kept, the adjoints of `backward` included.
+    pub peak_bytes: usize,
+    /// By kernel, the most expensive first.
+    pub kernels: Vec<KernelReport>,
+    /// By rollout, in the order of recording.
+    pub rollouts: Vec<RolloutReport>,
+}
+
+/// Account of one kernel. On a GPU the times are those of submitting the launches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelReport {
+    /// Name of the kernel.
+    pub name: &'static str,
+    /// Launches of the kernel.
+    pub launches: usize,
+    /// Time of these \[s\].
+    pub seconds: f64,
+    /// Launches of its adjoint.
+    pub adjoint_launches: usize,
+    /// Time of these \[s\].
+    pub adjoint_seconds: f64,
+}
+
+impl KernelReport {
+    pub(crate) fn of(def: &'static KernelDef) -> KernelReport {
+        KernelReport { name: def.name, launches: 0, seconds: 0.0, adjoint_launches: 0, adjoint_seconds: 0.0 }
+    }
+
+    pub(crate) fn total_seconds(&self) -> f64 {
+        self.seconds + self.adjoint_seconds
+    }
+}
+
+/// Account of one rollout.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RolloutReport {
+    /// Number of steps.
+    pub steps: usize,
+    /// The schedule in use, in words.
+    pub schedule: String,
+    /// Bytes of one state.
+    pub state_bytes: usize,
+    /// Bytes that the schedule is expected to need at most, where a byte budget was given.
+    pub predicted_bytes: Option<usize>,
+    /// Steps that recording and one `backward` will run, per step of the rollout.
+    pub predicted_factor: f64,
+    /// Steps run so far.
+    pub steps_run: usize,
+    /// Steps run by recording and the first `backward`, per step of the rollout; what has been run so far before it.
+    pub measured_factor: f64,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "launches {}   adjoint launches {}   nodes {}   kept {}   peak {}",
+            self.launches,
+            self.adjoint_launches,
+            self.nodes,
+            Bytes(self.bytes_kept),
+            Bytes(self.peak_bytes)
+        )?;
+        for r in &self.rollouts {
+            write!(
+                f,
+                "rollout of {} steps: {}, state {}, recompute factor predicted {:.4}, measured {:.4}",
+                r.steps,
+                r.schedule,
+                Bytes(r.state_bytes),
+                r.predicted_factor,
+                r.measured_factor
+            )?;
+            match r.predicted_bytes {
+                Some(bytes) => writeln!(f, ", at most {} predicted", Bytes(bytes))?,
+                None => writeln!(f)?,
+            }
+        }
+        let width = self.kernels.iter().map(|k| k.name.len()).max().unwrap_or(0).max("kernel".len());
+        writeln!(f, "{:<width$}  {:>9}  {:>11}  {:>9}  {:>11}", "kernel", "launches", "ms", "adjoints", "ms")?;
+        for k in &self.kernels {
+            let (ms, adjoint_ms) = (k.seconds * 1e3, k.adjoint_seconds * 1e3);
+            writeln!(
+                f,
+                "{:<width$}  {:>9}  {ms:>11.3}  {:>9}  {adjoint_ms:>11.3}",
+                k.name, k.launches, k.adjoint_launches
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// A number of bytes, for people.
+pub(crate) struct Bytes(pub(crate) usize);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = self.0 as f64;
+        match self.0 {
+            0..1024 => write!(f, "{} B", self.0),
+            1024..1_048_576 => write!(f, "{:.1} KiB", bytes / 1024.0),
+            1_048_576..1_073_741_824 => write!(f, "{:.1} MiB", bytes / 1_048_576.0),
+            _ => write!(f, "{:.2} GiB", bytes / 1_073_741_824.0),
+        }
+    }
+}

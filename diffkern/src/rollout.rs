@@ -1,0 +1,67 @@
+//! Long sequences of steps: run, and when a tape records, reversed within a budget of memory.
+
+mod machine;
+mod replay;
+mod state;
+
+pub use state::State;
+
+use crate::error::{Error, Result};
+use crate::ids::{IdMap, next_id};
+use crate::schedule::Schedule;
+use crate::tape::context;
+use machine::Machine;
+use state::{observe, refresh};
+
+/// Runs `steps` steps from `state`: `state = step(&state, k)?` for `k` from 0. While a tape records on this thread, the
+/// rollout is recorded as one entry that `backward` replays by `schedule`; inside [`jvp`](crate::jvp) the tangents
+/// travel along.
+///
+/// The step is pure: what it reads and may change from step to step is in the state, including what is not an array.
+/// It may write the arrays of its state (the state given here keeps its values) and those it makes; it may read any.
+/// Gradients reach the state given here and every array that the steps read.
+///
+/// # Errors
+/// What a step returns; when it writes an array that is neither in the state nor made inside the step, or returns
+/// arrays of another number or shape. From `backward`: when a replayed step launches something else, with other scalars
+/// or shapes, or reads other values to the host, than it did at first.
+pub fn rollout<S: State + 'static>(
+    steps: usize,
+    schedule: Schedule,
+    state: S,
+    step: impl Fn(&S, usize) -> Result<S> + 'static,
+) -> Result<S> {
+    if let Schedule::Checkpoints(0) = schedule {
+        return Err(Error::Schedule("0 states cannot be restarted from; keep at least 1".to_owned()));
+    }
+    if steps == 0 {
+        return Ok(state);
+    }
+    let first_id = next_id();
+    observe(&state)?;
+    match context::with_recorder(|recorder, _| (recorder.ledger.clone(), recorder.overwrite())) {
+        Some((ledger, overwrite)) => replay::record(steps, schedule, state, step, (ledger, overwrite), first_id),
+        None => {
+            let mut machine = Machine::new(first_id, None);
+            let mut now = refresh(&state)?;
+            for k in 0..steps {
+                now = machine.run(&step, &now, k)?;
+            }
+            let captured = std::mem::take(&mut machine.captured);
+            pass_on(captured, machine.hashes.last().copied())?;
+            Ok(now)
+        }
+    }
+}
+
+/// Tells the step around this rollout, if there is one, what the steps in it have read.
+fn pass_on(captured: IdMap<crate::tape::monitor::Captured>, hash: Option<u64>) -> Result<()> {
+    context::with_monitor(|monitor| {
+        // In the order of identities, since the order of the table differs from run to run.
+        let mut arrays: Vec<_> = captured.into_values().map(|captured| captured.array).collect();
+        arrays.sort_by_key(|array| array.id());
+        arrays.iter().try_for_each(|array| monitor.read(array, &|| "a rollout inside the step".to_owned()))?;
+        monitor.fold(hash.unwrap_or(0));
+        Ok(())
+    })
+}

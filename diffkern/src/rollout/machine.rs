@@ -1,0 +1,135 @@
+//! Runs steps, one at a time, watched.
+
+use std::rc::Rc;
+
+use super::state::State;
+use crate::array::AnyArray;
+use crate::error::{Error, Result};
+use crate::ids::IdMap;
+use crate::tape::monitor::{Captured, Monitor};
+use crate::tape::{Frame, Ledger, Node, Overwrite, Recorder, Shape, context};
+
+/// The tape of one step.
+pub(super) struct StepTape {
+    pub(super) nodes: Vec<Node>,
+    pub(super) inputs: Vec<Shape>,
+    pub(super) outputs: Vec<Shape>,
+}
+
+/// Account and rules of the tape around.
+pub(super) type Record = (Rc<Ledger>, Overwrite);
+
+pub(super) struct Machine {
+    /// Identities from here on were made in the rollout.
+    first_id: u64,
+    record: Option<Record>,
+    /// One per step run so far: what it did.
+    pub(super) hashes: Vec<u64>,
+    /// What steps have read from outside.
+    pub(super) captured: IdMap<Captured>,
+    /// Those of them that have a gradient, once that is known.
+    pub(super) external: Vec<u64>,
+    /// Steps run, recorded or not.
+    pub(super) steps_run: usize,
+}
+
+impl Machine {
+    pub(super) fn new(first_id: u64, record: Option<Record>) -> Machine {
+        let (hashes, captured) = (Vec::new(), IdMap::default());
+        Machine { first_id, record, hashes, captured, external: Vec::new(), steps_run: 0 }
+    }
+
+    /// The account of the tape around.
+    pub(super) fn ledger(&self) -> Result<Rc<Ledger>> {
+        let record = self.record.as_ref().ok_or_else(|| Error::Schedule("no tape records".to_owned()))?;
+        Ok(record.0.clone())
+    }
+
+    /// Runs step `k` from `state` without recording it.
+    pub(super) fn run<S: State>(
+        &mut self,
+        step: &impl Fn(&S, usize) -> Result<S>,
+        state: &S,
+        k: usize,
+    ) -> Result<S> {
+        let inputs = state.arrays();
+        let (next, _) = self.watch(&inputs, k, None, || step(state, k))?;
+        Ok(next)
+    }
+
+    /// Runs step `k` from `state` and keeps its tape.
+    pub(super) fn record<S: State>(
+        &mut self,
+        step: &impl Fn(&S, usize) -> Result<S>,
+        state: &S,
+        k: usize,
+    ) -> Result<(S, StepTape)> {
+        let inputs = state.arrays();
+        let recorder = self.record.as_ref().map(|(ledger, overwrite)| {
+            let mut recorder = Recorder::new(ledger.clone(), *overwrite);
+            // Every real array of the state counts as having a gradient, in every step and with every schedule.
+            inputs.iter().filter(|array| array.is_real()).for_each(|array| recorder.add_external(array.id()));
+            self.external.iter().for_each(|&id| recorder.add_external(id));
+            recorder
+        });
+        let (next, recorder) = self.watch(&inputs, k, recorder, || step(state, k))?;
+        let nodes = recorder.map(|recorder| recorder.into_parts().0).unwrap_or_default();
+        let shapes = |arrays: &[AnyArray]| arrays.iter().map(Shape::of).collect();
+        let tape = StepTape { nodes, inputs: shapes(&inputs), outputs: shapes(&next.arrays()) };
+        Ok((next, tape))
+    }
+
+    fn watch<S: State>(
+        &mut self,
+        inputs: &[AnyArray],
+        k: usize,
+        recorder: Option<Recorder>,
+        step: impl FnOnce() -> Result<S>,
+    ) -> Result<(S, Option<Recorder>)> {
+        let ledger = self.record.as_ref().map(|(ledger, _)| ledger.clone());
+        let monitor = Monitor::new(k, self.first_id, inputs, std::mem::take(&mut self.captured), ledger);
+        let (next, frame) = context::within(Frame { recorder, monitor: Some(monitor) }, step);
+        self.steps_run += 1;
+        let mut hash = 0;
+        if let Some(mut monitor) = frame.monitor {
+            if let Ok(next) = &next {
+                monitor.returned(&next.arrays());
+            }
+            hash = monitor.hash();
+            self.captured = monitor.captured;
+        }
+        let next = next?;
+        check_shapes(inputs, &next.arrays(), k)?;
+        match self.hashes.get(k) {
+            None => self.hashes.push(hash),
+            Some(&first) if first == hash => {}
+            Some(_) => return Err(not_repeated(k)),
+        }
+        Ok((next, frame.recorder))
+    }
+}
+
+fn not_repeated(step: usize) -> Error {
+    Error::Rollout {
+        step,
+        reason: "on replay it did not do what it did at first: other launches, scalars or shapes, or other values read \
+                 to or written from the host; make the step depend on its state and number alone"
+            .to_owned(),
+    }
+}
+
+fn check_shapes(inputs: &[AnyArray], outputs: &[AnyArray], step: usize) -> Result<()> {
+    let wrong = |reason| Err(Error::Rollout { step, reason });
+    if inputs.len() != outputs.len() {
+        return wrong(format!("it returned {} arrays, its state has {}", outputs.len(), inputs.len()));
+    }
+    for (k, (a, b)) in inputs.iter().zip(outputs).enumerate() {
+        if (a.elem(), a.scalar(), a.len()) != (b.elem(), b.scalar(), b.len()) || a.device() != b.device() {
+            return wrong(format!("array {k} of the state was {a:?}, it returned {b:?}; shapes must stay"));
+        }
+        if !b.is_whole() {
+            return wrong(format!("array {k} that it returned, {b:?}, is a view; return a copy (`copy_from`)"));
+        }
+    }
+    Ok(())
+}

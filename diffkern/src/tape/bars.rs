@@ -1,0 +1,124 @@
+//! Adjoints of arrays while a tape is walked backwards.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::ledger::{Kept, Ledger};
+use crate::array::AnyArray;
+use crate::buffer::Buffer;
+use crate::device::Device;
+use crate::error::Result;
+use crate::ids::IdMap;
+use crate::kernel::{ElemTy, ScalarTy};
+
+/// What backward needs to know of an array, which may be gone by then.
+#[derive(Clone)]
+pub(crate) struct Shape {
+    pub(crate) id: u64,
+    pub(crate) device: Device,
+    pub(crate) scalar: ScalarTy,
+    pub(crate) elem: ElemTy,
+    /// Of the whole array, in elements.
+    pub(crate) base_len: u32,
+    pub(crate) offset: u32,
+    pub(crate) len: u32,
+}
+
+impl Shape {
+    pub(crate) fn of(array: &AnyArray) -> Shape {
+        Shape {
+            id: array.id(),
+            device: array.device().clone(),
+            scalar: array.scalar(),
+            elem: array.elem(),
+            base_len: array.base_len(),
+            offset: array.offset(),
+            len: array.len() as u32,
+        }
+    }
+
+    fn elem_bytes(&self) -> usize {
+        self.elem.components() * self.scalar.bytes()
+    }
+
+    pub(crate) fn base_bytes(&self) -> usize {
+        self.base_len as usize * self.elem_bytes()
+    }
+
+    /// Start and size of the elements in the buffer of the whole array.
+    pub(crate) fn byte_range(&self) -> (usize, usize) {
+        (self.offset as usize * self.elem_bytes(), self.len as usize * self.elem_bytes())
+    }
+
+    pub(crate) fn overlaps(&self, other: &Shape) -> bool {
+        self.id == other.id && self.offset < other.offset + other.len && other.offset < self.offset + self.len
+    }
+}
+
+/// By identity of the array, its adjoint, of the size of the whole array. One reference each, so they may be written.
+pub(crate) struct Bars {
+    by_id: IdMap<Kept>,
+    pub(crate) ledger: Rc<Ledger>,
+}
+
+impl Bars {
+    pub(crate) fn new(ledger: &Rc<Ledger>) -> Bars {
+        Bars { by_id: IdMap::default(), ledger: ledger.clone() }
+    }
+
+    pub(crate) fn has(&self, id: u64) -> bool {
+        self.by_id.contains_key(&id)
+    }
+
+    pub(crate) fn get(&self, id: u64) -> Option<&Arc<Buffer>> {
+        self.by_id.get(&id).map(Kept::buffer)
+    }
+
+    /// The adjoint of an array, zero if it had none.
+    pub(crate) fn ensure(&mut self, shape: &Shape) -> Result<&Arc<Buffer>> {
+        use std::collections::hash_map::Entry;
+        let kept = match self.by_id.entry(shape.id) {
+            Entry::Occupied(kept) => kept.into_mut(),
+            Entry::Vacant(empty) => {
+                empty.insert(Kept::new(shape.device.alloc_zeroed(shape.base_bytes())?, &self.ledger))
+            }
+        };
+        Ok(kept.buffer())
+    }
+
+    pub(crate) fn take(&mut self, id: u64) -> Option<Kept> {
+        self.by_id.remove(&id)
+    }
+
+    /// Adds the adjoint `bar` of a whole array.
+    pub(crate) fn add(&mut self, shape: &Shape, bar: Kept) -> Result<()> {
+        match self.by_id.get(&shape.id) {
+            Some(sum) => {
+                let from = (&**bar.buffer(), 0);
+                shape.device.accumulate(shape.scalar, from, (sum.buffer(), 0), shape.base_bytes())
+            }
+            None => {
+                self.by_id.insert(shape.id, bar);
+                Ok(())
+            }
+        }
+    }
+
+    /// Adds a buffer of the size of the whole array, in the range of the view only.
+    pub(crate) fn add_part(&mut self, shape: &Shape, from: &Buffer, at: usize) -> Result<()> {
+        let (to_at, bytes) = shape.byte_range();
+        let to = self.ensure(shape)?.clone();
+        shape.device.accumulate(shape.scalar, (from, at), (&to, to_at), bytes)
+    }
+
+    /// Sets the adjoint of the elements of the view to zero.
+    pub(crate) fn clear(&mut self, shape: &Shape) -> Result<()> {
+        match self.get(shape.id) {
+            Some(bar) => {
+                let (at, bytes) = shape.byte_range();
+                shape.device.clear(bar, at, bytes)
+            }
+            None => Ok(()),
+        }
+    }
+}

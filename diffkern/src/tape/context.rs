@@ -1,0 +1,205 @@
+//! What this thread is doing: recording, stepping through a rollout, carrying tangents.
+//!
+//! Frames are stacked: a tape, inside it a step of a rollout, inside it a step of another. Only the top one records;
+//! those below answer which arrays have a gradient.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+use super::monitor::Monitor;
+use super::recorder::Recorder;
+use crate::array::AnyArray;
+use crate::buffer::Buffer;
+use crate::error::Result;
+use crate::forward;
+use crate::launch::Call;
+
+const OBSERVED: u8 = 1;
+const FORWARD: u8 = 2;
+
+thread_local! {
+    static MODE: Cell<u8> = const { Cell::new(0) };
+    static STACK: RefCell<Vec<Frame>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A stretch of the program under observation.
+#[derive(Default)]
+pub(crate) struct Frame {
+    pub(crate) recorder: Option<Recorder>,
+    pub(crate) monitor: Option<Monitor>,
+}
+
+/// Which of the rarer things a launch has to take part in.
+#[derive(Clone, Copy)]
+pub(crate) struct Mode(u8);
+
+impl Mode {
+    pub(crate) fn any(self) -> bool {
+        self.0 != 0
+    }
+
+    /// A tape records, or a step of a rollout runs.
+    pub(crate) fn observed(self) -> bool {
+        self.0 & OBSERVED != 0
+    }
+
+    pub(crate) fn forward(self) -> bool {
+        self.0 & FORWARD != 0
+    }
+}
+
+pub(crate) fn mode() -> Mode {
+    Mode(MODE.get())
+}
+
+pub(crate) fn set_forward(on: bool) {
+    MODE.set(if on { MODE.get() | FORWARD } else { MODE.get() & !FORWARD });
+}
+
+/// Runs `body` inside a frame, and gives the frame back.
+pub(crate) fn within<R>(frame: Frame, body: impl FnOnce() -> R) -> (R, Frame) {
+    struct Pop;
+    impl Drop for Pop {
+        fn drop(&mut self) {
+            drop(pop());
+        }
+    }
+    STACK.with_borrow_mut(|stack| stack.push(frame));
+    MODE.set(MODE.get() | OBSERVED);
+    let guard = Pop;
+    let result = body();
+    std::mem::forget(guard);
+    (result, pop())
+}
+
+fn pop() -> Frame {
+    STACK.with_borrow_mut(|stack| {
+        let frame = stack.pop().unwrap_or_default();
+        if stack.is_empty() {
+            MODE.set(MODE.get() & !OBSERVED);
+        }
+        frame
+    })
+}
+
+/// Whether any frame of this thread records.
+pub(crate) fn is_recording() -> bool {
+    STACK.with_borrow(|stack| stack.iter().any(|frame| frame.recorder.is_some()))
+}
+
+/// Whether a step of a rollout runs.
+pub(crate) fn is_stepping() -> bool {
+    STACK.with_borrow(|stack| stack.iter().any(|frame| frame.monitor.is_some()))
+}
+
+/// Calls `act` with the top recorder, if the top frame has one, and with the test whether an array has a gradient in a
+/// frame below.
+pub(crate) fn with_recorder<R>(act: impl FnOnce(&mut Recorder, &dyn Fn(u64) -> bool) -> R) -> Option<R> {
+    STACK.with_borrow_mut(|stack| {
+        let (top, below) = stack.split_last_mut()?;
+        let around = |id| below.iter().any(|frame| frame.recorder.as_ref().is_some_and(|r| r.knows(id)));
+        Some(act(top.recorder.as_mut()?, &around))
+    })
+}
+
+/// Calls `act` with the monitor of the step that runs, if one does.
+pub(crate) fn with_monitor(act: impl FnOnce(&mut Monitor) -> Result<()>) -> Result<()> {
+    STACK.with_borrow_mut(|stack| match stack.last_mut().and_then(|frame| frame.monitor.as_mut()) {
+        Some(monitor) => act(monitor),
+        None => Ok(()),
+    })
+}
+
+pub(crate) fn before_launch(call: Call<'_>) -> Result<()> {
+    with_monitor(|monitor| monitor.launch(call))?;
+    with_recorder(|recorder, _| {
+        let what = || format!("kernel `{}`", call.def.name);
+        call.arrays().filter(|(_, _, access)| access.writes()).try_for_each(|(_, array, access)| {
+            recorder.allow_write(array, access == crate::kernel::Access::Store, &what)
+        })
+    })
+    .unwrap_or(Ok(()))
+}
+
+pub(crate) fn after_launch(call: Call<'_>, reads: &[Option<Arc<Buffer>>], seconds: f64) {
+    let recorded = with_recorder(|recorder, around| {
+        recorder.ledger.forward(call.def, seconds);
+        recorder.launch(call, reads, around);
+    });
+    if recorded.is_none() {
+        // A step that is run only to get to a later one.
+        let _ = with_monitor(|monitor| {
+            monitor.ledger().into_iter().for_each(|ledger| ledger.forward(call.def, seconds));
+            Ok(())
+        });
+    }
+}
+
+fn before_write(array: &AnyArray, what: &'static str) -> Result<()> {
+    with_monitor(|monitor| {
+        monitor.fold(what.len() as u64);
+        monitor.write(array, &|| format!("`{what}`"))
+    })?;
+    with_recorder(|recorder, _| recorder.allow_write(array, true, &|| format!("`{what}`"))).unwrap_or(Ok(()))
+}
+
+/// Overwrites elements of an array by `content`, which has no gradient.
+pub(crate) fn overwrite(
+    array: &AnyArray,
+    what: &'static str,
+    content: &[u8],
+    run: impl FnOnce(&AnyArray) -> Result<()>,
+) -> Result<()> {
+    let mode = mode();
+    if mode.observed() {
+        before_write(array, what)?;
+        observe_upload(content);
+    }
+    run(array)?;
+    if mode.observed() {
+        with_recorder(|recorder, around| recorder.overwritten(array, around));
+    }
+    if mode.forward() {
+        forward::clear(array)?;
+    }
+    Ok(())
+}
+
+/// Copies elements between arrays that fit.
+pub(crate) fn copy(to: &AnyArray, from: &AnyArray) -> Result<()> {
+    let mode = mode();
+    if mode.observed() {
+        before_write(to, "copy_from")?;
+        with_monitor(|monitor| monitor.read(from, &|| "`copy_from`".to_owned()))?;
+    }
+    let (source, (at, _), (to_at, bytes)) = (from.buffer(), from.byte_range(), to.byte_range());
+    to.update(|target| to.device().copy(&source, at, target, to_at, bytes))?;
+    if mode.observed() {
+        with_recorder(|recorder, around| recorder.copied(to, from, around));
+    }
+    if mode.forward() {
+        forward::copy(to, from)?;
+    }
+    Ok(())
+}
+
+/// Notes that the host has read an array.
+pub(crate) fn observe_read(array: &AnyArray, bytes: &[u8]) -> Result<()> {
+    if !mode().observed() {
+        return Ok(());
+    }
+    with_monitor(|monitor| {
+        monitor.fold_bytes(bytes);
+        monitor.read(array, &|| "read to the host".to_owned())
+    })
+}
+
+/// Notes that the host has brought in data.
+pub(crate) fn observe_upload(bytes: &[u8]) {
+    if mode().observed() {
+        let _ = with_monitor(|monitor| {
+            monitor.fold_bytes(bytes);
+            Ok(())
+        });
+    }
+}

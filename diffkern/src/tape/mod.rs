@@ -1,0 +1,172 @@
+//! The tape: what was launched, and its gradients by walking it backwards.
+
+mod bars;
+pub(crate) mod context;
+mod ledger;
+pub(crate) mod monitor;
+mod node;
+mod recorder;
+
+use std::rc::Rc;
+
+pub(crate) use bars::{Bars, Shape};
+pub(crate) use context::Frame;
+pub(crate) use ledger::{Kept, Ledger};
+pub(crate) use node::{Node, Replay};
+pub(crate) use recorder::Recorder;
+
+use crate::array::{AnyArray, Array};
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::ids::{IdMap, IdSet};
+use crate::kernel::ScalarTy;
+use crate::report::Report;
+
+/// What happens when a launch overwrites a value that the tape needs for a gradient.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Overwrite {
+    /// The tape keeps the old value; the write goes to fresh memory.
+    #[default]
+    Keep,
+    /// The launch is refused.
+    Error,
+}
+
+/// A recorded program. Of this thread only; the arrays may be used anywhere.
+///
+/// Gradients are those of the launches. They do not flow through values that the host reads and passes on as scalars.
+pub struct Tape {
+    nodes: Vec<Node>,
+    leaves: IdMap<AnyArray>,
+    tracked: IdSet,
+    ledger: Rc<Ledger>,
+}
+
+impl std::fmt::Debug for Tape {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Tape({} nodes, {} bytes)", self.nodes.len(), self.ledger.bytes())
+    }
+}
+
+impl Tape {
+    /// Runs `program` and records its launches.
+    ///
+    /// # Errors
+    /// What `program` returns, or when a tape records on this thread already.
+    pub fn record(program: impl FnOnce() -> Result<()>) -> Result<Tape> {
+        Tape::record_with(program).map(|(tape, ())| tape)
+    }
+
+    /// The same for a program that returns something, and whose error may be of another type.
+    ///
+    /// # Errors
+    /// As [`Tape::record`].
+    pub fn record_with<R, E: From<Error>>(program: impl FnOnce() -> Result<R, E>) -> Result<(Tape, R), E> {
+        Tape::record_guarded(Overwrite::Keep, program)
+    }
+
+    /// The same with a choice of what happens when a value that the tape needs is overwritten.
+    ///
+    /// # Errors
+    /// As [`Tape::record`], and [`Error::Overwrite`] if so chosen.
+    pub fn record_guarded<R, E: From<Error>>(
+        overwrite: Overwrite,
+        program: impl FnOnce() -> Result<R, E>,
+    ) -> Result<(Tape, R), E> {
+        let refuse = |reason: &str| Err(Error::Tape(reason.to_owned()).into());
+        if context::is_recording() {
+            return refuse("this thread records already; record both programs on one tape");
+        }
+        if context::is_stepping() {
+            return refuse("a step of a rollout cannot record; record around the rollout");
+        }
+        if context::mode().forward() {
+            return refuse("`jvp` cannot be recorded; call `jvp` and `Tape::record` one after the other");
+        }
+        let ledger = Rc::new(Ledger::default());
+        let frame = Frame { recorder: Some(Recorder::new(ledger.clone(), overwrite)), monitor: None };
+        let (result, frame) = context::within(frame, program);
+        let result = result?;
+        let (nodes, leaves, tracked) = frame.recorder.map(Recorder::into_parts).unwrap_or_default();
+        Ok((Tape { nodes, leaves, tracked, ledger }, result))
+    }
+
+    /// Adds the gradient of `loss`, an array of one element, to the [`Array::grad`] of all arrays that asked for it.
+    ///
+    /// # Errors
+    /// When `loss` has not one element or no recorded launch made it from arrays that require a gradient; when a
+    /// rollout does something else on replay; when the device fails.
+    pub fn backward<T: Element>(&self, loss: &Array<T>) -> Result<()> {
+        if loss.len() != 1 || loss.elem().components() != 1 || !loss.is_real() {
+            return Err(Error::Tape(format!(
+                "the loss is an array of one real scalar, not {:?}; sum it, or give seeds to `backward_from`",
+                loss.any()
+            )));
+        }
+        let one = match loss.scalar() {
+            ScalarTy::F64 => loss.device().array(&[1.0f64])?.any().clone(),
+            _ => loss.device().array(&[1.0f32])?.any().clone(),
+        };
+        self.backward_from(&[(loss.any(), &one)])
+    }
+
+    /// The same for several outputs, each with the derivative of the loss by its elements.
+    ///
+    /// # Errors
+    /// As [`Tape::backward`], and when a seed does not have the shape of its output.
+    pub fn backward_from(&self, seeds: &[(&AnyArray, &AnyArray)]) -> Result<()> {
+        if context::is_recording() || context::is_stepping() {
+            return Err(Error::Tape("`backward` inside a recording; leave `Tape::record` first".to_owned()));
+        }
+        let mut bars = Bars::new(&self.ledger);
+        for (output, seed) in seeds {
+            self.check_seed(output, seed)?;
+            bars.add_part(&Shape::of(output), &seed.buffer(), seed.byte_range().0)?;
+        }
+        self.nodes.iter().rev().try_for_each(|node| node.backward(&mut bars))?;
+        for (&id, leaf) in &self.leaves {
+            if let Some(bar) = bars.take(id) {
+                accumulate(leaf, bar)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_seed(&self, output: &AnyArray, seed: &AnyArray) -> Result<()> {
+        if !self.tracked.contains(&output.id()) {
+            return Err(Error::Tape(format!(
+                "array {} does not depend on any array that requires a gradient; call `requires_grad` on the inputs \
+                 before recording, and pass the array that the recorded launches wrote",
+                output.id()
+            )));
+        }
+        if (seed.elem(), seed.scalar(), seed.len()) != (output.elem(), output.scalar(), output.len()) {
+            return Err(Error::Tape(format!("seed {seed:?} does not have the shape of its output {output:?}")));
+        }
+        match seed.device() == output.device() {
+            true => Ok(()),
+            false => Err(Error::Tape(format!("seed {seed:?} is not on the device of its output {output:?}"))),
+        }
+    }
+
+    /// What the tape did and what it costs.
+    pub fn report(&self) -> Report {
+        self.ledger.report(self.nodes.len())
+    }
+}
+
+/// Adds to the gradient of an array.
+fn accumulate(leaf: &AnyArray, bar: Kept) -> Result<()> {
+    let mut grad = leaf.lock_grad();
+    match grad.as_ref() {
+        Some(sum) => sum.update(|to| {
+            let bytes = leaf.base_bytes();
+            leaf.device().accumulate(leaf.scalar(), (bar.buffer(), 0), (to, 0), bytes)
+        }),
+        None => {
+            let buffer = bar.buffer().clone();
+            *grad = Some(AnyArray::over(leaf.device(), leaf.scalar(), leaf.elem(), leaf.base_len(), buffer));
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! What a step of a rollout may do, and a hash of what it does.
+
+use std::rc::Rc;
+
+use super::ledger::{Kept, Ledger};
+use crate::array::AnyArray;
+use crate::error::{Error, Result};
+use crate::ids::{IdMap, mix, next_id};
+use crate::kernel::Arg;
+use crate::launch::Call;
+
+/// An array that steps read but that is not in the state, as it was at the first read.
+pub(crate) struct Captured {
+    pub(crate) array: AnyArray,
+    /// Its contents, when a tape records.
+    pub(crate) kept: Option<Kept>,
+}
+
+/// Watches one step: writes stay inside the step and its state, and replays do the same as the first run.
+pub(crate) struct Monitor {
+    step: usize,
+    /// Identities from here on were made inside the step.
+    first_inside: u64,
+    /// Identities from here to `first_inside` were made in an earlier step of the rollout.
+    first_rollout: u64,
+    state: Vec<u64>,
+    hash: u64,
+    pub(crate) captured: IdMap<Captured>,
+    ledger: Option<Rc<Ledger>>,
+}
+
+impl Monitor {
+    pub(crate) fn new(
+        step: usize,
+        first_rollout: u64,
+        state: &[AnyArray],
+        captured: IdMap<Captured>,
+        ledger: Option<Rc<Ledger>>,
+    ) -> Monitor {
+        let state = state.iter().map(AnyArray::id).collect();
+        Monitor { step, first_inside: next_id(), first_rollout, state, hash: 0, captured, ledger }
+    }
+
+    /// Hash of the launches, the scalars and shapes, and what was read to the host.
+    pub(crate) fn hash(&self) -> u64 {
+        self.hash
+    }
+
+    pub(crate) fn fold(&mut self, word: u64) {
+        self.hash = mix(self.hash, word);
+    }
+
+    pub(crate) fn fold_bytes(&mut self, bytes: &[u8]) {
+        let (words, rest) = bytes.as_chunks::<8>();
+        for word in words {
+            self.fold(u64::from_ne_bytes(*word));
+        }
+        rest.iter().for_each(|&byte| self.fold(u64::from(byte)));
+        self.fold(bytes.len() as u64);
+    }
+
+    pub(crate) fn launch(&mut self, call: Call<'_>) -> Result<()> {
+        self.fold(std::ptr::from_ref(call.def) as u64);
+        call.domain.dims().into_iter().for_each(|n| self.fold(n as u64));
+        for arg in call.args {
+            match *arg {
+                Arg::Array(_) => {}
+                Arg::Real(x) => self.fold(x.to_bits()),
+                Arg::U32(x) | Arg::Usize(x) => self.fold(u64::from(x)),
+                Arg::I32(x) => self.fold(x as u64),
+                Arg::Bool(x) => self.fold(u64::from(x)),
+            }
+        }
+        for (slot, array, access) in call.arrays() {
+            let what = || format!("kernel `{}`, parameter `{}`", call.def.name, call.def.primal.params[slot].name);
+            match access.writes() {
+                true => self.write(array, &what)?,
+                false => self.read(array, &what)?,
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn write(&mut self, array: &AnyArray, what: &dyn Fn() -> String) -> Result<()> {
+        self.place(array);
+        if self.is_inside(array) {
+            return Ok(());
+        }
+        Err(Error::Rollout {
+            step: self.step,
+            reason: format!(
+                "{}: array {} is written but is neither in the state nor made inside the step, so the step could not \
+                 be replayed; add the array to the state, or make it inside the step",
+                what(),
+                array.id()
+            ),
+        })
+    }
+
+    pub(crate) fn read(&mut self, array: &AnyArray, what: &dyn Fn() -> String) -> Result<()> {
+        self.place(array);
+        if self.is_inside(array) || self.captured.contains_key(&array.id()) {
+            return Ok(());
+        }
+        if array.id() >= self.first_rollout {
+            return Err(Error::Rollout {
+                step: self.step,
+                reason: format!(
+                    "{}: array {} was made in an earlier step and is not in the state; add it to the state",
+                    what(),
+                    array.id()
+                ),
+            });
+        }
+        let kept = self.ledger.as_ref().map(|ledger| Kept::new(array.buffer(), ledger));
+        self.captured.insert(array.id(), Captured { array: array.clone(), kept });
+        Ok(())
+    }
+
+    /// Notes which arrays the step returned.
+    pub(crate) fn returned(&mut self, arrays: &[AnyArray]) {
+        arrays.iter().for_each(|array| self.place(array));
+    }
+
+    pub(crate) fn ledger(&self) -> Option<&Rc<Ledger>> {
+        self.ledger.as_ref()
+    }
+
+    fn is_inside(&self, array: &AnyArray) -> bool {
+        array.id() >= self.first_inside || self.state.contains(&array.id())
+    }
+
+    /// Where an array comes from, its shape, and for an array from outside which one it is.
+    fn place(&mut self, array: &AnyArray) {
+        let word = match self.state.iter().position(|&id| id == array.id()) {
+            Some(k) => k as u64,
+            None if array.id() >= self.first_inside => u64::MAX,
+            None => mix(1, array.id()),
+        };
+        self.fold(word);
+        self.fold(u64::from(array.offset()) << 32 | array.len() as u64);
+    }
+}

@@ -1,0 +1,169 @@
+//! An entry of the tape, and how it is walked backwards.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::bars::{Bars, Shape};
+use super::ledger::Kept;
+use crate::backend::{self, LaunchArg, Which};
+use crate::buffer::Buffer;
+use crate::device::Device;
+use crate::domain::Domain;
+use crate::error::Result;
+use crate::kernel::{Access, KernelDef, Native};
+
+/// One recorded operation.
+pub(crate) enum Node {
+    Launch(LaunchNode),
+    /// The elements were overwritten by values without a gradient.
+    Overwrite { to: Shape, retire: bool },
+    /// The elements were overwritten by those of another array; `from` has a gradient if there is one.
+    Copy { to: Shape, from: Option<Shape>, retire: bool },
+    Rollout(Box<dyn Replay>),
+}
+
+/// A stretch of the program that is walked backwards by replaying it.
+pub(crate) trait Replay {
+    /// Moves the adjoints of what it produced to what it started from and to what it read.
+    fn backward(&self, bars: &mut Bars) -> Result<()>;
+}
+
+/// A recorded launch.
+pub(crate) struct LaunchNode {
+    pub(crate) def: &'static KernelDef,
+    pub(crate) native: Native,
+    pub(crate) domain: Domain,
+    pub(crate) device: Device,
+    pub(crate) args: Box<[KeptArg]>,
+}
+
+/// An argument of a recorded launch.
+pub(crate) enum KeptArg {
+    Array(KeptArray),
+    /// Passed to the adjoint as it is.
+    Scalar(LaunchArg<'static, Buffer>),
+}
+
+pub(crate) struct KeptArray {
+    pub(crate) shape: Shape,
+    pub(crate) access: Access,
+    /// It has a gradient.
+    pub(crate) tracked: bool,
+    /// Before this launch it had none: its adjoint ends here.
+    pub(crate) retire: bool,
+    /// Its contents, if the adjoint reads them.
+    pub(crate) kept: Option<Kept>,
+}
+
+impl Node {
+    pub(crate) fn backward(&self, bars: &mut Bars) -> Result<()> {
+        match self {
+            Node::Launch(launch) => launch.backward(bars),
+            Node::Overwrite { to, retire } => {
+                bars.clear(to)?;
+                retire_if(*retire, to, bars);
+                Ok(())
+            }
+            Node::Copy { to, from, retire } => {
+                if let (Some(from), Some(bar)) = (from, bars.get(to.id).cloned()) {
+                    bars.add_part(from, &bar, to.byte_range().0)?;
+                }
+                bars.clear(to)?;
+                retire_if(*retire, to, bars);
+                Ok(())
+            }
+            Node::Rollout(replay) => replay.backward(bars),
+        }
+    }
+}
+
+impl Node {
+    /// Shows every array that has a gradient, with its contents where they are kept, and every other that is kept.
+    pub(crate) fn visit(&self, see: &mut dyn FnMut(&Shape, Option<&Kept>)) {
+        match self {
+            Node::Launch(launch) => launch
+                .arrays()
+                .filter(|array| array.tracked || array.kept.is_some())
+                .for_each(|array| see(&array.shape, array.kept.as_ref())),
+            Node::Overwrite { to, .. } => see(to, None),
+            Node::Copy { to, from, .. } => from.iter().chain([to]).for_each(|shape| see(shape, None)),
+            Node::Rollout(_) => {}
+        }
+    }
+}
+
+fn retire_if(retire: bool, shape: &Shape, bars: &mut Bars) {
+    if retire {
+        bars.take(shape.id);
+    }
+}
+
+impl LaunchNode {
+    fn arrays(&self) -> impl Iterator<Item = &KeptArray> {
+        self.args.iter().filter_map(|arg| match arg {
+            KeptArg::Array(array) => Some(array),
+            KeptArg::Scalar(_) => None,
+        })
+    }
+
+    fn backward(&self, bars: &mut Bars) -> Result<()> {
+        if self.arrays().any(|a| a.access.writes() && a.tracked && bars.has(a.shape.id)) {
+            self.run_adjoint(bars)?;
+        }
+        for array in self.arrays().filter(|a| a.retire) {
+            bars.take(array.shape.id);
+        }
+        Ok(())
+    }
+
+    fn run_adjoint(&self, bars: &mut Bars) -> Result<()> {
+        let targets = self.targets(bars)?;
+        let mut args: Vec<LaunchArg<'_, Buffer>> = Vec::with_capacity(self.args.len() + targets.len());
+        for arg in &self.args {
+            args.push(match arg {
+                KeptArg::Scalar(scalar) => *scalar,
+                KeptArg::Array(array) => part(&array.shape, array.kept.as_ref().map(|kept| &**kept.buffer())),
+            });
+        }
+        args.extend(targets.iter().map(|t| part(&t.array.shape, t.buffer.as_deref())));
+        let start = Instant::now();
+        let program = (self.def, Which::Adjoint, self.native.adjoint);
+        backend::run(&self.device, program, self.native.scalar, self.domain, &args)?;
+        bars.ledger.backward(self.def, start.elapsed().as_secs_f64());
+        for target in targets.iter().filter(|t| t.apart) {
+            if let Some(buffer) = &target.buffer {
+                bars.add_part(&target.array.shape, buffer, target.array.shape.byte_range().0)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The adjoint of each real array, in order.
+    fn targets<'a>(&'a self, bars: &mut Bars) -> Result<Vec<Target<'a>>> {
+        let mut targets: Vec<Target<'a>> = Vec::new();
+        for array in self.arrays().filter(|a| a.shape.elem.is_real()) {
+            // Two arguments with a common element: the second adds into memory of its own, added up afterwards.
+            let apart = array.tracked && targets.iter().any(|t| t.array.shape.overlaps(&array.shape));
+            let buffer = match (array.tracked, apart) {
+                (false, _) => None,
+                (true, false) => Some(bars.ensure(&array.shape)?.clone()),
+                (true, true) => Some(self.device.alloc_zeroed(array.shape.base_bytes())?),
+            };
+            targets.push(Target { array, buffer, apart });
+        }
+        Ok(targets)
+    }
+}
+
+struct Target<'a> {
+    array: &'a KeptArray,
+    buffer: Option<Arc<Buffer>>,
+    apart: bool,
+}
+
+fn part<'a>(shape: &Shape, buffer: Option<&'a Buffer>) -> LaunchArg<'a, Buffer> {
+    match buffer {
+        Some(buffer) => LaunchArg::Buffer { buffer, offset: shape.offset, len: shape.len, elem: shape.elem },
+        None => LaunchArg::Absent { len: shape.len },
+    }
+}

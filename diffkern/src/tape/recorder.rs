@@ -1,0 +1,157 @@
+//! A tape in the making.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::bars::Shape;
+use super::ledger::{Kept, Ledger};
+use super::node::{KeptArg, KeptArray, LaunchNode, Node};
+use crate::array::AnyArray;
+use crate::backend::LaunchArg;
+use crate::buffer::Buffer;
+use crate::error::{Error, Result};
+use crate::ids::{IdMap, IdSet};
+use crate::kernel::{Access, Arg};
+use crate::launch::{Call, access};
+use crate::tape::Overwrite;
+
+/// Records the launches of one stretch of the program: of a whole tape, or of one step of a rollout.
+pub(crate) struct Recorder {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) ledger: Rc<Ledger>,
+    /// Arrays that depend on something with a gradient.
+    tracked: IdSet,
+    /// Those of them that had it before this recording: their adjoints outlive it.
+    external: IdSet,
+    /// Arrays that asked for a gradient.
+    pub(crate) leaves: IdMap<AnyArray>,
+    overwrite: Overwrite,
+}
+
+impl Recorder {
+    pub(crate) fn new(ledger: Rc<Ledger>, overwrite: Overwrite) -> Recorder {
+        Recorder {
+            nodes: Vec::new(),
+            ledger,
+            tracked: IdSet::default(),
+            external: IdSet::default(),
+            leaves: IdMap::default(),
+            overwrite,
+        }
+    }
+
+    pub(crate) fn overwrite(&self) -> Overwrite {
+        self.overwrite
+    }
+
+    /// Says that an array had a gradient before this recording.
+    pub(crate) fn add_external(&mut self, id: u64) {
+        self.external.insert(id);
+        self.tracked.insert(id);
+    }
+
+    /// Whether the array is known to have a gradient.
+    pub(crate) fn knows(&self, id: u64) -> bool {
+        self.tracked.contains(&id)
+    }
+
+    pub(crate) fn into_parts(self) -> (Vec<Node>, IdMap<AnyArray>, IdSet) {
+        (self.nodes, self.leaves, self.tracked)
+    }
+
+    /// Whether the array has a gradient, by itself or in a recording around this one.
+    pub(crate) fn is_tracked(&mut self, array: &AnyArray, around: &dyn Fn(u64) -> bool) -> bool {
+        let id = array.id();
+        if !array.is_real() {
+            return false;
+        }
+        if self.knows(id) {
+            return true;
+        }
+        let leaf = array.needs_grad();
+        if leaf {
+            self.leaves.insert(id, array.clone());
+        }
+        let tracked = leaf || around(id);
+        if tracked {
+            self.add_external(id);
+        }
+        tracked
+    }
+
+    /// Marks an array as depending on something with a gradient; says whether that is new.
+    pub(crate) fn track(&mut self, id: u64) -> bool {
+        self.tracked.insert(id) && !self.external.contains(&id)
+    }
+
+    /// Refuses writes that the tape cannot record, or shall not.
+    pub(crate) fn allow_write(&self, array: &AnyArray, stores: bool, what: &dyn Fn() -> String) -> Result<()> {
+        if stores && array.needs_grad() {
+            return Err(Error::Tape(format!(
+                "{} overwrites array {}, which requires a gradient, while the tape records; write to another array, \
+                 or set it before recording",
+                what(),
+                array.id()
+            )));
+        }
+        if self.overwrite == Overwrite::Error && self.ledger.holds(&array.lock().buffer) {
+            return Err(Error::Overwrite { what: what(), id: array.id() });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn launch(&mut self, call: Call<'_>, reads: &[Option<Arc<Buffer>>], around: &dyn Fn(u64) -> bool) {
+        let mut active = false;
+        let mut writes_real = false;
+        for (_, array, access) in call.arrays() {
+            // Not `any`: each leaf has to be seen.
+            active |= self.is_tracked(array, around);
+            writes_real |= access.writes() && array.is_real();
+        }
+        if !active || !writes_real {
+            return;
+        }
+        let keeps = call.def.adjoint.params;
+        let args = call.args.iter().enumerate().map(|(slot, arg)| match *arg {
+            Arg::Array(array) => {
+                let how = access(&call.def.primal.params[slot]);
+                let retire = how.writes() && array.is_real() && self.track(array.id());
+                let read = keeps.get(slot).is_some_and(|param| access(param) == Access::Read);
+                KeptArg::Array(KeptArray {
+                    shape: Shape::of(array),
+                    access: how,
+                    tracked: self.knows(array.id()),
+                    retire,
+                    kept: read.then(|| {
+                        let buffer = reads[slot].clone().unwrap_or_else(|| array.buffer());
+                        Kept::new(buffer, &self.ledger)
+                    }),
+                })
+            }
+            Arg::Real(x) => KeptArg::Scalar(LaunchArg::Real(x)),
+            Arg::U32(x) => KeptArg::Scalar(LaunchArg::U32(x)),
+            Arg::I32(x) => KeptArg::Scalar(LaunchArg::I32(x)),
+            Arg::Usize(x) => KeptArg::Scalar(LaunchArg::Usize(x)),
+            Arg::Bool(x) => KeptArg::Scalar(LaunchArg::Bool(x)),
+        });
+        let args = args.collect();
+        let Call { def, native, domain, device, .. } = call;
+        self.nodes.push(Node::Launch(LaunchNode { def, native, domain, device: device.clone(), args }));
+    }
+
+    /// Records that the elements now have values without a gradient.
+    pub(crate) fn overwritten(&mut self, array: &AnyArray, around: &dyn Fn(u64) -> bool) {
+        if self.is_tracked(array, around) {
+            self.nodes.push(Node::Overwrite { to: Shape::of(array), retire: false });
+        }
+    }
+
+    /// Records that the elements now have the values of another array.
+    pub(crate) fn copied(&mut self, to: &AnyArray, from: &AnyArray, around: &dyn Fn(u64) -> bool) {
+        let source = self.is_tracked(from, around);
+        if self.is_tracked(to, around) || source {
+            let retire = self.track(to.id());
+            self.nodes.push(Node::Copy { to: Shape::of(to), from: source.then(|| Shape::of(from)), retire });
+        }
+    }
+}
