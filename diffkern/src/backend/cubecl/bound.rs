@@ -19,6 +19,8 @@ pub(crate) enum Sym {
     Index(Arc<Sym>, Arc<Sym>),
     /// One of the two.
     Either(Arc<Sym>, Arc<Sym>),
+    /// Number of turns of a loop between the two: their difference, or 0.
+    Turns(Arc<Sym>, Arc<Sym>),
 }
 
 /// What the host knows at a launch.
@@ -31,6 +33,19 @@ pub(crate) struct Known<'a> {
 }
 
 type Range = (i64, i64);
+
+/// What `if cond { then } else { or_else }` can be.
+pub(crate) fn select(cond: Option<&Arc<Sym>>, then: Arc<Sym>, or_else: Arc<Sym>) -> Arc<Sym> {
+    // How the adjoint counts the turns of a loop: `if lo < hi { hi - lo } else { 0 }`.
+    if let (Some(Sym::Binary(BinaryOp::Lt, lo, hi)), Sym::Binary(BinaryOp::Sub, a, b), Sym::Const(0)) =
+        (cond.map(Arc::as_ref), &*then, &*or_else)
+        && Arc::ptr_eq(lo, b)
+        && Arc::ptr_eq(hi, a)
+    {
+        return Arc::new(Sym::Turns(lo.clone(), hi.clone()));
+    }
+    Arc::new(Sym::Either(then, or_else))
+}
 
 impl Sym {
     /// Least and greatest value; `None` when it may wrap around or is not bounded by what is known.
@@ -49,6 +64,10 @@ impl Sym {
                 (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
                 _ => None,
             },
+            Self::Turns(lo, hi) => {
+                let (lo, hi) = (lo.range(known)?, hi.range(known)?);
+                fits(((hi.0 - lo.1).max(0), (hi.1 - lo.0).max(0)))
+            }
             Self::Binary(op, a, b) => fits(binary(*op, a.range(known)?, b.range(known)?)?),
         }
     }
@@ -67,7 +86,9 @@ impl Sym {
         match self {
             Self::Pos(_) => true,
             Self::Const(_) | Self::Scalar(_) | Self::Len(_) => false,
-            Self::Binary(_, a, b) | Self::Index(a, b) | Self::Either(a, b) => a.has_position() || b.has_position(),
+            Self::Binary(_, a, b) | Self::Index(a, b) | Self::Either(a, b) | Self::Turns(a, b) => {
+                a.has_position() || b.has_position()
+            }
         }
     }
 }
@@ -113,6 +134,10 @@ mod tests {
         let inner = Sym::Binary(BinaryOp::Sub, Arc::new(Sym::Len(1)), Arc::new(Sym::Index(pos, n.clone())));
         assert_eq!(inner.range(&known), Some((94, 100)));
         assert_eq!(Sym::Binary(BinaryOp::Mul, n.clone(), Arc::new(Sym::Scalar(1))).range(&known), None);
+        let (zero, hi) = (Arc::new(Sym::Const(0)), Arc::new(Sym::Pos(0)));
+        let runs = Arc::new(Sym::Binary(BinaryOp::Lt, n.clone(), hi.clone()));
+        let turns = Arc::new(Sym::Binary(BinaryOp::Sub, hi, n.clone()));
+        assert_eq!(select(Some(&runs), turns, zero).range(&known), Some((0, 2)));
         assert_eq!(n.constant(), None);
         assert_eq!(Sym::Binary(BinaryOp::Mul, Arc::new(Sym::Const(3)), Arc::new(Sym::Const(4))).constant(), Some(12));
     }

@@ -4,10 +4,12 @@
 //! panic there is only logged. So faults of that thread are collected here, by a hook, and asked for before every read.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, Once};
+use std::sync::{Arc, Mutex, Once, RwLock};
 
 use cubecl::ir::{DeviceProperties, StorageType, Type};
-use cubecl::prelude::{AddressType, ArrayArg, ComputeClient, CubeCount, CubeDim, KernelLauncher, KernelSettings, Runtime};
+use cubecl::prelude::{
+    AddressType, ArrayArg, ComputeClient, CubeCount, CubeDim, KernelLauncher, KernelSettings, Runtime,
+};
 use cubecl::stream_id::StreamId;
 use cubecl_handle::Handle;
 
@@ -74,9 +76,8 @@ impl<R: Runtime> Queue for Client<R> {
 
     fn launch(&self, call: Call<'_>) -> Result<(), String> {
         guarded(|| {
-            let settings = KernelSettings::default()
-                .cube_dim(CubeDim::new_1d(call.kernel.width))
-                .address_type(AddressType::U32);
+            let settings =
+                KernelSettings::default().cube_dim(CubeDim::new_1d(call.kernel.width)).address_type(AddressType::U32);
             let mut launcher = KernelLauncher::<R>::new(settings);
             for (handle, ty, len) in call.buffers {
                 // SAFETY: the length is that of the buffer, and the kernel clamps every index to it.
@@ -110,6 +111,9 @@ impl<R: Runtime> Queue for Client<R> {
 
 /// What went wrong on the devices' threads and in their drivers.
 static FAULTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Launches share it; who wants to know which launch failed has it alone.
+pub(crate) static GATE: RwLock<()> = RwLock::new(());
 
 /// Notes an error that nobody else would hear of.
 pub(crate) fn fault(message: String) {

@@ -34,7 +34,7 @@ impl Kernel {
         hash.write(&program.hash.to_le_bytes());
         let target = special.target;
         hash.write(&[target.double, target.atomic_add, target.exact_math].map(u8::from));
-        special.bound.iter().for_each(|&b| hash.write(&[u8::from(b)]));
+        special.bound.iter().for_each(|b| hash.write(&b.map_or(0, |slot| slot as u32 + 1).to_le_bytes()));
         for value in &special.comptime {
             hash.write(&[u8::from(value.is_some())]);
             hash.write(&value.unwrap_or(0).to_le_bytes());
@@ -63,10 +63,7 @@ impl Kernel {
 
 impl KernelMetadata for Kernel {
     fn id(&self) -> KernelId {
-        KernelId::new::<Self>()
-            .address_type(AddressType::U32)
-            .cube_dim(CubeDim::new_1d(self.width))
-            .info(self.identity)
+        KernelId::new::<Self>().address_type(AddressType::U32).cube_dim(CubeDim::new_1d(self.width)).info(self.identity)
     }
 
     fn address_type(&self) -> StorageType {

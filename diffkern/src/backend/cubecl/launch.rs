@@ -1,13 +1,13 @@
 //! Launches: everything that the host can check is checked, since a GPU says nothing.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
 
 use cubecl::ir::{ElemType, FloatKind, IntKind, StorageType, UIntKind};
 
 use super::bound::Known;
 use super::build::{Layout, Special, Target};
-use super::client::{Call, Word};
+use super::client::{Call, GATE, Word};
 use super::kernel::Kernel;
 use super::link::Linked;
 use super::{CubeBuffer, CubeDevice};
@@ -15,7 +15,7 @@ use crate::backend::LaunchArg;
 use crate::buffer::lock;
 use crate::domain::Domain;
 use crate::error::{Error, Result};
-use crate::kernel::{ParamKind, Program, ScalarTy};
+use crate::kernel::{Access, ParamKind, Program, ScalarTy};
 
 /// Most bytes of scratch memory of one launch; a domain that needs more is split.
 const MAX_SCRATCH: u64 = 64 << 20;
@@ -37,7 +37,7 @@ pub(super) struct Plan {
     proven: AtomicBool,
 }
 
-type Args<'a, 'b> = &'a [LaunchArg<'b, CubeBuffer>];
+pub(super) type Args<'a, 'b> = &'a [LaunchArg<'b, CubeBuffer>];
 
 /// Threads of one launch and the scratch memory they need.
 struct Split {
@@ -73,11 +73,22 @@ impl CubeDevice {
         }
         let plan = self.plan(program, scalar, args).map_err(failed)?;
         let split = self.split(program, &plan, dims, args).map_err(failed)?;
-        let done = self.run(program, scalar, &plan, &split, dims, args).and_then(|()| self.prove(&plan, name));
+        let run = || self.run(program, scalar, &plan, &split, dims, args);
+        let done = if plan.proven.load(Ordering::Relaxed) {
+            let _shared = GATE.read().unwrap_or_else(PoisonError::into_inner);
+            self.remember(name);
+            run()
+        } else {
+            // The first launch shows whether the kernel compiles; later ones are not waited for.
+            let _alone = GATE.write().unwrap_or_else(PoisonError::into_inner);
+            self.settle_alone()?;
+            run().and_then(|()| self.queue().flush())
+        };
         if let Err(reason) = done {
             poison(program, args, &format!("kernel `{name}`: {reason}"));
             return Err(failed(reason));
         }
+        plan.proven.store(true, Ordering::Relaxed);
         Ok(())
     }
 
@@ -86,12 +97,9 @@ impl CubeDevice {
             return Err(format!("{} arguments where {} are needed", args.len(), program.params.len()));
         }
         let linked = Linked::of(program)?;
-        let target = Target {
-            double: scalar == ScalarTy::F64,
-            atomic_add: self.atomic_add,
-            exact_math: self.opened.exact_math,
-        };
-        let bound = args.iter().map(|arg| matches!(arg, LaunchArg::Buffer { .. })).collect();
+        let target =
+            Target { double: scalar == ScalarTy::F64, atomic_add: self.atomic_add, exact_math: self.opened.exact_math };
+        let bound = (0..args.len()).map(|slot| sharing(program, args, slot)).collect();
         let fixed = |param: &ParamKind| matches!(param, ParamKind::Scalar { comptime: true, .. });
         let comptime = program.params.iter().zip(args).map(|(p, arg)| fixed(&p.kind).then(|| bits(arg)).flatten());
         let key = (linked.hash, Special { target, bound, comptime: comptime.collect() });
@@ -202,18 +210,11 @@ impl CubeDevice {
         Ok(())
     }
 
-    /// Waits for the first launch of a kernel, which shows whether it compiles; later ones are not waited for.
-    fn prove(&self, plan: &Plan, name: &str) -> Result<(), String> {
-        if plan.proven.load(Ordering::Relaxed) {
-            let mut recent = lock(&self.recent);
-            if recent.len() < 16 && recent.last().is_none_or(|last| last != name) {
-                recent.push(name.to_owned());
-            }
-            return Ok(());
+    fn remember(&self, name: &str) {
+        let mut recent = lock(&self.recent);
+        if recent.len() < 16 && recent.last().is_none_or(|last| last != name) {
+            recent.push(name.to_owned());
         }
-        self.queue().flush()?;
-        plan.proven.store(true, Ordering::Relaxed);
-        Ok(())
     }
 }
 
@@ -238,7 +239,7 @@ fn words(
             (ParamKind::Scalar { comptime: true, .. }, _) => {}
             (ParamKind::Array { elem, access, .. }, LaunchArg::Buffer { offset, len, .. }) => {
                 words.push(word(*len));
-                if access != crate::kernel::Access::Unused {
+                if access != Access::Unused {
                     words.push(word(if *len == 0 { 0 } else { offset * elem.components() as u32 }));
                 }
             }
@@ -267,6 +268,23 @@ fn storage(scalar: ScalarTy) -> StorageType {
         ScalarTy::F64 => ElemType::Float(FloatKind::F64),
         _ => ElemType::Float(FloatKind::F32),
     })
+}
+
+/// The slot whose binding an array uses: its own, unless both are added to and are one buffer. `None` for no array.
+fn sharing(program: &Program, args: Args<'_, '_>, slot: usize) -> Option<usize> {
+    let added = |slot: usize| match (program.params.get(slot).map(|p| p.kind), args.get(slot)) {
+        (Some(ParamKind::Array { access: Access::Add, .. }), Some(LaunchArg::Buffer { buffer, len, .. }))
+            if *len > 0 =>
+        {
+            Some(std::ptr::from_ref(*buffer))
+        }
+        _ => None,
+    };
+    if !matches!(args.get(slot), Some(LaunchArg::Buffer { .. })) {
+        return None;
+    }
+    let first = added(slot).and_then(|buffer| (0..slot).find(|&other| added(other) == Some(buffer)));
+    Some(first.unwrap_or(slot))
 }
 
 /// A number of cubes in two dimensions; some may be beyond the domain and do nothing.
@@ -308,7 +326,7 @@ fn length(arg: &LaunchArg<'_, CubeBuffer>) -> Option<i64> {
 }
 
 /// What a failed launch should have written is not to be read.
-fn poison(program: &Program, args: Args<'_, '_>, message: &str) {
+pub(super) fn poison(program: &Program, args: Args<'_, '_>, message: &str) {
     for (param, arg) in program.params.iter().zip(args) {
         if let (ParamKind::Array { access, .. }, LaunchArg::Buffer { buffer, .. }) = (param.kind, arg)
             && access.writes()
@@ -317,7 +335,6 @@ fn poison(program: &Program, args: Args<'_, '_>, message: &str) {
         }
     }
 }
-
 
 #[cfg(test)]
 mod tests {

@@ -14,7 +14,7 @@ mod open;
 mod tests;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cubecl::ir::features::AtomicUsage;
 use cubecl::ir::{DeviceProperties, ElemType, FloatKind, StorageType, Type};
@@ -198,6 +198,12 @@ impl CubeDevice {
 
     /// Sends what is queued to the device, and hears whether it failed.
     fn settle(&self) -> Result<()> {
+        let _alone = client::GATE.write().unwrap_or_else(PoisonError::into_inner);
+        self.settle_alone()
+    }
+
+    /// [`CubeDevice::settle`] for the holder of the gate.
+    fn settle_alone(&self) -> Result<()> {
         let flushed = self.queue().flush();
         let recent = std::mem::take(&mut *lock(&self.recent));
         if let Err(reason) = flushed {

@@ -1,12 +1,13 @@
 //! Finding devices, without a panic where there is none.
 
+use super::client::Queue;
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 use super::client::{Client, guarded};
-use super::client::Queue;
 
 /// An open device and what it is.
+#[derive(Clone)]
 pub(super) struct Opened {
-    pub queue: Box<dyn Queue>,
+    pub queue: std::sync::Arc<dyn Queue>,
     pub description: String,
     pub hardware: bool,
     pub double: bool,
@@ -47,7 +48,7 @@ fn wgpu() -> Result<Opened, String> {
     let language = if cfg!(feature = "wgpu-spirv") { "SPIR-V" } else { "WGSL" };
     let client = guarded(|| <WgpuRuntime as cubecl::prelude::Runtime>::client(&device))?;
     Ok(Opened {
-        queue: Box::new(Client::new(client)),
+        queue: std::sync::Arc::new(Client::new(client)),
         description: format!("{} ({:?}, {language}), f32", info.name, info.backend),
         hardware: info.device_type != DeviceType::Cpu,
         // Advertised and wrong: the transcendental functions give garbage.
@@ -73,7 +74,7 @@ fn cuda() -> Result<Opened, String> {
     let name = name.ok().and_then(Result::ok).unwrap_or_else(|| "NVIDIA GPU".into());
     let client = guarded(|| <CudaRuntime as cubecl::prelude::Runtime>::client(&CudaDevice::default()))?;
     Ok(Opened {
-        queue: Box::new(Client::new(client)),
+        queue: std::sync::Arc::new(Client::new(client)),
         description: format!("{name} (CUDA), f32 and f64"),
         hardware: true,
         double: true,

@@ -15,6 +15,20 @@ fn device() -> Option<&'static CubeDevice> {
     DEVICE.get_or_init(|| ["wgpu", "cuda"].into_iter().find_map(|name| CubeDevice::open(name).ok())).as_ref()
 }
 
+/// Another handle to the same device, to be given other properties.
+fn again(device: &CubeDevice) -> CubeDevice {
+    CubeDevice {
+        name: device.name,
+        opened: device.opened.clone(),
+        properties: device.properties.clone(),
+        atomic_add: device.atomic_add,
+        plans: Mutex::default(),
+        zeros: device.zeros.clone(),
+        recent: Mutex::default(),
+        broken: Mutex::default(),
+    }
+}
+
 /// A program from its text; parameters are read off it.
 fn program(text: &str) -> &'static Program {
     program_with(text, &[])

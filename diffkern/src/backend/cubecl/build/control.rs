@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cubecl::ir::{Branch, IfElse, Variable};
 
-use super::super::bound::Sym;
+use super::super::bound::{Sym, select};
 use super::{Builder, Frame, Val, storage};
 use crate::program::{BinaryOp, Block, CallArg, CallMode, Id, Op, ParamKind, Stmt, UnaryOp};
 
@@ -64,6 +64,7 @@ impl Builder {
         (then, els): (&'p Block, &'p Block),
         results: &[Id],
     ) -> Result<(), String> {
+        let known = frame.get(cond)?.sym.clone();
         let cond = frame.reg(cond)?;
         let flat = is_cheap(then) && is_cheap(els);
         if flat {
@@ -94,7 +95,7 @@ impl Builder {
                 None => a.regs.iter().zip(&b.regs).map(|(&a, &b)| self.e.select(cond, a, b)).collect(),
             };
             let sym = match (a.sym, b.sym) {
-                (Some(a), Some(b)) => Some(Arc::new(Sym::Either(a, b))),
+                (Some(a), Some(b)) => Some(select(known.as_ref(), a, b)),
                 _ => None,
             };
             frame.set(id, Val { regs, sym });

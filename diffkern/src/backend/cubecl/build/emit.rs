@@ -1,9 +1,9 @@
 //! Writing CubeCL instructions: registers, constants that are folded here, blocks.
 
 use cubecl::ir::{
-    Arithmetic, BinaryOperator, Bitwise, Branch, Comparison, ConstantValue, ElemType, FloatKind, If, IndexAssignOperator,
-    IndexOperator, Instruction, IntKind, ManagedVariable, Operation, Operator, RangeLoop, Scope, Select, StorageType,
-    Type, UIntKind, UnaryOperator, Variable, VariableKind,
+    Arithmetic, BinaryOperator, Bitwise, Branch, Comparison, ConstantValue, ElemType, FloatKind, If,
+    IndexAssignOperator, IndexOperator, Instruction, IntKind, ManagedVariable, Operation, Operator, RangeLoop, Scope,
+    Select, StorageType, Type, UIntKind, UnaryOperator, Variable, VariableKind,
 };
 use cubecl::prelude::KernelBuilder;
 

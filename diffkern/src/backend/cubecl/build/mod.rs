@@ -25,8 +25,9 @@ const MAX_BLOCKS: usize = 350;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Special {
     pub target: Target,
-    /// By slot, whether an array is bound.
-    pub bound: Vec<bool>,
+    /// By slot, whether an array is bound, and the first slot whose buffer it shares when both are added to: two
+    /// bindings of one buffer are a race within a thread, since compilers take them for different memory.
+    pub bound: Vec<Option<Slot>>,
     /// By slot, bits of the scalars that are fixed.
     pub comptime: Vec<Option<u64>>,
 }
@@ -154,7 +155,11 @@ pub(crate) struct Builder {
 }
 
 /// Writes the kernel into `kernel` and says what to pass to it.
-pub(crate) fn build(kernel: KernelBuilder, program: &Linked, special: &Special) -> Result<(KernelBuilder, Layout), String> {
+pub(crate) fn build(
+    kernel: KernelBuilder,
+    program: &Linked,
+    special: &Special,
+) -> Result<(KernelBuilder, Layout), String> {
     let mut e = Emit::new(kernel, special.target);
     let mut frame = Frame::new(program);
     let mut layout = Layout::default();
@@ -173,11 +178,22 @@ pub(crate) fn build(kernel: KernelBuilder, program: &Linked, special: &Special) 
             ParamKind::Array { elem, access, owned } => {
                 let len = *e.kernel.scalar(U32);
                 let scalar = storage(&e, *elem);
-                let bound = special.bound.get(slot) == Some(&true) && *access != Access::Unused;
-                let memory = bound.then(|| {
-                    layout.arrays.push(slot);
-                    bind(&mut e, scalar, *access, *owned)
-                });
+                let bound = special.bound.get(slot).copied().flatten().filter(|_| *access != Access::Unused);
+                let memory = match bound {
+                    None => None,
+                    Some(first) => {
+                        let base = *e.kernel.scalar(U32);
+                        let shared = roots.get(first).copied().flatten().and_then(|r: Root| r.memory);
+                        let owned = *owned && special.bound.iter().filter(|b| **b == Some(first)).count() == 1;
+                        Some(match shared {
+                            Some(shared) => Memory { base, ..shared },
+                            None => {
+                                layout.arrays.push(slot);
+                                bind(&mut e, base, scalar, *access, owned)
+                            }
+                        })
+                    }
+                };
                 Some(Root { memory, len, components: elem.components(), scalar })
             }
         });
@@ -192,8 +208,7 @@ pub(crate) fn build(kernel: KernelBuilder, program: &Linked, special: &Special) 
     let thread = e.add(cube, unit);
     let pos = e.add(thread, first);
     let inside = e.cmp(Cmp::Lt, thread, threads);
-    let mut builder =
-        Builder { e, roots, layout, scratch: [None; 2], pos, dims: [nx, ny, nz], thread, threads };
+    let mut builder = Builder { e, roots, layout, scratch: [None; 2], pos, dims: [nx, ny, nz], thread, threads };
     builder.guarded(inside, &mut frame)?;
     if builder.e.blocks > MAX_BLOCKS {
         return Err(format!(
@@ -239,14 +254,13 @@ fn scalar(e: &mut Emit, ty: Ty, slot: Slot, comptime: bool, special: &Special) -
     Ok(Val { regs: vec![reg], sym: ty.is_int().then(|| Arc::new(Sym::Scalar(slot))) })
 }
 
-fn bind(e: &mut Emit, scalar: StorageType, access: Access, owned: bool) -> Memory {
+fn bind(e: &mut Emit, base: Variable, scalar: StorageType, access: Access, owned: bool) -> Memory {
     use cubecl::ir::Type;
     let atomic = match (access, owned) {
         (Access::Add, false) if e.target.atomic_add || scalar != e.real => Atomic::Add,
         (Access::Add, false) => Atomic::Swap,
         _ => Atomic::No,
     };
-    let base = *e.kernel.scalar(U32);
     let stored = match atomic {
         Atomic::No => scalar,
         Atomic::Add => StorageType::Atomic(scalar.elem_type()),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cubecl::ir::Variable;
 
-use super::super::bound::Sym;
+use super::super::bound::{Sym, select};
 use super::emit::{BOOL, Bin, Cmp, I32, U32, int_constant};
 use super::{Builder, Frame, Val, storage};
 use crate::program::{BinaryOp, Lit, Op, Ty, UnaryOp};
@@ -28,16 +28,19 @@ impl Builder {
                 let ty = frame.ty(*a);
                 let (a, b) = (frame.get(*a)?.clone(), frame.get(*b)?.clone());
                 let sym = match (a.sym, b.sym) {
-                    (Some(a), Some(b)) if result.is_int() => Some(Arc::new(Sym::Binary(*op, a, b))),
+                    (Some(a), Some(b)) if result.is_int() || *op == BinaryOp::Lt => {
+                        Some(Arc::new(Sym::Binary(*op, a, b)))
+                    }
                     _ => None,
                 };
                 Val { regs: self.binary(*op, ty, &a.regs, &b.regs), sym }
             }
             Op::Select(c, a, b) => {
+                let cond = frame.get(*c)?.sym.clone();
                 let c = frame.reg(*c)?;
                 let (a, b) = (frame.get(*a)?.clone(), frame.get(*b)?.clone());
                 let sym = match (a.sym, b.sym) {
-                    (Some(a), Some(b)) => Some(Arc::new(Sym::Either(a, b))),
+                    (Some(a), Some(b)) => Some(select(cond.as_ref(), a, b)),
                     _ => None,
                 };
                 Val { regs: a.regs.iter().zip(&b.regs).map(|(&a, &b)| self.e.select(c, a, b)).collect(), sym }

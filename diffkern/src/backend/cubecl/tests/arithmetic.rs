@@ -110,7 +110,12 @@ fn nan_and_infinity_are_kept() {
     let Some(device) = device() else { return };
     let x = [f32::NAN, 1.0, f32::INFINITY, -1.0, f32::NEG_INFINITY];
     let y = [1.0, f32::NAN, 2.0, 0.5, f32::NAN];
-    let nan = binary(device, "%4 : bool = is_nan %1\n%5 : real = const 1\n%6 : real = const 0\n%3 : real = select %4 %5 %6", &x, &y);
+    let nan = binary(
+        device,
+        "%4 : bool = is_nan %1\n%5 : real = const 1\n%6 : real = const 0\n%3 : real = select %4 %5 %6",
+        &x,
+        &y,
+    );
     assert_eq!(nan, [1.0, 0.0, 0.0, 0.0, 0.0]);
     assert_eq!(binary(device, "%3 : real = max %1 %2", &x, &y)[..2], [1.0, 1.0]);
     assert_eq!(binary(device, "%3 : real = min %1 %2", &x, &y)[..2], [1.0, 1.0]);
@@ -120,7 +125,9 @@ fn nan_and_infinity_are_kept() {
     }
     assert_eq!(binary(device, "%3 : real = exp %1", &x, &y)[2..], [f32::INFINITY, (-1f32).exp(), 0.0]);
     assert!(binary(device, "%3 : real = ln %1", &x, &y)[3].is_nan());
-    for (text, expected) in [("inf", f32::INFINITY), ("-inf", f32::NEG_INFINITY), ("-0", -0.0), ("1e-40", 1e-40), ("0.1", 0.1)] {
+    for (text, expected) in
+        [("inf", f32::INFINITY), ("-inf", f32::NEG_INFINITY), ("-0", -0.0), ("1e-40", 1e-40), ("0.1", 0.1)]
+    {
         let found = binary(device, &format!("%3 : real = const {text}"), &x, &y);
         assert_eq!(found[0].to_bits(), expected.to_bits(), "{text}");
     }
@@ -187,8 +194,7 @@ fn integers_wrap_and_division_by_zero_is_zero() {
             let elem = if ty == "u32" { ElemTy::U32 } else { ElemTy::I32 };
             run(device, program(&text), x.len(), &[array(&a, elem), array(&b, elem), array(&out, elem)]).unwrap();
             for ((&x, &y), found) in x.iter().zip(&y).zip(read_words(device, &out)) {
-                let expected =
-                    if ty == "u32" { unsigned(x, y) } else { signed(x as i32, y as i32) as u32 };
+                let expected = if ty == "u32" { unsigned(x, y) } else { signed(x as i32, y as i32) as u32 };
                 assert_eq!(found, expected, "{name}({x}, {y}) of {ty}");
             }
         }
@@ -236,7 +242,8 @@ fn vectors_and_matrices_are_scalars_in_a_row() {
         let v: Vec<f64> = (0..3).map(|k| f64::from(v[i * 3 + k])).collect();
         let mm = |r: usize, c: usize| (0..3).map(|k| m(k, r) * m(k, c)).sum::<f64>();
         let mv: Vec<f64> = (0..3).map(|r| (0..3).map(|c| mm(r, c) * v[c]).sum()).collect();
-        let mut x: Vec<f64> = (0..3).map(|k| mv[(k + 1) % 3] * v[(k + 2) % 3] - mv[(k + 2) % 3] * v[(k + 1) % 3]).collect();
+        let mut x: Vec<f64> =
+            (0..3).map(|k| mv[(k + 1) % 3] * v[(k + 2) % 3] - mv[(k + 2) % 3] * v[(k + 1) % 3]).collect();
         x[2] = v[1];
         for k in 0..3 {
             close("vector", i as f32, k as f32, found[i * 3 + k], x[k] * v[k] * v[1], 1e-5);
