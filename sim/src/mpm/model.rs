@@ -137,8 +137,8 @@ impl<D: Dimension, F: Float> Model<D, F> {
 }
 
 fn masks<D: Dimension>(grid: &Grid<D>, half_spaces: &[HalfSpace<D>]) -> Vec<u32> {
-    let held = |h: &HalfSpace<D>, at| h.kind().is_some() && h.distance(at) <= ON_SURFACE * grid.dx();
-    let mask = |at| half_spaces.iter().enumerate().fold(0, |bits, (k, h)| bits | u32::from(held(h, &at)) << k);
+    let held = |h: &HalfSpace<D>, at: &D::Coords| h.kind().is_some() && h.distance(at) <= ON_SURFACE * grid.dx();
+    let mask = |at: D::Coords| half_spaces.iter().enumerate().fold(0, |bits, (k, h)| bits | u32::from(held(h, &at)) << k);
     (0..grid.len()).map(|node| mask(grid.position(node))).collect()
 }
 
