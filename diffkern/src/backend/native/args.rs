@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
+#[cfg(test)]
 use crate::element::{Element, Scalar};
 use crate::kernel::{Access, ElemTy, ScalarTy};
 
@@ -27,8 +28,8 @@ pub(crate) enum HostArg<'a> {
 
 /// Elements in the host's memory, borrowed for `'a`.
 ///
-/// While a launch runs, nobody else touches what it writes, and nobody writes what it reads. The constructors establish
-/// this: [`HostArray::read`] and [`HostArray::write`] by borrowing, [`HostArray::new`] by its caller's promise.
+/// While a launch runs, nobody else touches what it writes, and nobody writes what it reads, by the promise of the caller
+/// of [`HostArray::new`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HostArray<'a> {
     pub(super) ptr: NonNull<u8>,
@@ -64,27 +65,9 @@ impl<'a> HostArray<'a> {
         HostArray { ptr, len, elem, scalar, access, owned, memory: PhantomData }
     }
 
-    /// A slice to read. Elements beyond `u32::MAX` cannot be reached.
-    pub(crate) fn read<T: Element>(data: &'a [T]) -> HostArray<'a> {
-        let ptr = NonNull::from(data).cast();
-        // SAFETY: a shared borrow of a slice for `'a`, and `Read` does not write.
-        unsafe { HostArray::new(ptr, length(data.len()), T::ELEM, T::Scalar::TY, Access::Read, false) }
-    }
-
-    /// A slice to write. Elements beyond `u32::MAX` cannot be reached.
-    pub(crate) fn write<T: Element>(data: &'a mut [T], access: Access, owned: bool) -> HostArray<'a> {
-        let len = length(data.len());
-        // SAFETY: an exclusive borrow of a slice for `'a`.
-        unsafe { HostArray::new(NonNull::from(data).cast(), len, T::ELEM, T::Scalar::TY, access, owned) }
-    }
-
     pub(super) fn bytes(&self) -> usize {
         self.len as usize * self.elem.components() * self.scalar.bytes()
     }
-}
-
-fn length(len: usize) -> u32 {
-    u32::try_from(len).unwrap_or(u32::MAX)
 }
 
 /// Why a launch failed. Of several, that of the first chunk, so it does not depend on the threads either.
@@ -98,4 +81,21 @@ pub(crate) enum Fault {
     DomainTooLarge { dims: [usize; 3] },
     /// The body panicked: a mistake in generated code.
     Panicked { message: String },
+}
+
+#[cfg(test)]
+impl<'a> HostArray<'a> {
+    /// A slice to read.
+    pub(crate) fn read<T: Element>(data: &'a [T]) -> HostArray<'a> {
+        let ptr = NonNull::from(data).cast();
+        // SAFETY: a shared borrow of a slice for `'a`, and `Read` does not write.
+        unsafe { HostArray::new(ptr, data.len() as u32, T::ELEM, T::Scalar::TY, Access::Read, false) }
+    }
+
+    /// A slice to write.
+    pub(crate) fn write<T: Element>(data: &'a mut [T], access: Access, owned: bool) -> HostArray<'a> {
+        let len = data.len() as u32;
+        // SAFETY: an exclusive borrow of a slice for `'a`.
+        unsafe { HostArray::new(NonNull::from(data).cast(), len, T::ELEM, T::Scalar::TY, access, owned) }
+    }
 }
