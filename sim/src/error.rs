@@ -64,7 +64,9 @@ pub enum Error {
         high: f64,
     },
     /// A value that is not a number, or infinite.
-    #[error("{what} of particle {particle} is {value} after step {step}; use a smaller time step or check the parameters")]
+    #[error(
+        "{what} of particle {particle} is {value} after step {step}; use a smaller time step or check the parameters"
+    )]
     NotFinite {
         /// Which field of the state.
         what: &'static str,

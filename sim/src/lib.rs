@@ -10,8 +10,8 @@
 
 mod error;
 pub mod material;
-pub mod mpm;
 pub mod mesh;
+pub mod mpm;
 pub mod scene;
 
 pub use error::{Error, Result};

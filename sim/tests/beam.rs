@@ -3,8 +3,8 @@
 //! Let go in weak gravity, the tip swings between its start and twice the sag: half a period ends where its velocity
 //! returns to zero, and the mean over a period is the sag.
 
-use diffkern::prelude::*;
 use diffkern::Schedule;
+use diffkern::prelude::*;
 use diffkern_sim::Result;
 use diffkern_sim::mpm::{HalfSpace, Law};
 use diffkern_sim::scene::BlockSpec;

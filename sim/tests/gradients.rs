@@ -3,8 +3,8 @@
 mod common;
 
 use common::Random;
-use diffkern::prelude::*;
 use diffkern::Schedule;
+use diffkern::prelude::*;
 use diffkern_sim::Result;
 use diffkern_sim::mpm::{Contact, Dim2, Grid, HalfSpace, Law, Model, Params, Solver, State, mean_square_distance};
 
@@ -121,8 +121,8 @@ fn compare(scene: &Scene, at: &[f64], direction: &[f64], slope: f64) -> Result<(
     let moved = |h: f64| scene.loss(&at.iter().zip(direction).map(|(x, d)| x + h * d).collect::<Vec<_>>());
     let here = scene.loss(at)?;
     let (mut error, mut rate, mut last) = (f64::INFINITY, 0.0f64, f64::NAN);
-    for k in 0..8 {
-        let h = 1e-2 * 0.25f64.powi(k);
+    for k in 0..6 {
+        let h = 1e-3 * 0.25f64.powi(k);
         let (up, down) = (moved(h)?, moved(-h)?);
         error = error.min(((up - down) / (2.0 * h) - slope).abs() / slope.abs());
         let remainder = (up - here - h * slope).abs();

@@ -44,8 +44,25 @@ fn particles_to_grid_plane() -> Result<()> {
         let (planes, friction, touching) = (dev.array(&planes())?, dev.array(&[0.3, 0.2])?, dev.array(&[0, 1])?);
         let (f_next, grid) = (dev.zeros(n)?, dev.zeros((NODES * NODES) as usize)?);
         particles_to_grid_2d::gradcheck(
-            n, &x, &v, &c, &f, &material, &planes, &friction, &touching, &f_next, &grid, 0.01, 0.02, 1.0 / DX, DT,
-            NODES, NODES, 2, law,
+            n,
+            &x,
+            &v,
+            &c,
+            &f,
+            &material,
+            &planes,
+            &friction,
+            &touching,
+            &f_next,
+            &grid,
+            0.01,
+            0.02,
+            1.0 / DX,
+            DT,
+            NODES,
+            NODES,
+            2,
+            law,
         )?;
     }
     Ok(())
@@ -65,8 +82,27 @@ fn particles_to_grid_space() -> Result<()> {
         let (planes, friction, touching) = (dev.array(&planes())?, dev.array(&[0.3, 0.2])?, dev.array(&[0, 1])?);
         let (f_next, grid) = (dev.zeros(n)?, dev.zeros((NODES * NODES * NODES) as usize)?);
         particles_to_grid_3d::gradcheck(
-            n, &x, &v, &c, &f, &material, &planes, &friction, &touching, &f_next, &grid, 0.01, 0.02, 0.0, 1.0 / DX,
-            DT, NODES, NODES, NODES, 2, law,
+            n,
+            &x,
+            &v,
+            &c,
+            &f,
+            &material,
+            &planes,
+            &friction,
+            &touching,
+            &f_next,
+            &grid,
+            0.01,
+            0.02,
+            0.0,
+            1.0 / DX,
+            DT,
+            NODES,
+            NODES,
+            NODES,
+            2,
+            law,
         )?;
     }
     Ok(())
@@ -82,24 +118,19 @@ fn grid_update() -> Result<()> {
     let kinds = dev.array(&[0u32, 1, 2, 2])?;
     let unit = 0.5f64.sqrt();
     let normals = [[1.0, 0.0], [unit, unit], [0.0, 1.0], [-unit, unit]];
-    let planes: Vec<Vec4<f64>> =
-        normals.iter().flat_map(|n| [Vec4::new(n[0], n[1], 0.0, 0.1), Vec4::zero()]).collect();
+    let planes: Vec<Vec4<f64>> = normals.iter().flat_map(|n| [Vec4::new(n[0], n[1], 0.0, 0.1), Vec4::zero()]).collect();
     let (planes, friction) = (dev.array(&planes)?, dev.array(&[0.0, 0.1, 0.2, 0.3])?);
     let damping = dev.array(&[3.0])?;
     let nodes = r.many(n, |r| Vec3::new(r.between(-2.0, 2.0), r.between(-2.0, 2.0), r.between(0.5, 1.5)));
     let (nodes, out) = (dev.array(&nodes)?, dev.zeros(n)?);
     let gravity = dev.array(&[Vec2::new(0.5, -9.8)])?;
-    update_grid_2d::gradcheck(
-        n, &nodes, &masks, &planes, &kinds, &friction, &gravity, &damping, &out, DT, 0.6, 4,
-    )?;
+    update_grid_2d::gradcheck(n, &nodes, &masks, &planes, &kinds, &friction, &gravity, &damping, &out, DT, 0.6, 4)?;
 
     let nodes =
         r.many(n, |r| Vec4::new(r.between(-2.0, 2.0), r.between(-2.0, 2.0), r.between(-2.0, 2.0), r.between(0.5, 1.5)));
     let (nodes, out) = (dev.array(&nodes)?, dev.zeros(n)?);
     let gravity = dev.array(&[Vec3::new(0.5, -9.8, 0.1)])?;
-    update_grid_3d::gradcheck(
-        n, &nodes, &masks, &planes, &kinds, &friction, &gravity, &damping, &out, DT, 0.6, 4,
-    )?;
+    update_grid_3d::gradcheck(n, &nodes, &masks, &planes, &kinds, &friction, &gravity, &damping, &out, DT, 0.6, 4)?;
     Ok(())
 }
 
@@ -116,9 +147,7 @@ fn grid_to_particles() -> Result<()> {
     let x = dev.array(&r.many(n, |r| r.vec3(0.2, 0.5)))?;
     let u = dev.array(&r.many((NODES * NODES * NODES) as usize, |r| r.vec3(-1.0, 1.0)))?;
     let (x1, v1, c1) = (dev.zeros(n)?, dev.zeros(n)?, dev.zeros(n)?);
-    grid_to_particles_3d::gradcheck(
-        n, &x, &u, &x1, &v1, &c1, 0.01, 0.02, 0.0, 1.0 / DX, DT, NODES, NODES, NODES,
-    )?;
+    grid_to_particles_3d::gradcheck(n, &x, &u, &x1, &v1, &c1, 0.01, 0.02, 0.0, 1.0 / DX, DT, NODES, NODES, NODES)?;
     Ok(())
 }
 

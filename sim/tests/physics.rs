@@ -1,7 +1,7 @@
 //! What every simulator must get right, in f64.
 
-use diffkern::prelude::*;
 use diffkern::Schedule;
+use diffkern::prelude::*;
 use diffkern_sim::mpm::{Contact, Dim2, Dim3, Grid, HalfSpace, Law, Model, Params, State};
 use diffkern_sim::scene::BlockSpec;
 use diffkern_sim::{Error, Result};
@@ -106,7 +106,8 @@ fn coulomb_friction_decelerates_by_mu_g() -> Result<()> {
     let grid = Grid::<Dim2>::new([0.0, 0.0], 0.1, [40, 10])?;
     for contact in [Contact::Separating, Contact::Slip, Contact::Penalty { stiffness: 1e5 }] {
         let on_nodes = !matches!(contact, Contact::Penalty { .. });
-        let floor = HalfSpace::through([0.0, if on_nodes { 0.6 } else { 0.3 }], [0.0, 1.0], contact).with_friction(friction);
+        let floor =
+            HalfSpace::through([0.0, if on_nodes { 0.6 } else { 0.3 }], [0.0, 1.0], contact).with_friction(friction);
         let model = Model::<Dim2, f64>::new(&dev, grid, dt, Law::NeoHookean, &[floor])?.with_contact_spacing(0.05)?;
         // By penalty it starts where the floor carries its weight.
         let height = if on_nodes { 0.35 } else { 0.3 + 0.025 - g * 1.0 / (1e5 * 0.05) };

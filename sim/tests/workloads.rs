@@ -6,10 +6,12 @@
 mod common;
 
 use common::relative;
-use diffkern::prelude::*;
 use diffkern::Schedule;
+use diffkern::prelude::*;
 use diffkern_sim::Result;
-use diffkern_sim::mpm::{Contact, Dim2, Dim3, Dimension, Grid, HalfSpace, Law, Model, Params, State, mean_square_distance};
+use diffkern_sim::mpm::{
+    Contact, Dim2, Dim3, Dimension, Grid, HalfSpace, Law, Model, Params, State, mean_square_distance,
+};
 
 struct Case<D: Dimension> {
     golden: &'static str,
@@ -54,8 +56,8 @@ fn check<D: Dimension>(case: Case<D>) -> Result<()> {
     let dx = 1.0 / n as f64;
     let grid = Grid::<D>::new(D::Coords::default(), dx, case.nodes)?;
     let half_spaces = walls::<D>(n, dx, case.sticky_floor);
-    let model = Model::<D, f64>::new(&dev, grid, 0.0128 / n as f64, Law::NeoHookean, &half_spaces)?
-        .with_mass_cutoff(1e-8);
+    let model =
+        Model::<D, f64>::new(&dev, grid, 0.0128 / n as f64, Law::NeoHookean, &half_spaces)?.with_mass_cutoff(1e-8);
 
     let [a, b, c] = case.counts;
     let (mut x, mut v) = (Vec::new(), Vec::new());
@@ -101,13 +103,8 @@ fn check<D: Dimension>(case: Case<D>) -> Result<()> {
     let expected = golden(case.golden, "loss")[0];
     let found = loss.to_vec()?[0];
     assert!((found / expected - 1.0).abs() < 1e-12, "loss {found}, expected {expected}");
-    let velocity: Vec<f64> = state
-        .v
-        .grad()?
-        .to_vec()?
-        .iter()
-        .flat_map(|g| D::coords::<f64>(*g).as_ref().to_vec())
-        .collect();
+    let velocity: Vec<f64> =
+        state.v.grad()?.to_vec()?.iter().flat_map(|g| D::coords::<f64>(*g).as_ref().to_vec()).collect();
     let error = relative(&velocity, &golden(case.golden, "ga"));
     assert!(error < 1e-10, "gradient to the velocities: relative error {error}");
     let (g_mu, g_lambda) = (params.mu.grad()?.to_vec()?, params.lambda.grad()?.to_vec()?);

@@ -2,9 +2,9 @@
 //!
 //! A new law is one file with its two functions, one [`Law`] variant and one branch in each function below.
 
+mod fixed_corotated;
 mod neo_hookean;
 mod polar;
-mod fixed_corotated;
 mod viscous;
 
 pub use fixed_corotated::{fixed_corotated_2d, fixed_corotated_3d};

@@ -6,12 +6,7 @@ use diffkern::prelude::*;
 
 /// `out_i = sum_k weight_(8 i + k) x_(index_(8 i + k))`, eight particles a vertex.
 #[diff_kernel]
-pub fn interpolate_3d<F: Float>(
-    x: &Array<Vec3<F>>,
-    index: &Array<u32>,
-    weight: &Array<F>,
-    out: &mut Array<Vec3<F>>,
-) {
+pub fn interpolate_3d<F: Float>(x: &Array<Vec3<F>>, index: &Array<u32>, weight: &Array<F>, out: &mut Array<Vec3<F>>) {
     let i = ABSOLUTE_POS;
     let mut sum = Vec3::zero();
     for k in 0..8 {
@@ -40,7 +35,11 @@ impl<F: Float> Surface<F> {
     /// When the block has no particles or memory is short.
     pub fn of_block(device: &Device, lattice: &BlockLattice, stride: usize) -> Result<Surface<F>> {
         if lattice.is_empty() {
-            return Err(Error::invalid("particles of the block", format!("{:?}", lattice.counts), "at least 1 an axis"));
+            return Err(Error::invalid(
+                "particles of the block",
+                format!("{:?}", lattice.counts),
+                "at least 1 an axis",
+            ));
         }
         let boundary = lattice.boundary(stride);
         let weights: Vec<F> = boundary.weights.iter().map(|&w| F::from_f64(w)).collect();

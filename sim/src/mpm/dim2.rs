@@ -115,11 +115,7 @@ impl Dimension for Dim2 {
         )
     }
 
-    fn square_distance<F: Float>(
-        x: &Array<Vec2<F>>,
-        target: &Array<Vec2<F>>,
-        out: &Array<F>,
-    ) -> diffkern::Result<()> {
+    fn square_distance<F: Float>(x: &Array<Vec2<F>>, target: &Array<Vec2<F>>, out: &Array<F>) -> diffkern::Result<()> {
         square_distance_2d(x.len(), x, target, out)
     }
 }

@@ -119,11 +119,7 @@ impl Dimension for Dim3 {
         )
     }
 
-    fn square_distance<F: Float>(
-        x: &Array<Vec3<F>>,
-        target: &Array<Vec3<F>>,
-        out: &Array<F>,
-    ) -> diffkern::Result<()> {
+    fn square_distance<F: Float>(x: &Array<Vec3<F>>, target: &Array<Vec3<F>>, out: &Array<F>) -> diffkern::Result<()> {
         square_distance_3d(x.len(), x, target, out)
     }
 }

@@ -23,10 +23,7 @@ pub fn square_distance_3d<F: Float>(x: &Array<Vec3<F>>, target: &Array<Vec3<F>>,
 ///
 /// # Errors
 /// When a launch fails.
-pub fn mean_square_distance<D: Dimension, F: Float>(
-    x: &Array<D::Vector<F>>,
-    target: D::Coords,
-) -> Result<Array<F>> {
+pub fn mean_square_distance<D: Dimension, F: Float>(x: &Array<D::Vector<F>>, target: D::Coords) -> Result<Array<F>> {
     let device = x.device();
     let target = device.array(&[D::vector::<F>(&target)])?;
     let squares = device.zeros::<F>(x.len())?;

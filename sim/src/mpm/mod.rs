@@ -6,25 +6,25 @@
 //!
 //! Source: Hu, Fang, Ge, Qu, Zhu, Pradhana, Jiang: A moving least squares material point method, 2018.
 
-pub mod weights;
-pub mod penalty;
 pub mod boundary;
-pub mod p2g;
-pub mod grid_update;
-pub mod g2p;
-pub mod pack;
-mod dimension;
-mod lattice;
-mod half_space;
-mod model;
-mod params;
-mod state;
 mod check;
-mod solver;
-mod window;
-mod distance;
 mod dim2;
 mod dim3;
+mod dimension;
+mod distance;
+pub mod g2p;
+pub mod grid_update;
+mod half_space;
+mod lattice;
+mod model;
+pub mod p2g;
+pub mod pack;
+mod params;
+pub mod penalty;
+mod solver;
+mod state;
+pub mod weights;
+mod window;
 
 pub use crate::material::Law;
 pub use dim2::Dim2;

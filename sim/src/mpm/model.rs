@@ -45,9 +45,8 @@ impl<D: Dimension, F: Float> Model<D, F> {
             return Err(Error::invalid("number of half-spaces", half_spaces.len(), "at most 32"));
         }
         half_spaces.iter().enumerate().try_for_each(|(k, h)| h.check(k))?;
-        let touching: Vec<u32> = (0..half_spaces.len() as u32)
-            .filter(|&k| half_spaces[k as usize].kind().is_none())
-            .collect();
+        let touching: Vec<u32> =
+            (0..half_spaces.len() as u32).filter(|&k| half_spaces[k as usize].kind().is_none()).collect();
         let kinds: Vec<u32> = half_spaces.iter().map(|h| h.kind().unwrap_or(0)).collect();
         Ok(Model {
             device: device.clone(),
@@ -138,7 +137,8 @@ impl<D: Dimension, F: Float> Model<D, F> {
 
 fn masks<D: Dimension>(grid: &Grid<D>, half_spaces: &[HalfSpace<D>]) -> Vec<u32> {
     let held = |h: &HalfSpace<D>, at: &D::Coords| h.kind().is_some() && h.distance(at) <= ON_SURFACE * grid.dx();
-    let mask = |at: D::Coords| half_spaces.iter().enumerate().fold(0, |bits, (k, h)| bits | u32::from(held(h, &at)) << k);
+    let mask =
+        |at: D::Coords| half_spaces.iter().enumerate().fold(0, |bits, (k, h)| bits | u32::from(held(h, &at)) << k);
     (0..grid.len()).map(|node| mask(grid.position(node))).collect()
 }
 

@@ -50,8 +50,14 @@ pub fn particles_to_grid_2d<F: Float>(
     let mut p = vp * q.w;
     for k in 0..touching_count {
         let plane = touching[k as usize] as usize;
-        let force: Vec2<F> =
-            penalty_force_2d::<F>(xp, vp, planes[2 * plane], planes[2 * plane + 1], friction[plane.min(friction.len() - 1)], dt / q.w);
+        let force: Vec2<F> = penalty_force_2d::<F>(
+            xp,
+            vp,
+            planes[2 * plane],
+            planes[2 * plane + 1],
+            friction[plane.min(friction.len() - 1)],
+            dt / q.w,
+        );
         p = p + force * dt;
     }
 
@@ -122,8 +128,14 @@ pub fn particles_to_grid_3d<F: Float>(
     let mut p = vp * q.w;
     for k in 0..touching_count {
         let plane = touching[k as usize] as usize;
-        let force: Vec3<F> =
-            penalty_force_3d::<F>(xp, vp, planes[2 * plane], planes[2 * plane + 1], friction[plane.min(friction.len() - 1)], dt / q.w);
+        let force: Vec3<F> = penalty_force_3d::<F>(
+            xp,
+            vp,
+            planes[2 * plane],
+            planes[2 * plane + 1],
+            friction[plane.min(friction.len() - 1)],
+            dt / q.w,
+        );
         p = p + force * dt;
     }
 

@@ -7,8 +7,8 @@ use super::pack::pack_material;
 use super::params::Params;
 use super::state::State;
 use crate::error::{Error, Result};
-use diffkern::prelude::*;
 use diffkern::Schedule;
+use diffkern::prelude::*;
 
 /// A model with its parameters: takes a state to the next.
 #[derive(Clone, Debug)]
@@ -44,8 +44,7 @@ impl<D: Dimension, F: Float> Solver<D, F> {
             &params.volume,
             &packed,
         )?;
-        let (friction, gravity, damping) =
-            (params.friction.clone(), params.gravity.clone(), params.damping.clone());
+        let (friction, gravity, damping) = (params.friction.clone(), params.gravity.clone(), params.damping.clone());
         Ok(Solver { model, packed, friction, gravity, damping })
     }
 

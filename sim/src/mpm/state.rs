@@ -2,8 +2,8 @@
 
 use super::dimension::Dimension;
 use crate::error::{Error, Result};
-use diffkern::prelude::*;
 use diffkern::AnyArray;
+use diffkern::prelude::*;
 
 /// State of the particles; all arrays have one element a particle.
 #[derive(Clone, Debug)]

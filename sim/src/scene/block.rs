@@ -1,7 +1,7 @@
 //! An elastic block.
 
-use super::time_step::{Stability, per_frame};
 use super::extent;
+use super::time_step::{Stability, per_frame};
 use crate::error::{Error, Result, non_negative, positive};
 use crate::mesh::{BlockLattice, Surface};
 use crate::mpm::{Contact, Dim3, HalfSpace, Law, Model, Params, State};

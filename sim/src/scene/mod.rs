@@ -3,9 +3,9 @@
 //! Grid and time step follow from the stiff, fast and light ends of the ranges. They depend on nothing that is
 //! identified, so a fit never changes them and its loss has no jumps from them.
 
-mod time_step;
-mod extent;
 mod block;
+mod extent;
+mod time_step;
 
 pub use block::{BlockScene, BlockSpec};
 pub use time_step::Stability;
