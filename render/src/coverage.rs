@@ -85,6 +85,32 @@ pub fn doubled_area<F: Float>(a: Vec3<F>, b: Vec3<F>, c: Vec3<F>) -> F {
     (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x)
 }
 
+/// Positive where the box with corner (x0, y0) and side w reaches to the inner side of the edge from a to b; `side` is the
+/// sign of the triangle's area.
+#[diff_fn]
+pub fn edge_reach<F: Float>(a: Vec3<F>, b: Vec3<F>, x0: F, y0: F, w: F, side: F) -> F {
+    let dx = b.x - a.x;
+    let dy = b.y - a.y;
+    let centre = dx * (y0 + 0.5 * w - a.y) - dy * (x0 + 0.5 * w - a.x);
+    side * centre + 0.5 * w * (dx.abs() + dy.abs())
+}
+
+/// Positive where the triangle and the box overlap (separating axes), so that pixels beside a triangle get an exact
+/// zero and no rounding; only ever compared with zero.
+#[diff_fn]
+pub fn triangle_reach<F: Float>(a: Vec3<F>, b: Vec3<F>, c: Vec3<F>, x0: F, y0: F, w: F) -> F {
+    let doubled: F = doubled_area::<F>(a, b, c);
+    let side = select(doubled < 0.0, F::new(-1.0), F::new(1.0));
+    let ab: F = edge_reach::<F>(a, b, x0, y0, w, side);
+    let bc: F = edge_reach::<F>(b, c, x0, y0, w, side);
+    let ca: F = edge_reach::<F>(c, a, x0, y0, w, side);
+    let left = x0 + w - a.x.min(b.x).min(c.x);
+    let right = a.x.max(b.x).max(c.x) - x0;
+    let top = y0 + w - a.y.min(b.y).min(c.y);
+    let bottom = a.y.max(b.y).max(c.y) - y0;
+    ab.min(bc).min(ca).min(left).min(right).min(top).min(bottom)
+}
+
 /// Share of the box with corner (x0, y0) and side w that the triangle covers.
 #[diff_fn]
 pub fn triangle_area<F: Float>(a: Vec3<F>, b: Vec3<F>, c: Vec3<F>, x0: F, y0: F, w: F) -> F {

@@ -81,7 +81,7 @@ pub fn levels<F: Float>(image: &Array<F>, width: usize, height: usize) -> Result
     Ok(levels)
 }
 
-/// The mean squared difference, plus for every level `l > 0` `2^l` times that of the smoothed level.
+/// The sum over the levels `l` of `2^l` times the mean squared difference of the smoothed level.
 ///
 /// # Errors
 /// When an image has another length than `width * height`.
@@ -105,10 +105,6 @@ pub fn l2_into<F: Float>(
     let device = image.device();
     let difference = residual(image, target, 1.0)?;
     for (l, level) in levels(&difference, width, height)?.into_iter().enumerate() {
-        if l == 0 {
-            add_l2(image, target, weight, total)?;
-            continue;
-        }
         let (w, h) = (level.width + 4, level.height + 4);
         let blurred = device.zeros::<F>(w * h)?;
         smooth((w, h), &level.pixels, &blurred, level.width as u32, level.height as u32)?;

@@ -1,6 +1,6 @@
 use diffkern::prelude::*;
 
-use crate::coverage::{doubled_area, triangle_weights};
+use crate::coverage::{doubled_area, triangle_reach, triangle_weights};
 
 /// Premultiplied colour and coverage of every pixel; domain (width, height).
 ///
@@ -33,13 +33,9 @@ pub fn rasterize<F: Float>(
         let b = projected[corners[t + 1] as usize];
         let c = projected[corners[t + 2] as usize];
         let doubled: F = doubled_area::<F>(a, b, c);
-        let left = a.x.min(b.x).min(c.x);
-        let right = a.x.max(b.x).max(c.x);
-        let top = a.y.min(b.y).min(c.y);
-        let bottom = a.y.max(b.y).max(c.y);
-        let near = left < x0 + filter && right > x0 && top < y0 + filter && bottom > y0;
+        let reach: F = triangle_reach::<F>(a, b, c, x0, y0, filter);
         let visible = doubled < -1e-9 || (two_sided && doubled > 1e-9);
-        if near && visible && covered < 1.0 {
+        if reach > 0.0 && visible && covered < 1.0 {
             let weights: Vec3<F> = triangle_weights::<F>(a, b, c, x0, y0, filter);
             let share = weights.x + weights.y + weights.z;
             let left_over = 1.0 - covered;

@@ -1,6 +1,6 @@
 use diffkern::prelude::*;
 
-use crate::coverage::{doubled_area, triangle_area};
+use crate::coverage::{doubled_area, triangle_area, triangle_reach};
 
 /// Coverage of every pixel, `min(1, sum of the triangles' shares)`; domain (width, height).
 ///
@@ -31,12 +31,8 @@ pub fn silhouette<F: Float>(
         let b = projected[corners[t + 1] as usize];
         let c = projected[corners[t + 2] as usize];
         let doubled: F = doubled_area::<F>(a, b, c);
-        let left = a.x.min(b.x).min(c.x);
-        let right = a.x.max(b.x).max(c.x);
-        let top = a.y.min(b.y).min(c.y);
-        let bottom = a.y.max(b.y).max(c.y);
-        let near = left < x0 + filter && right > x0 && top < y0 + filter && bottom > y0;
-        if near && (two_sided || doubled < 0.0) {
+        let reach: F = triangle_reach::<F>(a, b, c, x0, y0, filter);
+        if reach > 0.0 && (two_sided || doubled < 0.0) {
             let share: F = triangle_area::<F>(a, b, c, x0, y0, filter);
             sum += share;
         }

@@ -48,27 +48,33 @@ pub fn drop_light() -> Light {
     }
 }
 
-/// A box with `n` by `n` squares of two triangles on each side; vertices at edges are not shared between sides.
+/// A box with `n` by `n` squares of two triangles on each side and hard edges between sides, closed: sides share the
+/// vertices on their edges.
 pub fn block(min: [f64; 3], max: [f64; 3], n: u32) -> (Mesh, Vec<V>) {
     let (mut vertices, mut triangles, mut sides) = (Vec::new(), Vec::new(), Vec::new());
     for side in 0..6u32 {
         let (axis, high) = ((side / 2) as usize, side % 2 == 1);
         // (u, v, axis) is right-handed for u = axis + 1, v = axis + 2.
         let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
-        let first = vertices.len() as u32;
+        let mut index = Vec::new();
         for j in 0..=n {
             for i in 0..=n {
                 let mut p = [0.0; 3];
                 p[axis] = if high { max[axis] } else { min[axis] };
                 p[u] = min[u] + (max[u] - min[u]) * f64::from(i) / f64::from(n);
                 p[v] = min[v] + (max[v] - min[v]) * f64::from(j) / f64::from(n);
-                vertices.push(Vec3::new(p[0], p[1], p[2]));
+                let p = Vec3::from_array(p);
+                let known = vertices.iter().position(|q: &V| (*q - p).norm() < 1e-9);
+                index.push(known.unwrap_or(vertices.len()) as u32);
+                if known.is_none() {
+                    vertices.push(p);
+                }
             }
         }
         for j in 0..n {
             for i in 0..n {
-                let a = first + j * (n + 1) + i;
-                let (b, c, d) = (a + 1, a + n + 2, a + n + 1);
+                let at = |i: u32, j: u32| index[(j * (n + 1) + i) as usize];
+                let (a, b, c, d) = (at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1));
                 let two = if high { [[a, b, c], [a, c, d]] } else { [[a, c, b], [a, d, c]] };
                 triangles.extend(two);
                 sides.extend([side; 2]);
@@ -100,7 +106,8 @@ pub fn bumpy_sphere(centre: [f64; 3], radius: f64, rings: u32) -> (Mesh, Vec<V>)
     let mut triangles = Vec::new();
     for i in 0..rings {
         for j in 0..turns {
-            let at = |i: u32, j: u32| i * turns + j % turns;
+            // One vertex at each pole: the surface is closed however the vertices move.
+            let at = |i: u32, j: u32| i * turns + if i == 0 || i == rings { 0 } else { j % turns };
             let (a, b, c, d) = (at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1));
             if i > 0 {
                 triangles.push([a, b, d]);
