@@ -3,8 +3,8 @@
 //! A [`mpm::Model`] is constant, a [`mpm::State`] flows, a [`mpm::Solver`] steps: state in, state out, so a step may be
 //! recorded, replayed and differentiated. SI units throughout.
 //!
-//! Where gradients are one-sided: at contact (a particle or node that touches or lets go) and where a particle crosses
-//! half a cell the third derivative of the weights jumps, which no first-order gradient sees.
+//! Where gradients are one-sided: at contact, when a particle or node touches or lets go. Where a particle changes cells
+//! the second derivative of the weights jumps; the gradient is continuous there.
 
 #![deny(missing_docs)]
 

@@ -64,8 +64,8 @@ fn check<D: Dimension>(case: Case<D>) -> Result<()> {
     for p in 0..a * b * c {
         let at = [p / (b * c), p / c % b, p % c];
         let (mut xp, mut vp) = (D::Coords::default(), D::Coords::default());
-        for k in 0..D::AXES {
-            let offset = (at[k] as f64 + 0.5 - 0.5 * case.counts[k] as f64) * 0.5 * dx;
+        for (k, &i) in at.iter().enumerate().take(D::AXES) {
+            let offset = (i as f64 + 0.5 - 0.5 * case.counts[k] as f64) * 0.5 * dx;
             xp.as_mut()[k] = case.origin[k] + 0.25 * dx * case.counts[k] as f64 + offset;
             vp.as_mut()[k] = case.mean[k] + case.rate[k] * offset;
         }

@@ -159,8 +159,8 @@ mod tests {
     #[test]
     fn corners_are_the_blocks() {
         let (_, x) = vertices(3);
-        assert!(x.iter().any(|v| *v == LATTICE.min));
-        assert!(x.iter().any(|v| *v == [1.0, 2.75, 2.5]));
+        assert!(x.contains(&LATTICE.min));
+        assert!(x.contains(&[1.0, 2.75, 2.5]));
     }
 
     fn signed_volume([a, b, c]: [[f64; 3]; 3]) -> f64 {

@@ -76,7 +76,7 @@ impl<D: Dimension> HalfSpace<D> {
 
     pub(crate) fn check(&self, index: usize) -> Result<()> {
         let square = dot(self.normal.as_ref(), self.normal.as_ref());
-        if !((square - 1.0).abs() < 1e-6) {
+        if square.is_nan() || (square - 1.0).abs() > 1e-6 {
             let what = format!("normal of half-space {index}");
             return Err(Error::invalid(what, format!("{:?}", self.normal), "a vector of length 1"));
         }
