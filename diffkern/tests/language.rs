@@ -220,7 +220,7 @@ fn elementary<F: Float>(x: &Array<F>, p: &Array<F>, y: &mut Array<F>) {
     let first = a.exp() + a.ln() * b.sqrt() + a.powf(b) + a.powi(3) + b.powi(-2) + a.sin() * b.cos() + (a * 0.5).tan();
     let second = (a * 0.4).asin() + (b * 0.4).acos() + a.atan() + a.atan2(b) + a.tanh() + a.sinh() * b.cosh();
     let third = a.erf() + b.log1p() + (a - 3.0).abs() + a.min(b) * b.max(a) + a.clamp(0.1, 5.0) + a.hypot(b) + a.fma(b, a);
-    let cut = (a * 10.0).floor() + b.ceil() + a.round() + detach(a * b) + a.sign();
+    let cut = (a * 10.0).floor() + b.ceil() + a.round() + a.sign();
     y[i] = first + second * third + select(a > b, a / b, b * b) + cut * a + a.recip();
 }
 
@@ -423,6 +423,21 @@ fn the_side_not_taken_never_reaches_the_gradient() {
     .unwrap();
     tape.backward(&total).unwrap();
     assert_eq!(x.grad().unwrap().to_vec().unwrap(), [2.0, 2.0, 0.5 / 2f64.sqrt() + 0.5]);
+}
+
+#[diff_kernel]
+fn cut<F: Float>(x: &Array<F>, y: &mut Array<F>) {
+    let v = x[ABSOLUTE_POS];
+    y[ABSOLUTE_POS] = v * detach(v) + detach(v * v);
+}
+
+#[test]
+fn a_detached_value_has_no_derivative() {
+    let dev = Device::cpu();
+    let (x, y) = (dev.array(&[1.5]).unwrap().requires_grad(), dev.zeros::<f64>(1).unwrap());
+    let tape = Tape::record(|| cut(1, &x, &y)).unwrap();
+    tape.backward(&y).unwrap();
+    assert_eq!((y.to_vec().unwrap()[0], x.grad().unwrap().to_vec().unwrap()[0]), (4.5, 1.5));
 }
 
 #[diff_kernel]

@@ -1,9 +1,0 @@
-use diffkern::prelude::*;
-
-#[diff_kernel]
-fn kernel<F: Float>(x: &Array<F>, y: &mut Array<F>) {
-    let i = ABSOLUTE_POS;
-    y[i] = 2.0 + function(x[i]);
-}
-
-fn main() {}
