@@ -169,10 +169,10 @@ impl Useful<'_> {
                         self.set(operand);
                     }
                 }
-                StmtKind::Store { array, value, .. } | StmtKind::Add { array, value, .. } => {
-                    if is_real_array(self.func, *array) {
-                        self.set(*value);
-                    }
+                StmtKind::Store { array, value, .. } | StmtKind::Add { array, value, .. }
+                    if is_real_array(self.func, *array) =>
+                {
+                    self.set(*value);
                 }
                 StmtKind::If { then, els, results, .. } => {
                     for (k, result) in results.iter().enumerate() {

@@ -146,6 +146,26 @@ fn swapped_and_free_values() {
     }
 }
 
+/// A value that varies only from the third turn on, through two others.
+#[test]
+fn late_variation() {
+    let source = "fn k<F: Float>(x: &Array<F>, y: &mut Array<F>, n: u32) {
+        let a = x[0];
+        let mut p = F::new(0.5);
+        let mut q = F::new(0.4);
+        let mut r = F::new(0.3);
+        for k in 0..n {
+            p = p * 0.5 + q.sin();
+            q = q * 0.5 + r.cos();
+            r = r * 0.5 + a;
+        }
+        y[0] = p;
+    }";
+    for n in [2, 3, 5] {
+        holds(source, 1, vec![random(9, 1, Ty::Real, 0.3, 1.4), zeros(1, Ty::Real), int(n)]);
+    }
+}
+
 /// Stores in turns, the last of one index counts; accumulation through an index array.
 #[test]
 fn stores_and_accumulation() {
@@ -176,14 +196,14 @@ fn stores_and_accumulation() {
 #[test]
 fn a_store_takes_the_adjoint() {
     let case = Case::new(
-        "fn k<F: Float>(x: &Array<F>, y: &mut Array<F>) { let a = x[0]; y[0] = 1.0; y[1] = a; }",
+        "fn k<F: Float>(x: &Array<F>, y: &mut Array<F>) { let a = x[0]; if y.len() > 2 { y[2] = 1.0; } y[1] = a; }",
         1,
-        vec![random(1, 1, Ty::Real, 0.0, 1.0), zeros(2, Ty::Real)],
+        vec![random(1, 1, Ty::Real, 0.0, 1.0), zeros(3, Ty::Real)],
         Library::default(),
     );
     let seed = |values: &[f64]| values.iter().map(|x| Val::Real(vec![*x])).collect::<Vec<_>>();
-    let bars = case.gradient(&[seed(&[0.5]), seed(&[3.0, 4.0])]);
-    assert_eq!(bars, [seed(&[4.5]), seed(&[0.0, 0.0])]);
+    let bars = case.gradient(&[seed(&[0.5]), seed(&[2.0, 4.0, 3.0])]);
+    assert_eq!(bars, [seed(&[4.5]), seed(&[2.0, 0.0, 0.0])]);
 }
 
 #[test]

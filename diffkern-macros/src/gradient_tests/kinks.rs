@@ -57,6 +57,7 @@ fn unchosen_values_do_not_leak() {
         "let s = v.sqrt() * v; let mut r = v; if v > 0.0 { r = s * 2.0; } else { r = v; }",
         "let s = v.sqrt(); let mut r = v; if v > 0.0 { for k in 0..3 { r = r * s; } }",
         "let mut s = v; for k in 0..3 { s = s.sqrt() * v; } let r = select(v > 0.0, s, v);",
+        "let s = v.sqrt(); let mut r = s; for k in 0..3 { r = select(v > 0.0, r * 2.0, v); }",
         "let s = v.sqrt(); let mut r = v; for k in 0..usize::cast_from(p) { r = r * s; }",
         "let s: F = bad::<F>(v); let r = select(v > 0.0, s, v);",
         "let s: F = bad::<F>(v); let mut r = v; if v > 0.0 { r = s; }",

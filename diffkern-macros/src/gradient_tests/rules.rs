@@ -183,6 +183,22 @@ fn structural_rows() {
     let at = [rng.value(Ty::Mat(2), -1.0, 1.0)];
     agrees(&func, &at, &mut rng, "compose and extract");
 
+    let func = one_op(&[Ty::Vec(3), Ty::Real], |b, x| {
+        let v = b.op(Ty::Vec(3), Op::Insert(x[0], 0, x[1]));
+        let square = b.mul(x[1], x[1]);
+        b.op(Ty::Vec(3), Op::Insert(v, 2, square))
+    });
+    let at = [rng.value(Ty::Vec(3), -1.0, 1.0), rng.value(Ty::Real, -1.0, 1.0)];
+    agrees(&func, &at, &mut rng, "insert twice");
+
+    let func = one_op(&[Ty::Mat(3)], |b, x| {
+        let m = b.transpose(x[0]);
+        let (p, q) = (b.extract(m, 1), b.extract(m, 5));
+        b.mul(p, q)
+    });
+    let at = [rng.value(Ty::Mat(3), -1.0, 1.0)];
+    agrees(&func, &at, &mut rng, "extract of a transpose");
+
     for side in [true, false] {
         let func = one_op(&[Ty::Vec(3), Ty::Vec(3)], |b, x| {
             let cond = b.op(Ty::Bool, Op::Const(Lit::Bool(side)));
