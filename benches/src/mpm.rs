@@ -128,17 +128,7 @@ impl<D: Dimension> Workload for Block<D> {
         self.start.v.zero_grad();
         self.params.mu.zero_grad();
         self.params.lambda.zero_grad();
-        let mut failure = None;
-        let (tape, loss) = Tape::record_with(|| {
-            self.run(Schedule::StoreAll).map_err(|e| match e {
-                diffkern_sim::Error::Runtime(e) => e,
-                other => {
-                    failure = Some(other.to_string());
-                    diffkern::Error::invalid("the simulation failed")
-                }
-            })
-        })
-        .map_err(|e| anyhow::anyhow!(failure.take().unwrap_or_else(|| e.to_string())))?;
+        let (tape, loss) = Tape::record_with(|| self.run(Schedule::StoreAll))?;
         tape.backward(&loss)?;
         let (mu, lambda) = (self.params.mu.grad()?.to_vec()?, self.params.lambda.grad()?.to_vec()?);
         Ok(Gradients {
