@@ -1,46 +1,139 @@
 //! Finds the material that made a video.
+//!
+//! The method, and why: `search` (coarse to fine least squares), `forward` (the differentiable program), `coordinates`
+//! (what the search moves in), `resolution` (how fine a grid), `answer` (intervals).
+
+mod resolution;
+
+mod failure;
+mod forward;
+
+mod blur;
+mod coordinates;
+mod misfit;
+
+mod state;
+mod reporter;
+mod search;
+
+mod answer;
+
+mod differences;
+mod gradient;
+
+pub use gradient::check_gradient;
+pub use state::State;
 
 use crate::error::{Error, Result};
-use crate::job::{GradientCheck, IdentifyOptions, Observer, Outcome, Values};
+use crate::job::{Ending, Flow, IdentifyOptions, Observer, Outcome, Values};
 use crate::scene::Scene;
 use crate::video::{Frame, Video};
-use serde::{Deserialize, Serialize};
-
-/// All that a stopped identification needs to go on to the same bits.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct State {}
+use diffkern::{Device, Float};
+use failure::Failure;
+use forward::Program;
+use reporter::Reporter;
+use resolution::Resolution;
+use search::Search;
 
 /// Finds the unknowns of `scene` from `video`, from the beginning or from `resume`.
+///
+/// On the CPU and on CUDA everything is computed in 64 bits, elsewhere in 32.
 ///
 /// # Errors
 /// When the simulation or the renderer refuses the scene, or a checkpoint cannot be saved.
 pub fn identify(
-    _scene: &Scene,
-    _video: &Video,
-    _options: &IdentifyOptions,
-    _resume: Option<State>,
-    _observer: &mut dyn Observer,
+    scene: &Scene,
+    video: &Video,
+    options: &IdentifyOptions,
+    resume: Option<State>,
+    observer: &mut dyn Observer,
 ) -> Result<Outcome> {
-    Err(Error::Compute("identification is not part of this build".into()))
+    let device = device(&options.device)?;
+    match device.supports_f64() {
+        true => identify_as::<f64>(scene, video, options, &device, resume, observer),
+        false => identify_as::<f32>(scene, video, options, &device, resume, observer),
+    }
+}
+
+fn identify_as<F: Float>(
+    scene: &Scene,
+    video: &Video,
+    options: &IdentifyOptions,
+    device: &Device,
+    resume: Option<State>,
+    observer: &mut dyn Observer,
+) -> Result<Outcome> {
+    let resolution = resolution(scene);
+    let program = |cells| Program::<F>::new(scene, &options.fixed, cells, device);
+    let search = Search::new(scene, video, options, [program(resolution.coarse)?, program(resolution.fine)?])?;
+    let mut reporter = Reporter::new(observer);
+    let begun = match resume {
+        Some(state) => Ok(state),
+        None => search.begin(options, &mut reporter),
+    };
+    let mut state = match begun {
+        Ok(state) => state,
+        Err(failure) => match answer::error(failure) {
+            Some(error) => return Err(error),
+            None => {
+                let state = answer::nothing(&search, options);
+                return answer::outcome(&search, state, options, Ending::Interrupted, &mut reporter);
+            }
+        },
+    };
+    let ending = match search.run(&mut state, &mut reporter) {
+        Ok(ending) => ending,
+        Err(failure) => match answer::error(failure) {
+            Some(error) => return Err(error),
+            None => Ending::Interrupted,
+        },
+    };
+    answer::outcome(&search, state, options, ending, &mut reporter)
 }
 
 /// Renders what `values` look like, at the resolution that [`identify`] ends with.
 ///
 /// # Errors
-/// When the simulation or the renderer refuses the scene or the values.
+/// When the simulation or the renderer refuses the scene or the values, or `progress` asks to stop.
 pub fn simulate(
-    _scene: &Scene,
-    _values: &Values,
-    _device: &str,
-    _progress: &mut dyn FnMut(f64) -> crate::job::Flow,
+    scene: &Scene,
+    values: &Values,
+    device: &str,
+    progress: &mut dyn FnMut(f64) -> Flow,
 ) -> Result<Vec<Frame>> {
-    Err(Error::Compute("simulation is not part of this build".into()))
+    let device = self::device(device)?;
+    match device.supports_f64() {
+        true => simulate_as::<f64>(scene, values, &device, progress),
+        false => simulate_as::<f32>(scene, values, &device, progress),
+    }
 }
 
-/// Compares the gradient that [`identify`] uses with finite differences, at the start.
-///
-/// # Errors
-/// As [`identify`].
-pub fn check_gradient(_scene: &Scene, _video: &Video, _options: &IdentifyOptions) -> Result<GradientCheck> {
-    Err(Error::Compute("the gradient check is not part of this build".into()))
+fn simulate_as<F: Float>(
+    scene: &Scene,
+    values: &Values,
+    device: &Device,
+    progress: &mut dyn FnMut(f64) -> Flow,
+) -> Result<Vec<Frame>> {
+    let program = Program::<F>::new(scene, values, resolution(scene).fine, device)?;
+    program.pictures(pair(values)?, progress).map_err(|failure| match failure {
+        Failure::Stopped => Error::Compute("stopped before the last frame".into()),
+        Failure::Unstable(error) | Failure::Fatal(error) => error,
+    })
+}
+
+fn pair(values: &Values) -> Result<[f64; 2]> {
+    use crate::scene::Name;
+    let value = |name: Name| {
+        let value = values.get(&name).copied();
+        value.ok_or_else(|| Error::argument("set", format!("no value for {name}, expected one in {}", name.unit())))
+    };
+    Ok([value(Name::Mu)?, value(Name::Lambda)?])
+}
+
+fn resolution(scene: &Scene) -> Resolution {
+    Resolution::of([0, 1, 2].map(|a| scene.block.max[a] - scene.block.min[a]))
+}
+
+fn device(name: &str) -> Result<Device> {
+    Ok(if name == "best" { Device::best() } else { Device::by_name(name)? })
 }

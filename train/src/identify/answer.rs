@@ -1,0 +1,132 @@
+//! The outcome of a search: values, intervals, pictures.
+
+use super::failure::{Failure, simulable};
+use super::reporter::Reporter;
+use super::search::Search;
+use super::state::{Stage, State};
+use crate::error::{Error, Result};
+use crate::job::{Ending, IdentifyOptions, Outcome, Parameter};
+use crate::scene::Name;
+use crate::video::Frame;
+use diffkern::Float;
+use diffkern_render::image;
+
+/// Standard deviations to either side that hold 95 %.
+const SIGMAS: f64 = 1.96;
+/// An interval that covers more than this part of the range (of logarithms) tells nothing.
+const TELLS: f64 = 0.5;
+/// So near to an end of the range (of its logarithm) a value is at the end.
+const AT_END: f64 = 1e-3;
+
+/// Puts the outcome together; the pictures are drawn unless the job was interrupted.
+pub(super) fn outcome<F: Float>(
+    search: &Search<'_, F>,
+    mut state: State,
+    options: &IdentifyOptions,
+    mut ending: Ending,
+    reporter: &mut Reporter<'_>,
+) -> Result<Outcome> {
+    let (mut loss, mut iou) = (state.loss().unwrap_or(state.loss_initial), state.iou);
+    let mut frames = Vec::new();
+    if ending != Ending::Interrupted {
+        reporter.drawing();
+        let values = search.coordinates.values(&state.at);
+        match simulable(search.fine.pictures(values, |part| reporter.tick(part))) {
+            Ok(Some(pictures)) => {
+                (loss, iou) = (mean_square(search, &pictures), mean_iou(search, &pictures));
+                frames = pictures;
+            }
+            Ok(None) => state.warnings.push("the values found cannot be simulated to the end of the video".into()),
+            Err(Failure::Stopped) => ending = Ending::Interrupted,
+            Err(Failure::Unstable(error) | Failure::Fatal(error)) => return Err(error),
+        }
+    }
+    let parameters = parameters(search, &mut state, options);
+    if ending == Ending::Interrupted && state.stage == Stage::Coarse {
+        state.warnings.push("interrupted on the coarse grid: values and loss are rough".into());
+    }
+    Ok(Outcome {
+        parameters,
+        loss_initial: state.loss_initial,
+        loss,
+        iterations: state.iteration,
+        iou,
+        ending,
+        history: state.history,
+        discretisation: search.fine.discretisation(),
+        frames,
+        warnings: state.warnings,
+    })
+}
+
+fn parameters<F: Float>(search: &Search<'_, F>, state: &mut State, options: &IdentifyOptions) -> Vec<Parameter> {
+    let values = search.coordinates.values(&state.at);
+    let normal = if state.stage == Stage::Coarse { None } else { state.normals.last() };
+    let covariance = normal.map(crate::optim::Normal::covariance);
+    let mut parameters = Vec::with_capacity(options.unknowns.len());
+    for &name in &options.unknowns {
+        let which = usize::from(name == Name::Lambda);
+        let found = values[which];
+        let range = search.scene.unknowns.iter().find(|range| range.name == name);
+        let (low, high) = range.map_or((found, found), |range| (range.min, range.max));
+        let interval = covariance.as_ref().map(|covariance| match covariance {
+            Some(covariance) => {
+                let factor = (SIGMAS * search.coordinates.deviation(values, covariance, which)).exp();
+                (finite(found / factor, low), finite(found * factor, high))
+            }
+            None => (low, high),
+        });
+        let width = (high / low).ln();
+        let at_end = (found / low).ln() < AT_END * width || (high / found).ln() < AT_END * width;
+        let tells = interval.is_none_or(|(from, to)| (to.min(high) / from.max(low)).ln() < TELLS * width);
+        if at_end {
+            let problem = format!("{name} is at the end of its range, {found} {}: the answer may lie outside", name.unit());
+            state.warnings.push(problem);
+        }
+        if !tells {
+            state.warnings.push(format!("{name} cannot be told from this video: its interval covers most of its range"));
+        }
+        parameters.push(Parameter {
+            name,
+            unit: name.unit().into(),
+            initial: state.initial.get(&name).copied().unwrap_or(found),
+            found,
+            interval,
+            determined: tells && !at_end,
+        });
+    }
+    parameters
+}
+
+fn finite(x: f64, otherwise: f64) -> f64 {
+    if x.is_finite() && x > 0.0 { x } else { otherwise }
+}
+
+/// Mean squared difference of silhouettes over the frames that were fitted.
+fn mean_square<F: Float>(search: &Search<'_, F>, pictures: &[Frame]) -> f64 {
+    let fitted = pictures.iter().zip(&search.video.frames).take(search.frames);
+    let square = |(a, b): (&f32, &f32)| (f64::from(*a) - f64::from(*b)).powi(2);
+    let sum: f64 = fitted.map(|(a, b)| a.silhouette.iter().zip(&b.silhouette).map(square).sum::<f64>()).sum();
+    sum / (search.frames * search.video.width * search.video.height).max(1) as f64
+}
+
+/// Mean intersection over union over the whole video.
+fn mean_iou<F: Float>(search: &Search<'_, F>, pictures: &[Frame]) -> f64 {
+    let real = |f: &Frame| f.silhouette.iter().map(|&v| f64::from(v)).collect::<Vec<_>>();
+    let each = pictures.iter().zip(&search.video.frames).map(|(a, b)| image::iou(&real(a), &real(b)));
+    each.sum::<f64>() / pictures.len().max(1) as f64
+}
+
+/// The outcome of a job that was interrupted before it had a place to go on from.
+pub(super) fn nothing<F: Float>(search: &Search<'_, F>, options: &IdentifyOptions) -> State {
+    let initial = search.initial(options);
+    State::new(search.coordinates.at(initial), search.coordinates.named(initial), search.empty_loss())
+}
+
+/// A failed job's error; `None` when it was interrupted.
+pub(super) fn error(failure: Failure) -> Option<Error> {
+    match failure {
+        Failure::Stopped => None,
+        Failure::Unstable(error) | Failure::Fatal(error) => Some(error),
+    }
+}

@@ -1,0 +1,56 @@
+//! Why an evaluation gave nothing.
+
+use crate::error::Error;
+use diffkern_sim::Error as Sim;
+
+/// Result of an evaluation.
+pub(super) type Outcome<T> = Result<T, Failure>;
+
+/// Why an evaluation gave nothing.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The observer asked for an end.
+    Stopped,
+    /// This material cannot be simulated at this resolution: an element turns inside out, or runs away. Another can.
+    Unstable(Error),
+    /// Nothing to be done about.
+    Fatal(Error),
+}
+
+impl From<Sim> for Failure {
+    fn from(error: Sim) -> Self {
+        match error {
+            Sim::Inverted { .. } | Sim::TooFast { .. } | Sim::Outside { .. } | Sim::NotFinite { .. } => {
+                Self::Unstable(error.into())
+            }
+            _ => Self::Fatal(error.into()),
+        }
+    }
+}
+
+impl From<diffkern::Error> for Failure {
+    fn from(error: diffkern::Error) -> Self {
+        Self::Fatal(error.into())
+    }
+}
+
+impl From<diffkern_render::Error> for Failure {
+    fn from(error: diffkern_render::Error) -> Self {
+        Self::Fatal(error.into())
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Fatal(error)
+    }
+}
+
+/// The value, none if the material cannot be simulated.
+pub(super) fn simulable<T>(outcome: Outcome<T>) -> Outcome<Option<T>> {
+    match outcome {
+        Ok(value) => Ok(Some(value)),
+        Err(Failure::Unstable(_)) => Ok(None),
+        Err(failure) => Err(failure),
+    }
+}

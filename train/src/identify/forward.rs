@@ -1,0 +1,263 @@
+//! From material to pictures: simulator and renderer of a scene at one resolution.
+
+use super::failure::{Failure, Outcome};
+use crate::error::Result;
+use crate::job::{Discretisation, Flow};
+use crate::scene::{Law, Name, Scene};
+use crate::video::Frame;
+use diffkern::prelude::*;
+use diffkern::{Schedule, jvp};
+use diffkern_render::{Camera, Light, Lighting, Mesh, Pose, Renderer};
+use diffkern_sim::mpm::{Contact, HalfSpace, Solver, State};
+use diffkern_sim::scene::{BlockScene, BlockSpec};
+use diffkern_sim::{mesh::Surface, mpm};
+
+/// Cells that the fastest wave may cross in a step.
+const CFL: f64 = 0.4;
+/// Stiffness of a floor, in units of the stiffest P-wave modulus over the particle spacing: as stiff as the time step of
+/// the elastic waves allows, so that contact costs no steps.
+const FLOOR: f64 = 0.35;
+
+/// Called between frames.
+pub(super) type Tick<'a> = dyn FnMut() -> Flow + 'a;
+
+/// Coverage per frame, row by row.
+pub(super) type Coverage = Vec<Vec<f64>>;
+
+/// Coverage with its derivative along each direction.
+pub(super) struct Linear {
+    /// Per frame.
+    pub(super) coverage: Coverage,
+    /// Per direction, per frame.
+    pub(super) derivatives: Vec<Coverage>,
+}
+
+/// Everything that does not depend on the material.
+pub(super) struct Program<F: Float> {
+    device: Device,
+    block: BlockScene<F>,
+    start: State<mpm::Dim3, F>,
+    surface: Surface<F>,
+    renderer: Renderer<F>,
+    pose: Pose<F>,
+    lighting: Lighting<F>,
+    frames: usize,
+}
+
+impl<F: Float> Program<F> {
+    /// With `cells` grid cells across the thinnest side.
+    pub(super) fn new(scene: &Scene, known: &crate::job::Values, cells: usize, device: &Device) -> Result<Self> {
+        let block = spec(scene, known, cells).build::<F>(device)?;
+        let surface = block.surface.clone();
+        let mesh = Mesh::with_sides(surface.triangles.clone(), &surface.sides, surface.vertex_count())?;
+        let start = half_step_back(&block, scene, device)?;
+        Ok(Self {
+            device: device.clone(),
+            start,
+            surface,
+            renderer: Renderer::new(device, &mesh)?,
+            pose: camera(scene).pose(device)?,
+            lighting: light(scene).lighting(device)?,
+            frames: scene.num_frames,
+            block,
+        })
+    }
+
+    /// What the model was cut into.
+    pub(super) fn discretisation(&self) -> Discretisation {
+        let model = &self.block.model;
+        Discretisation { dx: model.grid().dx(), dt: model.dt(), particles: self.start.len() }
+    }
+
+    /// Steps of the simulator from one frame to the next.
+    pub(super) fn steps_per_frame(&self) -> usize {
+        self.block.steps_per_frame
+    }
+
+    /// Silhouettes of the first `frames` frames of this `[mu, lambda]`.
+    pub(super) fn coverage(&self, values: [f64; 2], frames: usize, tick: &mut Tick<'_>) -> Outcome<Coverage> {
+        let arrays = self.inputs(values)?;
+        self.silhouettes(&arrays, frames, tick)?.iter().map(|c| Ok(host(c)?)).collect()
+    }
+
+    /// Silhouettes and their derivatives along `directions` of `[mu, lambda]`, exact, by forward mode.
+    pub(super) fn linearise(
+        &self,
+        values: [f64; 2],
+        directions: &[[f64; 2]],
+        frames: usize,
+        tick: &mut Tick<'_>,
+    ) -> Outcome<Linear> {
+        let [mu, lambda] = self.inputs(values)?;
+        let one = |x: f64| self.device.array(&[F::from_f64(x)]);
+        let seeds: Vec<[Array<F>; 2]> =
+            directions.iter().map(|d| Ok([one(d[0])?, one(d[1])?])).collect::<diffkern::Result<_>>()?;
+        let pairs: Vec<[_; 2]> =
+            seeds.iter().map(|[a, b]| [(mu.any(), a.any()), (lambda.any(), b.any())]).collect();
+        let given: Vec<diffkern::Direction<'_>> = pairs.iter().map(|p| p.as_slice()).collect();
+        let inputs = [mu.clone(), lambda.clone()];
+        let (images, tangents) = jvp(&given, || self.silhouettes(&inputs, frames, tick))?;
+        let coverage = images.iter().map(host).collect::<diffkern::Result<_>>()?;
+        let along = |k| images.iter().map(|c| host(&tangents.get(k, c)?)).collect::<diffkern::Result<Coverage>>();
+        let derivatives = (0..directions.len()).map(along).collect::<diffkern::Result<_>>()?;
+        Ok(Linear { coverage, derivatives })
+    }
+
+    /// Silhouettes and shaded pictures of every frame.
+    pub(super) fn pictures(&self, values: [f64; 2], mut tick: impl FnMut(f64) -> Flow) -> Outcome<Vec<Frame>> {
+        let solver = self.solver(&self.inputs(values)?)?;
+        let mut state = self.start.clone();
+        let mut pictures = Vec::with_capacity(self.frames);
+        for frame in 0..self.frames {
+            if tick(frame as f64 / self.frames as f64) == Flow::Stop {
+                return Err(Failure::Stopped);
+            }
+            state = self.next(&solver, state, frame)?;
+            let vertices = self.surface.vertices(&state.x)?;
+            let silhouette = host(&self.renderer.silhouette(&vertices, &self.pose)?.coverage)?;
+            let color = self.renderer.shaded(&vertices, &self.pose, &self.lighting)?.color.to_vec()?;
+            pictures.push(Frame {
+                silhouette: silhouette.iter().map(|v| *v as f32).collect(),
+                shaded: color.iter().map(|c| [c.x, c.y, c.z].map(|v| v.to_f64() as f32)).collect(),
+            });
+        }
+        Ok(pictures)
+    }
+
+    /// `[mu, lambda]` on the device.
+    pub(super) fn inputs(&self, values: [f64; 2]) -> diffkern::Result<[Array<F>; 2]> {
+        let one = |x: f64| self.device.array(&[F::from_f64(x)]);
+        Ok([one(values[0])?, one(values[1])?])
+    }
+
+    /// One image per frame, by launches only: recorded by a tape, carried along by forward mode.
+    pub(super) fn silhouettes(
+        &self,
+        material: &[Array<F>; 2],
+        frames: usize,
+        tick: &mut Tick<'_>,
+    ) -> Outcome<Vec<Array<F>>> {
+        let solver = self.solver(material)?;
+        let mut state = self.start.clone();
+        let mut images = Vec::with_capacity(frames);
+        for frame in 0..frames.min(self.frames) {
+            if tick() == Flow::Stop {
+                return Err(Failure::Stopped);
+            }
+            state = self.next(&solver, state, frame)?;
+            let vertices = self.surface.vertices(&state.x)?;
+            images.push(self.renderer.silhouette(&vertices, &self.pose)?.coverage);
+        }
+        Ok(images)
+    }
+
+    fn solver(&self, [mu, lambda]: &[Array<F>; 2]) -> Outcome<Solver<mpm::Dim3, F>> {
+        let params = self.block.params(&self.device, 1.0, 1.0)?;
+        let params = mpm::Params { mu: mu.clone(), lambda: lambda.clone(), ..params };
+        Ok(self.block.model.solver(&params, self.start.len())?)
+    }
+
+    /// From frame `frame - 1` to `frame`.
+    fn next(
+        &self,
+        solver: &Solver<mpm::Dim3, F>,
+        state: State<mpm::Dim3, F>,
+        frame: usize,
+    ) -> Outcome<State<mpm::Dim3, F>> {
+        if frame == 0 {
+            return Ok(state);
+        }
+        let steps = self.block.steps_per_frame;
+        Ok(solver.advance(&state, (frame - 1) * steps, steps, Schedule::Auto)?)
+    }
+}
+
+fn host<F: Float>(array: &Array<F>) -> diffkern::Result<Vec<f64>> {
+    Ok(array.to_vec()?.into_iter().map(Float::to_f64).collect())
+}
+
+/// The steps place velocities halfway between positions; starting them half a step early makes the flight exact to
+/// second order in the time step.
+fn half_step_back<F: Float>(
+    block: &BlockScene<F>,
+    scene: &Scene,
+    device: &Device,
+) -> Result<State<mpm::Dim3, F>> {
+    let back = Vec3::from_array(scene.gravity.map(|g| F::from_f64(-0.5 * block.model.dt() * g)));
+    let velocities: Vec<_> = block.state.v.to_vec()?.into_iter().map(|v| v + back).collect();
+    Ok(State { v: device.array(&velocities)?, ..block.state.clone() })
+}
+
+fn spec(scene: &Scene, known: &crate::job::Values, cells: usize) -> BlockSpec {
+    let range = |name: Name| {
+        let searched = scene.unknowns.iter().find(|r| r.name == name).map(|r| [r.min, r.max]);
+        let fixed = known.get(&name).map(|&v| [v, v]);
+        match (searched, fixed) {
+            (Some([low, high]), Some([value, _])) => [low.min(value), high.max(value)],
+            (Some(range), None) | (None, Some(range)) => range,
+            (None, None) => [1.0, 1.0],
+        }
+    };
+    let block = &scene.block;
+    let (mu, lambda) = (range(Name::Mu), range(Name::Lambda));
+    let thinnest = (0..3).map(|a| block.max[a] - block.min[a]).fold(f64::INFINITY, f64::min);
+    let spacing = thinnest / (2 * cells) as f64;
+    let stiffness = FLOOR * (lambda[1] + 2.0 * mu[1]) / spacing;
+    let floor = scene.floor.as_ref().map(|floor| {
+        HalfSpace::through(floor.point, floor.normal, Contact::Penalty { stiffness }).with_friction(floor.friction)
+    });
+    let clamp = scene.clamp.as_ref().map(|clamp| match clamp.above {
+        false => HalfSpace::clamp(clamp.axis, clamp.plane),
+        true => {
+            let mut normal = [0.0; 3];
+            normal[clamp.axis] = -1.0;
+            HalfSpace { normal, offset: -clamp.plane, contact: Contact::Sticky, friction: 0.0 }
+        }
+    });
+    BlockSpec {
+        min: block.min,
+        max: block.max,
+        velocity: block.velocity,
+        angular_velocity: block.angular_velocity,
+        law: match scene.material.law {
+            Law::NeoHookean => mpm::Law::NeoHookean,
+            Law::FixedCorotated => mpm::Law::FixedCorotated,
+        },
+        mu,
+        lambda,
+        density: [block.density; 2],
+        viscosity: [scene.material.viscosity; 2],
+        damping: [0.0; 2],
+        gravity: scene.gravity,
+        half_spaces: floor.into_iter().chain(clamp).collect(),
+        duration: scene.num_frames as f64 / scene.frame_rate,
+        frame_rate: scene.frame_rate,
+        cells,
+        cfl: CFL,
+        reach: 0.0,
+    }
+}
+
+fn camera(scene: &Scene) -> Camera {
+    let c = &scene.camera;
+    Camera {
+        position: c.position,
+        look_at: c.look_at,
+        up: c.up,
+        vertical_fov: c.vertical_fov,
+        width: c.width,
+        height: c.height,
+        near: c.near,
+    }
+}
+
+fn light(scene: &Scene) -> Light {
+    let s = &scene.shading;
+    Light {
+        direction: s.to_light,
+        intensity: s.intensity,
+        ambient: s.ambient,
+        albedo: s.albedo,
+        background: s.background,
+    }
+}

@@ -1,0 +1,80 @@
+//! How fine a grid, from the shape of the block.
+
+/// Particles of the final stage: what two cores run through half a second of video in a few seconds.
+const FINE: f64 = 8_500.0;
+/// Particles of the search for a start.
+const COARSE: f64 = 1_000.0;
+/// Fewer cells across the thinnest side bend wrongly whatever the material is.
+const LEAST_CELLS: [usize; 2] = [2, 4];
+/// How far the number of particles may be from the one wanted.
+const BAND: (f64, f64) = (0.62, 1.25);
+/// Share of a particle spacing that counts as much as a factor of e in the number of particles.
+const COUNT_WEIGHT: f64 = 0.01;
+
+/// Grid cells across the thinnest side, for the search and for the final stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Resolution {
+    /// For the search.
+    pub(super) coarse: usize,
+    /// For the final stage.
+    pub(super) fine: usize,
+}
+
+impl Resolution {
+    /// For a block with these sides \[m\].
+    pub(super) fn of(sides: [f64; 3]) -> Self {
+        let [coarse_least, fine_least] = LEAST_CELLS;
+        let coarse = cells(sides, COARSE).max(coarse_least);
+        Self { coarse, fine: cells(sides, FINE).max(fine_least).max(coarse) }
+    }
+}
+
+/// Two particles a cell and axis: the number of cells that gives about `wanted` particles, preferring one that fits
+/// the sides in whole particle spacings, because unequal spacings bend differently along different axes.
+fn cells(sides: [f64; 3], wanted: f64) -> usize {
+    let thinnest = sides.iter().fold(f64::INFINITY, |m, &s| m.min(s));
+    let volume: f64 = sides.iter().product();
+    let plain = ((wanted / volume).cbrt() * thinnest / 2.0).round().max(1.0) as usize;
+    let score = |cells: usize| {
+        let h = thinnest / (2 * cells) as f64;
+        let counts = sides.map(|s| (s / h).round());
+        let particles: f64 = counts.iter().product();
+        let ratio = particles / wanted;
+        let misfit = sides.iter().zip(counts).map(|(s, n)| (s / h / n).ln().powi(2)).sum::<f64>().sqrt();
+        (BAND.0..=BAND.1).contains(&ratio).then_some(misfit + COUNT_WEIGHT * ratio.ln().abs())
+    };
+    let fits = (1..=2 * plain + 2).filter_map(|cells| score(cells).map(|s| (s, cells)));
+    fits.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(plain, |(_, cells)| cells)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_beam_whose_sides_are_whole_cells_keeps_them() {
+        let sides = [0.125, 0.046875, 0.026_041_666_666_666_664];
+        assert_eq!(Resolution::of(sides).fine, 5);
+    }
+
+    #[test]
+    fn the_size_of_the_scene_does_not_matter() {
+        for scale in [1e-3, 1.0, 1e3] {
+            assert_eq!(Resolution::of([0.14, 0.12, 0.1].map(|s| s * scale)), Resolution::of([0.14, 0.12, 0.1]));
+        }
+    }
+
+    #[test]
+    fn particle_counts_are_near_what_is_wanted() {
+        for sides in [[1.0, 1.0, 1.0], [3.0, 1.0, 1.0], [2.0, 1.7, 1.1]] {
+            let h = 1.0 / f64::from(2 * Resolution::of(sides).fine as u32) * sides.iter().copied().fold(9.0, f64::min);
+            let particles: f64 = sides.iter().map(|s| (s / h).round()).product();
+            assert!((0.6 * FINE..1.3 * FINE).contains(&particles), "{sides:?} {particles}");
+        }
+    }
+
+    #[test]
+    fn a_sheet_gets_the_least_that_bends() {
+        assert_eq!(Resolution::of([1.0, 1.0, 0.01]).fine, 4);
+    }
+}

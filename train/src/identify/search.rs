@@ -1,0 +1,286 @@
+//! Coarse to fine least squares on silhouettes.
+//!
+//! A scan on a coarse grid finds the valley from anywhere; Levenberg-Marquardt follows it there, then on the final grid,
+//! each time on blurred differences first, because edges more than a pixel apart do not see each other. Only the first
+//! half of the video is used: what impacts do later depends more on the grid than on the material.
+
+use super::coordinates::Coordinates;
+use super::failure::{Failure, Outcome, simulable};
+use super::forward::{Coverage, Linear, Program};
+use super::misfit::Misfit;
+use super::reporter::Reporter;
+use super::state::{Stage, State};
+use crate::error::Error;
+use crate::job::{Ending, Flow, IdentifyOptions, Record};
+use crate::optim::{Prior, Step};
+use crate::scene::{Name, Scene};
+use crate::video::Video;
+use diffkern::Float;
+use diffkern_render::image;
+
+/// Values of the first coordinate that the scan looks at.
+const SCANNED: usize = 14;
+/// Widths of blur \[pixels\] of the two stages.
+const COARSE_BLUR: [f64; 2] = [4.0, 2.0];
+const FINE_BLUR: [f64; 3] = [2.0, 1.0, 0.0];
+/// Steps below which the next width, or the next stage, begins: of the first coordinate and of Poisson's ratio.
+const NARROW: [f64; 2] = [0.03, 0.06];
+const COARSE_ENOUGH: [f64; 2] = [0.02, 0.03];
+const FINE_ENOUGH: [f64; 2] = [1e-3, 2e-3];
+/// The fine stage ends when a step lowers the cost by less than this part.
+const LEAST_GAIN: f64 = 1e-3;
+/// Most accepted steps of the coarse stage, and refused ones in a row of any.
+const COARSE_STEPS: usize = 6;
+const REFUSALS: usize = 4;
+/// A coarse grid cannot tell Poisson's ratio well: there it is pulled towards common values, by this part of the misfit
+/// that the grid leaves.
+const PULL: f64 = 0.3;
+const POISSON: Prior = Prior { parameter: 1, center: 0.3, width: 0.2, weight: 0.0 };
+/// By how much the first coordinate is raised when a material cannot be simulated, and how often.
+const STIFFEN: f64 = 0.3;
+const STIFFENINGS: usize = 8;
+
+/// A search under way.
+pub(super) struct Search<'a, F: Float> {
+    pub(super) scene: &'a Scene,
+    pub(super) video: &'a Video,
+    pub(super) coordinates: Coordinates,
+    pub(super) coarse: Program<F>,
+    pub(super) fine: Program<F>,
+    coarse_misfit: Misfit,
+    fine_misfit: Misfit,
+    /// Frames in use.
+    pub(super) frames: usize,
+    most: usize,
+}
+
+impl<'a, F: Float> Search<'a, F> {
+    pub(super) fn new(
+        scene: &'a Scene,
+        video: &'a Video,
+        options: &IdentifyOptions,
+        [coarse, fine]: [Program<F>; 2],
+    ) -> crate::error::Result<Self> {
+        let frames = frames_in_use(scene.num_frames);
+        Ok(Self {
+            scene,
+            video,
+            coordinates: Coordinates::new(scene, options)?,
+            coarse,
+            fine,
+            coarse_misfit: Misfit::new(video, frames, &COARSE_BLUR),
+            fine_misfit: Misfit::new(video, frames, &FINE_BLUR),
+            frames,
+            most: options.max_iterations.unwrap_or(usize::MAX),
+        })
+    }
+
+    /// Looks at the start and at points all over the ranges; begins at the best.
+    pub(super) fn begin(&self, options: &IdentifyOptions, reporter: &mut Reporter<'_>) -> Outcome<State> {
+        let initial = self.initial(options);
+        let mut points = vec![self.coordinates.at(initial)];
+        points.extend(self.coordinates.spread(SCANNED));
+        let mut best: Option<(f64, &Vec<f64>)> = None;
+        for (k, point) in points.iter().enumerate() {
+            let values = self.coordinates.values(point);
+            reporter.scanning(k, points.len(), self.coordinates.named(values));
+            let images = self.coarse.coverage(values, self.frames, &mut ticking(reporter, self.frames));
+            let Some(images) = simulable(images)? else { continue };
+            let cost = self.coarse_misfit.cost(0, &images);
+            if best.is_none_or(|(least, _)| cost < least) {
+                best = Some((cost, point));
+            }
+        }
+        let Some((_, best)) = best else {
+            let problem = "no material in the ranges can be simulated: at each, an element turns inside out";
+            return Err(Error::Compute(problem.into()).into());
+        };
+        let mut state = State::new(best.clone(), self.coordinates.named(initial), 0.0);
+        let at_start = self.fine.coverage(initial, self.frames, &mut ticking(reporter, self.frames));
+        state.loss_initial = match simulable(at_start)? {
+            Some(images) => self.fine_misfit.mean(FINE_BLUR.len() - 1, &images),
+            None => {
+                let problem = "the start cannot be simulated on the final grid; its loss is that of an empty picture";
+                state.warnings.push(problem.into());
+                self.empty_loss()
+            }
+        };
+        Ok(state)
+    }
+
+    /// Until the stopping rule, the limit of iterations, or the observer ends it.
+    pub(super) fn run(&self, state: &mut State, reporter: &mut Reporter<'_>) -> Outcome<Ending> {
+        while state.stage != Stage::Finished {
+            if state.normals.is_empty() {
+                self.enter(state, reporter)?;
+            }
+            if state.iteration >= self.most {
+                return Ok(Ending::MaxIterations);
+            }
+            self.iterate(state, reporter)?;
+        }
+        Ok(Ending::Converged)
+    }
+
+    /// The first evaluation of a stage; a material that is too soft for it is made stiffer.
+    fn enter(&self, state: &mut State, reporter: &mut Reporter<'_>) -> Outcome<()> {
+        for _ in 0..STIFFENINGS {
+            if let Some(linear) = simulable(self.linearise(state.stage, &state.at, reporter))? {
+                state.normals = self.misfit(state.stage).normals(&linear);
+                state.iou = self.iou(&linear.coverage);
+                if state.stage == Stage::Coarse {
+                    state.pull = PULL * state.normals[0].cost;
+                }
+                return self.finish_iteration(state, reporter);
+            }
+            state.at[0] += STIFFEN;
+            state.at = self.coordinates.inside(&state.at);
+        }
+        let values = self.coordinates.values(&state.at);
+        let problem = format!("no stable simulation near mu = {} Pa, lambda = {} Pa", values[0], values[1]);
+        Err(Error::Compute(problem).into())
+    }
+
+    /// One step, accepted or refused, or a change of level or stage.
+    fn iterate(&self, state: &mut State, reporter: &mut Reporter<'_>) -> Outcome<()> {
+        let prior = self.prior(state);
+        let here = &state.normals[state.level];
+        let step = state.lm.propose(here, prior.as_ref(), &self.coordinates.bounds(), &state.at);
+        let last = state.level + 1 == state.normals.len();
+        let stuck = state.lm.refused >= REFUSALS;
+        let Some(step) = step.filter(|step| !stuck && !self.small(state, step, last)) else {
+            return self.advance(state, last, reporter);
+        };
+        let moved: Vec<f64> = state.at.iter().zip(&step.change).map(|(x, c)| x + c).collect();
+        let trial = self.coordinates.inside(&moved);
+        let Some(linear) = simulable(self.linearise(state.stage, &trial, reporter))? else {
+            state.lm.refuse();
+            return Ok(());
+        };
+        let normals = self.misfit(state.stage).normals(&linear);
+        let pull = |x: &[f64]| prior.map_or(0.0, |p| p.cost(x));
+        let (before, after) = (here.cost + pull(&state.at), normals[state.level].cost + pull(&trial));
+        if !(after < before) {
+            state.lm.refuse();
+            return Ok(());
+        }
+        (state.at, state.normals, state.iou) = (trial, normals, self.iou(&linear.coverage));
+        state.pull = state.pull.min(PULL * state.normals[0].cost);
+        state.lm.accept();
+        self.finish_iteration(state, reporter)?;
+        let coarse_steps = state.history.iter().filter(|r| r.stage == Stage::Coarse.name()).count();
+        let enough = state.stage == Stage::Coarse && coarse_steps > COARSE_STEPS;
+        if enough || (last && before - after < LEAST_GAIN * before) {
+            return self.advance(state, true, reporter);
+        }
+        Ok(())
+    }
+
+    fn advance(&self, state: &mut State, last: bool, reporter: &mut Reporter<'_>) -> Outcome<()> {
+        match (last, state.stage) {
+            (false, _) => {
+                state.level += 1;
+                state.lm = Default::default();
+                return Ok(());
+            }
+            (true, Stage::Coarse) => state.enter(Stage::Fine),
+            (true, Stage::Fine | Stage::Finished) => {
+                self.polish(state);
+                state.enter(Stage::Finished);
+            }
+        }
+        reporter.save(state)?;
+        Ok(())
+    }
+
+    /// The last step, too small to be worth an evaluation: Gauss-Newton, without damping.
+    fn polish(&self, state: &mut State) {
+        let Some(here) = state.normals.last().filter(|_| state.lm.refused == 0) else { return };
+        let plain = crate::optim::Lm { damping: 0.0, refused: 0 };
+        let Some(step) = plain.propose(here, None, &self.coordinates.bounds(), &state.at) else { return };
+        if self.within(&step, FINE_ENOUGH.map(|tolerance| 2.0 * tolerance)) {
+            let moved: Vec<f64> = state.at.iter().zip(&step.change).map(|(x, c)| x + c).collect();
+            state.at = self.coordinates.inside(&moved);
+        }
+    }
+
+    fn finish_iteration(&self, state: &mut State, reporter: &mut Reporter<'_>) -> Outcome<()> {
+        state.history.push(Record {
+            iteration: state.iteration,
+            stage: state.stage.name().into(),
+            loss: state.loss().unwrap_or(0.0),
+            values: self.coordinates.named(self.coordinates.values(&state.at)),
+        });
+        let flow = reporter.iteration(state)?;
+        state.iteration += 1;
+        if flow == Flow::Stop { Err(Failure::Stopped) } else { Ok(()) }
+    }
+
+    fn linearise(&self, stage: Stage, at: &[f64], reporter: &mut Reporter<'_>) -> Outcome<Linear> {
+        let values = self.coordinates.values(at);
+        reporter.evaluating(stage, self.coordinates.named(values));
+        let program = if stage == Stage::Coarse { &self.coarse } else { &self.fine };
+        let directions = self.coordinates.tangents(values);
+        program.linearise(values, &directions, self.frames, &mut ticking(reporter, self.frames))
+    }
+
+    fn misfit(&self, stage: Stage) -> &Misfit {
+        if stage == Stage::Coarse { &self.coarse_misfit } else { &self.fine_misfit }
+    }
+
+    fn prior(&self, state: &State) -> Option<Prior> {
+        let both = self.coordinates.len() == 2;
+        (both && state.stage == Stage::Coarse).then_some(Prior { weight: state.pull, ..POISSON })
+    }
+
+    fn small(&self, state: &State, step: &Step, last: bool) -> bool {
+        let limits = match (last, state.stage) {
+            (false, _) => NARROW,
+            (true, Stage::Coarse) => COARSE_ENOUGH,
+            (true, _) => FINE_ENOUGH,
+        };
+        self.within(step, limits)
+    }
+
+    fn within(&self, step: &Step, limits: [f64; 2]) -> bool {
+        step.change.iter().zip(limits).all(|(change, limit)| change.abs() < limit)
+    }
+
+    /// `[mu, lambda]` to begin with: as given, else the middle of the ranges.
+    pub(super) fn initial(&self, options: &IdentifyOptions) -> [f64; 2] {
+        [Name::Mu, Name::Lambda].map(|name| {
+            let range = self.scene.unknowns.iter().find(|range| range.name == name);
+            let middle = range.map(|range| (range.min * range.max).sqrt());
+            let given = if options.unknowns.contains(&name) { &options.start } else { &options.fixed };
+            given.get(&name).copied().or(middle).unwrap_or(1.0)
+        })
+    }
+
+    /// The loss of pictures without the block.
+    pub(super) fn empty_loss(&self) -> f64 {
+        let empty = vec![vec![0.0; self.video.width * self.video.height]; self.frames];
+        self.fine_misfit.mean(FINE_BLUR.len() - 1, &empty)
+    }
+
+    fn iou(&self, images: &Coverage) -> f64 {
+        let one = |(image, frame): (&Vec<f64>, &crate::video::Frame)| {
+            let target: Vec<f64> = frame.silhouette.iter().map(|&v| f64::from(v)).collect();
+            image::iou(image, &target)
+        };
+        images.iter().zip(&self.video.frames).map(one).sum::<f64>() / images.len().max(1) as f64
+    }
+}
+
+/// The first half of the video, but no fewer than eight frames if it has them.
+pub(super) fn frames_in_use(all: usize) -> usize {
+    all.div_ceil(2).max(8).min(all)
+}
+
+/// A tick per frame of an evaluation of `frames` frames.
+pub(super) fn ticking<'r>(reporter: &'r mut Reporter<'_>, frames: usize) -> impl FnMut() -> Flow + 'r {
+    let mut frame = 0;
+    move || {
+        frame += 1;
+        reporter.tick((frame - 1) as f64 / frames.max(1) as f64)
+    }
+}

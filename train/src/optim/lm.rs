@@ -1,0 +1,179 @@
+//! Levenberg-Marquardt steps within bounds (Marquardt 1963; Nocedal and Wright, chapter 10).
+//!
+//! Only the choice of steps: who evaluates, and on what, is elsewhere.
+
+use super::normal::{Normal, solve};
+use serde::{Deserialize, Serialize};
+
+/// Where the parameters may go, and how far at once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bounds {
+    /// Least values.
+    pub low: Vec<f64>,
+    /// Greatest values.
+    pub high: Vec<f64>,
+    /// Longest step per parameter.
+    pub trust: Vec<f64>,
+}
+
+/// A pull `weight * ((x_k - center) / width)^2` on one parameter, in units of the cost.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Prior {
+    /// Which parameter.
+    pub parameter: usize,
+    /// Where it is pulled to.
+    pub center: f64,
+    /// Distance at which the pull costs `weight`.
+    pub width: f64,
+    /// Cost at that distance.
+    pub weight: f64,
+}
+
+impl Prior {
+    /// What the pull adds to the cost at `x`.
+    pub fn cost(&self, x: &[f64]) -> f64 {
+        self.weight * ((x[self.parameter] - self.center) / self.width).powi(2)
+    }
+}
+
+/// A proposed step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// Change of each parameter.
+    pub change: Vec<f64>,
+    /// Parameters that the step takes to a bound.
+    pub bounded: Vec<bool>,
+}
+
+/// Damping, and how it follows success.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Lm {
+    /// Added to the diagonal of the normal equations, relative to it.
+    pub damping: f64,
+    /// Refused steps since the last accepted one.
+    pub refused: usize,
+}
+
+const LEAST: f64 = 1e-6;
+const BEGIN: f64 = 1e-3;
+const AFTER_REFUSAL: f64 = 1e-2;
+
+impl Default for Lm {
+    fn default() -> Self {
+        Self { damping: BEGIN, refused: 0 }
+    }
+}
+
+impl Lm {
+    /// The step from `x`, none if nothing shows in the residuals.
+    pub fn propose(&self, normal: &Normal, prior: Option<&Prior>, bounds: &Bounds, x: &[f64]) -> Option<Step> {
+        let n = x.len();
+        let (mut gradient, mut hessian) = (normal.gradient.clone(), normal.hessian.clone());
+        if let Some(p) = prior {
+            let stiffness = p.weight / (p.width * p.width);
+            gradient[p.parameter] += stiffness * (x[p.parameter] - p.center);
+            hessian[p.parameter * n + p.parameter] += stiffness;
+        }
+        (0..n).for_each(|k| hessian[k * n + k] *= 1.0 + self.damping);
+        let (mut change, mut bounded) = (vec![0.0; n], vec![false; n]);
+        // At most n passes: each binds a parameter or ends.
+        loop {
+            let free: Vec<usize> = (0..n).filter(|&k| !bounded[k]).collect();
+            let pick = |row: usize| free.iter().map(move |&k| (row, k));
+            let matrix: Vec<f64> = free.iter().flat_map(|&r| pick(r)).map(|(r, k)| hessian[r * n + k]).collect();
+            let bound_part = |r: usize| (0..n).filter(|&k| bounded[k]).map(|k| hessian[r * n + k] * change[k]).sum::<f64>();
+            let right: Vec<f64> = free.iter().map(|&r| -gradient[r] - bound_part(r)).collect();
+            let solution = solve(&matrix, &right)?;
+            free.iter().zip(&solution).for_each(|(&k, s)| change[k] = *s);
+            let mut again = false;
+            for &k in &free {
+                let room = (bounds.low[k] - x[k], bounds.high[k] - x[k]);
+                if change[k] < room.0 || change[k] > room.1 {
+                    change[k] = change[k].clamp(room.0.min(0.0), room.1.max(0.0));
+                    bounded[k] = true;
+                    again = true;
+                }
+            }
+            if !again || bounded.iter().all(|b| *b) {
+                break;
+            }
+        }
+        let longest = change.iter().zip(&bounds.trust).fold(1.0f64, |m, (c, t)| m.max(c.abs() / t));
+        change.iter_mut().for_each(|c| *c /= longest);
+        Some(Step { change, bounded })
+    }
+
+    /// After a step that lowered the cost.
+    pub fn accept(&mut self) {
+        self.damping = (self.damping * 0.2).max(LEAST);
+        self.refused = 0;
+    }
+
+    /// After a step that did not.
+    pub fn refuse(&mut self) {
+        self.damping = (self.damping * 10.0).max(AFTER_REFUSAL);
+        self.refused += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wide(n: usize) -> Bounds {
+        Bounds { low: vec![-1e9; n], high: vec![1e9; n], trust: vec![1e9; n] }
+    }
+
+    /// Residuals of `y = a exp(b t)` at a = 2, b = -1, and their derivatives.
+    fn exponential(x: &[f64]) -> Normal {
+        let t: Vec<f64> = (0..20).map(|k| 0.1 * f64::from(k)).collect();
+        let residual: Vec<f64> = t.iter().map(|t| x[0] * (x[1] * t).exp() - 2.0 * (-t).exp()).collect();
+        let by_a: Vec<f64> = t.iter().map(|t| (x[1] * t).exp()).collect();
+        let by_b: Vec<f64> = t.iter().map(|t| x[0] * t * (x[1] * t).exp()).collect();
+        let mut normal = Normal::new(2);
+        normal.add(&residual, &[by_a, by_b]);
+        normal
+    }
+
+    #[test]
+    fn finds_the_exponential() {
+        let (mut x, mut lm) = (vec![1.0, 0.5], Lm::default());
+        for _ in 0..30 {
+            let here = exponential(&x);
+            let Some(step) = lm.propose(&here, None, &wide(2), &x) else { break };
+            let next: Vec<f64> = x.iter().zip(&step.change).map(|(x, c)| x + c).collect();
+            if exponential(&next).cost < here.cost {
+                x = next;
+                lm.accept();
+            } else {
+                lm.refuse();
+            }
+        }
+        assert!((x[0] - 2.0).abs() < 1e-9 && (x[1] + 1.0).abs() < 1e-9, "{x:?}");
+    }
+
+    #[test]
+    fn stops_at_a_bound_and_still_moves_the_other() {
+        let mut normal = Normal::new(2);
+        normal.add(&[1.0, 1.0], &[vec![1.0, 0.0], vec![0.0, 1.0]]);
+        let bounds = Bounds { low: vec![-0.1, -9.0], ..wide(2) };
+        let step = Lm { damping: 0.0, refused: 0 }.propose(&normal, None, &bounds, &[0.0, 0.0]).unwrap();
+        assert_eq!((step.change, step.bounded), (vec![-0.1, -1.0], vec![true, false]));
+    }
+
+    #[test]
+    fn a_prior_decides_where_the_data_do_not() {
+        let mut normal = Normal::new(2);
+        normal.add(&[1.0], &[vec![1.0], vec![0.0]]);
+        let prior = Prior { parameter: 1, center: 3.0, width: 1.0, weight: 1e-3 };
+        let step = Lm { damping: 0.0, refused: 0 }.propose(&normal, Some(&prior), &wide(2), &[0.0, 0.0]).unwrap();
+        assert!((step.change[1] - 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn without_any_effect_there_is_no_step() {
+        let mut normal = Normal::new(1);
+        normal.add(&[1.0], &[vec![0.0]]);
+        assert_eq!(Lm::default().propose(&normal, None, &wide(1), &[0.0]), None);
+    }
+}

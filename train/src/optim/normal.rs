@@ -1,0 +1,129 @@
+//! Normal equations of a nonlinear least-squares problem.
+
+use serde::{Deserialize, Serialize};
+
+/// `cost = sum r^2`, `gradient = J^T r`, `hessian = J^T J`, added up block by block.
+///
+/// A block is a part of the residual whose errors may hang together, here a frame: sums over blocks give a covariance
+/// that does not take the pixels of a frame for independent witnesses.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Normal {
+    /// Sum of squared residuals.
+    pub cost: f64,
+    /// `J^T r`.
+    pub gradient: Vec<f64>,
+    /// `J^T J`, row by row.
+    pub hessian: Vec<f64>,
+    /// `sum_blocks g_b g_b^T` with `g_b` the part of `J^T r` of one block, row by row.
+    pub between: Vec<f64>,
+    /// `sum |j|^2 r^2`, the squared residual where the parameters show.
+    pub weighted: f64,
+    /// Number of residuals.
+    pub residuals: usize,
+    /// Number of blocks.
+    pub blocks: usize,
+}
+
+impl Normal {
+    /// Nothing added yet, `parameters` unknowns.
+    pub fn new(parameters: usize) -> Self {
+        Self {
+            cost: 0.0,
+            gradient: vec![0.0; parameters],
+            hessian: vec![0.0; parameters * parameters],
+            between: vec![0.0; parameters * parameters],
+            weighted: 0.0,
+            residuals: 0,
+            blocks: 0,
+        }
+    }
+
+    /// Number of unknowns.
+    pub fn parameters(&self) -> usize {
+        self.gradient.len()
+    }
+
+    /// Adds a block: residuals, and their derivative by each parameter.
+    pub fn add(&mut self, residual: &[f64], derivatives: &[Vec<f64>]) {
+        let n = self.parameters();
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let part: Vec<f64> = derivatives.iter().map(|j| dot(j, residual)).collect();
+        for a in 0..n {
+            self.gradient[a] += part[a];
+            for b in 0..n {
+                self.hessian[a * n + b] += dot(&derivatives[a], &derivatives[b]);
+                self.between[a * n + b] += part[a] * part[b];
+            }
+            self.weighted += derivatives[a].iter().zip(residual).map(|(j, r)| (j * r).powi(2)).sum::<f64>();
+        }
+        self.cost += dot(residual, residual);
+        self.residuals += residual.len();
+        self.blocks += 1;
+    }
+
+    /// Whether all numbers are finite.
+    pub fn is_finite(&self) -> bool {
+        self.cost.is_finite() && self.gradient.iter().chain(&self.hessian).all(|x| x.is_finite())
+    }
+}
+
+/// Solves `a x = b` for a symmetric positive matrix of order `b.len()`, row by row; none if it is singular.
+pub(super) fn solve(a: &[f64], b: &[f64]) -> Option<Vec<f64>> {
+    let n = b.len();
+    let (mut a, mut x) = (a.to_vec(), b.to_vec());
+    for k in 0..n {
+        let pivot = a[k * n + k];
+        if !(pivot > 0.0 && pivot.is_finite()) {
+            return None;
+        }
+        for i in k + 1..n {
+            let factor = a[i * n + k] / pivot;
+            for j in k..n {
+                a[i * n + j] -= factor * a[k * n + j];
+            }
+            x[i] -= factor * x[k];
+        }
+    }
+    for k in (0..n).rev() {
+        let known: f64 = (k + 1..n).map(|j| a[k * n + j] * x[j]).sum();
+        x[k] = (x[k] - known) / a[k * n + k];
+    }
+    Some(x)
+}
+
+impl Normal {
+    /// Covariance of the parameters at the minimum, row by row: the larger, entry by entry of the diagonal, of
+    /// - the Gauss-Newton covariance `s^2 (J^T J)^-1`, `s^2` the mean squared residual weighted by `|j|^2`;
+    /// - the sandwich `(J^T J)^-1 (sum_b g_b g_b^T) (J^T J)^-1` over blocks, which sees errors shared by a block.
+    ///
+    /// None when the residuals do not fix the parameters.
+    pub fn covariance(&self) -> Option<Vec<f64>> {
+        let n = self.parameters();
+        let inverse = self.inverse()?;
+        let leverage: f64 = (0..n).map(|a| self.hessian[a * n + a]).sum();
+        let freedom = self.residuals as f64 / self.residuals.saturating_sub(n).max(1) as f64;
+        let scale = self.weighted / leverage * freedom;
+        let plain: Vec<f64> = inverse.iter().map(|x| x * scale).collect();
+        let blocks = self.blocks as f64;
+        let few = if self.blocks > n { blocks / (blocks - n as f64) } else { 0.0 };
+        let product = |a: &[f64], b: &[f64]| -> Vec<f64> {
+            (0..n * n).map(|at| (0..n).map(|k| a[at / n * n + k] * b[k * n + at % n]).sum()).collect()
+        };
+        let sandwich: Vec<f64> =
+            product(&product(&inverse, &self.between), &inverse).iter().map(|x| x * few).collect();
+        let trace = |m: &[f64]| (0..n).map(|a| m[a * n + a] * self.hessian[a * n + a]).sum::<f64>();
+        let larger = if trace(&sandwich) > trace(&plain) { sandwich } else { plain };
+        larger.iter().all(|x| x.is_finite()).then_some(larger)
+    }
+
+    fn inverse(&self) -> Option<Vec<f64>> {
+        let n = self.parameters();
+        let mut inverse = vec![0.0; n * n];
+        for column in 0..n {
+            let unit: Vec<f64> = (0..n).map(|k| f64::from(u8::from(k == column))).collect();
+            let x = solve(&self.hessian, &unit)?;
+            (0..n).for_each(|row| inverse[row * n + column] = x[row]);
+        }
+        Some(inverse)
+    }
+}
