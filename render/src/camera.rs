@@ -65,10 +65,10 @@ impl Camera {
         }
         let forward = Vec3::from_array(self.look_at) - Vec3::from_array(self.position);
         let up = Vec3::from_array(self.up);
-        if !(forward.norm() > 0.0) {
+        if forward.norm() <= 0.0 {
             return fail("look_at", format!("{:?}", self.look_at), "a point apart from the position");
         }
-        if !(forward.cross(up).norm() > 1e-9 * forward.norm() * up.norm()) {
+        if forward.cross(up).norm() <= 1e-9 * forward.norm() * up.norm() {
             return fail("up", format!("{:?}", self.up), "a direction that is not along the line of sight");
         }
         Ok(())

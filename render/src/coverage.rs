@@ -13,30 +13,52 @@
 
 use diffkern::prelude::*;
 
+// Vertices do lie exactly on borders of boxes (a point that the camera looks at is a corner of four pixels). Coverage
+// is differentiable there, though single edges are not: both edges of a vertex must count it as inside, so only edges
+// that end strictly outside are left out, and each branch is taken with its whole derivative.
+
 /// Where the edge from (ax, ay) to (bx, by) enters the strip `0 <= y <= w`, or (ax, ay) if that lies in it.
 ///
 /// The edge must reach into the strip.
 #[diff_fn]
 pub fn point_at_clipped_y<F: Float>(ax: F, ay: F, bx: F, by: F, w: F) -> Vec2<F> {
-    let y = ay.clamp(0.0, w);
     let mut x = ax;
-    if y != ay {
-        x = ax + (y - ay) / (by - ay) * (bx - ax);
+    let mut y = ay;
+    if ay < 0.0 {
+        x = ax - ay / (by - ay) * (bx - ax);
+        y = F::new(0.0);
+    }
+    if ay > w {
+        x = ax + (w - ay) / (by - ay) * (bx - ax);
+        y = w;
     }
     Vec2::new(x, y)
+}
+
+/// `x` kept in `0..w`, constant on the borders.
+#[diff_fn]
+pub fn inside_box<F: Float>(x: F, w: F) -> F {
+    let mut inside = x;
+    if x <= 0.0 {
+        inside = F::new(0.0);
+    }
+    if x >= w {
+        inside = w;
+    }
+    inside
 }
 
 /// Contribution of the directed edge from (ax, ay) to (bx, by) to the area inside the box `[0, w]` squared.
 #[diff_fn]
 pub fn edge_area<F: Float>(ax: F, ay: F, bx: F, by: F, w: F) -> F {
     let mut area = F::new(0.0);
-    let below = ay <= 0.0 && by <= 0.0;
-    let above = ay >= w && by >= w;
+    let below = ay < 0.0 && by < 0.0;
+    let above = ay > w && by > w;
     if !below && !above {
         let start: Vec2<F> = point_at_clipped_y::<F>(ax, ay, bx, by, w);
         let end: Vec2<F> = point_at_clipped_y::<F>(bx, by, ax, ay, w);
-        let xa = start.x.clamp(0.0, w);
-        let xb = end.x.clamp(0.0, w);
+        let xa: F = inside_box::<F>(start.x, w);
+        let xb: F = inside_box::<F>(end.x, w);
         // Also the derivative is right for an edge along x or y: nothing is decided by its slope.
         let mut mean = 0.5 * (xa + xb);
         if xa != xb {
@@ -51,13 +73,13 @@ pub fn edge_area<F: Float>(ax: F, ay: F, bx: F, by: F, w: F) -> F {
 #[diff_fn]
 pub fn edge_moments<F: Float>(ax: F, ay: F, bx: F, by: F, w: F) -> Vec3<F> {
     let mut moments = Vec3::new(F::new(0.0), F::new(0.0), F::new(0.0));
-    let below = ay <= 0.0 && by <= 0.0;
-    let above = ay >= w && by >= w;
+    let below = ay < 0.0 && by < 0.0;
+    let above = ay > w && by > w;
     if !below && !above {
         let start: Vec2<F> = point_at_clipped_y::<F>(ax, ay, bx, by, w);
         let end: Vec2<F> = point_at_clipped_y::<F>(bx, by, ax, ay, w);
-        let xa = start.x.clamp(0.0, w);
-        let xb = end.x.clamp(0.0, w);
+        let xa: F = inside_box::<F>(start.x, w);
+        let xb: F = inside_box::<F>(end.x, w);
         // The edge enters the box's range of x at ya and leaves it at yb.
         let mut ya = start.y;
         let mut yb = end.y;

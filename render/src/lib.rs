@@ -46,6 +46,7 @@
 //! assert!(vertices.grad()?.to_vec()?[2].z > 0.0); // a higher tip covers more
 //! # Ok::<(), diffkern_render::Error>(())
 //! ```
+#![deny(missing_docs)]
 
 mod error;
 

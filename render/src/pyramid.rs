@@ -1,10 +1,10 @@
 //! Losses over a pyramid of blurred, halved images: a gradient also where image and target do not overlap.
 //!
-//! Each level is the one before it under the binomial filter (1, 3, 3, 1)/8 in both directions, every second pixel
+//! Each level is the one before it under a binomial filter of eight taps in both directions, every second pixel
 //! kept, with a border so that nothing of the image is lost. A loss looks at the levels of `image - target` through the
-//! filter (1, 4, 6, 4, 1)/16: then an object's own share of the loss does not change with its place on the coarse grid
-//! (to 1e-5; 17 % without), and what is left pulls it towards the target. At level `l` an object is spread over some
-//! `2^(l+1)` pixels; the coarsest level spans the image.
+//! filter (1, 4, 6, 4, 1)/16. Filters this wide are needed: with four taps and no second filter the square of an
+//! object's own blurred image changes by some 10 % with its place between coarse pixels, more than the target's pull.
+//! At level `l` an object is spread over some `2^(l+1)` pixels; the coarsest level spans the image.
 
 use diffkern::prelude::*;
 
@@ -22,21 +22,29 @@ pub struct Level<F: Float> {
     pub height: usize,
 }
 
-/// Blurs, keeps every second pixel and adds a border of one; domain (width / 2 + 2, height / 2 + 2).
+/// Weight of the `k`-th of eight taps of the binomial filter (1, 7, 21, 35, 35, 21, 7, 1)/128.
+#[diff_fn]
+pub fn binomial<F: Float>(k: usize) -> F {
+    let outer = select(k == 0 || k == 7, F::new(0.0078125), F::new(0.0546875));
+    let inner = select(k == 2 || k == 5, F::new(0.1640625), F::new(0.2734375));
+    select(k < 2 || k > 5, outer, inner)
+}
+
+/// Blurs, keeps every second pixel and adds a border of two or three; domain (width / 2 + 4, height / 2 + 4).
 #[diff_kernel]
 pub fn reduce<F: Float>(image: &Array<F>, half: &mut Array<F>, width: u32, height: u32) {
     let columns = width as usize;
     let rows = height as usize;
     let mut sum = F::new(0.0);
-    for j in 0..4 {
-        for i in 0..4 {
-            // Three more than the fine pixel, which starts at -3.
+    for j in 0..8 {
+        for i in 0..8 {
+            // Seven more than the fine pixel, which starts at -7.
             let column = 2 * ABSOLUTE_POS_X + i;
             let row = 2 * ABSOLUTE_POS_Y + j;
-            if column >= 3 && column < columns + 3 && row >= 3 && row < rows + 3 {
-                let wi = select(i == 0 || i == 3, F::new(0.125), F::new(0.375));
-                let wj = select(j == 0 || j == 3, F::new(0.125), F::new(0.375));
-                sum += wi * wj * image[(row - 3) * columns + column - 3];
+            if column >= 7 && column < columns + 7 && row >= 7 && row < rows + 7 {
+                let wi: F = binomial::<F>(i);
+                let wj: F = binomial::<F>(j);
+                sum += wi * wj * image[(row - 7) * columns + column - 7];
             }
         }
     }
@@ -72,7 +80,7 @@ pub fn levels<F: Float>(image: &Array<F>, width: usize, height: usize) -> Result
     let mut levels = vec![Level { pixels: image.clone(), width, height }];
     let mut extent = width.max(height);
     while let Some(fine) = levels.last().filter(|_| extent > 1) {
-        let (width, height) = (fine.width / 2 + 2, fine.height / 2 + 2);
+        let (width, height) = (fine.width / 2 + 4, fine.height / 2 + 4);
         let pixels = image.device().zeros::<F>(width * height)?;
         reduce((width, height), &fine.pixels, &pixels, fine.width as u32, fine.height as u32)?;
         levels.push(Level { pixels, width, height });
@@ -81,7 +89,7 @@ pub fn levels<F: Float>(image: &Array<F>, width: usize, height: usize) -> Result
     Ok(levels)
 }
 
-/// The sum over the levels `l` of `2^l` times the mean squared difference of the smoothed level.
+/// The sum over the levels `l` of `4^l` times the mean squared difference of the smoothed level.
 ///
 /// # Errors
 /// When an image has another length than `width * height`.
@@ -110,7 +118,7 @@ pub fn l2_into<F: Float>(
         smooth((w, h), &level.pixels, &blurred, level.width as u32, level.height as u32)?;
         // A pixel of level l stands for 4^l pixels of the image; the border belongs to none.
         let pixels = (width * height) as f64 / 4f64.powi(l as i32);
-        let scale = weight * 2f64.powi(l as i32) * (w * h) as f64 / pixels;
+        let scale = weight * 4f64.powi(l as i32) * (w * h) as f64 / pixels;
         add_l2(&blurred, &device.zeros::<F>(w * h)?, scale, total)?;
     }
     Ok(())

@@ -1,4 +1,5 @@
 //! PNG and GIF files.
+#![allow(clippy::unwrap_used)] // a helper that fails is a test that fails
 
 use std::path::PathBuf;
 

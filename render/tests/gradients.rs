@@ -1,4 +1,5 @@
 //! The derivative of a whole picture: Taylor remainders and central differences over everything that can vary.
+#![allow(clippy::unwrap_used)] // a helper that fails is a test that fails
 
 mod common;
 
@@ -186,4 +187,34 @@ fn sheet_seen_from_behind() {
     }
     let mesh = Mesh::smooth(triangles, vertices.len()).unwrap().two_sided();
     check_all("sheet", mesh, &vertices, 1);
+}
+
+#[test]
+fn forward_mode_gives_the_columns_of_the_residuals() {
+    let device = Device::cpu();
+    let (mesh, vertices) = drop_block(3);
+    let renderer = Renderer::new(&device, &mesh).unwrap();
+    let pose = drop_camera().with_size(64, 64).pose(&device).unwrap();
+    let target = device.zeros::<f64>(64 * 64).unwrap();
+    let residual = |x: &Array<V>| loss::residual(&renderer.silhouette(x, &pose)?.coverage, &target, 0.5);
+    let x = upload(&device, &vertices);
+    // A translation and a stretch, both at once.
+    let columns: [Vec<V>; 2] =
+        [vec![Vec3::new(1.0, 0.3, -0.2); vertices.len()], vertices.iter().map(|v| *v * 0.7).collect()];
+    let tangents = columns.clone().map(|column| upload(&device, &column));
+    let seeds = [[(x.any(), tangents[0].any())], [(x.any(), tangents[1].any())]];
+    let (found, derivatives) = diffkern::jvp(&[&seeds[0], &seeds[1]], || residual(&x)).unwrap();
+    for (k, column) in columns.iter().enumerate() {
+        let analytic = derivatives.get(k, &found).unwrap().to_vec().unwrap();
+        let at = |h: f64| {
+            let moved: Vec<V> = vertices.iter().zip(column).map(|(v, c)| *v + *c * h).collect();
+            residual(&upload(&device, &moved)).unwrap().to_vec().unwrap()
+        };
+        let (plus, minus) = (at(1e-6), at(-1e-6));
+        let size = analytic.iter().fold(0.0f64, |m, a| m.max(a.abs()));
+        for (i, a) in analytic.iter().enumerate() {
+            let numeric = (plus[i] - minus[i]) / 2e-6;
+            assert!((a - numeric).abs() < 1e-4 * size, "tangent {k}, pixel {i}: {a}, {numeric}");
+        }
+    }
 }

@@ -1,9 +1,10 @@
 //! The generated gradient check of every kernel: dot-product identity and finite differences in f64.
+#![allow(clippy::unwrap_used)] // a helper that fails is a test that fails
 
 mod common;
 
 use common::*;
-use diffkern::{Array, Device, Mat3, Vec3, Vec4};
+use diffkern::{Array, Device, Mat3, Tape, Vec3, Vec4};
 use diffkern_render::Mesh;
 use diffkern_render::bin::bin;
 use diffkern_render::camera::{camera_frame, project};
@@ -159,6 +160,42 @@ fn loss_kernels() {
     add_tanimoto::gradcheck(1, &d.array(&[2.0, 3.0, 4.0]).unwrap(), &total, 0.7).unwrap();
     difference::gradcheck(50, &image, &target, &d.zeros::<f64>(50).unwrap(), 0.7).unwrap();
     color_difference::gradcheck(50, &picture, &goal, &d.zeros::<V>(50).unwrap(), 0.7).unwrap();
-    reduce::gradcheck((7, 4), &image, &d.zeros::<f64>(28).unwrap(), 10, 5).unwrap();
+    reduce::gradcheck((9, 6), &image, &d.zeros::<f64>(54).unwrap(), 10, 5).unwrap();
     smooth::gradcheck((14, 9), &image, &d.zeros::<f64>(126).unwrap(), 10, 5).unwrap();
+}
+
+/// A vertex on the corner of four pixels, edges through corners: the branches of the coverage meet there with one
+/// derivative, but not with one second derivative, so the differences are first order.
+#[test]
+fn raster_kernels_on_corners_of_pixels() {
+    let d = Device::cpu();
+    let mesh = Mesh::flat(vec![[0, 2, 1], [0, 3, 2], [0, 4, 3], [0, 1, 4]], 5).unwrap();
+    let host = [[6.0, 5.0, 4.0], [2.0, 3.0, 4.0], [9.7, 2.2, 4.0], [10.0, 8.0, 4.0], [2.3, 7.7, 4.0]];
+    let bins = bin(&host, &mesh, (12, 10), 1.0, 0.1).unwrap();
+    let (corners, colors) = (d.array(&corners(&mesh)).unwrap(), vectors(&d, 3, 12));
+    let (start, list) = (d.array(&bins.start).unwrap(), d.array(&bins.list).unwrap());
+    let (target, goal) = (scalars(&d, 1, 120), vectors(&d, 2, 120));
+    let value = |projected: &Array<V>| {
+        let (coverage, pixels) = (d.zeros::<f64>(120)?, d.zeros::<Vec4<f64>>(120)?);
+        silhouette((12, 10), projected, &corners, &start, &list, &coverage, 1.0, 2, false)?;
+        rasterize((12, 10), projected, &corners, &colors, &start, &list, &pixels, 1.0, 2, false)?;
+        let (color, again) = (d.zeros::<V>(120)?, d.zeros::<f64>(120)?);
+        composite(120, &pixels, &vectors(&d, 4, 1), &color, &again)?;
+        let total = diffkern_render::loss::l2(&coverage, &target)?;
+        diffkern_render::loss::l2_color_into(&color, &goal, 1.0, &total)?;
+        diffkern_render::Result::Ok(total)
+    };
+    let at = upload(&d, &host.map(Vec3::from_array)).requires_grad();
+    let (tape, loss) = Tape::record_with(|| value(&at)).unwrap();
+    tape.backward(&loss).unwrap();
+    let gradient: Vec<f64> = at.grad().unwrap().to_vec().unwrap().into_iter().flat_map(Vec3::to_array).collect();
+    for (k, analytic) in gradient.into_iter().enumerate() {
+        let moved = |h: f64| {
+            let mut moved = host;
+            moved[k / 3][k % 3] += h;
+            value(&upload(&d, &moved.map(Vec3::from_array))).unwrap().to_vec().unwrap()[0]
+        };
+        let numeric = (moved(1e-6) - moved(-1e-6)) / 2e-6;
+        assert!((analytic - numeric).abs() < 1e-6, "vertex {}, component {}: {analytic}, {numeric}", k / 3, k % 3);
+    }
 }

@@ -1,4 +1,5 @@
 //! Topology and bins.
+#![allow(clippy::unwrap_used)] // a helper that fails is a test that fails
 
 use diffkern_render::Mesh;
 use diffkern_render::bin::bin;
