@@ -1,3 +1,5 @@
+//! Candidates of every tile of an image.
+
 use crate::error::{Error, Result};
 use crate::mesh::Mesh;
 

@@ -1,3 +1,5 @@
+//! Pinhole cameras and projection.
+
 use diffkern::prelude::*;
 
 use crate::error::{Error, Result};

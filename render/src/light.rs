@@ -1,3 +1,5 @@
+//! Light, and the colours of object and background.
+
 use diffkern::{Array, Device, Float, Vec3};
 
 use crate::error::{Error, Result};

@@ -1,3 +1,5 @@
+//! Constant topology of a triangle mesh.
+
 use crate::error::{Error, Result};
 
 /// Constant topology of a triangle mesh; the positions of its vertices come with each image.

@@ -1,3 +1,5 @@
+//! Kernels of the coloured picture.
+
 use diffkern::prelude::*;
 
 use crate::coverage::{doubled_area, triangle_reach, triangle_weights};

@@ -1,3 +1,5 @@
+//! From vertices to pictures.
+
 use diffkern::{Array, Device, Float, Vec3, Vec4};
 
 use crate::bin::bin;

@@ -1,3 +1,5 @@
+//! Kernels of normals and of Lambert shading.
+
 use diffkern::prelude::*;
 
 /// Adds every triangle's normal, its length twice the area [m^2], to the groups of its corners.

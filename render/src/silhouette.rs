@@ -1,3 +1,5 @@
+//! The kernel of the silhouette.
+
 use diffkern::prelude::*;
 
 use crate::coverage::{doubled_area, triangle_area, triangle_reach};
