@@ -7,7 +7,7 @@ mod state;
 pub use state::State;
 
 use crate::error::{Error, Result};
-use crate::ids::{IdMap, next_id};
+use crate::ids::next_id;
 use crate::schedule::Schedule;
 use crate::tape::context;
 use machine::Machine;
@@ -47,21 +47,20 @@ pub fn rollout<S: State + 'static>(
             for k in 0..steps {
                 now = machine.run(&step, &now, k)?;
             }
-            let captured = std::mem::take(&mut machine.captured);
-            pass_on(captured, machine.hashes.last().copied())?;
+            pass_on(&machine)?;
             Ok(now)
         }
     }
 }
 
-/// Tells the step around this rollout, if there is one, what the steps in it have read.
-fn pass_on(captured: IdMap<crate::tape::monitor::Captured>, hash: Option<u64>) -> Result<()> {
+/// Tells the step around this rollout, if there is one, what the steps in it have done.
+fn pass_on(machine: &Machine) -> Result<()> {
     context::with_monitor(|monitor| {
-        // In the order of identities, since the order of the table differs from run to run.
-        let mut arrays: Vec<_> = captured.into_values().map(|captured| captured.array).collect();
-        arrays.sort_by_key(|array| array.id());
-        arrays.iter().try_for_each(|array| monitor.read(array, &|| "a rollout inside the step".to_owned()))?;
-        monitor.fold(hash.unwrap_or(0));
+        let mut captured: Vec<_> = machine.captured.values().collect();
+        captured.sort_by_key(|captured| captured.index);
+        let what = || "a rollout inside the step".to_owned();
+        captured.iter().try_for_each(|captured| monitor.read(&captured.array, &what))?;
+        machine.hashes.iter().for_each(|&hash| monitor.fold(hash));
         Ok(())
     })
 }

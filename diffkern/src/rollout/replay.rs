@@ -92,8 +92,6 @@ pub(super) fn record<S: State + 'static, F: Fn(&S, usize) -> Result<S> + 'static
     };
     progress.record(&step, steps, plan, &initial, measured)?;
     let end = progress.now.take().ok_or_else(|| broken("no final state"))?;
-    // Whatever the step around knows, it has to know before the node is built.
-    let captured = progress.machine.captured.values().map(|c| c.array.clone()).collect::<Vec<_>>();
     let report = RolloutReport {
         steps,
         schedule: plan.to_string(),
@@ -103,20 +101,19 @@ pub(super) fn record<S: State + 'static, F: Fn(&S, usize) -> Result<S> + 'static
         steps_run: progress.machine.steps_run,
         measured_factor: progress.machine.steps_run as f64 / steps as f64,
     };
-    let mut seen = crate::ids::IdMap::default();
-    for array in captured {
-        seen.insert(array.id(), crate::tape::monitor::Captured { array, kept: None });
-    }
-    let hash = progress.machine.hashes.iter().copied().reduce(crate::ids::mix);
+    pass_on(&progress.machine)?;
+    let machine = &progress.machine;
     let externals = context::with_recorder(|recorder, around| {
-        let mut external: Vec<u64> =
-            seen.values().filter(|c| recorder.is_tracked(&c.array, around)).map(|c| c.array.id()).collect();
-        external.sort_unstable();
+        let mut external: Vec<u64> = Vec::new();
+        for captured in machine.captured.values() {
+            if recorder.is_tracked(&captured.array, around) {
+                external.push(captured.array.id());
+            }
+        }
         let starts: Vec<(Shape, bool)> =
             state.arrays().iter().map(|a| (Shape::of(a), recorder.is_tracked(a, around))).collect();
         (external, starts)
     });
-    pass_on(seen, hash)?;
     let Some((external, starts)) = externals else { return Ok(end) };
     if external.is_empty() && !starts.iter().any(|(_, tracked)| *tracked) {
         return Ok(end);

@@ -12,6 +12,8 @@ use crate::launch::Call;
 /// An array that steps read but that is not in the state, as it was at the first read.
 pub(crate) struct Captured {
     pub(crate) array: AnyArray,
+    /// How many were read before it: the same in every replay, unlike identities.
+    pub(crate) index: usize,
     /// Its contents, when a tape records.
     pub(crate) kept: Option<Kept>,
 }
@@ -82,8 +84,8 @@ impl Monitor {
     }
 
     pub(crate) fn write(&mut self, array: &AnyArray, what: &dyn Fn() -> String) -> Result<()> {
-        self.place(array);
         if self.is_inside(array) {
+            self.place(array);
             return Ok(());
         }
         Err(Error::Rollout {
@@ -98,8 +100,14 @@ impl Monitor {
     }
 
     pub(crate) fn read(&mut self, array: &AnyArray, what: &dyn Fn() -> String) -> Result<()> {
-        self.place(array);
-        if self.is_inside(array) || self.captured.contains_key(&array.id()) {
+        if self.is_inside(array) {
+            self.place(array);
+            return Ok(());
+        }
+        let index = self.captured.get(&array.id()).map_or(self.captured.len(), |captured| captured.index);
+        self.fold(mix(1, index as u64));
+        self.shape(array);
+        if index < self.captured.len() {
             return Ok(());
         }
         if array.id() >= self.first_rollout {
@@ -113,7 +121,7 @@ impl Monitor {
             });
         }
         let kept = self.ledger.as_ref().map(|ledger| Kept::new(array.buffer(), ledger));
-        self.captured.insert(array.id(), Captured { array: array.clone(), kept });
+        self.captured.insert(array.id(), Captured { array: array.clone(), index, kept });
         Ok(())
     }
 
@@ -130,14 +138,13 @@ impl Monitor {
         array.id() >= self.first_inside || self.state.contains(&array.id())
     }
 
-    /// Where an array comes from, its shape, and for an array from outside which one it is.
+    /// Where an array of the step comes from, and its shape.
     fn place(&mut self, array: &AnyArray) {
-        let word = match self.state.iter().position(|&id| id == array.id()) {
-            Some(k) => k as u64,
-            None if array.id() >= self.first_inside => u64::MAX,
-            None => mix(1, array.id()),
-        };
-        self.fold(word);
+        self.fold(self.state.iter().position(|&id| id == array.id()).map_or(u64::MAX, |k| k as u64));
+        self.shape(array);
+    }
+
+    fn shape(&mut self, array: &AnyArray) {
         self.fold(u64::from(array.offset()) << 32 | array.len() as u64);
     }
 }
