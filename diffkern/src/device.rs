@@ -236,8 +236,9 @@ impl Device {
             Kind::Cpu => Storage::Host(self.alloc_host(bytes, zero)?),
             #[cfg(feature = "cubecl")]
             Kind::Cube(cube) => {
+                let memory = cube.alloc(bytes, zero)?;
                 self.0.pool.account(bytes);
-                Storage::Cube(cube.alloc(bytes)?)
+                Storage::Cube(memory)
             }
         };
         Ok(Buffer::new(storage, bytes, self.clone()))

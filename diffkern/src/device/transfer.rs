@@ -37,7 +37,7 @@ impl Device {
                 Ok(())
             }
             #[cfg(feature = "cubecl")]
-            Kind::Cube(cube) => cube.upload(cubic(to)?, target.start, &pattern.repeat(bytes / pattern.len())),
+            Kind::Cube(cube) => cube.fill(cubic(to)?, target.start, bytes, pattern),
         }
     }
 

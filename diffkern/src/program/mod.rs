@@ -21,9 +21,9 @@ mod parse;
 mod tests;
 mod types;
 
-pub use parse::{ParseError, parse};
+pub use parse::parse;
 pub use types::{
-    Access, BinaryOp, Block, Builtin, CallArg, CallMode, Func, Id, Lit, Op, Param, ParamKind, Slot, Stmt, Ty, UnaryOp,
+    Access, BinaryOp, Block, Builtin, CallArg, CallMode, Func, Id, Lit, Op, ParamKind, Slot, Stmt, Ty, UnaryOp,
 };
 
 /// Version of the text form; part of the identity of every kernel built from it.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cubecl::ir::{DeviceProperties, StorageType};
+use cubecl::ir::StorageType;
 use cubecl::prelude::{
     AddressType, CubeDim, CubeKernel, KernelBuilder, KernelDefinition, KernelId, KernelMetadata, KernelSettings,
 };
@@ -19,17 +19,11 @@ pub(crate) struct Kernel {
     pub width: u32,
     /// Of everything that the compiled code depends on; the same in every run, for caches on disk.
     identity: u128,
-    properties: Arc<DeviceProperties>,
 }
 
 impl Kernel {
     /// The kernel and what to pass to it.
-    pub fn new(
-        program: Arc<Linked>,
-        special: Special,
-        width: u32,
-        properties: Arc<DeviceProperties>,
-    ) -> Result<(Self, Layout), String> {
+    pub fn new(program: Arc<Linked>, special: Special, width: u32) -> Result<(Self, Layout), String> {
         let mut hash = Fnv::new();
         hash.write(&program.hash.to_le_bytes());
         let target = special.target;
@@ -39,7 +33,7 @@ impl Kernel {
             hash.write(&[u8::from(value.is_some())]);
             hash.write(&value.unwrap_or(0).to_le_bytes());
         }
-        let kernel = Self { program, special: Arc::new(special), width, identity: hash.0, properties };
+        let kernel = Self { program, special: Arc::new(special), width, identity: hash.0 };
         let (_, layout) = kernel.build()?;
         Ok((kernel, layout))
     }
@@ -55,7 +49,6 @@ impl Kernel {
 
     fn build(&self) -> Result<(KernelBuilder, Layout), String> {
         let mut builder = KernelBuilder::default();
-        builder.device_properties(&self.properties);
         AddressType::U32.register(&mut builder.scope);
         build(builder, &self.program, &self.special)
     }

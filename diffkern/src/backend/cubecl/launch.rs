@@ -14,7 +14,7 @@ use super::{CubeBuffer, CubeDevice};
 use crate::backend::LaunchArg;
 use crate::buffer::lock;
 use crate::domain::Domain;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kernel::{Access, ParamKind, Program, ScalarTy};
 
 /// Most bytes of scratch memory of one launch; a domain that needs more is split.
@@ -108,7 +108,7 @@ impl CubeDevice {
         }
         let width = if self.opened.exact_math { 128 } else { 64 };
         let width = width.min(self.properties.hardware.max_units_per_cube);
-        let (kernel, layout) = Kernel::new(linked, key.1.clone(), width, self.properties.clone())?;
+        let (kernel, layout) = Kernel::new(linked, key.1.clone(), width)?;
         let buffers = layout.arrays.len() + layout.scratch.len();
         if buffers > self.max_bindings() {
             return Err(format!(

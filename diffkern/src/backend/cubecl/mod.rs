@@ -111,21 +111,18 @@ impl CubeDevice {
         Error::Device { device: self.name.to_owned(), reason }
     }
 
-    /// Memory that is zero.
-    pub fn alloc(&self, bytes: usize) -> Result<CubeBuffer> {
-        let buffer = self.alloc_uninit(bytes)?;
-        self.clear(&buffer, 0, bytes)?;
-        Ok(buffer)
-    }
-
-    /// Memory of unspecified contents.
-    pub fn alloc_uninit(&self, bytes: usize) -> Result<CubeBuffer> {
+    /// Memory that is zero, or of unspecified contents.
+    pub fn alloc(&self, bytes: usize, zero: bool) -> Result<CubeBuffer> {
         if bytes > self.max_bytes() {
             let reason = format!("one array can have {} here; split it, or use the cpu device", self.max_bytes());
             return Err(Error::Memory { device: self.name.to_owned(), bytes, reason });
         }
         let handle = self.queue().empty(bytes.max(16)).map_err(|e| self.error(e))?;
-        Ok(CubeBuffer { handle: Mutex::new(handle), bytes, poison: Mutex::default() })
+        let buffer = CubeBuffer { handle: Mutex::new(handle), bytes, poison: Mutex::default() };
+        if zero {
+            self.clear(&buffer, 0, bytes)?;
+        }
+        Ok(buffer)
     }
 
     /// Host to device, from byte `at` on.

@@ -6,6 +6,8 @@ use crate::kernel::ScalarKind;
 
 mod arithmetic;
 mod control;
+#[cfg(feature = "cuda")]
+mod cuda;
 mod limits;
 
 /// The device under test; `None` where there is none, and the test has nothing to say.
@@ -77,13 +79,13 @@ fn bytes<const N: usize, T: Copy>(values: &[T], to: impl Fn(T) -> [u8; N]) -> Ve
 }
 
 fn floats(device: &CubeDevice, values: &[f32]) -> CubeBuffer {
-    let buffer = device.alloc_uninit(values.len() * 4).unwrap();
+    let buffer = device.alloc(values.len() * 4, false).unwrap();
     device.upload(&buffer, 0, &bytes(values, f32::to_ne_bytes)).unwrap();
     buffer
 }
 
 fn words(device: &CubeDevice, values: &[u32]) -> CubeBuffer {
-    let buffer = device.alloc_uninit(values.len() * 4).unwrap();
+    let buffer = device.alloc(values.len() * 4, false).unwrap();
     device.upload(&buffer, 0, &bytes(values, u32::to_ne_bytes)).unwrap();
     buffer
 }

@@ -38,7 +38,7 @@ fn f64_is_refused_where_it_would_be_wrong() {
 #[test]
 fn arrays_over_the_limit_are_refused() {
     let Some(device) = device() else { return };
-    let error = device.alloc(device.max_bytes() + 4).err().map(|e| e.to_string()).unwrap_or_default();
+    let error = device.alloc(device.max_bytes() + 4, true).err().map(|e| e.to_string()).unwrap_or_default();
     assert!(error.contains("cannot allocate") && error.contains(&device.max_bytes().to_string()), "{error}");
 }
 
@@ -153,7 +153,7 @@ fn parts_are_uploaded_copied_filled_and_read() {
     device.upload(&a, 4, &bytes(&[20u32, 30], u32::to_ne_bytes)).unwrap();
     device.fill(&a, 12, 4, &7u32.to_ne_bytes()).unwrap();
     device.clear(&a, 16, 4).unwrap();
-    let b = device.alloc(20).unwrap();
+    let b = device.alloc(20, true).unwrap();
     device.copy(&a, 4, &b, 8, 12).unwrap();
     assert_eq!(read_words(device, &a), [1, 20, 30, 7, 0]);
     assert_eq!(read_words(device, &b), [0, 0, 20, 30, 7]);
