@@ -182,3 +182,22 @@ fn schedules_give_the_same_bits() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn forward_mode_agrees_with_the_gradient() -> Result<()> {
+    let scene = Scene::new(Law::NeoHookean)?;
+    let at = scene.start();
+    let gradient = scene.gradient(&at, Schedule::StoreAll)?;
+    let (params, state) = scene.inputs(&at)?;
+    let mut r = Random(5);
+    let along_mu = r.many(N, |r| r.between(-1.0, 1.0));
+    let (mu, lambda) = (scene.device.array(&along_mu)?, scene.device.array(&[1.0])?);
+    let directions: [&[_]; 2] = [&[(params.mu.any(), mu.any())], &[(params.lambda.any(), lambda.any())]];
+    let (loss, tangents) = diffkern::jvp(&directions, || scene.simulate(&params, &state, Schedule::StoreAll))?;
+    let expected = [gradient[..N].iter().zip(&along_mu).map(|(g, d)| g * d).sum(), gradient[N]];
+    for (k, expected) in expected.into_iter().enumerate() {
+        let found: f64 = tangents.get(k, &loss)?.to_vec()?[0];
+        assert!((found - expected).abs() < 1e-10 * expected.abs(), "direction {k}: {found} instead of {expected}");
+    }
+    Ok(())
+}
