@@ -120,7 +120,7 @@ fn raster_kernels() {
         )
         .unwrap();
     }
-    let pixels = d.array(&vec![Vec4::new(0.2, 0.3, 0.4, 0.5), Vec4::new(0.1, 0.7, 0.0, 0.9)]).unwrap();
+    let pixels = d.array(&[Vec4::new(0.2, 0.3, 0.4, 0.5), Vec4::new(0.1, 0.7, 0.0, 0.9)]).unwrap();
     let (color, coverage) = (d.zeros::<V>(2).unwrap(), d.zeros::<f64>(2).unwrap());
     composite::gradcheck(2, &pixels, &vectors(&d, 4, 1), &color, &coverage).unwrap();
 }
