@@ -131,7 +131,8 @@ impl<'a, F: Float> Search<'a, F> {
                 if state.stage == Stage::Coarse {
                     state.pull = PULL * state.normals[0].cost;
                 }
-                return self.finish_iteration(state, reporter);
+                self.record(state);
+                return self.tell(state, reporter);
             }
             state.at[0] += STIFFEN;
             state.at = self.coordinates.inside(&state.at);
@@ -167,13 +168,14 @@ impl<'a, F: Float> Search<'a, F> {
         (state.at, state.normals, state.iou) = (trial, normals, self.iou(&linear.coverage));
         state.pull = state.pull.min(PULL * state.normals[0].cost);
         state.lm.accept();
-        self.finish_iteration(state, reporter)?;
+        self.record(state);
         let coarse_steps = state.history.iter().filter(|r| r.stage == Stage::Coarse.name()).count();
         let enough = state.stage == Stage::Coarse && coarse_steps > COARSE_STEPS;
+        // Before the checkpoint: one that went on from here could not tell that the stage is over.
         if enough || (last && before - after < LEAST_GAIN * before) {
-            return self.advance(state, true, reporter);
+            self.advance(state, true, reporter)?;
         }
-        Ok(())
+        self.tell(state, reporter)
     }
 
     fn advance(&self, state: &mut State, last: bool, reporter: &mut Reporter<'_>) -> Outcome<()> {
@@ -204,15 +206,18 @@ impl<'a, F: Float> Search<'a, F> {
         }
     }
 
-    fn finish_iteration(&self, state: &mut State, reporter: &mut Reporter<'_>) -> Outcome<()> {
+    fn record(&self, state: &mut State) {
         state.history.push(Record {
             iteration: state.iteration,
             stage: state.stage.name().into(),
             loss: state.loss().unwrap_or(0.0),
             values: self.coordinates.named(self.coordinates.values(&state.at)),
         });
-        let flow = reporter.iteration(state)?;
         state.iteration += 1;
+    }
+
+    fn tell(&self, state: &State, reporter: &mut Reporter<'_>) -> Outcome<()> {
+        let flow = reporter.iteration(state)?;
         if flow == Flow::Stop { Err(Failure::Stopped) } else { Ok(()) }
     }
 
