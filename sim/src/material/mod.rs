@@ -17,10 +17,10 @@ use diffkern::prelude::*;
 /// The elastic law of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Law {
-    /// Compressible neo-Hookean, see [`neo_hookean_3d`].
+    /// Compressible neo-Hookean, see [`neo_hookean_3d()`].
     #[default]
     NeoHookean,
-    /// Fixed corotated, see [`fixed_corotated_3d`].
+    /// Fixed corotated, see [`fixed_corotated_3d()`].
     FixedCorotated,
 }
 

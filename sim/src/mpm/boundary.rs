@@ -27,7 +27,7 @@ pub fn contact_velocity_2d<F: Float>(u: Vec2<F>, plane: Vec4<F>, kind: u32, fric
     result
 }
 
-/// As [`contact_velocity_2d`] in space.
+/// As [`contact_velocity_2d()`] in space.
 #[diff_fn]
 pub fn contact_velocity_3d<F: Float>(u: Vec3<F>, plane: Vec4<F>, kind: u32, friction: F) -> Vec3<F> {
     let n = Vec3::new(plane.x, plane.y, plane.z);

@@ -60,7 +60,7 @@ pub fn grid_to_particles_2d<F: Float>(
     x_next[i] = xp + v * dt;
 }
 
-/// As [`grid_to_particles_2d`] in space; node `(a, b, c)` is at `(a * ny + b) * nz + c`.
+/// As [`grid_to_particles_2d()`] in space; node `(a, b, c)` is at `(a * ny + b) * nz + c`.
 #[diff_kernel]
 pub fn grid_to_particles_3d<F: Float>(
     x: &Array<Vec3<F>>,

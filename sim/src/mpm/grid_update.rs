@@ -41,7 +41,7 @@ pub fn update_grid_2d<F: Float>(
     velocity[i] = u;
 }
 
-/// As [`update_grid_2d`] in space.
+/// As [`update_grid_2d()`] in space.
 #[diff_kernel]
 pub fn update_grid_3d<F: Float>(
     grid: &Array<Vec4<F>>,

@@ -90,7 +90,7 @@ pub fn particles_to_grid_2d<F: Float>(
     }
 }
 
-/// As [`particles_to_grid_2d`] in space; node `(a, b, c)` is at `(a * ny + b) * nz + c`.
+/// As [`particles_to_grid_2d()`] in space; node `(a, b, c)` is at `(a * ny + b) * nz + c`.
 #[diff_kernel]
 pub fn particles_to_grid_3d<F: Float>(
     x: &Array<Vec3<F>>,

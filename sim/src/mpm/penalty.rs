@@ -26,7 +26,7 @@ pub fn penalty_force_2d<F: Float>(
     n * push - slide * (grip / speed)
 }
 
-/// As [`penalty_force_2d`], with `plane = (n_x, n_y, n_z, offset)`.
+/// As [`penalty_force_2d()`], with `plane = (n_x, n_y, n_z, offset)`.
 #[diff_fn]
 pub fn penalty_force_3d<F: Float>(
     x: Vec3<F>,
