@@ -125,7 +125,9 @@ fn main() -> Result<()> {
         "grad_norm_b": golden::norm(&timing.result.b),
         "sizes": { "particles": sizes.particles, "grid": sizes.grid, "steps": sizes.steps },
     });
-    if sizes == full && let Some(reference) = golden::full(id)? {
+    if sizes == full
+        && let Some(reference) = golden::full(id)?
+    {
         line["full_vs_golden"] = golden::compare(&timing.result, &reference);
     }
     if !args.no_check {

@@ -3,7 +3,9 @@
 use anyhow::Result;
 use diffkern::Schedule;
 use diffkern::prelude::*;
-use diffkern_sim::mpm::{Contact, Dim2, Dim3, Dimension, Grid, HalfSpace, Law, Model, Params, State, mean_square_distance};
+use diffkern_sim::mpm::{
+    Contact, Dim2, Dim3, Dimension, Grid, HalfSpace, Law, Model, Params, State, mean_square_distance,
+};
 
 use crate::harness::{Gradients, Sizes, Workload};
 
@@ -25,16 +27,17 @@ fn walls<D: Dimension>(axes: usize, grid: usize, coords: impl Fn(usize, f64) -> 
     let dx = 1.0 / grid as f64;
     let wall = |normal, offset| HalfSpace { normal, offset, contact: Contact::Separating, friction: 0.0 };
     (0..axes)
-        .flat_map(|axis| {
-            [wall(coords(axis, 1.0), 2.5 * dx), wall(coords(axis, -1.0), -(grid as f64 - 3.5) * dx)]
-        })
+        .flat_map(|axis| [wall(coords(axis, 1.0), 2.5 * dx), wall(coords(axis, -1.0), -(grid as f64 - 3.5) * dx)])
         .collect()
 }
 
 /// Shear and bulk modulus of particle `p`, different from its neighbours'.
 fn materials(n: usize) -> (Vec<f32>, Vec<f32>) {
     let vary = |p: usize, period: usize, middle: f64| 1.0 + 0.05 * ((p % period) as f64 - middle);
-    ((0..n).map(|p| (MU * vary(p, 5, 2.0)) as f32).collect(), (0..n).map(|p| (LAMBDA * vary(p, 3, 1.0)) as f32).collect())
+    (
+        (0..n).map(|p| (MU * vary(p, 5, 2.0)) as f32).collect(),
+        (0..n).map(|p| (LAMBDA * vary(p, 3, 1.0)) as f32).collect(),
+    )
 }
 
 pub fn plane(device: &Device, sizes: Sizes) -> Result<Block<Dim2>> {
@@ -65,8 +68,7 @@ pub fn space(device: &Device, sizes: Sizes) -> Result<Block<Dim3>> {
     for p in 0..n {
         let index = [p / (m * m), p / m % m, p % m];
         let at: [f64; 3] = std::array::from_fn(|d| origin[d] + (index[d] as f64 + 0.5) * dx / 2.0);
-        let speed: [f64; 3] =
-            std::array::from_fn(|d| mean[d] + rate[d] * (at[d] - origin[d] - 0.25 * dx * m as f64));
+        let speed: [f64; 3] = std::array::from_fn(|d| mean[d] + rate[d] * (at[d] - origin[d] - 0.25 * dx * m as f64));
         x.push(Vec3::new(at[0] as f32, at[1] as f32, at[2] as f32));
         v.push(Vec3::new(speed[0] as f32, speed[1] as f32, speed[2] as f32));
     }
@@ -99,8 +101,7 @@ fn block<D: Dimension>(
     components: fn(&D::Vector<f32>) -> Vec<f64>,
 ) -> Result<Block<D>> {
     let dt = 0.0128 / sizes.grid as f64;
-    let model =
-        Model::new(device, grid, dt, Law::NeoHookean, &parts.half_spaces)?.with_mass_cutoff(1e-8);
+    let model = Model::new(device, grid, dt, Law::NeoHookean, &parts.half_spaces)?.with_mass_cutoff(1e-8);
     let mut start = State::at_rest(device, &parts.x, &parts.v)?;
     start.v = start.v.requires_grad();
     let mut params = Params::uniform(device, MU, LAMBDA, 1.0, 1.0)?.with_friction(device, &parts.half_spaces)?;

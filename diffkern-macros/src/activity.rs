@@ -228,10 +228,7 @@ pub fn defined(block: &Block, into: &mut HashSet<Id>) {
                 defined(body, into);
             }
             StmtKind::Call { results, .. } => into.extend(results),
-            StmtKind::Store { .. }
-            | StmtKind::Add { .. }
-            | StmtKind::StackNew { .. }
-            | StmtKind::StackSet { .. } => {}
+            StmtKind::Store { .. } | StmtKind::Add { .. } | StmtKind::StackNew { .. } | StmtKind::StackSet { .. } => {}
         }
     }
 }

@@ -347,7 +347,9 @@ fn real_binary(op: BinaryOp, x: &[f64], y: &[f64]) -> Val {
         Hypot => each(f64::hypot),
         Scale => Val::Real(x.iter().map(|a| a * y[0]).collect()),
         Dot => Val::Real(vec![dot(x, y)]),
-        Cross => Val::Real((0..3).map(|k| [(k + 1) % 3, (k + 2) % 3]).map(|[i, j]| x[i] * y[j] - x[j] * y[i]).collect()),
+        Cross => {
+            Val::Real((0..3).map(|k| [(k + 1) % 3, (k + 2) % 3]).map(|[i, j]| x[i] * y[j] - x[j] * y[i]).collect())
+        }
         MatVec => Val::Real(x.chunks(y.len()).map(|row| dot(row, y)).collect()),
         MatMul => {
             let n = side(x.len());

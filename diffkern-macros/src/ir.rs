@@ -146,28 +146,77 @@ pub enum CallArg {
 #[derive(Clone, Debug)]
 pub enum StmtKind {
     /// A pure operation.
-    Let { id: Id, op: Op },
-    Load { id: Id, array: Slot, index: Id },
-    Store { array: Slot, index: Id, value: Id },
-    Add { array: Slot, index: Id, value: Id },
-    Take { id: Id, array: Slot, index: Id },
+    Let {
+        id: Id,
+        op: Op,
+    },
+    Load {
+        id: Id,
+        array: Slot,
+        index: Id,
+    },
+    Store {
+        array: Slot,
+        index: Id,
+        value: Id,
+    },
+    Add {
+        array: Slot,
+        index: Id,
+        value: Id,
+    },
+    Take {
+        id: Id,
+        array: Slot,
+        index: Id,
+    },
     /// Each block yields one value per result.
-    If { cond: Id, then: Block, els: Block, results: Vec<Id> },
+    If {
+        cond: Id,
+        then: Block,
+        els: Block,
+        results: Vec<Id>,
+    },
     /// Runs `max(hi - lo, 0)` times, `index` counting up from `lo`. `carried[k]` is `init[k]` in the first turn and
     /// `body.yields[k]` of the turn before in the others; `results[k]` is its last value. `index`, `lo`, `hi` have one
     /// integer type.
-    For { index: Id, lo: Id, hi: Id, carried: Vec<Id>, init: Vec<Id>, body: Block, results: Vec<Id> },
+    For {
+        index: Id,
+        lo: Id,
+        hi: Id,
+        carried: Vec<Id>,
+        init: Vec<Id>,
+        body: Block,
+        results: Vec<Id>,
+    },
     /// Scratch memory of the thread, slots `0..len`; `len` is `usize`. Contents last until the next `StackNew` of it.
-    StackNew { stack: u32, ty: Ty, len: Id },
-    StackSet { stack: u32, at: Id, value: Id },
-    StackGet { id: Id, stack: u32, at: Id },
+    StackNew {
+        stack: u32,
+        ty: Ty,
+        len: Id,
+    },
+    StackSet {
+        stack: u32,
+        at: Id,
+        value: Id,
+    },
+    StackGet {
+        id: Id,
+        stack: u32,
+        at: Id,
+    },
     /// Argument and result order by mode:
     /// - `Primal`: arguments -> results
     /// - `Vjp`: arguments, adjoint of each result that is real, bar array of each real array argument
     ///   -> adjoint of each real value argument
     /// - `Jvp`: arguments, tangent of each real value argument, dot array of each real array argument
     ///   -> results, then the tangent of each real result
-    Call { callee: usize, mode: CallMode, args: Vec<CallArg>, results: Vec<Id> },
+    Call {
+        callee: usize,
+        mode: CallMode,
+        args: Vec<CallArg>,
+        results: Vec<Id>,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -209,10 +258,31 @@ pub enum Op {
 /// (`Abs` also on `i32`). `Detach` is the identity on real types and cuts the derivative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnaryOp {
-    Neg, Not, Abs, Exp, Ln, Sqrt, Sin, Cos, Tan, Asin, Acos, Atan, Tanh, Sinh, Cosh, Erf, Log1p, Floor, Ceil, Round,
+    Neg,
+    Not,
+    Abs,
+    Exp,
+    Ln,
+    Sqrt,
+    Sin,
+    Cos,
+    Tan,
+    Asin,
+    Acos,
+    Atan,
+    Tanh,
+    Sinh,
+    Cosh,
+    Erf,
+    Log1p,
+    Floor,
+    Ceil,
+    Round,
     /// -1, 0 (for a zero) or 1: the derivative of `Abs`.
     Sign,
-    IsNan, Detach, Transpose,
+    IsNan,
+    Detach,
+    Transpose,
 }
 
 /// `Add`, `Sub`: equal types, real or integer. `Mul`: equal scalars. `Div`: equal scalars. `Min`, `Max`: equal scalars,
@@ -221,10 +291,37 @@ pub enum UnaryOp {
 /// Comparisons: equal scalars to `bool`. `And`, `Or`: `bool`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BinaryOp {
-    Add, Sub, Mul, Div, Rem, Min, Max, Powf, Powi, Atan2, Hypot,
-    Scale, MulElem, Dot, Cross, MatVec, MatMul, Outer,
-    BitAnd, BitOr, BitXor, Shl, Shr,
-    Eq, Ne, Lt, Le, Gt, Ge, And, Or,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    Min,
+    Max,
+    Powf,
+    Powi,
+    Atan2,
+    Hypot,
+    Scale,
+    MulElem,
+    Dot,
+    Cross,
+    MatVec,
+    MatMul,
+    Outer,
+    BitAnd,
+    BitOr,
+    BitXor,
+    Shl,
+    Shr,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    And,
+    Or,
 }
 
 macro_rules! op_names {

@@ -15,6 +15,8 @@ mod expand;
 mod golden;
 #[cfg(test)]
 mod gradient_tests;
+#[cfg(test)]
+mod interp;
 mod ir;
 mod lower;
 mod parse;
@@ -22,24 +24,16 @@ mod reach;
 mod rules;
 mod simplify;
 mod tangent;
-#[cfg(test)]
-mod interp;
 
 /// A kernel: runs once for each index of a launch domain. See the kernel language in the documentation of `diffkern`.
 #[proc_macro_attribute]
-pub fn diff_kernel(
-    args: proc_macro::TokenStream,
-    item: proc_macro::TokenStream,
-) -> proc_macro::TokenStream {
+pub fn diff_kernel(args: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     expand::expand(args.into(), item.into(), ir::FuncKind::Kernel).into()
 }
 
 /// A device function: called from kernels and from other device functions, with the type of its result written at the
 /// call.
 #[proc_macro_attribute]
-pub fn diff_fn(
-    args: proc_macro::TokenStream,
-    item: proc_macro::TokenStream,
-) -> proc_macro::TokenStream {
+pub fn diff_fn(args: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     expand::expand(args.into(), item.into(), ir::FuncKind::DiffFn).into()
 }

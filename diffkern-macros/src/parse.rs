@@ -62,7 +62,8 @@ fn real_parameter(item: &ItemFn, errors: &Diagnostics) -> Option<Ident> {
                 real = Some(t.ident.clone());
             }
             GenericParam::Type(t) => {
-                errors.at(t, format!("write the bound as `{}: Float`; other type parameters are not supported", t.ident));
+                errors
+                    .at(t, format!("write the bound as `{}: Float`; other type parameters are not supported", t.ident));
             }
             GenericParam::Lifetime(l) => errors.at(l, "a kernel takes no lifetimes; remove it"),
             GenericParam::Const(c) => {
@@ -107,10 +108,8 @@ fn parameter(arg: &FnArg, kind: FuncKind, real: Option<&Ident>, errors: &Diagnos
         Type::Reference(r) => {
             let elem = array_element(&r.elem, real, errors)?;
             if let (Some(token), FuncKind::DiffFn) = (&r.mutability, kind) {
-                errors.at(
-                    token,
-                    "a device function cannot write an array; return the value and write it in the kernel",
-                );
+                errors
+                    .at(token, "a device function cannot write an array; return the value and write it in the kernel");
                 return None;
             }
             if comptime {
@@ -229,7 +228,10 @@ pub fn value_type(ty: &Type, real: Option<&Ident>, errors: &Diagnostics) -> Opti
         };
         if !generic_ok {
             let f = real.map_or_else(|| "F".to_owned(), ToString::to_string);
-            errors.at(ty, format!("vectors and matrices are of the kernel's real type: write `{name}<{f}>` with `<{f}: Float>`"));
+            errors.at(
+                ty,
+                format!("vectors and matrices are of the kernel's real type: write `{name}<{f}>` with `<{f}: Float>`"),
+            );
             return None;
         }
     }

@@ -94,7 +94,9 @@ impl Device {
             "wgpu" => Device::wgpu(),
             "cuda" => Device::cuda(),
             "best" => Ok(Device::best()),
-            _ => Err(Error::Device { device: name.to_owned(), reason: "known are cpu, wgpu, cuda and best".to_owned() }),
+            _ => {
+                Err(Error::Device { device: name.to_owned(), reason: "known are cpu, wgpu, cuda and best".to_owned() })
+            }
         }
     }
 

@@ -1,8 +1,8 @@
 //! Forward mode: tangents that travel beside the launches, several directions at once, without a tape.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::cell::RefCell;
 
 use crate::array::{AnyArray, Array, Dots};
 use crate::backend::{self, LaunchArg, Which};
@@ -115,7 +115,9 @@ pub fn jvp<R, E: From<Error>>(
 fn seed(session: u64, (k, of): (usize, usize), array: &AnyArray, tangent: &AnyArray) -> Result<()> {
     let shape = |a: &AnyArray| (a.elem(), a.scalar(), a.len());
     if shape(array) != shape(tangent) || array.device() != tangent.device() || !array.is_real() {
-        return Err(Error::Jvp(format!("{tangent:?} is not a tangent of {array:?}: shape, type and device must agree")));
+        return Err(Error::Jvp(format!(
+            "{tangent:?} is not a tangent of {array:?}: shape, type and device must agree"
+        )));
     }
     with_dots(session, of, array, |dots| {
         let (to_at, bytes) = array.byte_range();

@@ -48,8 +48,7 @@ mod ids;
 mod kernel;
 mod launch;
 mod math;
-#[cfg(any(feature = "cubecl", test))]
-#[cfg_attr(not(feature = "cubecl"), expect(dead_code, reason = "its readers are the backends that compile at run time"))]
+#[cfg(feature = "cubecl")]
 mod program;
 pub mod reduce;
 mod report;

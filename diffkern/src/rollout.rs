@@ -21,6 +21,9 @@ use state::{observe, refresh};
 /// It may write the arrays of its state (the state given here keeps its values) and those it makes; it may read any.
 /// Gradients reach the state given here and every array that the steps read.
 ///
+/// `backward` runs steps again, with the arrays that they read as they were at first; leave those arrays alone in other
+/// threads meanwhile.
+///
 /// # Errors
 /// What a step returns; when it writes an array that is neither in the state nor made inside the step, or returns
 /// arrays of another number or shape. From `backward`: when a replayed step launches something else, with other scalars

@@ -1,6 +1,9 @@
 //! Every kernel gives the same values, gradients and tangents on each device that this build and machine have: `f32`,
 //! relative 1e-4, against the CPU. What only the CPU can do is an error elsewhere, never another number.
 
+#![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::needless_borrow, reason = "a macro takes arrays and references to them alike")]
+
 use diffkern::prelude::*;
 use diffkern::{jvp, reduce};
 

@@ -1,6 +1,8 @@
 //! The kernel language, construct by construct: values against Rust written by hand, gradients by the generated checks
 //! (dot-product identity 1e-10, finite differences 1e-6) at points away from zero, one and symmetric states.
 
+#![expect(clippy::unwrap_used, reason = "tests")]
+
 use diffkern::prelude::*;
 
 /// Numbers in (lo, hi) that repeat for a seed.
@@ -219,7 +221,8 @@ fn elementary<F: Float>(x: &Array<F>, p: &Array<F>, y: &mut Array<F>) {
     let b = p[i];
     let first = a.exp() + a.ln() * b.sqrt() + a.powf(b) + a.powi(3) + b.powi(-2) + a.sin() * b.cos() + (a * 0.5).tan();
     let second = (a * 0.4).asin() + (b * 0.4).acos() + a.atan() + a.atan2(b) + a.tanh() + a.sinh() * b.cosh();
-    let third = a.erf() + b.log1p() + (a - 3.0).abs() + a.min(b) * b.max(a) + a.clamp(0.1, 5.0) + a.hypot(b) + a.fma(b, a);
+    let third =
+        a.erf() + b.log1p() + (a - 3.0).abs() + a.min(b) * b.max(a) + a.clamp(0.1, 5.0) + a.hypot(b) + a.fma(b, a);
     let cut = (a * 10.0).floor() + b.ceil() + a.round() + a.sign();
     y[i] = first + second * third + select(a > b, a / b, b * b) + cut * a + a.recip();
 }
@@ -230,8 +233,9 @@ fn linear_algebra<F: Float>(f: &Array<Mat3<F>>, x: &Array<Vec3<F>>, y: &mut Arra
     let m = f[i];
     let v = x[i];
     let w = v.cross(m * v) + m.col(1) - m.row(2) + Vec3::splat(0.3).mul_elem(v);
-    y[i] = m.inverse() * m.transpose() + v.outer(w) * m.determinant()
-        + Mat3::from_cols(v, w, v - w) - Mat3::from_rows(w, v, v) / v.norm() + Mat3::from_diagonal(v.normalize());
+    y[i] = m.inverse() * m.transpose() + v.outer(w) * m.determinant() + Mat3::from_cols(v, w, v - w)
+        - Mat3::from_rows(w, v, v) / v.norm()
+        + Mat3::from_diagonal(v.normalize());
     s[i] = m.trace() + m.ddot(m * m) + v.dot(w) + w.norm_squared() + Mat3::identity()[(1, 1)];
 }
 
@@ -251,7 +255,8 @@ fn every_function_has_its_derivative() {
         let (y, s) = (dev.zeros(3).unwrap(), dev.zeros(3).unwrap());
         linear_algebra::gradcheck(3, &mat3s(&dev, seed, 3), &vec3s(&dev, seed, 3), &y, &s).unwrap();
         let n = numbers(seed, 30, 0.3, 0.8);
-        let f = dev.array(&[Mat2::new(1.0 + n[0], n[1], -n[2], 1.0 + n[3]), Mat2::new(n[4], -n[5], n[6], 1.3)]).unwrap();
+        let f =
+            dev.array(&[Mat2::new(1.0 + n[0], n[1], -n[2], 1.0 + n[3]), Mat2::new(n[4], -n[5], n[6], 1.3)]).unwrap();
         let x = dev.array(&[Vec2::new(n[7], n[8]), Vec2::new(n[9], -n[10])]).unwrap();
         let q = dev.array(&[Vec4::new(n[11], n[12], n[13], n[14]), Vec4::new(n[15], n[16], n[17], n[18])]).unwrap();
         plane::gradcheck(2, &f, &x, &q, &dev.zeros(2).unwrap()).unwrap();

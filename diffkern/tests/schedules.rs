@@ -1,5 +1,7 @@
 //! Schedules proved by replay on a toy model: states are numbers, a tape is the fact that a step was recorded.
 
+#![expect(clippy::unwrap_used, clippy::needless_range_loop, reason = "tables indexed as in the recurrence")]
+
 use std::collections::BTreeSet;
 
 use diffkern::schedule::{Action, Revolve, StoreAll};

@@ -211,8 +211,7 @@ fn tangents_in_several_directions() -> Result<()> {
     let dev = Device::cpu();
     let x = dev.array(&[1.0, 2.0])?;
     let (first, second) = (dev.array(&[1.0, 0.0])?, dev.array(&[0.0, 1.0])?);
-    let (loss, tangents) =
-        jvp(&[&[(x.any(), first.any())], &[(x.any(), second.any())], &[]], || cube_of(&x))?;
+    let (loss, tangents) = jvp(&[&[(x.any(), first.any())], &[(x.any(), second.any())], &[]], || cube_of(&x))?;
     assert_eq!(tangents.get(0, &loss)?.to_vec()?, [3.0]);
     assert_eq!(tangents.get(1, &loss)?.to_vec()?, [12.0]);
     assert_eq!(tangents.get(2, &loss)?.to_vec()?, [0.0]);

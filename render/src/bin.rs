@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::mesh::Mesh;
 
-/// Side of a tile [px]; the kernels know it too.
+/// Side of a tile \[px\]; the kernels know it too.
 const TILE: usize = 8;
 
 /// Candidates of every tile in compressed rows: those of tile `i` are `list[start[i]..start[i + 1]]`, front to back.

@@ -7,38 +7,38 @@ use crate::error::{Error, Result};
 /// A pinhole camera: square pixels, image origin at the top left, centre of pixel (row i, column j) at (j+0.5, i+0.5).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Camera {
-    /// Centre of projection [m].
+    /// Centre of projection \[m\].
     pub position: [f64; 3],
-    /// A point on the optical axis [m].
+    /// A point on the optical axis \[m\].
     pub look_at: [f64; 3],
     /// A direction that appears upright in the image.
     pub up: [f64; 3],
-    /// Vertical field of view [rad].
+    /// Vertical field of view \[rad\].
     pub vertical_fov: f64,
     /// Pixels per row.
     pub width: usize,
     /// Rows.
     pub height: usize,
-    /// Least depth of a vertex that may be drawn [m].
+    /// Least depth of a vertex that may be drawn \[m\].
     pub near: f64,
 }
 
 /// The same camera as arrays of one element; put `requires_grad()` arrays into the fields whose gradient you want.
 #[derive(Clone, Debug)]
 pub struct Pose<F: Float> {
-    /// Centre of projection [m].
+    /// Centre of projection \[m\].
     pub position: Array<Vec3<F>>,
-    /// A point on the optical axis [m].
+    /// A point on the optical axis \[m\].
     pub look_at: Array<Vec3<F>>,
     /// A direction that appears upright in the image.
     pub up: Array<Vec3<F>>,
-    /// Vertical field of view [rad].
+    /// Vertical field of view \[rad\].
     pub fov: Array<F>,
     /// Pixels per row.
     pub width: usize,
     /// Rows.
     pub height: usize,
-    /// Least depth of a vertex that may be drawn [m].
+    /// Least depth of a vertex that may be drawn \[m\].
     pub near: f64,
 }
 
@@ -114,7 +114,7 @@ pub fn camera_frame<F: Float>(
     frame[ABSOLUTE_POS] = Mat3::from_rows(right, right.cross(forward), forward);
 }
 
-/// Pixel coordinates (right, down) and depth [m] of every vertex.
+/// Pixel coordinates (right, down) and depth \[m\] of every vertex.
 #[diff_kernel]
 pub fn project<F: Float>(
     x: &Array<Vec3<F>>,
@@ -132,7 +132,7 @@ pub fn project<F: Float>(
 }
 
 impl<F: Float> Pose<F> {
-    /// Projects vertices [m] to pixel coordinates and depth.
+    /// Projects vertices \[m\] to pixel coordinates and depth.
     ///
     /// # Errors
     /// When a launch fails.

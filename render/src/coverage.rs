@@ -101,7 +101,7 @@ pub fn edge_moments<F: Float>(ax: F, ay: F, bx: F, by: F, w: F) -> Vec3<F> {
     moments
 }
 
-/// Twice the signed area of a projected triangle [px^2]; negative where its front faces the camera (v points down).
+/// Twice the signed area of a projected triangle \[px^2\]; negative where its front faces the camera (v points down).
 #[diff_fn]
 pub fn doubled_area<F: Float>(a: Vec3<F>, b: Vec3<F>, c: Vec3<F>) -> F {
     (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x)

@@ -77,7 +77,7 @@ impl<F: Float> Renderer<F> {
         })
     }
 
-    /// Sets the width of the box filter [px]: 1 is exact pixel coverage, more is a blur.
+    /// Sets the width of the box filter \[px\]: 1 is exact pixel coverage, more is a blur.
     ///
     /// Whole pixels, because only then do the filters of all pixels add up to the same weight everywhere, and the area
     /// of the image to the projected area (of an object inside the image and wider than the filter).

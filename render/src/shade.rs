@@ -2,7 +2,7 @@
 
 use diffkern::prelude::*;
 
-/// Adds every triangle's normal, its length twice the area [m^2], to the groups of its corners.
+/// Adds every triangle's normal, its length twice the area \[m^2\], to the groups of its corners.
 #[diff_kernel]
 pub fn gather_normals<F: Float>(x: &Array<Vec3<F>>, corners: &Array<u32>, normal: &mut Array<Vec3<F>>) {
     let t = 6 * ABSOLUTE_POS;

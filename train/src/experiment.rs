@@ -31,10 +31,10 @@ pub struct Identify {
     /// Parameters to find: `["mu", "lambda"]`. All that have a range in the scene if empty.
     #[serde(default)]
     pub unknowns: Vec<Name>,
-    /// Values of parameters that are not searched for: `{"lambda": 20000.0}` [SI].
+    /// Values of parameters that are not searched for: `{"lambda": 20000.0}` \[SI\].
     #[serde(default)]
     pub fixed: Values,
-    /// Values to start from: `{"mu": 5000.0}` [SI]. The method chooses the others.
+    /// Values to start from: `{"mu": 5000.0}` \[SI\]. The method chooses the others.
     #[serde(default)]
     pub start: Values,
     /// `cpu`, `wgpu`, `cuda` or `best`.
@@ -60,7 +60,7 @@ pub struct Simulate {
     /// Folder to write frames to, `out/<name of the scene>_simulated` if not given.
     #[serde(default)]
     pub out: Option<PathBuf>,
-    /// Value of every parameter: `{"mu": 8000.0, "lambda": 14000.0}` [SI].
+    /// Value of every parameter: `{"mu": 8000.0, "lambda": 14000.0}` \[SI\].
     pub set: Values,
     /// `cpu`, `wgpu`, `cuda` or `best`.
     #[serde(default = "default_device")]

@@ -110,9 +110,9 @@ pub struct Record {
 /// The discretisation that the final values were found with.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Discretisation {
-    /// Grid spacing [m].
+    /// Grid spacing \[m\].
     pub dx: f64,
-    /// Time step [s].
+    /// Time step \[s\].
     pub dt: f64,
     /// Number of particles.
     pub particles: usize,

@@ -43,9 +43,8 @@ impl Adjoint<'_> {
         };
         let (then_stmts, after_then) = side(then);
         let (else_stmts, after_else) = side(els);
-        let changed: Vec<usize> = (0..outer.len())
-            .filter(|k| after_then[*k] != before[*k] || after_else[*k] != before[*k])
-            .collect();
+        let changed: Vec<usize> =
+            (0..outer.len()).filter(|k| after_then[*k] != before[*k] || after_else[*k] != before[*k]).collect();
         let mut close = |stmts: Vec<Stmt>, after: &[Bar]| {
             let parent = std::mem::replace(&mut self.b.stmts, stmts);
             let yields = changed
@@ -130,9 +129,8 @@ impl Adjoint<'_> {
         });
 
         let loop_values: Vec<Id> = turn_bars.iter().chain(&sums).copied().collect();
-        let kept: Vec<usize> = (0..loop_values.len())
-            .filter(|k| *k < active.len() || ends[*k] != loop_values[*k])
-            .collect();
+        let kept: Vec<usize> =
+            (0..loop_values.len()).filter(|k| *k < active.len() || ends[*k] != loop_values[*k]).collect();
         let pick = |ids: &[Id]| -> Vec<Id> { kept.iter().map(|k| ids[*k]).collect() };
         let outcomes: Vec<Id> = loop_values.iter().map(|id| self.b.fresh(self.b.ty(*id))).collect();
         self.b.push(StmtKind::For {

@@ -94,7 +94,11 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms) -> TokenStream {
 }
 
 fn gradcheck(sig: &Signature, names: &[&Ident], types: &[TokenStream], args: &[TokenStream]) -> TokenStream {
-    let real = sig.real.as_ref().map(|_| quote!(type F = f64;));
+    let real = sig.real.as_ref().map(|_| {
+        quote!(
+            type F = f64;
+        )
+    });
     let types = types.iter().map(|t| replace_real(t.clone()));
     let scalar = if sig.real.is_some() { quote!(f64) } else { quote!(f32) };
     quote! {
@@ -124,9 +128,7 @@ fn replace_real(tokens: TokenStream) -> TokenStream {
         .into_iter()
         .map(|t| match t {
             proc_macro2::TokenTree::Ident(i) if i == "F" => Ident::new("f64", i.span()).into(),
-            proc_macro2::TokenTree::Group(g) => {
-                proc_macro2::Group::new(g.delimiter(), replace_real(g.stream())).into()
-            }
+            proc_macro2::TokenTree::Group(g) => proc_macro2::Group::new(g.delimiter(), replace_real(g.stream())).into(),
             other => other,
         })
         .collect()
@@ -175,7 +177,13 @@ pub fn function(item: &ItemFn, sig: &Signature, forms: &Forms) -> TokenStream {
 }
 
 /// The function itself, for the host; one that takes arrays lives in kernels only.
-fn host_function(sig: &Signature, forms: &Forms, name: &Ident, vis: &syn::Visibility, docs: &[TokenStream]) -> TokenStream {
+fn host_function(
+    sig: &Signature,
+    forms: &Forms,
+    name: &Ident,
+    vis: &syn::Visibility,
+    docs: &[TokenStream],
+) -> TokenStream {
     let scalars: Option<Vec<_>> = sig
         .params
         .iter()

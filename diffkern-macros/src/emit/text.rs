@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::ir::{Access, Block, Builtin, CallArg, CallMode, Func, FuncKind, Id, Lit, Op, ParamKind, Stmt, StmtKind, Ty};
+use crate::ir::{
+    Access, Block, Builtin, CallArg, CallMode, Func, FuncKind, Id, Lit, Op, ParamKind, Stmt, StmtKind, Ty,
+};
 
 /// Prints `func`, one statement a line.
 pub fn text(func: &Func) -> String {

@@ -99,7 +99,8 @@ fn branch_in_loop() {
         y[0] = s * v.dot(v);
     }";
     for n in 0..6 {
-        let args = vec![random(5, 2, Ty::Real, 0.3, 1.2), random(6, 2, Ty::Vec(2), 0.1, 0.9), zeros(1, Ty::Real), int(n)];
+        let args =
+            vec![random(5, 2, Ty::Real, 0.3, 1.2), random(6, 2, Ty::Vec(2), 0.1, 0.9), zeros(1, Ty::Real), int(n)];
         holds(source, 1, args);
     }
 }
@@ -261,12 +262,8 @@ fn calls() {
         y[i] = s;
     }";
     for n in [0, 1, 3] {
-        let args = vec![
-            random(2, 3, Ty::Vec(2), 0.1, 1.0),
-            random(7, 2, Ty::Mat(2), 0.1, 0.9),
-            zeros(2, Ty::Real),
-            int(n),
-        ];
+        let args =
+            vec![random(2, 3, Ty::Vec(2), 0.1, 1.0), random(7, 2, Ty::Mat(2), 0.1, 0.9), zeros(2, Ty::Real), int(n)];
         Case::new(source, 2, args, library(&functions)).holds();
     }
 }

@@ -76,10 +76,27 @@ fn agrees(func: &Func, at: &[Val], rng: &mut Random, what: &str) {
 fn unary_rows() {
     use UnaryOp::*;
     let ranges = [
-        (Neg, -2.0, 2.0), (Abs, 0.3, 2.0), (Abs, -2.0, -0.3), (Exp, -2.0, 2.0), (Ln, 0.3, 3.0), (Sqrt, 0.3, 3.0),
-        (Sin, -2.0, 2.0), (Cos, -2.0, 2.0), (Tan, -1.0, 1.0), (Asin, -0.8, 0.8), (Acos, -0.8, 0.8),
-        (Atan, -2.0, 2.0), (Tanh, -1.5, 1.5), (Sinh, -2.0, 2.0), (Cosh, -2.0, 2.0), (Erf, -1.5, 1.5),
-        (Log1p, -0.6, 2.0), (Floor, 0.2, 0.8), (Ceil, 0.2, 0.8), (Round, 0.6, 0.9), (Sign, 0.2, 0.8),
+        (Neg, -2.0, 2.0),
+        (Abs, 0.3, 2.0),
+        (Abs, -2.0, -0.3),
+        (Exp, -2.0, 2.0),
+        (Ln, 0.3, 3.0),
+        (Sqrt, 0.3, 3.0),
+        (Sin, -2.0, 2.0),
+        (Cos, -2.0, 2.0),
+        (Tan, -1.0, 1.0),
+        (Asin, -0.8, 0.8),
+        (Acos, -0.8, 0.8),
+        (Atan, -2.0, 2.0),
+        (Tanh, -1.5, 1.5),
+        (Sinh, -2.0, 2.0),
+        (Cosh, -2.0, 2.0),
+        (Erf, -1.5, 1.5),
+        (Log1p, -0.6, 2.0),
+        (Floor, 0.2, 0.8),
+        (Ceil, 0.2, 0.8),
+        (Round, 0.6, 0.9),
+        (Sign, 0.2, 0.8),
     ];
     for (op, lo, hi) in ranges {
         let func = one_op(&[Ty::Real], |b, x| b.unary(op, x[0]));
@@ -112,12 +129,35 @@ fn binary_rows() {
     let (v2, v3, v4, m2, m3) = (Ty::Vec(2), Ty::Vec(3), Ty::Vec(4), Ty::Mat(2), Ty::Mat(3));
     let real = Ty::Real;
     let cases = [
-        (Add, real, real), (Add, v3, v3), (Add, m2, m2), (Sub, real, real), (Sub, v4, v4), (Sub, m3, m3),
-        (Mul, real, real), (Div, real, real), (Min, real, real), (Max, real, real), (Powf, real, real),
-        (Atan2, real, real), (Hypot, real, real), (Scale, v2, real), (Scale, v3, real), (Scale, m3, real),
-        (MulElem, v2, v2), (MulElem, v4, v4), (Dot, v2, v2), (Dot, v3, v3), (Dot, m2, m2), (Dot, m3, m3),
-        (Cross, v3, v3), (MatVec, m2, v2), (MatVec, m3, v3), (MatMul, m2, m2), (MatMul, m3, m3),
-        (Outer, v2, v2), (Outer, v3, v3),
+        (Add, real, real),
+        (Add, v3, v3),
+        (Add, m2, m2),
+        (Sub, real, real),
+        (Sub, v4, v4),
+        (Sub, m3, m3),
+        (Mul, real, real),
+        (Div, real, real),
+        (Min, real, real),
+        (Max, real, real),
+        (Powf, real, real),
+        (Atan2, real, real),
+        (Hypot, real, real),
+        (Scale, v2, real),
+        (Scale, v3, real),
+        (Scale, m3, real),
+        (MulElem, v2, v2),
+        (MulElem, v4, v4),
+        (Dot, v2, v2),
+        (Dot, v3, v3),
+        (Dot, m2, m2),
+        (Dot, m3, m3),
+        (Cross, v3, v3),
+        (MatVec, m2, v2),
+        (MatVec, m3, v3),
+        (MatMul, m2, m2),
+        (MatMul, m3, m3),
+        (Outer, v2, v2),
+        (Outer, v3, v3),
     ];
     for (op, left, right) in cases {
         let func = one_op(&[left, right], |b, x| b.binary(op, x[0], x[1]));
@@ -136,8 +176,16 @@ fn binary_rows() {
 fn one_value_twice() {
     use BinaryOp::*;
     let cases = [
-        (Mul, Ty::Real), (Div, Ty::Real), (Powf, Ty::Real), (Hypot, Ty::Real), (Dot, Ty::Vec(3)),
-        (MulElem, Ty::Vec(2)), (MatMul, Ty::Mat(3)), (Outer, Ty::Vec(3)), (Cross, Ty::Vec(3)), (Sub, Ty::Vec(4)),
+        (Mul, Ty::Real),
+        (Div, Ty::Real),
+        (Powf, Ty::Real),
+        (Hypot, Ty::Real),
+        (Dot, Ty::Vec(3)),
+        (MulElem, Ty::Vec(2)),
+        (MatMul, Ty::Mat(3)),
+        (Outer, Ty::Vec(3)),
+        (Cross, Ty::Vec(3)),
+        (Sub, Ty::Vec(4)),
     ];
     for (op, ty) in cases {
         let func = one_op(&[ty], |b, x| b.binary(op, x[0], x[0]));

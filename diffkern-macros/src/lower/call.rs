@@ -299,12 +299,12 @@ impl Lower<'_> {
         } else {
             let (r0, r1, r2) = self.lines(m, span);
             let columns = [self.cross(r1, r2, span), self.cross(r2, r0, span), self.cross(r0, r1, span)];
-            self.from_lines(&columns, true, span)
+            self.matrix_of_lines(&columns, true, span)
         };
         self.op(self.ty(m), Op::Binary(BinaryOp::Scale, adjugate, recip), span)
     }
 
-    fn from_lines(&mut self, lines: &[Id], columns: bool, span: Span) -> Id {
+    fn matrix_of_lines(&mut self, lines: &[Id], columns: bool, span: Span) -> Id {
         let n = lines.len() as u8;
         let mut parts = Vec::new();
         for r in 0..n {
@@ -361,7 +361,7 @@ impl Lower<'_> {
                     }
                     lines.push(id);
                 }
-                return Some(self.from_lines(&lines, name == "from_cols", c.span()));
+                return Some(self.matrix_of_lines(&lines, name == "from_cols", c.span()));
             }
             _ => {
                 self.errors.at(
@@ -405,7 +405,12 @@ impl Lower<'_> {
             return None;
         }
         let Some(types) = types else {
-            let call = quote::quote!(#c).to_string().replace(" ,", ",").replace(" (", "(").replace("( ", "(").replace(" )", ")");
+            let call = quote::quote!(#c)
+                .to_string()
+                .replace(" ,", ",")
+                .replace(" (", "(")
+                .replace("( ", "(")
+                .replace(" )", ")");
             let binding = if results > 1 { "(a, b): (F, F)" } else { "value: F" };
             self.errors.at(
                 &c.func,
@@ -443,10 +448,7 @@ impl Lower<'_> {
             }
         };
         let results: Vec<Id> = types.iter().map(|&t| self.func.fresh(t)).collect();
-        self.emit(
-            StmtKind::Call { callee, mode: CallMode::Primal, args, results: results.clone() },
-            c.span(),
-        );
+        self.emit(StmtKind::Call { callee, mode: CallMode::Primal, args, results: results.clone() }, c.span());
         Some(results)
     }
 }

@@ -102,7 +102,8 @@ impl Lower<'_> {
                     // One mistake is one error: the name exists, of the type written, so that its uses are no errors.
                     let id = self.func.fresh(want.unwrap_or(Ty::Real));
                     if want.is_some() {
-                        self.env.bind(&name.ident.to_string(), Binding::Value { id, mutable: name.mutability.is_some() });
+                        self.env
+                            .bind(&name.ident.to_string(), Binding::Value { id, mutable: name.mutability.is_some() });
                     } else {
                         self.env.poison(&name.ident.to_string());
                     }
@@ -181,12 +182,7 @@ impl Lower<'_> {
         let Some(cond) = self.condition(e) else { return };
         let stmts = &e.then_branch.stmts;
         let kept = &stmts[..stmts.len() - 1];
-        self.branch(
-            cond,
-            e.if_token.span,
-            |s| s.statements(kept, true),
-            |s| s.statements(rest, true),
-        );
+        self.branch(cond, e.if_token.span, |s| s.statements(kept, true), |s| s.statements(rest, true));
     }
 
     /// Lowers both sides; the variables that either changes become results.
@@ -197,9 +193,8 @@ impl Lower<'_> {
         self.env.restore(&before);
         let (else_stmts, ()) = self.nested(els);
         let after_else = self.env.snapshot();
-        let changed: Vec<Var> = (0..before.len())
-            .filter(|&v| after_then[v] != before[v] || after_else[v] != before[v])
-            .collect();
+        let changed: Vec<Var> =
+            (0..before.len()).filter(|&v| after_then[v] != before[v] || after_else[v] != before[v]).collect();
         let value = |state: &[Binding], v: Var| state[v].id();
         let then = Block { stmts: then_stmts, yields: changed.iter().map(|&v| value(&after_then, v)).collect() };
         let els = Block { stmts: else_stmts, yields: changed.iter().map(|&v| value(&after_else, v)).collect() };
@@ -303,7 +298,8 @@ impl Lower<'_> {
         let want: Vec<_> = results.iter().map(|&t| Some(t)).collect();
         let ids = self.block_values(block, &want)?;
         if ids.len() != results.len() {
-            self.errors.error(span, format!("the body gives {} values, the signature says {}", ids.len(), results.len()));
+            self.errors
+                .error(span, format!("the body gives {} values, the signature says {}", ids.len(), results.len()));
             return None;
         }
         for (&id, &ty) in ids.iter().zip(results) {
@@ -375,7 +371,10 @@ impl Lower<'_> {
             return;
         };
         if end - first > UNROLL_LIMIT {
-            self.errors.error(span, format!("`#[unroll]` is for at most {UNROLL_LIMIT} turns, here {}; remove it", end - first));
+            self.errors.error(
+                span,
+                format!("`#[unroll]` is for at most {UNROLL_LIMIT} turns, here {}; remove it", end - first),
+            );
             return;
         }
         for k in first..end {
@@ -407,7 +406,7 @@ impl Lower<'_> {
             return None;
         }
         if let syn::RangeLimits::Closed(token) = &range.limits {
-            if self.consts.get(&hi).is_none() {
+            if !self.consts.contains_key(&hi) {
                 // `hi + 1` wraps at the largest integer; an exclusive bound says what happens.
                 self.errors.at(token, "with a bound known at run time write `lo..hi + 1`");
                 return None;

@@ -6,7 +6,10 @@ use crate::ir::{Id, Slot};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Binding {
-    Value { id: Id, mutable: bool },
+    Value {
+        id: Id,
+        mutable: bool,
+    },
     Array(Slot),
     /// Its definition had a mistake; uses of it are not reported again.
     Poisoned,

@@ -107,7 +107,8 @@ impl Lower<'_> {
                         return None;
                     }
                     (other, _) => {
-                        self.errors.at(i, format!("`{other}` is not a type of the kernel language; use u32, i32 or usize"));
+                        self.errors
+                            .at(i, format!("`{other}` is not a type of the kernel language; use u32, i32 or usize"));
                         return None;
                     }
                 };
@@ -133,7 +134,8 @@ impl Lower<'_> {
 
     fn path(&mut self, p: &syn::ExprPath) -> Option<Id> {
         let Some(name) = p.path.get_ident().map(ToString::to_string) else {
-            self.errors.at(p, "constants cannot be seen by the macro; pass it as a parameter (`#[comptime]` if it is known)");
+            self.errors
+                .at(p, "constants cannot be seen by the macro; pass it as a parameter (`#[comptime]` if it is known)");
             return None;
         };
         match self.env.lookup(&name) {
@@ -151,7 +153,8 @@ impl Lower<'_> {
             "ABSOLUTE_POS_Y" => Builtin::PosY,
             "ABSOLUTE_POS_Z" => Builtin::PosZ,
             _ => {
-                let hint = if matches!(name.as_str(), "CUBE_POS" | "UNIT_POS" | "CUBE_DIM" | "CUBE_COUNT" | "PLANE_DIM") {
+                let hint = if matches!(name.as_str(), "CUBE_POS" | "UNIT_POS" | "CUBE_DIM" | "CUBE_COUNT" | "PLANE_DIM")
+                {
                     "; cubes are the launcher's business: use ABSOLUTE_POS or ABSOLUTE_POS_X/Y/Z"
                 } else {
                     "; constants of the surrounding module cannot be seen by the macro: pass them as parameters"
@@ -376,10 +379,8 @@ impl Lower<'_> {
                 None
             }
             _ => {
-                self.errors.at(
-                    index,
-                    "a component index is a constant; loop with `#[unroll] for k in 0..3` to make it one",
-                );
+                self.errors
+                    .at(index, "a component index is a constant; loop with `#[unroll] for k in 0..3` to make it one");
                 None
             }
         }

@@ -87,11 +87,9 @@ impl<'a> Lower<'a> {
 
     fn declare(&mut self, slot: Slot, name: String, kind: SigKind, span: Span) {
         let (kind, mutable, binding) = match kind {
-            SigKind::Array { elem, mutable } => (
-                ParamKind::Array { elem, access: Access::Unused, owned: false },
-                mutable,
-                Binding::Array(slot),
-            ),
+            SigKind::Array { elem, mutable } => {
+                (ParamKind::Array { elem, access: Access::Unused, owned: false }, mutable, Binding::Array(slot))
+            }
             SigKind::Scalar { ty, comptime } => {
                 let id = self.func.fresh(ty);
                 (ParamKind::Scalar { id, comptime }, false, Binding::Value { id, mutable: false })
@@ -127,7 +125,10 @@ impl<'a> Lower<'a> {
                 if let (Some(_), Some(span)) = (usage.store, usage.add) {
                     self.errors.error(
                         span,
-                        format!("`{}` is stored to elsewhere in this kernel; use `=` or `+=` on one array, not both", param.name),
+                        format!(
+                            "`{}` is stored to elsewhere in this kernel; use `=` or `+=` on one array, not both",
+                            param.name
+                        ),
                     );
                 }
             }

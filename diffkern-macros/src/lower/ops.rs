@@ -90,7 +90,8 @@ impl Lower<'_> {
             (Ty::Mat(n), Ty::Vec(m)) if n == m => (tb, BinaryOp::MatVec, a, b),
             (Ty::Mat(n), Ty::Mat(m)) if n == m => (ta, BinaryOp::MatMul, a, b),
             (Ty::Vec(n), Ty::Vec(m)) if n == m => {
-                self.errors.error(span, "of two vectors say which product: `a.dot(b)`, `a.mul_elem(b)` or `a.cross(b)`");
+                self.errors
+                    .error(span, "of two vectors say which product: `a.dot(b)`, `a.mul_elem(b)` or `a.cross(b)`");
                 return None;
             }
             _ => return self.mismatch("multiply", ta, tb, span),
@@ -100,7 +101,10 @@ impl Lower<'_> {
 
     pub(super) fn mismatch(&self, what: &str, a: Ty, b: Ty, span: Span) -> Option<Id> {
         let (a, b) = (self.type_name(a), self.type_name(b));
-        self.errors.error(span, format!("cannot {what} `{a}` and `{b}`; convert one, as in `F::cast_from(i)` or `i as usize`"));
+        self.errors.error(
+            span,
+            format!("cannot {what} `{a}` and `{b}`; convert one, as in `F::cast_from(i)` or `i as usize`"),
+        );
         None
     }
 

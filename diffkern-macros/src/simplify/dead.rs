@@ -5,12 +5,8 @@ use crate::ir::{Block, CallArg, CallMode, Func, Id, Op, StmtKind};
 
 pub fn remove(func: &mut Func) {
     let mut body = std::mem::take(&mut func.body);
-    let mut live = Live {
-        values: vec![false; func.types.len()],
-        stacks: vec![false; func.stacks as usize],
-        func,
-        changed: false,
-    };
+    let mut live =
+        Live { values: vec![false; func.types.len()], stacks: vec![false; func.stacks as usize], func, changed: false };
     live.set_all(&body.yields);
     loop {
         live.changed = false;

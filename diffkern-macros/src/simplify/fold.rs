@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use super::rewrite::{Rewritten, rewrite};
 use crate::ir::{
-    Access, BinaryOp, Block, Builtin, CallArg, CallMode, Func, Id, Lit, Op, ParamKind, Slot, Stmt, StmtKind, Ty, UnaryOp,
+    Access, BinaryOp, Block, Builtin, CallArg, CallMode, Func, Id, Lit, Op, ParamKind, Slot, Stmt, StmtKind, Ty,
+    UnaryOp,
 };
 
 pub fn fold(func: &mut Func) {
@@ -240,15 +241,7 @@ impl Fold<'_> {
         };
         body.yields = keep(&body.yields);
         let body = self.block(body);
-        Some(StmtKind::For {
-            index,
-            lo,
-            hi,
-            carried: keep(&carried),
-            init: keep(&init),
-            body,
-            results: keep(&results),
-        })
+        Some(StmtKind::For { index, lo, hi, carried: keep(&carried), init: keep(&init), body, results: keep(&results) })
     }
 }
 

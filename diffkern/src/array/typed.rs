@@ -71,11 +71,7 @@ impl<T> Array<T> {
 }
 
 impl<T: Element> Array<T> {
-    pub(crate) fn on(
-        device: &Device,
-        n: usize,
-        alloc: impl FnOnce(usize) -> Result<Arc<Buffer>>,
-    ) -> Result<Array<T>> {
+    pub(crate) fn on(device: &Device, n: usize, alloc: impl FnOnce(usize) -> Result<Arc<Buffer>>) -> Result<Array<T>> {
         let scalar = <T::Scalar as Scalar>::TY;
         if scalar == ScalarTy::F64 && !device.supports_f64() {
             let reason = "it has no f64; use f32 here, or f64 on `cpu` or `cuda`".to_owned();

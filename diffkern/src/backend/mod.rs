@@ -29,10 +29,17 @@ pub(crate) enum LaunchArg<'a, B> {
     /// `len` elements of `elem` from element `offset` on. The launcher guarantees that nothing else writes to them
     /// meanwhile, and that a written range overlaps no other argument of the launch, except that bars may be the same
     /// range twice when both only accumulate.
-    Buffer { buffer: &'a B, offset: u32, len: u32, elem: ElemTy },
+    Buffer {
+        buffer: &'a B,
+        offset: u32,
+        len: u32,
+        elem: ElemTy,
+    },
     /// An array that is not read (only its length may be asked for), or a gradient that nobody wants: reads are zero,
     /// adds are dropped.
-    Absent { len: u32 },
+    Absent {
+        len: u32,
+    },
     Real(f64),
     U32(u32),
     I32(i32),
@@ -161,6 +168,8 @@ fn describe(def: &'static KernelDef, program: &'static Program, fault: Fault) ->
             kernel,
             reason: format!("domain {dims:?} has more than {} indices; split the launch", u32::MAX),
         },
-        Fault::Panicked { message } => Error::Launch { kernel, reason: format!("its generated code failed: {message}") },
+        Fault::Panicked { message } => {
+            Error::Launch { kernel, reason: format!("its generated code failed: {message}") }
+        }
     }
 }

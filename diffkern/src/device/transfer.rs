@@ -85,12 +85,12 @@ impl Device {
             Kind::Cpu => {
                 let (source, target) = (host(from, source)?, host_mut(to, target)?);
                 match ty {
-                    ScalarTy::F32 => add::<4>(target, source, |a, b| {
-                        (f32::from_ne_bytes(a) + f32::from_ne_bytes(b)).to_ne_bytes()
-                    }),
-                    ScalarTy::F64 => add::<8>(target, source, |a, b| {
-                        (f64::from_ne_bytes(a) + f64::from_ne_bytes(b)).to_ne_bytes()
-                    }),
+                    ScalarTy::F32 => {
+                        add::<4>(target, source, |a, b| (f32::from_ne_bytes(a) + f32::from_ne_bytes(b)).to_ne_bytes())
+                    }
+                    ScalarTy::F64 => {
+                        add::<8>(target, source, |a, b| (f64::from_ne_bytes(a) + f64::from_ne_bytes(b)).to_ne_bytes())
+                    }
                     ScalarTy::U32 | ScalarTy::I32 => {}
                 }
                 Ok(())

@@ -44,12 +44,7 @@ impl Default for Options {
 /// # Errors
 /// When the gradient is wrong: the message has the seed, the worst component, both derivatives and the step. When more
 /// than half of the directions meet a kink, or `f` fails.
-pub fn check(
-    f: impl Fn(&[f64]) -> Result<f64>,
-    grad: &[f64],
-    at: &[f64],
-    options: &Options,
-) -> Result<GradReport> {
+pub fn check(f: impl Fn(&[f64]) -> Result<f64>, grad: &[f64], at: &[f64], options: &Options) -> Result<GradReport> {
     if grad.len() != at.len() {
         return Err(Error::Length { what: "gradient check", found: grad.len(), expected: at.len() });
     }

@@ -115,12 +115,8 @@ impl<'a> Check<'a> {
 
     /// Contents of the written arrays after a launch from `point + h direction`.
     fn run(&self, direction: &[Vec<f64>], h: f64) -> Result<Vec<Vec<f64>>> {
-        let moved: Vec<Vec<f64>> = self
-            .point
-            .iter()
-            .zip(direction)
-            .map(|(x, d)| x.iter().zip(d).map(|(x, d)| x + h * d).collect())
-            .collect();
+        let moved: Vec<Vec<f64>> =
+            self.point.iter().zip(direction).map(|(x, d)| x.iter().zip(d).map(|(x, d)| x + h * d).collect()).collect();
         let arrays = self.arrays(&moved)?;
         self.launch(&arrays)?;
         self.real_of(&arrays).filter(|(_, written)| *written).map(|(array, _)| contents(array)).collect()
@@ -158,13 +154,8 @@ impl<'a> Check<'a> {
         self.real_of(&arrays)
             .map(|(array, _)| match bars.take(array.id()).as_ref().map(Kept::buffer) {
                 Some(bar) => {
-                    let over = AnyArray::over(
-                        array.device(),
-                        array.scalar(),
-                        array.elem(),
-                        array.base_len(),
-                        bar.clone(),
-                    );
+                    let over =
+                        AnyArray::over(array.device(), array.scalar(), array.elem(), array.base_len(), bar.clone());
                     contents(&over)
                 }
                 None => Ok(vec![0.0; array.len() * array.elem().components()]),
@@ -190,9 +181,7 @@ impl<'a> Check<'a> {
                 let (plus, minus) = (pick(&plus, i), pick(&minus, i));
                 let ladder = Ladder { steps: steps.clone(), at: at[k][i], plus, minus };
                 let Estimate { derivative, step, kink } = ladder.estimate();
-                let place = || {
-                    format!("kernel `{}`, seed {seed}, parameter `{param}`, component {i}", self.def.name)
-                };
+                let place = || format!("kernel `{}`, seed {seed}, parameter `{param}`, component {i}", self.def.name);
                 if let Some((left, right)) = kink {
                     return Err(Error::Gradient(format!(
                         "{}: a kink, one-sided derivatives {left} and {right}; check at another point",
@@ -214,13 +203,7 @@ impl<'a> Check<'a> {
         Ok(worst)
     }
 
-    fn dot_product(
-        &self,
-        seed: u64,
-        random: &mut Random,
-        direction: &[Vec<f64>],
-        tangent: &[Vec<f64>],
-    ) -> Result<f64> {
+    fn dot_product(&self, seed: u64, random: &mut Random, direction: &[Vec<f64>], tangent: &[Vec<f64>]) -> Result<f64> {
         let seeds: Vec<Vec<f64>> = tangent.iter().map(|t| t.iter().map(|_| random.component()).collect()).collect();
         let adjoint = self.adjoint(&seeds)?;
         let terms = |a: &[Vec<f64>], b: &[Vec<f64>]| -> Vec<f64> {

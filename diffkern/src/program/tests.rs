@@ -2,7 +2,7 @@ use super::{Op, Stmt, Ty, parse};
 
 const HEAD: &str = "fn k\narray 0 read vec3 x\narray 1 store real y owned\nscalar 2 %0 u32 n\nbody\n";
 
-fn program(body: &str) -> Result<super::Func, super::ParseError> {
+fn program(body: &str) -> Result<super::Func, super::parse::ParseError> {
     parse(&format!("{HEAD}{body}"))
 }
 

@@ -46,12 +46,7 @@ impl Machine {
     }
 
     /// Runs step `k` from `state` without recording it.
-    pub(super) fn run<S: State>(
-        &mut self,
-        step: &impl Fn(&S, usize) -> Result<S>,
-        state: &S,
-        k: usize,
-    ) -> Result<S> {
+    pub(super) fn run<S: State>(&mut self, step: &impl Fn(&S, usize) -> Result<S>, state: &S, k: usize) -> Result<S> {
         let inputs = state.arrays();
         let (next, _) = self.watch(&inputs, k, None, || step(state, k))?;
         Ok(next)
@@ -112,9 +107,10 @@ impl Machine {
 fn not_repeated(step: usize) -> Error {
     Error::Rollout {
         step,
-        reason: "on replay it did not do what it did at first: other launches, scalars or shapes, or other values read \
+        reason:
+            "on replay it did not do what it did at first: other launches, scalars or shapes, or other values read \
                  to or written from the host; make the step depend on its state and number alone"
-            .to_owned(),
+                .to_owned(),
     }
 }
 

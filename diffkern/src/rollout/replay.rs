@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use super::machine::{Machine, Record, StepTape};
-use super::state::{State, refresh};
 use super::pass_on;
+use super::state::{State, refresh};
 use crate::array::AnyArray;
 use crate::error::{Error, Result};
 use crate::report::RolloutReport;
@@ -148,7 +148,10 @@ fn broken(what: &str) -> Error {
 /// adjoints that its reversal needs.
 fn footprint(tape: &StepTape, machine: &Machine) -> (usize, usize) {
     let captured = |kept: &Kept| {
-        machine.captured.values().any(|c| c.kept.as_ref().is_some_and(|c| std::sync::Arc::ptr_eq(c.buffer(), kept.buffer())))
+        machine
+            .captured
+            .values()
+            .any(|c| c.kept.as_ref().is_some_and(|c| std::sync::Arc::ptr_eq(c.buffer(), kept.buffer())))
     };
     let mut kept = crate::ids::IdMap::<usize, usize>::default();
     let mut bars = crate::ids::IdMap::<usize>::default();

@@ -10,9 +10,14 @@ use crate::report::Bytes;
 pub(crate) enum Plan {
     StoreAll,
     /// So many kept states, the initial one included.
-    Revolve { states: usize },
+    Revolve {
+        states: usize,
+    },
     /// The same, chosen to need at most so many bytes.
-    Fitted { states: usize, bytes: usize },
+    Fitted {
+        states: usize,
+        bytes: usize,
+    },
 }
 
 impl Schedule {

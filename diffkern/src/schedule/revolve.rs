@@ -18,12 +18,20 @@ pub struct Revolve {
 #[derive(Clone, Copy, Debug)]
 enum Task {
     /// Reverse the steps `from..to`; state `from` is kept, and `free` more may be.
-    Span { from: usize, to: usize, free: usize },
+    Span {
+        from: usize,
+        to: usize,
+        free: usize,
+    },
     Do(Action),
     /// Make state `step` the present one, if it is not.
-    Reach { step: usize },
+    Reach {
+        step: usize,
+    },
     /// Run without recording to here.
-    Advance { to: usize },
+    Advance {
+        to: usize,
+    },
 }
 
 impl Revolve {

@@ -104,11 +104,17 @@ impl Bars {
         }
     }
 
-    /// Adds a buffer of the size of the whole array, in the range of the view only.
-    pub(crate) fn add_part(&mut self, shape: &Shape, from: &Buffer, at: usize) -> Result<()> {
+    /// Adds what `from` has from byte `at` on to the adjoint of the elements of the view.
+    pub(crate) fn add_part(&mut self, shape: &Shape, from: &Arc<Buffer>, at: usize) -> Result<()> {
         let (to_at, bytes) = shape.byte_range();
-        let to = self.ensure(shape)?.clone();
-        shape.device.accumulate(shape.scalar, (from, at), (&to, to_at), bytes)
+        let to = self.ensure(shape)?;
+        if !Arc::ptr_eq(from, to) {
+            return shape.device.accumulate(shape.scalar, (from, at), (to, to_at), bytes);
+        }
+        // Two views of one array: a GPU does not read and write one buffer in one launch.
+        let apart = shape.device.alloc(bytes)?;
+        shape.device.copy(from, at, &apart, 0, bytes)?;
+        shape.device.accumulate(shape.scalar, (&apart, 0), (to, to_at), bytes)
     }
 
     /// Sets the adjoint of the elements of the view to zero.

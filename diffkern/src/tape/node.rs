@@ -16,9 +16,16 @@ use crate::kernel::{Access, KernelDef, Native};
 pub(crate) enum Node {
     Launch(LaunchNode),
     /// The elements were overwritten by values without a gradient.
-    Overwrite { to: Shape, retire: bool },
+    Overwrite {
+        to: Shape,
+        retire: bool,
+    },
     /// The elements were overwritten by those of another array; `from` has a gradient if there is one.
-    Copy { to: Shape, from: Option<Shape>, retire: bool },
+    Copy {
+        to: Shape,
+        from: Option<Shape>,
+        retire: bool,
+    },
     Rollout(Box<dyn Replay>),
 }
 

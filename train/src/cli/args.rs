@@ -38,8 +38,8 @@ Identify(
     folder: \"video\",            // scene.json, silhouette, shaded; relative to this file
     out: \"out/video\",           // optional: out/<name of the scene>; relative to the current folder
     unknowns: [\"mu\", \"lambda\"], // optional: all that have a range in the scene
-    fixed: {},                  // optional: values of parameters not searched for, {\"lambda\": 2e4} [SI]
-    start: {\"mu\": 5000.0},      // optional: where to start [SI]; the method chooses the others
+    fixed: {},                  // optional: values of parameters not searched for, {\"lambda\": 2e4} in SI units
+    start: {\"mu\": 5000.0},      // optional: where to start in SI units; the method chooses the others
     device: \"cpu\",              // optional: cpu (default), wgpu, cuda or best
     seed: 0,                    // optional: seed of everything random
     max_iterations: 40,         // optional: the method's own stopping rule
@@ -48,7 +48,7 @@ Identify(
 
 Simulate(
     folder: \"video\",            // scene.json; relative to this file
-    set: {\"mu\": 8e3, \"lambda\": 1.4e4}, // value of every parameter that the scene does not know [SI]
+    set: {\"mu\": 8e3, \"lambda\": 1.4e4}, // value of every parameter that the scene does not know in SI units
     out: \"out/simulated\",       // optional: out/<name of the scene>_simulated
     device: \"cpu\",              // optional
     check_gradient: false,      // optional: at these values, against the frames in folder
@@ -61,16 +61,16 @@ pub(super) struct IdentifyArgs {
     /// Folder of the video, with scene.json, silhouette and shaded.
     #[arg(required_unless_present = "resume")]
     pub(super) folder: Option<PathBuf>,
-    /// Folder to write to [default: out/<name of the scene>].
+    /// Folder to write to [default: out/ and the name of the scene].
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     out: Option<PathBuf>,
     /// Parameters to find [default: all that have a range in the scene].
     #[arg(long, value_name = "NAME", value_delimiter = ',', conflicts_with = "resume")]
     unknown: Vec<Name>,
-    /// Value of a parameter that is not searched for [SI].
+    /// Value of a parameter that is not searched for in SI units.
     #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',', value_parser = assignment, conflicts_with = "resume")]
     set: Vec<(Name, f64)>,
-    /// Values to start from [SI]; the method chooses the others.
+    /// Values to start from in SI units; the method chooses the others.
     #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',', value_parser = assignment, conflicts_with = "resume")]
     start: Vec<(Name, f64)>,
     /// cpu, wgpu, cuda or best.
@@ -94,10 +94,10 @@ pub(super) struct IdentifyArgs {
 pub(super) struct SimulateArgs {
     /// Folder with scene.json.
     folder: PathBuf,
-    /// Value of a parameter [SI]; one for each that the scene does not know.
+    /// Value of a parameter in SI units; one for each that the scene does not know.
     #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',', value_parser = assignment)]
     set: Vec<(Name, f64)>,
-    /// Folder to write frames to [default: out/<name of the scene>_simulated].
+    /// Folder to write frames to [default: out/ and the name of the scene, with _simulated].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// cpu, wgpu, cuda or best.

@@ -80,11 +80,14 @@ fn parameters<F: Float>(search: &Search<'_, F>, state: &mut State, options: &Ide
         let at_end = (found / low).ln() < AT_END * width || (high / found).ln() < AT_END * width;
         let tells = interval.is_none_or(|(from, to)| (to.min(high) / from.max(low)).ln() < TELLS * width);
         if at_end {
-            let problem = format!("{name} is at the end of its range, {found} {}: the answer may lie outside", name.unit());
+            let problem =
+                format!("{name} is at the end of its range, {found} {}: the answer may lie outside", name.unit());
             state.warnings.push(problem);
         }
         if !tells {
-            state.warnings.push(format!("{name} cannot be told from this video: its interval covers most of its range"));
+            state
+                .warnings
+                .push(format!("{name} cannot be told from this video: its interval covers most of its range"));
         }
         parameters.push(Parameter {
             name,

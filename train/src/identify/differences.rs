@@ -18,12 +18,7 @@ struct Ladder {
 
 /// Compares `slope` with the derivative of `f` at 0; the ladder of differences begins with steps of `first`, `noise` is
 /// the relative rounding error of `f`.
-pub(super) fn compare(
-    f: impl Fn(f64) -> Result<f64>,
-    slope: f64,
-    first: f64,
-    noise: f64,
-) -> Result<DirectionCheck> {
+pub(super) fn compare(f: impl Fn(f64) -> Result<f64>, slope: f64, first: f64, noise: f64) -> Result<DirectionCheck> {
     let steps: Vec<f64> = (0..STEPS).map(|k| first * RATIO.powi(k as i32)).collect();
     let side = |sign: f64| steps.iter().map(|h| f(sign * h)).collect::<Result<Vec<f64>>>();
     let ladder = Ladder { here: f(0.0)?, above: side(1.0)?, below: side(-1.0)?, steps };

@@ -92,8 +92,7 @@ impl<F: Float> Program<F> {
         let one = |x: f64| self.device.array(&[F::from_f64(x)]);
         let seeds: Vec<[Array<F>; 2]> =
             directions.iter().map(|d| Ok([one(d[0])?, one(d[1])?])).collect::<diffkern::Result<_>>()?;
-        let pairs: Vec<[_; 2]> =
-            seeds.iter().map(|[a, b]| [(mu.any(), a.any()), (lambda.any(), b.any())]).collect();
+        let pairs: Vec<[_; 2]> = seeds.iter().map(|[a, b]| [(mu.any(), a.any()), (lambda.any(), b.any())]).collect();
         let given: Vec<diffkern::Direction<'_>> = pairs.iter().map(|p| p.as_slice()).collect();
         let inputs = [mu.clone(), lambda.clone()];
         let (images, tangents) = jvp(&given, || self.silhouettes(&inputs, frames, tick))?;
@@ -178,11 +177,7 @@ fn host<F: Float>(array: &Array<F>) -> diffkern::Result<Vec<f64>> {
 
 /// The steps place velocities halfway between positions; starting them half a step early makes the flight exact to
 /// second order in the time step.
-fn half_step_back<F: Float>(
-    block: &BlockScene<F>,
-    scene: &Scene,
-    device: &Device,
-) -> Result<State<mpm::Dim3, F>> {
+fn half_step_back<F: Float>(block: &BlockScene<F>, scene: &Scene, device: &Device) -> Result<State<mpm::Dim3, F>> {
     let back = Vec3::from_array(scene.gravity.map(|g| F::from_f64(-0.5 * block.model.dt() * g)));
     let velocities: Vec<_> = block.state.v.to_vec()?.into_iter().map(|v| v + back).collect();
     Ok(State { v: device.array(&velocities)?, ..block.state.clone() })

@@ -50,9 +50,10 @@ impl<F: Float> Whole<'_, F> {
 
     fn loss(&self, material: &[Array<F>; 2]) -> Result<Array<F>> {
         let mut tick = || Flow::Continue;
-        let images = self.program.silhouettes(material, self.targets.len(), &mut tick).map_err(|failure| {
-            super::answer::error(failure).unwrap_or_else(|| Error::Compute("stopped".into()))
-        })?;
+        let images = self
+            .program
+            .silhouettes(material, self.targets.len(), &mut tick)
+            .map_err(|failure| super::answer::error(failure).unwrap_or_else(|| Error::Compute("stopped".into())))?;
         let total = material[0].device().zeros::<F>(1)?;
         for (image, target) in images.iter().zip(&self.targets) {
             loss::l2_into(image, target, 1.0 / self.targets.len() as f64, &total)?;

@@ -12,9 +12,9 @@ mod blur;
 mod coordinates;
 mod misfit;
 
-mod state;
 mod reporter;
 mod search;
+mod state;
 
 mod answer;
 

@@ -161,7 +161,8 @@ impl<'a, F: Float> Search<'a, F> {
         let normals = self.misfit(state.stage).normals(&linear);
         let pull = |x: &[f64]| prior.map_or(0.0, |p| p.cost(x));
         let (before, after) = (here.cost + pull(&state.at), normals[state.level].cost + pull(&trial));
-        if !(after < before) {
+        // Not `after >= before`: NaN is refused too.
+        if after.partial_cmp(&before) != Some(std::cmp::Ordering::Less) {
             state.lm.refuse();
             return Ok(());
         }

@@ -81,7 +81,8 @@ impl Lm {
             let free: Vec<usize> = (0..n).filter(|&k| !bounded[k]).collect();
             let pick = |row: usize| free.iter().map(move |&k| (row, k));
             let matrix: Vec<f64> = free.iter().flat_map(|&r| pick(r)).map(|(r, k)| hessian[r * n + k]).collect();
-            let bound_part = |r: usize| (0..n).filter(|&k| bounded[k]).map(|k| hessian[r * n + k] * change[k]).sum::<f64>();
+            let bound_part =
+                |r: usize| (0..n).filter(|&k| bounded[k]).map(|k| hessian[r * n + k] * change[k]).sum::<f64>();
             let right: Vec<f64> = free.iter().map(|&r| -gradient[r] - bound_part(r)).collect();
             let solution = solve(&matrix, &right)?;
             free.iter().zip(&solution).for_each(|(&k, s)| change[k] = *s);

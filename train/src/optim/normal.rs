@@ -109,8 +109,7 @@ impl Normal {
         let product = |a: &[f64], b: &[f64]| -> Vec<f64> {
             (0..n * n).map(|at| (0..n).map(|k| a[at / n * n + k] * b[k * n + at % n]).sum()).collect()
         };
-        let sandwich: Vec<f64> =
-            product(&product(&inverse, &self.between), &inverse).iter().map(|x| x * few).collect();
+        let sandwich: Vec<f64> = product(&product(&inverse, &self.between), &inverse).iter().map(|x| x * few).collect();
         let trace = |m: &[f64]| (0..n).map(|a| m[a * n + a] * self.hessian[a * n + a]).sum::<f64>();
         let larger = if trace(&sandwich) > trace(&plain) { sandwich } else { plain };
         larger.iter().all(|x| x.is_finite()).then_some(larger)

@@ -27,7 +27,7 @@ pub struct Summary {
     pub loss: f64,
     /// Iterations of the optimiser.
     pub iterations: usize,
-    /// Time spent, without pauses [s].
+    /// Time spent, without pauses \[s\].
     pub seconds: f64,
     /// 95 % intervals, null where none was computed.
     pub intervals: BTreeMap<Name, Option<(f64, f64)>>,

@@ -34,7 +34,7 @@ pub struct RunDir {
 pub struct Checkpoint {
     /// Iterations finished.
     pub iteration: usize,
-    /// Time spent so far [s].
+    /// Time spent so far \[s\].
     pub seconds: f64,
     /// The method's own state.
     pub state: State,
@@ -43,7 +43,7 @@ pub struct Checkpoint {
 /// A line of `metrics.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Metric {
-    /// Time since the start, without pauses [s].
+    /// Time since the start, without pauses \[s\].
     pub seconds: f64,
     /// What the method told.
     #[serde(flatten)]

@@ -30,7 +30,7 @@ pub struct Prepared {
 pub struct Finished {
     /// What was found.
     pub outcome: Outcome,
-    /// Time spent, without pauses [s].
+    /// Time spent, without pauses \[s\].
     pub seconds: f64,
     /// The files that were written for people to look at.
     pub files: Vec<PathBuf>,

@@ -6,7 +6,7 @@ use crate::identify::State;
 use crate::job::{Flow, Observer, Progress};
 use std::time::Instant;
 
-/// What the screen is told: the progress and the time since the start [s].
+/// What the screen is told: the progress and the time since the start \[s\].
 pub type Screen<'a> = dyn FnMut(&Progress, f64) -> Flow + 'a;
 
 /// Writes metrics, the best values and checkpoints, and passes progress on to the screen.
@@ -27,7 +27,7 @@ impl<'a> Recorder<'a> {
         Self { run, screen, begun: Instant::now(), before, best: None, iteration: 0, failed: None }
     }
 
-    /// Time since the start, without pauses [s].
+    /// Time since the start, without pauses \[s\].
     pub(super) fn seconds(&self) -> f64 {
         self.before + self.begun.elapsed().as_secs_f64()
     }

@@ -71,6 +71,10 @@ impl Simulation {
             flow
         };
         let frames = identify::simulate(&self.scene, &self.values, &self.device, &mut watch);
+        if stopped || frames.is_err() {
+            // Goes only if it is empty: nothing of this job is in it.
+            let _ = fs::remove_dir(&self.out);
+        }
         if stopped {
             return Ok(None);
         }

@@ -16,11 +16,11 @@ use std::str::FromStr;
 pub struct Scene {
     /// Name of the sequence.
     pub name: String,
-    /// Frames per second [1/s]; frame k is the state at `k / frame_rate`.
+    /// Frames per second \[1/s\]; frame k is the state at `k / frame_rate`.
     pub frame_rate: f64,
     /// Number of frames, at least 2.
     pub num_frames: usize,
-    /// Acceleration of gravity [m/s^2].
+    /// Acceleration of gravity \[m/s^2\].
     pub gravity: [f64; 3],
     /// The camera that filmed it.
     pub camera: Camera,
@@ -43,21 +43,21 @@ pub struct Scene {
 /// A pinhole camera with square pixels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Camera {
-    /// Centre of projection [m].
+    /// Centre of projection \[m\].
     pub position: [f64; 3],
-    /// Point that is seen at the centre of the image [m].
+    /// Point that is seen at the centre of the image \[m\].
     pub look_at: [f64; 3],
     /// Direction that is up in the image.
     pub up: [f64; 3],
-    /// Vertical field of view [rad].
+    /// Vertical field of view \[rad\].
     pub vertical_fov: f64,
     /// Columns of the image.
     pub width: usize,
     /// Rows of the image.
     pub height: usize,
-    /// Nearest depth that is drawn [m].
+    /// Nearest depth that is drawn \[m\].
     pub near: f64,
-    /// Farthest depth that is drawn [m].
+    /// Farthest depth that is drawn \[m\].
     pub far: f64,
 }
 
@@ -79,15 +79,15 @@ pub struct Shading {
 /// An axis-aligned block, stress free at rest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Block {
-    /// Lower corner [m].
+    /// Lower corner \[m\].
     pub min: [f64; 3],
-    /// Upper corner [m].
+    /// Upper corner \[m\].
     pub max: [f64; 3],
-    /// Density [kg/m^3].
+    /// Density \[kg/m^3\].
     pub density: f64,
-    /// Velocity of the centre at t = 0 [m/s].
+    /// Velocity of the centre at t = 0 \[m/s\].
     pub velocity: [f64; 3],
-    /// Angular velocity about the centre at t = 0 [rad/s].
+    /// Angular velocity about the centre at t = 0 \[rad/s\].
     pub angular_velocity: [f64; 3],
 }
 
@@ -105,16 +105,16 @@ pub enum Law {
 pub struct Material {
     /// Elastic energy.
     pub law: Law,
-    /// Newtonian viscosity eta of the Cauchy stress `eta (L + L^T)` [Pa s], zero if there is none.
+    /// Newtonian viscosity eta of the Cauchy stress `eta (L + L^T)` \[Pa s\], zero if there is none.
     pub viscosity: f64,
-    /// Constants that the scene gives, for parameters that are not unknown [Pa].
+    /// Constants that the scene gives, for parameters that are not unknown \[Pa\].
     pub known: Vec<(Name, f64)>,
 }
 
 /// A fixed half-space.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Floor {
-    /// A point of its surface [m].
+    /// A point of its surface \[m\].
     pub point: [f64; 3],
     /// Unit normal, out of the floor.
     pub normal: [f64; 3],
@@ -127,7 +127,7 @@ pub struct Floor {
 pub struct Clamp {
     /// 0, 1, 2 for x, y, z.
     pub axis: usize,
-    /// Where the held part ends [m], in the rest position.
+    /// Where the held part ends \[m\], in the rest position.
     pub plane: f64,
     /// Whether the held part lies above the plane; below otherwise.
     pub above: bool,
@@ -137,9 +137,9 @@ pub struct Clamp {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Name {
-    /// Shear modulus, first Lame parameter of the energy [Pa].
+    /// Shear modulus, first Lame parameter of the energy \[Pa\].
     Mu,
-    /// Second Lame parameter [Pa].
+    /// Second Lame parameter \[Pa\].
     Lambda,
 }
 

@@ -25,6 +25,7 @@ impl Kernel {
     /// The kernel and what to pass to it.
     pub fn new(program: Arc<Linked>, special: Special, width: u32) -> Result<(Self, Layout), String> {
         let mut hash = Fnv::new();
+        hash.write(env!("CARGO_PKG_VERSION").as_bytes());
         hash.write(&program.hash.to_le_bytes());
         let target = special.target;
         hash.write(&[target.double, target.atomic_add, target.exact_math].map(u8::from));

@@ -130,7 +130,7 @@ impl Checker<'_> {
     }
 }
 
-/// Height of the lowest corner of the block over the floor [m].
+/// Height of the lowest corner of the block over the floor \[m\].
 fn lowest_corner(floor: &Floor, block: &Block) -> f64 {
     let lowest = |k: usize| {
         let n = floor.normal[k];

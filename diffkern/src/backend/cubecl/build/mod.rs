@@ -5,6 +5,7 @@ mod emit;
 mod math;
 mod memory;
 mod ops;
+mod trig;
 
 use std::sync::Arc;
 

@@ -153,7 +153,7 @@ fn threads_add_to_one_element() {
         // The fifth element is out of range: adding to it changes nothing.
         for (k, v) in read_floats(device, &y).into_iter().enumerate() {
             let sum = 400.0 * (2 * (k / 3) + 5) as f32;
-            assert_eq!(v, [1.0 + sum, 1.0 - sum, 401.0][k % 3], "component {k}");
+            assert_eq!(v, [1.0 + sum, 1.0 - sum, 401.0][k % 3], "component {k}, atomic add {}", device.atomic_add);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The CUDA text of a kernel, which needs no device: what NVRTC would be given.
 
-use cubecl::cuda::CudaRuntime;
 use cubecl::CubeTask;
+use cubecl::cuda::CudaRuntime;
 use cubecl::prelude::{ExecutionMode, KernelMetadata, KernelTask, Runtime};
 
 use super::super::build::{Special, Target};
