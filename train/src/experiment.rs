@@ -3,6 +3,7 @@
 use crate::error::{Error, Place, Result};
 use crate::job::{IdentifyOptions, Values};
 use crate::scene::{Name, Scene, read_text};
+use crate::video::Depth;
 use ron::error::SpannedError;
 use ron::extensions::Extensions;
 use serde::{Deserialize, Serialize};
@@ -65,6 +66,15 @@ pub struct Simulate {
     /// `cpu`, `wgpu`, `cuda` or `best`.
     #[serde(default = "default_device")]
     pub device: String,
+    /// Bits of a colour in the frames, 8 or 16.
+    #[serde(default)]
+    pub bits: Depth,
+    /// Standard deviation of noise on every value of every pixel, as a part of white.
+    #[serde(default)]
+    pub noise: f64,
+    /// Seed of the noise.
+    #[serde(default)]
+    pub seed: u64,
     /// Whether to compare the gradient at these values, against the folder's frames, with finite
     /// differences first.
     #[serde(default)]
@@ -190,6 +200,10 @@ impl Simulate {
     /// Names the parameter that is missing or wrong.
     pub fn values(&self, scene: &Scene) -> Result<Values> {
         check_values("set", &self.set)?;
+        if !(0.0..=1.0).contains(&self.noise) {
+            let problem = format!("{}, expected a part of white between 0 and 1", self.noise);
+            return Err(Error::argument("noise", problem));
+        }
         let mut values: Values = scene.material.known.iter().copied().collect();
         values.extend(self.set.iter().map(|(&name, &value)| (name, value)));
         match missing(&[], &values) {

@@ -135,6 +135,8 @@ pub struct Outcome {
     pub ending: Ending,
     /// Every finished iteration.
     pub history: Vec<Record>,
+    /// Viscosity that the scene does not know of, fitted along \[Pa s\].
+    pub viscosity: f64,
     /// The discretisation of the last stage.
     pub discretisation: Discretisation,
     /// Frames of the values found, as many as the video has (empty if interrupted too early).

@@ -4,9 +4,77 @@ use crate::error::{Error, Result};
 use crate::files;
 use crate::scene::Scene;
 use png::{BitDepth, ColorType};
+use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
+
+/// Bits of a colour in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(try_from = "u8", into = "u8")]
+pub enum Depth {
+    /// Values are multiples of 1/255.
+    #[default]
+    Eight,
+    /// Values are multiples of 1/65535.
+    Sixteen,
+}
+
+impl Depth {
+    /// From text, for the command line.
+    ///
+    /// # Errors
+    /// When it is not 8 or 16.
+    pub fn parse(text: &str) -> std::result::Result<Self, String> {
+        text.parse::<u8>().map_err(|_| UNKNOWN_DEPTH.to_owned()).and_then(Self::try_from)
+    }
+
+    fn png(self) -> BitDepth {
+        match self {
+            Self::Eight => BitDepth::Eight,
+            Self::Sixteen => BitDepth::Sixteen,
+        }
+    }
+
+    /// A value in 0..1 as it stands in a file, most significant byte first.
+    fn encode(self, v: f32, bytes: &mut Vec<u8>) {
+        let v = v.clamp(0.0, 1.0);
+        match self {
+            Self::Eight => bytes.push((v * 255.0).round() as u8),
+            Self::Sixteen => bytes.extend(((v * 65535.0).round() as u16).to_be_bytes()),
+        }
+    }
+}
+
+const UNKNOWN_DEPTH: &str = "expected 8 or 16";
+
+impl TryFrom<u8> for Depth {
+    type Error = String;
+
+    fn try_from(bits: u8) -> std::result::Result<Self, String> {
+        match bits {
+            8 => Ok(Self::Eight),
+            16 => Ok(Self::Sixteen),
+            _ => Err(UNKNOWN_DEPTH.to_owned()),
+        }
+    }
+}
+
+impl From<Depth> for u8 {
+    fn from(depth: Depth) -> u8 {
+        match depth {
+            Depth::Eight => 8,
+            Depth::Sixteen => 16,
+        }
+    }
+}
+
+impl fmt::Display for Depth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", u8::from(*self))
+    }
+}
 
 /// One frame: coverage and colour, row by row from the top left, in 0..1.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,7 +100,7 @@ impl Video {
     /// Reads the frames that `scene` announces from `folder/silhouette` and `folder/shaded`.
     ///
     /// # Errors
-    /// Names the frame that is missing, cut off, or not of the camera's size and of 8 bits.
+    /// Names the frame that is missing, cut off, or not of the camera's size and of 8 or 16 bits.
     pub fn read(folder: &Path, scene: &Scene) -> Result<Self> {
         let (width, height) = (scene.camera.width, scene.camera.height);
         let frames = (0..scene.num_frames).map(|k| read_frame(folder, k, width, height));
@@ -41,26 +109,29 @@ impl Video {
 }
 
 impl Frame {
-    /// Coverage as bytes, rounded as the format says.
-    pub fn silhouette_bytes(&self) -> Vec<u8> {
-        self.silhouette.iter().map(|&v| to_byte(v)).collect()
-    }
-
     /// Colour as bytes, red, green and blue of each pixel.
     pub fn shaded_bytes(&self) -> Vec<u8> {
-        self.shaded.iter().flatten().map(|&v| to_byte(v)).collect()
+        encode(self.shaded.iter().flatten(), Depth::Eight)
     }
 
     /// Writes frame `number` below `folder` in the format that [`Video::read`] reads.
     ///
     /// # Errors
     /// When a file cannot be written; no part of it is left then.
-    pub fn write(&self, folder: &Path, number: usize, width: usize) -> Result<()> {
-        let grey = png_bytes(width, &self.silhouette_bytes(), ColorType::Grayscale)?;
+    pub fn write(&self, folder: &Path, number: usize, width: usize, depth: Depth) -> Result<()> {
+        let grey = encode(&self.silhouette, depth);
+        let grey = png_bytes(width, &grey, ColorType::Grayscale, depth)?;
         files::write(&frame_path(folder, "silhouette", number), &grey)?;
-        let rgb = png_bytes(width, &self.shaded_bytes(), ColorType::Rgb)?;
+        let rgb = encode(self.shaded.iter().flatten(), depth);
+        let rgb = png_bytes(width, &rgb, ColorType::Rgb, depth)?;
         files::write(&frame_path(folder, "shaded", number), &rgb)
     }
+}
+
+fn encode<'a>(values: impl IntoIterator<Item = &'a f32>, depth: Depth) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    values.into_iter().for_each(|&v| depth.encode(v, &mut bytes));
+    bytes
 }
 
 /// `folder/part/frame_0007.png`.
@@ -68,13 +139,13 @@ pub fn frame_path(folder: &Path, part: &str, number: usize) -> PathBuf {
     folder.join(part).join(format!("frame_{number:04}.png"))
 }
 
-/// An 8-bit PNG of `width` columns.
-pub(crate) fn png_bytes(width: usize, pixels: &[u8], color: ColorType) -> Result<Vec<u8>> {
-    let rows = pixels.len() / color.samples() / width.max(1);
+/// A PNG of `width` columns.
+pub(crate) fn png_bytes(width: usize, pixels: &[u8], color: ColorType, depth: Depth) -> Result<Vec<u8>> {
+    let rows = pixels.len() / (color.samples() * usize::from(u8::from(depth) / 8)) / width.max(1);
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, width as u32, rows as u32);
     encoder.set_color(color);
-    encoder.set_depth(BitDepth::Eight);
+    encoder.set_depth(depth.png());
     let encode = || -> std::result::Result<(), png::EncodingError> {
         let mut writer = encoder.write_header()?;
         writer.write_image_data(pixels)?;
@@ -84,41 +155,39 @@ pub(crate) fn png_bytes(width: usize, pixels: &[u8], color: ColorType) -> Result
     Ok(bytes)
 }
 
-fn to_byte(v: f32) -> u8 {
-    (v.clamp(0.0, 1.0) * 255.0).round() as u8
-}
-
 fn read_frame(folder: &Path, k: usize, width: usize, height: usize) -> Result<Frame> {
-    let grey = read_png(&frame_path(folder, "silhouette", k), ColorType::Grayscale, width, height)?;
+    let silhouette = read_png(&frame_path(folder, "silhouette", k), ColorType::Grayscale, width, height)?;
     let rgb = read_png(&frame_path(folder, "shaded", k), ColorType::Rgb, width, height)?;
-    let real = |&byte: &u8| f32::from(byte) / 255.0;
-    Ok(Frame {
-        silhouette: grey.iter().map(real).collect(),
-        shaded: rgb.chunks_exact(3).map(|p| [real(&p[0]), real(&p[1]), real(&p[2])]).collect(),
-    })
+    Ok(Frame { silhouette, shaded: rgb.chunks_exact(3).map(|p| [p[0], p[1], p[2]]).collect() })
 }
 
-fn read_png(file: &Path, color: ColorType, width: usize, height: usize) -> Result<Vec<u8>> {
-    let expected = format!("expected {width}x{height} pixels of 8-bit {}", color_name(color));
+fn read_png(file: &Path, color: ColorType, width: usize, height: usize) -> Result<Vec<f32>> {
+    let expected = format!("expected {width}x{height} pixels of 8- or 16-bit {}", color_name(color));
     let opened = File::open(file).map_err(|e| Error::file(file, format!("frame cannot be read: {e}; {expected}")))?;
     let broken = |e: png::DecodingError| Error::file(file, format!("frame is damaged or cut off: {e}; {expected}"));
     let mut reader = png::Decoder::new(BufReader::new(opened)).read_info().map_err(broken)?;
     let info = reader.info();
-    let (seen_color, depth) = (info.color_type, info.bit_depth);
+    let (seen_color, bits) = (info.color_type, info.bit_depth);
     let seen = (info.width as usize, info.height as usize);
     if seen != (width, height) {
         let (w, h) = seen;
         let problem = format!("frame is {w}x{h} pixels, expected {width}x{height} (camera.width x camera.height)");
         return Err(Error::file(file, problem));
     }
-    if seen_color != color || depth != BitDepth::Eight {
-        let problem = format!("frame is {}-bit {}, {expected}", depth as u8, color_name(seen_color));
-        return Err(Error::file(file, problem));
-    }
-    let mut pixels = vec![0; width * height * color.samples()];
-    reader.next_frame(&mut pixels).map_err(broken)?;
+    let depth = Depth::try_from(bits as u8).ok().filter(|_| seen_color == color);
+    let depth = depth.ok_or_else(|| {
+        let problem = format!("frame is {}-bit {}, {expected}", bits as u8, color_name(seen_color));
+        Error::file(file, problem)
+    })?;
+    let mut bytes = vec![0; width * height * color.samples() * usize::from(u8::from(depth) / 8)];
+    reader.next_frame(&mut bytes).map_err(broken)?;
     reader.finish().map_err(broken)?;
-    Ok(pixels)
+    Ok(match depth {
+        Depth::Eight => bytes.iter().map(|&byte| f32::from(byte) / 255.0).collect(),
+        Depth::Sixteen => {
+            bytes.as_chunks::<2>().0.iter().map(|&pair| f32::from(u16::from_be_bytes(pair)) / 65535.0).collect()
+        }
+    })
 }
 
 fn color_name(color: ColorType) -> &'static str {

@@ -39,7 +39,7 @@ const VIDEO_CASES: &[Case] = &[
     (
         "grey_for_colour",
         |v| picture(&v.join("shaded/frame_0004.png"), 128, 128),
-        &["frame_0004.png", "8-bit grey", "8-bit RGB"],
+        &["frame_0004.png", "8-bit grey", "8- or 16-bit RGB"],
     ),
     ("camera_of_other_size", |v| edit_scene(v, "/camera/width", json!(64)), &["frame_0000.png", "expected 64x128"]),
     ("malformed_json", |v| replace(v, "\"frame_rate\": 32,", "\"frame_rate\": 32"), &["scene.json:", "malformed JSON"]),

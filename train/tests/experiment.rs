@@ -6,6 +6,7 @@ use common::{fresh, sample};
 use std::path::Path;
 use train::experiment::{Experiment, Identify, Simulate};
 use train::scene::{Name, Scene};
+use train::video::Depth;
 
 #[test]
 fn a_job_survives_being_written_and_read() {
@@ -20,6 +21,9 @@ fn a_job_survives_being_written_and_read() {
         out: None,
         set: [(Name::Mu, 8e3), (Name::Lambda, 1.4e4)].into(),
         device: "best".into(),
+        bits: Depth::Sixteen,
+        noise: 0.02,
+        seed: 3,
         check_gradient: true,
     };
     for job in [Experiment::Identify(identify), Experiment::Simulate(simulate)] {

@@ -34,6 +34,7 @@ fn outcome(video: &Video) -> Outcome {
         iou: 0.96,
         ending: Ending::Converged,
         history: (0..10).map(record).collect(),
+        viscosity: 0.0,
         discretisation: Discretisation { dx: 0.01, dt: 1e-4, particles: 100 },
         frames: video.frames.iter().rev().cloned().collect(),
         warnings: Vec::new(),

@@ -5,7 +5,7 @@ mod common;
 use common::{copy_sample, edit_scene, fresh, sample};
 use serde_json::json;
 use train::scene::{Law, Name, Scene};
-use train::video::Video;
+use train::video::{Depth, Video};
 
 #[test]
 fn the_sample_is_read_in_si_units() {
@@ -31,9 +31,24 @@ fn frames_are_read_and_written_to_the_same_bytes() {
     assert_eq!(video.frames.len(), 32);
     assert!(video.frames[0].silhouette.contains(&1.0));
     for (k, frame) in video.frames.iter().enumerate() {
-        frame.write(&folder, k, video.width).unwrap();
+        frame.write(&folder, k, video.width, Depth::Eight).unwrap();
     }
     assert_eq!(Video::read(&folder, &scene).unwrap(), video);
+}
+
+#[test]
+fn sixteen_bits_keep_a_thousandth_of_a_grey_level() {
+    let (folder, scene) = (fresh("deep"), Scene::read(&sample()).unwrap());
+    let video = Video::read(&sample(), &scene).unwrap();
+    let mut deep = video.clone();
+    for (k, frame) in deep.frames.iter_mut().enumerate() {
+        frame.silhouette.iter_mut().enumerate().for_each(|(i, v)| *v *= 1.0 - 1e-3 * (i % 7) as f32);
+        frame.write(&folder, k, video.width, Depth::Sixteen).unwrap();
+    }
+    let read = Video::read(&folder, &scene).unwrap();
+    let pairs = read.frames.iter().zip(&deep.frames).flat_map(|(a, b)| a.silhouette.iter().zip(&b.silhouette));
+    assert!(pairs.clone().all(|(a, b)| (a - b).abs() <= 0.5 / 65535.0 + f32::EPSILON));
+    assert!(read != video);
 }
 
 #[test]

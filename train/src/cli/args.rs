@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use train::experiment::{Experiment, Identify, Simulate, default_device};
 use train::job::Values;
 use train::scene::Name;
+use train::video::Depth;
 
 /// Finds the material that made a video.
 ///
@@ -51,6 +52,9 @@ Simulate(
     set: {\"mu\": 8e3, \"lambda\": 1.4e4}, // value of every parameter that the scene does not know in SI units
     out: \"out/simulated\",       // optional: out/<name of the scene>_simulated
     device: \"cpu\",              // optional
+    bits: 8,                    // optional: bits of a colour in the frames, 8 or 16
+    noise: 0.0,                 // optional: standard deviation of noise on every value, as a part of white
+    seed: 0,                    // optional: seed of the noise
     check_gradient: false,      // optional: at these values, against the frames in folder
 )
 
@@ -103,6 +107,15 @@ pub(super) struct SimulateArgs {
     /// cpu, wgpu, cuda or best.
     #[arg(long, default_value_t = default_device())]
     device: String,
+    /// Bits of a colour in the frames: 8 or 16.
+    #[arg(long, default_value_t, value_parser = Depth::parse)]
+    bits: Depth,
+    /// Standard deviation of noise on every value of every pixel, as a part of white.
+    #[arg(long, default_value_t = 0.0)]
+    noise: f64,
+    /// Seed of the noise.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
     /// Compare the gradient at these values, against the folder's frames, with finite differences.
     #[arg(long)]
     check_gradient: bool,
@@ -133,6 +146,9 @@ impl SimulateArgs {
             out: self.out,
             set: values(&self.set),
             device: self.device,
+            bits: self.bits,
+            noise: self.noise,
+            seed: self.seed,
             check_gradient: self.check_gradient,
         })
     }

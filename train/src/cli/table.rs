@@ -23,6 +23,9 @@ pub(super) fn finished(done: &Finished, folder: &Path) {
     }
     print("");
     print(&loss(outcome));
+    if outcome.viscosity > 0.0 {
+        print(&format!("fitted along: viscosity beside the scene's, {} Pa s", number(outcome.viscosity)));
+    }
     let d = outcome.discretisation;
     print(&format!(
         "silhouette IoU {:.4}, {} iterations, {:.1} s, grid {:.3e} m, step {:.3e} s, {} particles",

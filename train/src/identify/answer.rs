@@ -53,6 +53,7 @@ pub(super) fn outcome<F: Float>(
         iou,
         ending,
         history: state.history,
+        viscosity: search.coordinates.values(&state.at)[2],
         discretisation: search.fine.discretisation(),
         frames,
         warnings: state.warnings,
@@ -62,7 +63,8 @@ pub(super) fn outcome<F: Float>(
 fn parameters<F: Float>(search: &Search<'_, F>, state: &mut State, options: &IdentifyOptions) -> Vec<Parameter> {
     let values = search.coordinates.values(&state.at);
     let normal = if state.stage == Stage::Coarse { None } else { state.normals.last() };
-    let covariance = normal.map(crate::optim::Normal::covariance);
+    let free = search.coordinates.free(&state.at);
+    let covariance = normal.map(|normal| normal.first(free).covariance());
     let mut parameters = Vec::with_capacity(options.unknowns.len());
     for &name in &options.unknowns {
         let which = usize::from(name == Name::Lambda);

@@ -11,6 +11,8 @@ use crate::scene::{Name, Range, Scene};
 
 /// Longest step of `ln E` or the logarithm of a parameter, and of `nu`.
 const TRUST: [f64; 2] = [1.0, 0.2];
+/// And of the viscosity, as a part of its room.
+const TRUST_VISCOSITY: f64 = 0.3;
 /// Poisson's ratios to look at first.
 const SPREAD: [f64; 3] = [0.1, 0.25, 0.4];
 
@@ -29,9 +31,19 @@ fn lame(young: f64, poisson: f64) -> [f64; 2] {
     [young / (2.0 * (1.0 + poisson)), young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson))]
 }
 
-/// The map between the search's coordinates and `[mu, lambda]`.
+/// `[mu, lambda]` \[Pa\] and the viscosity that the scene does not know of \[Pa s\].
+pub(super) type Material = [f64; 3];
+
+/// The map between the search's coordinates and a material: those of the elastic parameters, then the viscosity.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Coordinates {
+pub(super) struct Coordinates {
+    elastic: Elastic,
+    /// Viscosity at 1 of the last coordinate \[Pa s\].
+    room: f64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Elastic {
     /// `[ln E, nu]`, with the ranges of `mu` and `lambda`.
     Both([[f64; 2]; 2]),
     /// Logarithm of the parameter with this index, its range, and the value of the other.
@@ -39,8 +51,85 @@ pub(super) enum Coordinates {
 }
 
 impl Coordinates {
-    /// For what is unknown.
-    pub(super) fn new(scene: &Scene, options: &IdentifyOptions) -> Result<Self> {
+    /// For what is unknown, and at most `room` of viscosity \[Pa s\].
+    pub(super) fn new(scene: &Scene, options: &IdentifyOptions, room: f64) -> Result<Self> {
+        Ok(Self { elastic: Elastic::new(scene, options)?, room })
+    }
+
+    /// Whether Poisson's ratio is one of them, the second.
+    pub(super) fn has_poisson(&self) -> bool {
+        self.elastic.len() == 2
+    }
+
+    /// The material at `at`, inside the ranges; Young's modulus is kept if it can be.
+    pub(super) fn values(&self, at: &[f64]) -> Material {
+        let [mu, lambda] = self.elastic.values(at);
+        [mu, lambda, self.room * at[self.elastic.len()].clamp(0.0, 1.0)]
+    }
+
+    /// Where a material lies.
+    pub(super) fn at(&self, [mu, lambda, viscosity]: Material) -> Vec<f64> {
+        let mut at = self.elastic.at([mu, lambda]);
+        at.push(viscosity / self.room);
+        at
+    }
+
+    /// The nearest point whose values are inside the ranges.
+    pub(super) fn inside(&self, at: &[f64]) -> Vec<f64> {
+        self.at(self.values(at))
+    }
+
+    /// Per coordinate, the derivative of the material by it.
+    pub(super) fn tangents(&self, [mu, lambda, _]: Material) -> Vec<Material> {
+        let elastic = self.elastic.tangents([mu, lambda]);
+        elastic.into_iter().map(|[by_mu, by_lambda]| [by_mu, by_lambda, 0.0]).chain([[0.0, 0.0, self.room]]).collect()
+    }
+
+    /// Standard deviation of the logarithm of the elastic parameter with index `which`, from the covariance of the
+    /// first coordinates.
+    pub(super) fn deviation(&self, values: Material, covariance: &[f64], which: usize) -> f64 {
+        let slope = self.tangents(values).into_iter().map(|t| t[which] / values[which]);
+        let slope: Vec<f64> = slope.take(covariance.len().isqrt()).collect();
+        let n = slope.len();
+        let variance: f64 = (0..n * n).map(|k| slope[k / n] * covariance[k] * slope[k % n]).sum();
+        variance.max(0.0).sqrt()
+    }
+
+    /// Coordinates that an answer at `at` leaves free: the viscosity is not at its end, zero.
+    pub(super) fn free(&self, at: &[f64]) -> usize {
+        self.elastic.len() + usize::from(at[self.elastic.len()] > 0.0)
+    }
+
+    /// Box around all that the ranges allow, with or without viscosity.
+    pub(super) fn bounds(&self, viscous: bool) -> Bounds {
+        let mut bounds = self.elastic.bounds();
+        bounds.low.push(0.0);
+        bounds.high.push(if viscous { 1.0 } else { 0.0 });
+        bounds.trust.push(TRUST_VISCOSITY);
+        bounds
+    }
+
+    /// Points spread over the ranges, without viscosity: `count` of the first coordinate, each with some of the second
+    /// where there is one.
+    pub(super) fn spread(&self, count: usize) -> Vec<Vec<f64>> {
+        let bounds = self.elastic.bounds();
+        let share = |k: usize| (k as f64 + 0.5) / count as f64;
+        let first = |k: usize| bounds.low[0] + share(k) * (bounds.high[0] - bounds.low[0]);
+        let seconds = |k: usize| match self.elastic {
+            Elastic::Both(_) => SPREAD.iter().map(|&nu| self.inside(&[first(k), nu, 0.0])).collect(),
+            Elastic::One(..) => vec![vec![first(k), 0.0]],
+        };
+        (0..count).flat_map(seconds).collect()
+    }
+
+    /// The unknowns by name.
+    pub(super) fn named(&self, [mu, lambda, _]: Material) -> Values {
+        Values::from([(Name::Mu, mu), (Name::Lambda, lambda)])
+    }
+}
+
+impl Elastic {
+    fn new(scene: &Scene, options: &IdentifyOptions) -> Result<Self> {
         let range = |name: Name| -> Result<[f64; 2]> {
             let found: Option<&Range> = scene.unknowns.iter().find(|range| range.name == name);
             found
@@ -59,16 +148,14 @@ impl Coordinates {
         }
     }
 
-    /// Number of coordinates.
-    pub(super) fn len(&self) -> usize {
+    fn len(&self) -> usize {
         match self {
             Self::Both(_) => 2,
             Self::One(..) => 1,
         }
     }
 
-    /// `[mu, lambda]` at `at`, inside their ranges; Young's modulus is kept if it can be.
-    pub(super) fn values(&self, at: &[f64]) -> [f64; 2] {
+    fn values(&self, at: &[f64]) -> [f64; 2] {
         match self {
             Self::Both(ranges) => into_box(at[0].exp(), at[1], ranges),
             Self::One(which, [low, high], other) => {
@@ -79,21 +166,14 @@ impl Coordinates {
         }
     }
 
-    /// Where `[mu, lambda]` lies.
-    pub(super) fn at(&self, values: [f64; 2]) -> Vec<f64> {
+    fn at(&self, values: [f64; 2]) -> Vec<f64> {
         match self {
             Self::Both(_) => vec![young(values).ln(), poisson(values)],
             Self::One(which, ..) => vec![values[*which].ln()],
         }
     }
 
-    /// The nearest point whose values are inside the ranges.
-    pub(super) fn inside(&self, at: &[f64]) -> Vec<f64> {
-        self.at(self.values(at))
-    }
-
-    /// Per coordinate, the derivative of `[mu, lambda]` by it.
-    pub(super) fn tangents(&self, values: [f64; 2]) -> Vec<[f64; 2]> {
+    fn tangents(&self, values: [f64; 2]) -> Vec<[f64; 2]> {
         let [mu, lambda] = values;
         match self {
             Self::Both(_) => {
@@ -109,16 +189,7 @@ impl Coordinates {
         }
     }
 
-    /// Standard deviation of the logarithm of the parameter with index `which`, from the covariance of the coordinates.
-    pub(super) fn deviation(&self, values: [f64; 2], covariance: &[f64], which: usize) -> f64 {
-        let slope: Vec<f64> = self.tangents(values).iter().map(|t| t[which] / values[which]).collect();
-        let n = slope.len();
-        let variance: f64 = (0..n * n).map(|k| slope[k / n] * covariance[k] * slope[k % n]).sum();
-        variance.max(0.0).sqrt()
-    }
-
-    /// Box around all that the ranges allow.
-    pub(super) fn bounds(&self) -> Bounds {
+    fn bounds(&self) -> Bounds {
         match self {
             Self::Both([[mu0, mu1], [la0, la1]]) => Bounds {
                 low: vec![young([*mu0, *la0]).ln(), poisson([*mu1, *la0])],
@@ -129,23 +200,6 @@ impl Coordinates {
                 Bounds { low: vec![low.ln()], high: vec![high.ln()], trust: vec![TRUST[0]] }
             }
         }
-    }
-
-    /// Points spread over the ranges: `count` of the first coordinate, each with some of the second where there is one.
-    pub(super) fn spread(&self, count: usize) -> Vec<Vec<f64>> {
-        let bounds = self.bounds();
-        let share = |k: usize| (k as f64 + 0.5) / count as f64;
-        let first = |k: usize| bounds.low[0] + share(k) * (bounds.high[0] - bounds.low[0]);
-        let seconds = |k: usize| match self {
-            Self::Both(_) => SPREAD.iter().map(|&nu| self.inside(&[first(k), nu])).collect(),
-            Self::One(..) => vec![vec![first(k)]],
-        };
-        (0..count).flat_map(seconds).collect()
-    }
-
-    /// The values by name.
-    pub(super) fn named(&self, [mu, lambda]: [f64; 2]) -> Values {
-        Values::from([(Name::Mu, mu), (Name::Lambda, lambda)])
     }
 }
 
@@ -174,13 +228,15 @@ fn into_box(young: f64, poisson: f64, [mu_range, lambda_range]: &[[f64; 2]; 2]) 
 mod tests {
     use super::*;
 
-    const BOTH: Coordinates = Coordinates::Both([[1500.0, 25_000.0], [1500.0, 60_000.0]]);
+    const BOTH: Coordinates =
+        Coordinates { elastic: Elastic::Both([[1500.0, 25_000.0], [1500.0, 60_000.0]]), room: 40.0 };
 
     #[test]
     fn there_and_back() {
-        for values in [[8086.6, 14_007.9], [1500.0, 1500.0], [25_000.0, 60_000.0], [20_000.0, 1600.0]] {
+        for [mu, lambda] in [[8086.6, 14_007.9], [1500.0, 1500.0], [25_000.0, 60_000.0], [20_000.0, 1600.0]] {
+            let values = [mu, lambda, 3.0];
             let back = BOTH.values(&BOTH.at(values));
-            assert!((back[0] / values[0] - 1.0).abs() < 1e-9 && (back[1] / values[1] - 1.0).abs() < 1e-9, "{back:?}");
+            assert!(back.iter().zip(values).all(|(b, v)| (b / v - 1.0).abs() < 1e-9), "{back:?}");
         }
     }
 
@@ -188,17 +244,18 @@ mod tests {
     fn the_box_is_kept_and_with_it_youngs_modulus() {
         let e = 45_000.0f64;
         for nu in [0.01, 0.03, 0.2, 0.45, 0.49] {
-            let [mu, lambda] = BOTH.values(&[e.ln(), nu]);
+            let [mu, lambda, viscosity] = BOTH.values(&[e.ln(), nu, 0.25]);
+            assert_eq!(viscosity, 10.0);
             assert!((1500.0..=25_000.0).contains(&mu) && (1500.0..=60_000.0).contains(&lambda));
             assert!((young([mu, lambda]) / e - 1.0).abs() < 1e-9, "nu {nu}: {mu} {lambda}");
         }
-        assert_eq!(BOTH.values(&[20.0, 0.3]), [25_000.0, 60_000.0]);
-        assert_eq!(BOTH.values(&[5.0, 0.3]), [1500.0, 1500.0]);
+        assert_eq!(BOTH.values(&[20.0, 0.3, 0.0]), [25_000.0, 60_000.0, 0.0]);
+        assert_eq!(BOTH.values(&[5.0, 0.3, 2.0]), [1500.0, 1500.0, 40.0]);
     }
 
     #[test]
     fn tangents_are_derivatives() {
-        let values = [9000.0, 15_000.0];
+        let values = [9000.0, 15_000.0, 4.0];
         let at = BOTH.at(values);
         for (k, tangent) in BOTH.tangents(values).iter().enumerate() {
             let moved = |by: f64| {
@@ -207,9 +264,9 @@ mod tests {
                 BOTH.values(&to)
             };
             let (up, down) = (moved(1e-6), moved(-1e-6));
-            for i in 0..2 {
+            for i in 0..3 {
                 let slope = (up[i] - down[i]) / 2e-6;
-                assert!((slope / tangent[i] - 1.0).abs() < 1e-6, "{slope} {}", tangent[i]);
+                assert!((slope - tangent[i]).abs() <= 1e-6 * tangent[i].abs(), "{slope} {}", tangent[i]);
             }
         }
     }

@@ -1,8 +1,9 @@
 //! From material to pictures: simulator and renderer of a scene at one resolution.
 
+use super::coordinates::Material;
 use super::failure::{Failure, Outcome};
 use crate::error::Result;
-use crate::job::{Discretisation, Flow};
+use crate::job::{Discretisation, Flow, Values};
 use crate::scene::{Law, Name, Scene};
 use crate::video::Frame;
 use diffkern::prelude::*;
@@ -17,6 +18,10 @@ const CFL: f64 = 0.4;
 /// Stiffness of a floor, in units of the stiffest P-wave modulus over the particle spacing: as stiff as the time step of
 /// the elastic waves allows, so that contact costs no steps.
 const FLOOR: f64 = 0.35;
+
+/// Viscosity that there is room for beside the scene's, in units of density, grid spacing and fastest P-wave: what the
+/// time step of the elastic waves stands.
+const ROOM: f64 = 0.25;
 
 /// Called between frames.
 pub(super) type Tick<'a> = dyn FnMut() -> Flow + 'a;
@@ -42,12 +47,14 @@ pub(super) struct Program<F: Float> {
     pose: Pose<F>,
     lighting: Lighting<F>,
     frames: usize,
+    /// Viscosity that the scene knows of \[Pa s\].
+    viscosity: f64,
 }
 
 impl<F: Float> Program<F> {
-    /// With `cells` grid cells across the thinnest side.
-    pub(super) fn new(scene: &Scene, known: &crate::job::Values, cells: usize, device: &Device) -> Result<Self> {
-        let block = spec(scene, known, cells).build::<F>(device)?;
+    /// With `cells` grid cells across the thinnest side, for at most `room` of viscosity beside the scene's.
+    pub(super) fn new(scene: &Scene, known: &Values, cells: usize, room: f64, device: &Device) -> Result<Self> {
+        let block = spec(scene, known, cells, room).build::<F>(device)?;
         let surface = block.surface.clone();
         let mesh = Mesh::with_sides(surface.triangles.clone(), &surface.sides, surface.vertex_count())?;
         let start = half_step_back(&block, scene, device)?;
@@ -59,6 +66,7 @@ impl<F: Float> Program<F> {
             pose: camera(scene).pose(device)?,
             lighting: light(scene).lighting(device)?,
             frames: scene.num_frames,
+            viscosity: scene.material.viscosity,
             block,
         })
     }
@@ -74,27 +82,24 @@ impl<F: Float> Program<F> {
         self.block.steps_per_frame
     }
 
-    /// Silhouettes of the first `frames` frames of this `[mu, lambda]`.
-    pub(super) fn coverage(&self, values: [f64; 2], frames: usize, tick: &mut Tick<'_>) -> Outcome<Coverage> {
+    /// Silhouettes of the first `frames` frames of this material.
+    pub(super) fn coverage(&self, values: Material, frames: usize, tick: &mut Tick<'_>) -> Outcome<Coverage> {
         let arrays = self.inputs(values)?;
         self.silhouettes(&arrays, frames, tick)?.iter().map(|c| Ok(host(c)?)).collect()
     }
 
-    /// Silhouettes and their derivatives along `directions` of `[mu, lambda]`, exact, by forward mode.
+    /// Silhouettes and their derivatives along `directions` of materials, exact, by forward mode.
     pub(super) fn linearise(
         &self,
-        values: [f64; 2],
-        directions: &[[f64; 2]],
+        values: Material,
+        directions: &[Material],
         frames: usize,
         tick: &mut Tick<'_>,
     ) -> Outcome<Linear> {
-        let [mu, lambda] = self.inputs(values)?;
-        let one = |x: f64| self.device.array(&[F::from_f64(x)]);
-        let seeds: Vec<[Array<F>; 2]> =
-            directions.iter().map(|d| Ok([one(d[0])?, one(d[1])?])).collect::<diffkern::Result<_>>()?;
-        let pairs: Vec<[_; 2]> = seeds.iter().map(|[a, b]| [(mu.any(), a.any()), (lambda.any(), b.any())]).collect();
+        let inputs = self.inputs(values)?;
+        let seeds = directions.iter().map(|d| self.three(*d)).collect::<diffkern::Result<Vec<_>>>()?;
+        let pairs: Vec<[_; 3]> = seeds.iter().map(|s| [0, 1, 2].map(|k| (inputs[k].any(), s[k].any()))).collect();
         let given: Vec<diffkern::Direction<'_>> = pairs.iter().map(|p| p.as_slice()).collect();
-        let inputs = [mu.clone(), lambda.clone()];
         let (images, tangents) = jvp(&given, || self.silhouettes(&inputs, frames, tick))?;
         let coverage = images.iter().map(host).collect::<diffkern::Result<_>>()?;
         let along = |k| images.iter().map(|c| host(&tangents.get(k, c)?)).collect::<diffkern::Result<Coverage>>();
@@ -103,7 +108,7 @@ impl<F: Float> Program<F> {
     }
 
     /// Silhouettes and shaded pictures of every frame.
-    pub(super) fn pictures(&self, values: [f64; 2], mut tick: impl FnMut(f64) -> Flow) -> Outcome<Vec<Frame>> {
+    pub(super) fn pictures(&self, values: Material, mut tick: impl FnMut(f64) -> Flow) -> Outcome<Vec<Frame>> {
         let solver = self.solver(&self.inputs(values)?)?;
         let mut state = self.start.clone();
         let mut pictures = Vec::with_capacity(self.frames);
@@ -123,16 +128,20 @@ impl<F: Float> Program<F> {
         Ok(pictures)
     }
 
-    /// `[mu, lambda]` on the device.
-    pub(super) fn inputs(&self, values: [f64; 2]) -> diffkern::Result<[Array<F>; 2]> {
+    /// `[mu, lambda, viscosity]` on the device, the scene's viscosity included.
+    pub(super) fn inputs(&self, [mu, lambda, viscosity]: Material) -> diffkern::Result<[Array<F>; 3]> {
+        self.three([mu, lambda, viscosity + self.viscosity])
+    }
+
+    fn three(&self, [a, b, c]: [f64; 3]) -> diffkern::Result<[Array<F>; 3]> {
         let one = |x: f64| self.device.array(&[F::from_f64(x)]);
-        Ok([one(values[0])?, one(values[1])?])
+        Ok([one(a)?, one(b)?, one(c)?])
     }
 
     /// One image per frame, by launches only: recorded by a tape, carried along by forward mode.
     pub(super) fn silhouettes(
         &self,
-        material: &[Array<F>; 2],
+        material: &[Array<F>; 3],
         frames: usize,
         tick: &mut Tick<'_>,
     ) -> Outcome<Vec<Array<F>>> {
@@ -150,9 +159,10 @@ impl<F: Float> Program<F> {
         Ok(images)
     }
 
-    fn solver(&self, [mu, lambda]: &[Array<F>; 2]) -> Outcome<Solver<mpm::Dim3, F>> {
+    fn solver(&self, [mu, lambda, viscosity]: &[Array<F>; 3]) -> Outcome<Solver<mpm::Dim3, F>> {
         let params = self.block.params(&self.device, 1.0, 1.0)?;
-        let params = mpm::Params { mu: mu.clone(), lambda: lambda.clone(), ..params };
+        let (mu, lambda, viscosity) = (mu.clone(), lambda.clone(), viscosity.clone());
+        let params = mpm::Params { mu, lambda, viscosity, ..params };
         Ok(self.block.model.solver(&params, self.start.len())?)
     }
 
@@ -183,21 +193,41 @@ fn half_step_back<F: Float>(block: &BlockScene<F>, scene: &Scene, device: &Devic
     Ok(State { v: device.array(&velocities)?, ..block.state.clone() })
 }
 
-fn spec(scene: &Scene, known: &crate::job::Values, cells: usize) -> BlockSpec {
-    let range = |name: Name| {
-        let searched = scene.unknowns.iter().find(|r| r.name == name).map(|r| [r.min, r.max]);
-        let fixed = known.get(&name).map(|&v| [v, v]);
-        match (searched, fixed) {
-            (Some([low, high]), Some([value, _])) => [low.min(value), high.max(value)],
-            (Some(range), None) | (None, Some(range)) => range,
-            (None, None) => [1.0, 1.0],
-        }
-    };
+/// Range of a parameter over all that the job may try.
+fn range(scene: &Scene, known: &Values, name: Name) -> [f64; 2] {
+    let searched = scene.unknowns.iter().find(|r| r.name == name).map(|r| [r.min, r.max]);
+    let fixed = known.get(&name).map(|&v| [v, v]);
+    match (searched, fixed) {
+        (Some([low, high]), Some([value, _])) => [low.min(value), high.max(value)],
+        (Some(range), None) | (None, Some(range)) => range,
+        (None, None) => [1.0, 1.0],
+    }
+}
+
+/// Grid spacing \[m\] with `cells` cells across the thinnest side.
+fn spacing(scene: &Scene, cells: usize) -> f64 {
     let block = &scene.block;
-    let (mu, lambda) = (range(Name::Mu), range(Name::Lambda));
     let thinnest = (0..3).map(|a| block.max[a] - block.min[a]).fold(f64::INFINITY, f64::min);
-    let spacing = thinnest / (2 * cells) as f64;
-    let stiffness = FLOOR * (lambda[1] + 2.0 * mu[1]) / spacing;
+    thinnest / cells as f64
+}
+
+/// Largest P-wave modulus \[Pa\].
+fn p_modulus(scene: &Scene, known: &Values) -> f64 {
+    range(scene, known, Name::Lambda)[1] + 2.0 * range(scene, known, Name::Mu)[1]
+}
+
+/// Viscosity that there is room for beside the scene's on a grid of `cells` cells across the thinnest side \[Pa s\].
+pub(super) fn viscous_room(scene: &Scene, known: &Values, cells: usize) -> f64 {
+    let stands = ROOM * spacing(scene, cells) * (p_modulus(scene, known) * scene.block.density).sqrt();
+    // A scene that is viscous itself may need smaller steps anyway.
+    (stands - scene.material.viscosity).max(0.25 * stands)
+}
+
+fn spec(scene: &Scene, known: &Values, cells: usize, room: f64) -> BlockSpec {
+    let block = &scene.block;
+    let (mu, lambda) = (range(scene, known, Name::Mu), range(scene, known, Name::Lambda));
+    // Two particles to a cell.
+    let stiffness = 2.0 * FLOOR * p_modulus(scene, known) / spacing(scene, cells);
     let floor = scene.floor.as_ref().map(|floor| {
         HalfSpace::through(floor.point, floor.normal, Contact::Penalty { stiffness }).with_friction(floor.friction)
     });
@@ -221,7 +251,7 @@ fn spec(scene: &Scene, known: &crate::job::Values, cells: usize) -> BlockSpec {
         mu,
         lambda,
         density: [block.density; 2],
-        viscosity: [scene.material.viscosity; 2],
+        viscosity: [scene.material.viscosity, scene.material.viscosity + room],
         damping: [0.0; 2],
         gravity: scene.gravity,
         half_spaces: floor.into_iter().chain(clamp).collect(),

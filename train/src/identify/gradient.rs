@@ -1,9 +1,10 @@
 //! The gradient of the whole program - simulator, renderer, loss - against finite differences.
 
+use super::coordinates::Material;
 use super::differences::compare;
-use super::forward::Program;
+use super::forward::{Program, viscous_room};
 use super::resolution::Resolution;
-use super::{device, pair};
+use super::{device, material};
 use crate::error::{Error, Result};
 use crate::job::{DirectionCheck, Flow, GradientCheck, IdentifyOptions, Values};
 use crate::scene::{Name, Scene};
@@ -37,18 +38,18 @@ struct Whole<'a, F: Float> {
     program: Program<F>,
     targets: Vec<Array<F>>,
     unknowns: &'a [Name],
-    at: [f64; 2],
+    at: Material,
 }
 
 impl<F: Float> Whole<'_, F> {
-    /// `[mu, lambda]` with the unknowns scaled by `exp(x)`.
-    fn values(&self, x: &[f64]) -> [f64; 2] {
+    /// The material with the unknowns scaled by `exp(x)`.
+    fn values(&self, x: &[f64]) -> Material {
         let mut values = self.at;
         self.unknowns.iter().zip(x).for_each(|(name, x)| values[index(*name)] *= x.exp());
         values
     }
 
-    fn loss(&self, material: &[Array<F>; 2]) -> Result<Array<F>> {
+    fn loss(&self, material: &[Array<F>; 3]) -> Result<Array<F>> {
         let mut tick = || Flow::Continue;
         let images = self
             .program
@@ -88,14 +89,16 @@ fn check_as<F: Float>(
 ) -> Result<GradientCheck> {
     let start = start(scene, options)?;
     let sides = [0, 1, 2].map(|a| scene.block.max[a] - scene.block.min[a]);
-    let program = Program::<F>::new(scene, &options.fixed, Resolution::of(sides).coarse, device)?;
+    let cells = Resolution::of(sides).coarse;
+    let room = viscous_room(scene, &options.fixed, cells);
+    let program = Program::<F>::new(scene, &options.fixed, cells, room, device)?;
     let frames = (STEPS.div_ceil(program.steps_per_frame()) + 1).min(scene.num_frames);
     let target = |k: usize| {
         let pixels: Vec<F> = video.frames[k].silhouette.iter().map(|&v| F::from_f64(v.into())).collect();
         device.array(&pixels)
     };
     let targets = (0..frames).map(target).collect::<diffkern::Result<_>>()?;
-    let whole = Whole { program, targets, unknowns: &options.unknowns, at: pair(&start)? };
+    let whole = Whole { program, targets, unknowns: &options.unknowns, at: material(&start)? };
     let gradient = whole.gradient()?;
     let bound = BOUND[precision];
     let directions: Vec<DirectionCheck> = (0..DIRECTIONS)

@@ -28,6 +28,7 @@ use crate::error::{Error, Result};
 use crate::job::{Ending, Flow, IdentifyOptions, Observer, Outcome, Values};
 use crate::scene::Scene;
 use crate::video::{Frame, Video};
+use coordinates::{Coordinates, Material};
 use diffkern::{Device, Float};
 use failure::Failure;
 use forward::Program;
@@ -64,8 +65,10 @@ fn identify_as<F: Float>(
     observer: &mut dyn Observer,
 ) -> Result<Outcome> {
     let resolution = resolution(scene);
-    let program = |cells| Program::<F>::new(scene, &options.fixed, cells, device);
-    let search = Search::new(scene, video, options, [program(resolution.coarse)?, program(resolution.fine)?])?;
+    let room = forward::viscous_room(scene, &options.fixed, resolution.fine);
+    let program = |cells| Program::<F>::new(scene, &options.fixed, cells, room, device);
+    let programs = [program(resolution.coarse)?, program(resolution.fine)?];
+    let search = Search::new(scene, video, options, Coordinates::new(scene, options, room)?, programs)?;
     let mut reporter = Reporter::new(observer);
     let begun = match resume {
         Some(state) => Ok(state),
@@ -114,20 +117,23 @@ fn simulate_as<F: Float>(
     device: &Device,
     progress: &mut dyn FnMut(f64) -> Flow,
 ) -> Result<Vec<Frame>> {
-    let program = Program::<F>::new(scene, values, resolution(scene).fine, device)?;
-    program.pictures(pair(values)?, progress).map_err(|failure| match failure {
+    let cells = resolution(scene).fine;
+    let room = forward::viscous_room(scene, values, cells);
+    let program = Program::<F>::new(scene, values, cells, room, device)?;
+    program.pictures(material(values)?, progress).map_err(|failure| match failure {
         Failure::Stopped => Error::Compute("stopped before the last frame".into()),
         Failure::Unstable(error) | Failure::Fatal(error) => error,
     })
 }
 
-fn pair(values: &Values) -> Result<[f64; 2]> {
+/// With no viscosity beside the scene's.
+fn material(values: &Values) -> Result<Material> {
     use crate::scene::Name;
     let value = |name: Name| {
         let value = values.get(&name).copied();
         value.ok_or_else(|| Error::argument("set", format!("no value for {name}, expected one in {}", name.unit())))
     };
-    Ok([value(Name::Mu)?, value(Name::Lambda)?])
+    Ok([value(Name::Mu)?, value(Name::Lambda)?, 0.0])
 }
 
 fn resolution(scene: &Scene) -> Resolution {

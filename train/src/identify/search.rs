@@ -3,8 +3,12 @@
 //! A scan on a coarse grid finds the valley from anywhere; Levenberg-Marquardt follows it there, then on the final grid,
 //! each time on blurred differences first, because edges more than a pixel apart do not see each other. Only the first
 //! half of the video is used: what impacts do later depends more on the grid than on the material.
+//!
+//! On the final grid a viscosity beside the scene's is fitted along. Real things lose energy in ways that a scene does
+//! not tell, and so do simulators, each by its grid and step; a model that may not lose as much as the video shows takes
+//! the loss for stiffness.
 
-use super::coordinates::Coordinates;
+use super::coordinates::{Coordinates, Material};
 use super::failure::{Failure, Outcome, simulable};
 use super::forward::{Coverage, Linear, Program};
 use super::misfit::Misfit;
@@ -12,7 +16,7 @@ use super::reporter::Reporter;
 use super::state::{Stage, State};
 use crate::error::Error;
 use crate::job::{Ending, Flow, IdentifyOptions, Record};
-use crate::optim::{Prior, Step};
+use crate::optim::{Bounds, Prior, Step};
 use crate::scene::{Name, Scene};
 use crate::video::Video;
 use diffkern::Float;
@@ -23,10 +27,11 @@ const SCANNED: usize = 14;
 /// Widths of blur \[pixels\] of the two stages.
 const COARSE_BLUR: [f64; 2] = [4.0, 2.0];
 const FINE_BLUR: [f64; 3] = [2.0, 1.0, 0.0];
-/// Steps below which the next width, or the next stage, begins: of the first coordinate and of Poisson's ratio.
-const NARROW: [f64; 2] = [0.03, 0.06];
-const COARSE_ENOUGH: [f64; 2] = [0.02, 0.03];
-const FINE_ENOUGH: [f64; 2] = [1e-3, 2e-3];
+/// Steps below which the next width, or the next stage, begins: of the first coordinate, of Poisson's ratio, and of the
+/// viscosity.
+const NARROW: [f64; 3] = [0.03, 0.06, 0.1];
+const COARSE_ENOUGH: [f64; 3] = [0.02, 0.03, f64::INFINITY];
+const FINE_ENOUGH: [f64; 3] = [1e-3, 2e-3, 4e-3];
 /// The fine stage ends when a step lowers the cost by less than this part.
 const LEAST_GAIN: f64 = 1e-3;
 /// Most accepted steps of the coarse stage, and refused ones in a row of any.
@@ -59,13 +64,14 @@ impl<'a, F: Float> Search<'a, F> {
         scene: &'a Scene,
         video: &'a Video,
         options: &IdentifyOptions,
+        coordinates: Coordinates,
         [coarse, fine]: [Program<F>; 2],
     ) -> crate::error::Result<Self> {
         let frames = frames_in_use(scene.num_frames);
         Ok(Self {
             scene,
             video,
-            coordinates: Coordinates::new(scene, options)?,
+            coordinates,
             coarse,
             fine,
             coarse_misfit: Misfit::new(video, frames, &COARSE_BLUR),
@@ -146,7 +152,7 @@ impl<'a, F: Float> Search<'a, F> {
     fn iterate(&self, state: &mut State, reporter: &mut Reporter<'_>) -> Outcome<()> {
         let prior = self.prior(state);
         let here = &state.normals[state.level];
-        let step = state.lm.propose(here, prior.as_ref(), &self.coordinates.bounds(), &state.at);
+        let step = state.lm.propose(here, prior.as_ref(), &self.bounds(state.stage), &state.at);
         let last = state.level + 1 == state.normals.len();
         let stuck = state.lm.refused >= REFUSALS;
         let Some(step) = step.filter(|step| !stuck && !self.small(state, step, last)) else {
@@ -200,7 +206,7 @@ impl<'a, F: Float> Search<'a, F> {
     fn polish(&self, state: &mut State) {
         let Some(here) = state.normals.last().filter(|_| state.lm.refused == 0) else { return };
         let plain = crate::optim::Lm { damping: 0.0, refused: 0 };
-        let Some(step) = plain.propose(here, None, &self.coordinates.bounds(), &state.at) else { return };
+        let Some(step) = plain.propose(here, None, &self.bounds(state.stage), &state.at) else { return };
         if self.within(&step, FINE_ENOUGH.map(|tolerance| 2.0 * tolerance)) {
             let moved: Vec<f64> = state.at.iter().zip(&step.change).map(|(x, c)| x + c).collect();
             state.at = self.coordinates.inside(&moved);
@@ -234,9 +240,14 @@ impl<'a, F: Float> Search<'a, F> {
         if stage == Stage::Coarse { &self.coarse_misfit } else { &self.fine_misfit }
     }
 
+    /// The coarse grid damps too much itself to tell more viscosity.
+    fn bounds(&self, stage: Stage) -> Bounds {
+        self.coordinates.bounds(stage != Stage::Coarse)
+    }
+
     fn prior(&self, state: &State) -> Option<Prior> {
-        let both = self.coordinates.len() == 2;
-        (both && state.stage == Stage::Coarse).then_some(Prior { weight: state.pull, ..POISSON })
+        (self.coordinates.has_poisson() && state.stage == Stage::Coarse)
+            .then_some(Prior { weight: state.pull, ..POISSON })
     }
 
     fn small(&self, state: &State, step: &Step, last: bool) -> bool {
@@ -248,18 +259,23 @@ impl<'a, F: Float> Search<'a, F> {
         self.within(step, limits)
     }
 
-    fn within(&self, step: &Step, limits: [f64; 2]) -> bool {
+    fn within(&self, step: &Step, [first, poisson, viscosity]: [f64; 3]) -> bool {
+        let limits = match self.coordinates.has_poisson() {
+            true => vec![first, poisson, viscosity],
+            false => vec![first, viscosity],
+        };
         step.change.iter().zip(limits).all(|(change, limit)| change.abs() < limit)
     }
 
-    /// `[mu, lambda]` to begin with: as given, else the middle of the ranges.
-    pub(super) fn initial(&self, options: &IdentifyOptions) -> [f64; 2] {
-        [Name::Mu, Name::Lambda].map(|name| {
+    /// To begin with: as given, else the middle of the ranges; no viscosity beside the scene's.
+    pub(super) fn initial(&self, options: &IdentifyOptions) -> Material {
+        let [mu, lambda] = [Name::Mu, Name::Lambda].map(|name| {
             let range = self.scene.unknowns.iter().find(|range| range.name == name);
             let middle = range.map(|range| (range.min * range.max).sqrt());
             let given = if options.unknowns.contains(&name) { &options.start } else { &options.fixed };
             given.get(&name).copied().or(middle).unwrap_or(1.0)
-        })
+        });
+        [mu, lambda, 0.0]
     }
 
     /// The loss of pictures without the block.

@@ -16,8 +16,8 @@ pub struct Normal {
     pub hessian: Vec<f64>,
     /// `sum_blocks g_b g_b^T` with `g_b` the part of `J^T r` of one block, row by row.
     pub between: Vec<f64>,
-    /// `sum |j|^2 r^2`, the squared residual where the parameters show.
-    pub weighted: f64,
+    /// Per parameter, `sum j^2 r^2`: the squared residual where the parameter shows.
+    pub weighted: Vec<f64>,
     /// Number of residuals.
     pub residuals: usize,
     /// Number of blocks.
@@ -32,7 +32,7 @@ impl Normal {
             gradient: vec![0.0; parameters],
             hessian: vec![0.0; parameters * parameters],
             between: vec![0.0; parameters * parameters],
-            weighted: 0.0,
+            weighted: vec![0.0; parameters],
             residuals: 0,
             blocks: 0,
         }
@@ -54,11 +54,24 @@ impl Normal {
                 self.hessian[a * n + b] += dot(&derivatives[a], &derivatives[b]);
                 self.between[a * n + b] += part[a] * part[b];
             }
-            self.weighted += derivatives[a].iter().zip(residual).map(|(j, r)| (j * r).powi(2)).sum::<f64>();
+            self.weighted[a] += derivatives[a].iter().zip(residual).map(|(j, r)| (j * r).powi(2)).sum::<f64>();
         }
         self.cost += dot(residual, residual);
         self.residuals += residual.len();
         self.blocks += 1;
+    }
+
+    /// Of the first `kept` parameters alone, the others known.
+    pub fn first(&self, kept: usize) -> Normal {
+        let n = self.parameters();
+        let square = |m: &[f64]| (0..kept * kept).map(|k| m[k / kept * n + k % kept]).collect();
+        Normal {
+            gradient: self.gradient[..kept].to_vec(),
+            hessian: square(&self.hessian),
+            between: square(&self.between),
+            weighted: self.weighted[..kept].to_vec(),
+            ..*self
+        }
     }
 
     /// Whether all numbers are finite.
@@ -102,7 +115,7 @@ impl Normal {
         let inverse = self.inverse()?;
         let leverage: f64 = (0..n).map(|a| self.hessian[a * n + a]).sum();
         let freedom = self.residuals as f64 / self.residuals.saturating_sub(n).max(1) as f64;
-        let scale = self.weighted / leverage * freedom;
+        let scale = self.weighted.iter().sum::<f64>() / leverage * freedom;
         let plain: Vec<f64> = inverse.iter().map(|x| x * scale).collect();
         let blocks = self.blocks as f64;
         let few = if self.blocks > n { blocks / (blocks - n as f64) } else { 0.0 };

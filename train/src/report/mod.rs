@@ -12,7 +12,7 @@ use crate::files;
 use crate::job::{Discretisation, Ending, Outcome, Values};
 use crate::run::RunDir;
 use crate::scene::{Name, Scene};
-use crate::video::{Video, png_bytes};
+use crate::video::{Depth, Video, png_bytes};
 use canvas::Canvas;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -41,6 +41,8 @@ pub struct Summary {
     pub iou: f64,
     /// Why the job ended.
     pub ending: Ending,
+    /// Viscosity that the scene does not know of, fitted along \[Pa s\].
+    pub viscosity: f64,
     /// The discretisation of the values found.
     pub discretisation: Discretisation,
     /// Version of this program.
@@ -64,6 +66,7 @@ impl Summary {
             loss_initial: outcome.loss_initial,
             iou: outcome.iou,
             ending: outcome.ending,
+            viscosity: outcome.viscosity,
             discretisation: outcome.discretisation,
             version: env!("CARGO_PKG_VERSION").into(),
             warnings: scene.warnings.iter().chain(&outcome.warnings).cloned().collect(),
@@ -86,7 +89,7 @@ pub fn write(run: &RunDir, scene: &Scene, video: &Video, outcome: &Outcome, seco
     if !outcome.frames.is_empty() {
         let folder = run.file("frames");
         for (k, frame) in outcome.frames.iter().enumerate() {
-            frame.write(&folder, k, video.width)?;
+            frame.write(&folder, k, video.width, Depth::Eight)?;
         }
         let result = Video { frames: outcome.frames.clone(), ..*video };
         let path = run.file("comparison.gif");
@@ -100,5 +103,5 @@ pub fn write(run: &RunDir, scene: &Scene, video: &Video, outcome: &Outcome, seco
 }
 
 fn encode(canvas: &Canvas) -> Result<Vec<u8>> {
-    png_bytes(canvas.width, &canvas.bytes, png::ColorType::Rgb)
+    png_bytes(canvas.width, &canvas.bytes, png::ColorType::Rgb, Depth::Eight)
 }

@@ -49,7 +49,7 @@ impl Meta {
     }
 }
 
-/// FNV-1a over the scene and the bytes of all frames.
+/// FNV-1a over the scene and the values of all frames.
 fn fingerprint(scene: &Scene, video: &Video) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut add = |bytes: &[u8]| {
@@ -59,8 +59,8 @@ fn fingerprint(scene: &Scene, video: &Video) -> String {
     };
     add(format!("{scene:?}").as_bytes());
     for frame in &video.frames {
-        add(&frame.silhouette_bytes());
-        add(&frame.shaded_bytes());
+        let values = frame.silhouette.iter().chain(frame.shaded.iter().flatten());
+        values.for_each(|value| add(&value.to_le_bytes()));
     }
     format!("{hash:016x}")
 }

@@ -3,6 +3,7 @@
 mod dir;
 mod identify;
 mod meta;
+mod noise;
 mod recorder;
 mod simulate;
 

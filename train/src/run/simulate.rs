@@ -1,6 +1,7 @@
 //! A simulation of given parameters, written as a video that can be identified.
 
 use super::check_device;
+use super::noise;
 use crate::error::{Error, Result};
 use crate::experiment::Simulate;
 use crate::files;
@@ -8,7 +9,7 @@ use crate::identify;
 use crate::job::{Flow, GradientCheck, IdentifyOptions, Values};
 use crate::report;
 use crate::scene::Scene;
-use crate::video::Video;
+use crate::video::{Depth, Video};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +21,9 @@ pub struct Simulation {
     out: PathBuf,
     values: Values,
     device: String,
+    bits: Depth,
+    noise: f64,
+    seed: u64,
     /// Things a person should know before the run.
     pub notes: Vec<String>,
 }
@@ -42,7 +46,7 @@ impl Simulation {
         }
         let notes = scene.warnings.clone();
         let (folder, device) = (job.folder.clone(), job.device.clone());
-        Ok(Self { scene, folder, out, values, device, notes })
+        Ok(Self { scene, folder, out, values, device, bits: job.bits, noise: job.noise, seed: job.seed, notes })
     }
 
     /// Compares the gradient at these values, against the frames of the folder, with finite
@@ -78,10 +82,11 @@ impl Simulation {
         if stopped {
             return Ok(None);
         }
-        let frames = frames?;
+        let mut frames = frames?;
+        noise::add(&mut frames, self.noise, self.seed);
         let (width, height) = (self.scene.camera.width, self.scene.camera.height);
         for (k, frame) in frames.iter().enumerate() {
-            frame.write(&self.out, k, width)?;
+            frame.write(&self.out, k, width, self.bits)?;
         }
         let source = Scene::file(&self.folder)?;
         let text = fs::read(&source).map_err(|e| Error::file(&source, e.to_string()))?;
