@@ -14,7 +14,7 @@ const TRUST: [f64; 2] = [1.0, 0.2];
 /// And of the viscosity, as a part of its room.
 const TRUST_VISCOSITY: f64 = 0.3;
 /// Poisson's ratios to look at first.
-const SPREAD: [f64; 3] = [0.1, 0.25, 0.4];
+const SPREAD: [f64; 3] = [0.15, 0.27, 0.39];
 
 /// Young's modulus \[Pa\].
 pub(super) fn young([mu, lambda]: [f64; 2]) -> f64 {
@@ -120,6 +120,17 @@ impl Coordinates {
             Elastic::One(..) => vec![vec![first(k), 0.0]],
         };
         (0..count).flat_map(seconds).collect()
+    }
+
+    /// A material, and where Poisson's ratio is searched for other ratios with the same Young's modulus, each with
+    /// the same `viscosity` as a part of its room.
+    pub(super) fn around(&self, values: Material, viscosity: f64) -> Vec<Vec<f64>> {
+        let mut here = self.at(values);
+        here[self.elastic.len()] = viscosity;
+        let ratios = SPREAD.iter().filter(|_| self.has_poisson());
+        let other = |&nu: &f64| self.inside(&[here[0], nu, viscosity]);
+        let others: Vec<_> = ratios.map(other).collect();
+        std::iter::once(here).chain(others).collect()
     }
 
     /// The unknowns by name.

@@ -1,7 +1,7 @@
 //! How fine a grid, from the shape of the block.
 
 /// Particles of the final stage: what two cores run through half a second of video in a few seconds.
-const FINE: f64 = 8_500.0;
+const FINE: f64 = 7_000.0;
 /// Particles of the search for a start.
 const COARSE: f64 = 1_000.0;
 /// Fewer cells across the thinnest side bend wrongly whatever the material is.

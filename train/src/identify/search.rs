@@ -32,7 +32,8 @@ const FINE_BLUR: [f64; 3] = [2.0, 1.0, 0.0];
 const NARROW: [f64; 3] = [0.03, 0.06, 0.1];
 const COARSE_ENOUGH: [f64; 3] = [0.02, 0.03, f64::INFINITY];
 const FINE_ENOUGH: [f64; 3] = [1e-3, 2e-3, 4e-3];
-/// The fine stage ends when a step lowers the cost by less than this part.
+/// A width of the coarse stage, and the fine stage, end when a step lowers the cost by less than this part.
+const COARSE_GAIN: f64 = 0.05;
 const LEAST_GAIN: f64 = 1e-3;
 /// Most accepted steps of the coarse stage, and refused ones in a row of any.
 const COARSE_STEPS: usize = 6;
@@ -41,6 +42,8 @@ const REFUSALS: usize = 4;
 /// that the grid leaves.
 const PULL: f64 = 0.3;
 const POISSON: Prior = Prior { parameter: 1, center: 0.3, width: 0.2, weight: 0.0 };
+/// Viscosity that the fine stage begins with, as a part of its room.
+const START_VISCOSITY: f64 = 0.05;
 /// By how much the first coordinate is raised when a material cannot be simulated, and how often.
 const STIFFEN: f64 = 0.3;
 const STIFFENINGS: usize = 8;
@@ -128,8 +131,32 @@ impl<'a, F: Float> Search<'a, F> {
         Ok(Ending::Converged)
     }
 
+    /// On the fine grid, with some viscosity, Poisson's ratios beside the one of the coarse grid, which cannot tell
+    /// it: the misfit has valleys that end at no viscosity and a wrong ratio.
+    fn look_around(&self, state: &mut State, reporter: &mut Reporter<'_>) -> Outcome<()> {
+        let found = self.coordinates.values(&state.at);
+        let mut best: Option<(f64, Vec<f64>)> = None;
+        for point in self.coordinates.around(found, START_VISCOSITY) {
+            let values = self.coordinates.values(&point);
+            reporter.evaluating(state.stage, self.coordinates.named(values));
+            let images = self.fine.coverage(values, self.frames, &mut ticking(reporter, self.frames));
+            let Some(images) = simulable(images)? else { continue };
+            let cost = self.fine_misfit.cost(0, &images);
+            if best.as_ref().is_none_or(|(least, _)| cost < *least) {
+                best = Some((cost, point));
+            }
+        }
+        if let Some((_, point)) = best {
+            state.at = point;
+        }
+        Ok(())
+    }
+
     /// The first evaluation of a stage; a material that is too soft for it is made stiffer.
     fn enter(&self, state: &mut State, reporter: &mut Reporter<'_>) -> Outcome<()> {
+        if state.stage == Stage::Fine {
+            self.look_around(state, reporter)?;
+        }
         for _ in 0..STIFFENINGS {
             if let Some(linear) = simulable(self.linearise(state.stage, &state.at, reporter))? {
                 state.normals = self.misfit(state.stage).normals(&linear);
@@ -177,10 +204,12 @@ impl<'a, F: Float> Search<'a, F> {
         state.lm.accept();
         self.record(state);
         let coarse_steps = state.history.iter().filter(|r| r.stage == Stage::Coarse.name()).count();
-        let enough = state.stage == Stage::Coarse && coarse_steps > COARSE_STEPS;
+        let coarse = state.stage == Stage::Coarse;
+        let enough = coarse && coarse_steps > COARSE_STEPS;
+        let settled = before - after < before * if coarse { COARSE_GAIN } else { LEAST_GAIN };
         // Before the checkpoint: one that went on from here could not tell that the stage is over.
-        if enough || (last && before - after < LEAST_GAIN * before) {
-            self.advance(state, true, reporter)?;
+        if enough || (settled && (last || coarse)) {
+            self.advance(state, enough || last, reporter)?;
         }
         self.tell(state, reporter)
     }
