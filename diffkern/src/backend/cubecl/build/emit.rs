@@ -12,7 +12,7 @@ use cubecl::prelude::KernelBuilder;
 pub(crate) struct Target {
     /// Reals are `f64`, else `f32`.
     pub double: bool,
-    /// The device adds floats atomically; else by compare-and-swap.
+    /// The device adds floats atomically; else they are added by exchanges.
     pub atomic_add: bool,
     /// The device's transcendental functions are as good as a libm's; else they are emitted as polynomials.
     pub exact_math: bool,

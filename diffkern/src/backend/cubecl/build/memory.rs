@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use cubecl::ir::{
-    AtomicOp, BinaryOperator, Branch, CompareAndSwapOperator, If, IndexOperator, Instruction, Loop, Operator, Type,
-    UnaryOperator, Variable,
-};
+use cubecl::ir::{AtomicOp, BinaryOperator, Branch, If, IndexOperator, Instruction, Loop, Operator, Type, Variable};
 
 use super::super::bound::Sym;
 use super::emit::{BOOL, Bin, Cmp, I32, U32};
@@ -107,7 +104,7 @@ impl Builder {
                 let operator = BinaryOperator { lhs, rhs: value };
                 b.e.register(AtomicOp::Add(operator), root.scalar);
             }
-            Atomic::Swap => b.swap_add(memory.array, at, value),
+            Atomic::Exchange => b.exchange_add(memory.array, at, value),
         });
         Ok(())
     }
@@ -139,21 +136,30 @@ impl Builder {
         pointer
     }
 
-    /// Adds a float by replacing bits until nobody else did in between.
-    fn swap_add(&mut self, array: Variable, at: Variable, value: Variable) {
+    /// Adds a float by exchanges: take what is there and leave zero, put the sum back, and go on with what somebody put
+    /// there in between.
+    ///
+    /// Memory and the threads' `carried` together always hold the sum, and a thread ends when it carries nothing, so no
+    /// addition is lost. A compare-and-swap would not do: that of WGSL may fail although the old value is the expected
+    /// one (on Metal it does), which CubeCL does not tell apart from success.
+    fn exchange_add(&mut self, array: Variable, at: Variable, value: Variable) {
         let pointer = self.pointer(array, at);
-        let seen = self.e.mutable(U32);
-        let first = self.e.register(AtomicOp::Load(UnaryOperator { input: pointer }), U32);
-        self.e.assign(seen, first);
+        let carried = self.e.mutable(self.e.real);
+        self.e.assign(carried, value);
         let parent = self.e.enter();
-        let cmp = self.e.read(seen);
-        let old = self.e.from_bits(cmp);
-        let sum = self.e.add(old, value);
-        let val = self.e.bits(sum);
-        let swap = CompareAndSwapOperator { input: pointer, cmp, val };
-        let found = self.e.register(AtomicOp::CompareAndSwap(swap), U32);
-        self.e.assign(seen, found);
-        let done = self.e.cmp(Cmp::Eq, found, cmp);
+        let exchange =
+            |b: &mut Self, put: Variable| b.e.register(AtomicOp::Swap(BinaryOperator { lhs: pointer, rhs: put }), U32);
+        let taken = exchange(self, self.e.u32(0));
+        let taken = self.e.from_bits(taken);
+        let mine = self.e.read(carried);
+        let sum = self.e.add(taken, mine);
+        let sum = self.e.bits(sum);
+        let found = exchange(self, sum);
+        let left = self.e.from_bits(found);
+        self.e.assign(carried, left);
+        // Either zero.
+        let magnitude = self.e.bin(Bin::And, found, self.e.u32(0x7fff_ffff));
+        let done = self.e.cmp(Cmp::Eq, magnitude, self.e.u32(0));
         let inner = self.e.enter();
         self.e.branch(Branch::Break);
         let scope = self.e.leave(inner);

@@ -92,8 +92,8 @@ enum Atomic {
     /// Plainly: no two threads touch one element.
     No,
     Add,
-    /// By compare-and-swap of the bits.
-    Swap,
+    /// By exchanges of the bits of an `f32`.
+    Exchange,
 }
 
 /// Where the values and arrays of a function are while it is inlined.
@@ -190,7 +190,7 @@ pub(crate) fn build(
                             Some(shared) => Memory { base, ..shared },
                             None => {
                                 layout.arrays.push(slot);
-                                bind(&mut e, base, scalar, *access, owned)
+                                bind(&mut e, base, scalar, *access, owned)?
                             }
                         })
                     }
@@ -255,23 +255,26 @@ fn scalar(e: &mut Emit, ty: Ty, slot: Slot, comptime: bool, special: &Special) -
     Ok(Val { regs: vec![reg], sym: ty.is_int().then(|| Arc::new(Sym::Scalar(slot))) })
 }
 
-fn bind(e: &mut Emit, base: Variable, scalar: StorageType, access: Access, owned: bool) -> Memory {
+fn bind(e: &mut Emit, base: Variable, scalar: StorageType, access: Access, owned: bool) -> Result<Memory, String> {
     use cubecl::ir::Type;
     let atomic = match (access, owned) {
         (Access::Add, false) if e.target.atomic_add || scalar != e.real => Atomic::Add,
-        (Access::Add, false) => Atomic::Swap,
+        (Access::Add, false) if e.target.double => {
+            return Err("this device adds no f64 atomically; use f32, or the cpu device".into());
+        }
+        (Access::Add, false) => Atomic::Exchange,
         _ => Atomic::No,
     };
     let stored = match atomic {
         Atomic::No => scalar,
         Atomic::Add => StorageType::Atomic(scalar.elem_type()),
-        Atomic::Swap => StorageType::Atomic(U32.elem_type()),
+        Atomic::Exchange => StorageType::Atomic(U32.elem_type()),
     };
     let array = match access {
         Access::Read => *e.kernel.input_array(Type::new(stored)),
         _ => *e.kernel.output_array(Type::new(stored)),
     };
-    Memory { array, base, atomic }
+    Ok(Memory { array, base, atomic })
 }
 
 impl Builder {

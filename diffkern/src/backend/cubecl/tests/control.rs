@@ -145,8 +145,8 @@ const SCATTER: &str = "fn scatter\narray 0 read real x\narray 1 add vec3 y\nbody
 #[test]
 fn threads_add_to_one_element() {
     let Some(device) = device() else { return };
-    let swap = CubeDevice { atomic_add: false, ..again(device) };
-    for device in [device, &swap] {
+    let exchange = CubeDevice { atomic_add: false, ..again(device) };
+    for device in [device, &exchange] {
         let x: Vec<f32> = (0..4000).map(|k| (k % 10) as f32).collect();
         let (a, y) = (floats(device, &x), floats(device, &[1.0; 12]));
         run(device, program(SCATTER), 4000, &[real(&a), array(&y, ElemTy::Vec3)]).unwrap();
@@ -155,6 +155,36 @@ fn threads_add_to_one_element() {
             let sum = 400.0 * (2 * (k / 3) + 5) as f32;
             assert_eq!(v, [1.0 + sum, 1.0 - sum, 401.0][k % 3], "component {k}, atomic add {}", device.atomic_add);
         }
+    }
+}
+
+/// All threads at one scalar, many times over, with sums that f32 holds exactly.
+#[test]
+fn threads_that_add_without_atomic_addition_lose_nothing() {
+    let Some(device) = device() else { return };
+    let device = CubeDevice { atomic_add: false, ..again(device) };
+    let text = "fn crowd\narray 0 read real x\narray 1 add real y\nbody\n%0 : usize = pos\n%1 : real = load 0 %0 @1\n\
+                %2 : usize = const 0\nadd 1 %2 %1 @1\n%3 : real = neg %1\nadd 1 %2 %1 @1\nadd 1 %2 %3 @1\n";
+    let program = program(text);
+    let x: Vec<f32> = (0..20_000).map(|k| if k % 2 == 0 { (k % 50) as f32 } else { -((k % 7) as f32) }).collect();
+    let sum: f64 = x.iter().map(|&v| f64::from(v)).sum();
+    let a = floats(&device, &x);
+    for start in [0.0, -0.0, 8.0, -sum as f32] {
+        let y = floats(&device, &[start]);
+        run(&device, program, x.len(), &[real(&a), real(&y)]).unwrap();
+        assert_eq!(f64::from(read_floats(&device, &y)[0]), f64::from(start) + sum);
+    }
+}
+
+#[test]
+fn additions_that_overflow_or_are_not_numbers_end() {
+    let Some(device) = device() else { return };
+    let device = CubeDevice { atomic_add: false, ..again(device) };
+    for (added, holds) in [(f32::INFINITY, f32::is_infinite as fn(f32) -> bool), (f32::NAN, f32::is_nan)] {
+        let (a, y) = (floats(&device, &[added; 500]), floats(&device, &[1.0; 12]));
+        run(&device, program(SCATTER), 500, &[real(&a), array(&y, ElemTy::Vec3)]).unwrap();
+        let y = read_floats(&device, &y);
+        assert!(holds(y[0]) && holds(y[1]) && y[2] == 1.0 + 0.5 * 100.0, "{y:?}");
     }
 }
 

@@ -35,6 +35,20 @@ fn f64_is_refused_where_it_would_be_wrong() {
     assert!(error.contains("f64") && error.contains("cpu"), "{error}");
 }
 
+/// No device is needed: the kernel is refused when it is built.
+#[test]
+fn f64_is_not_added_by_halves_where_there_is_no_atomic_addition() {
+    use super::build::{Special, Target};
+    let text = "fn add\narray 0 add real y\nbody\n%0 : usize = const 0\n%1 : real = const 2\nadd 0 %0 %1 @1\n";
+    let kernel = |double, atomic_add| {
+        let target = Target { double, atomic_add, exact_math: true };
+        let special = Special { target, bound: vec![Some(0)], comptime: vec![None] };
+        kernel::Kernel::new(link::Linked::of(program(text)).unwrap(), special, 64).map(|_| ())
+    };
+    assert!(kernel(true, false).unwrap_err().contains("f64"));
+    assert_eq!([kernel(true, true), kernel(false, false), kernel(false, true)], [Ok(()), Ok(()), Ok(())]);
+}
+
 #[test]
 fn arrays_over_the_limit_are_refused() {
     let Some(device) = device() else { return };
