@@ -18,6 +18,8 @@ pub struct Bins {
     pub list: Vec<u32>,
     /// Tiles per row.
     pub tiles_x: u32,
+    /// Largest number of candidates of a tile.
+    pub most: u32,
 }
 
 /// What of an image a triangle can reach.
@@ -72,7 +74,8 @@ pub fn bin(
         // Stable: triangles of equal depth keep the mesh's order, so the image has the same bits each time.
         list[range].sort_by_cached_key(|&t| Sortable(depth(t)));
     }
-    Ok(Bins { start, list, tiles_x: tiles_x as u32 })
+    let most = start.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
+    Ok(Bins { start, list, tiles_x: tiles_x as u32, most })
 }
 
 #[derive(PartialEq)]

@@ -7,7 +7,8 @@ use crate::coverage::{doubled_area, triangle_reach, triangle_weights};
 /// Premultiplied colour and coverage of every pixel; domain (width, height).
 ///
 /// Candidates come front to back; each takes what the ones before it left uncovered. Within a layer, where shares add
-/// up to at most 1, the order does not matter and the colour is the exact box-filtered one.
+/// up to at most 1, the order does not matter and the colour is the exact box-filtered one. `most` is the largest number
+/// of candidates of a tile: a GPU has to know it, to set memory aside for the gradient.
 #[diff_kernel]
 pub fn rasterize<F: Float>(
     projected: &Array<Vec3<F>>,
@@ -18,6 +19,7 @@ pub fn rasterize<F: Float>(
     pixels: &mut Array<Vec4<F>>,
     filter: F,
     tiles_x: u32,
+    most: u32,
     #[comptime] two_sided: bool,
 ) {
     let column = ABSOLUTE_POS_X;
@@ -25,12 +27,12 @@ pub fn rasterize<F: Float>(
     let tile = (row / 8) * (tiles_x as usize) + column / 8;
     let x0 = F::cast_from(column) + 0.5 - 0.5 * filter;
     let y0 = F::cast_from(row) + 0.5 - 0.5 * filter;
-    let lo = start[tile] as usize;
-    let hi = start[tile + 1] as usize;
+    let first = start[tile];
+    let count = (start[tile + 1] - first).min(most);
     let mut sum = Vec3::new(F::new(0.0), F::new(0.0), F::new(0.0));
     let mut covered = F::new(0.0);
-    for k in lo..hi {
-        let t = 6 * (list[k] as usize);
+    for k in 0..count {
+        let t = 6 * (list[(first + k) as usize] as usize);
         let a = projected[corners[t] as usize];
         let b = projected[corners[t + 1] as usize];
         let c = projected[corners[t + 2] as usize];

@@ -58,6 +58,7 @@ struct Prepared<F: Float> {
     start: Array<u32>,
     list: Array<u32>,
     tiles_x: u32,
+    most: u32,
 }
 
 impl<F: Float> Renderer<F> {
@@ -148,6 +149,7 @@ impl<F: Float> Renderer<F> {
             &pixels,
             F::from_f64(self.filter),
             p.tiles_x,
+            p.most,
             self.mesh.is_two_sided(),
         )?;
         let color = device.zeros::<Vec3<F>>(width * height)?;
@@ -200,6 +202,6 @@ impl<F: Float> Renderer<F> {
         let bins = bin(&host, &self.mesh, (pose.width, pose.height), self.filter, pose.near)?;
         let device = vertices.device();
         let (start, list) = (device.array(&bins.start)?, device.array(&bins.list)?);
-        Ok(Prepared { projected, start, list, tiles_x: bins.tiles_x })
+        Ok(Prepared { projected, start, list, tiles_x: bins.tiles_x, most: bins.most })
     }
 }

@@ -19,6 +19,8 @@ pub(crate) enum Sym {
     Index(Arc<Sym>, Arc<Sym>),
     /// One of the two.
     Either(Arc<Sym>, Arc<Sym>),
+    /// From 0 up to this, inclusive.
+    UpTo(Arc<Sym>),
     /// Number of turns of a loop between the two: their difference, or 0.
     Turns(Arc<Sym>, Arc<Sym>),
 }
@@ -64,6 +66,7 @@ impl Sym {
                 (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
                 _ => None,
             },
+            Self::UpTo(most) => most.range(known).filter(|(low, _)| *low >= 0).map(|(_, most)| (0, most)),
             Self::Turns(lo, hi) => {
                 let (lo, hi) = (lo.range(known)?, hi.range(known)?);
                 fits(((hi.0 - lo.1).max(0), (hi.1 - lo.0).max(0)))
@@ -86,6 +89,7 @@ impl Sym {
         match self {
             Self::Pos(_) => true,
             Self::Const(_) | Self::Scalar(_) | Self::Len(_) => false,
+            Self::UpTo(most) => most.has_position(),
             Self::Binary(_, a, b) | Self::Index(a, b) | Self::Either(a, b) | Self::Turns(a, b) => {
                 a.has_position() || b.has_position()
             }
@@ -138,6 +142,8 @@ mod tests {
         let runs = Arc::new(Sym::Binary(BinaryOp::Lt, n.clone(), hi.clone()));
         let turns = Arc::new(Sym::Binary(BinaryOp::Sub, hi, n.clone()));
         assert_eq!(select(Some(&runs), turns, zero).range(&known), Some((0, 2)));
+        assert_eq!(Sym::UpTo(n.clone()).range(&known), Some((0, 7)));
+        assert_eq!(Sym::UpTo(Arc::new(Sym::Const(-1))).range(&known), None);
         assert_eq!(n.constant(), None);
         assert_eq!(Sym::Binary(BinaryOp::Mul, Arc::new(Sym::Const(3)), Arc::new(Sym::Const(4))).constant(), Some(12));
     }

@@ -177,7 +177,7 @@ impl Builder {
             format!(
                 "in `{name}` the number of steps of a loop whose values its gradient needs depends on array data, so \
                  that its memory cannot be set aside before the launch; bound the loop by a scalar, a constant, a \
-                 position or an array's length, or use the cpu device"
+                 position or an array's length (`for k in 0..count.min(most)`), or use the cpu device"
             )
         })?;
         if let Some(place) = frame.stacks[stack] {

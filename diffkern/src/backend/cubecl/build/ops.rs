@@ -31,6 +31,12 @@ impl Builder {
                     (Some(a), Some(b)) if result.is_int() || *op == BinaryOp::Lt => {
                         Some(Arc::new(Sym::Binary(*op, a, b)))
                     }
+                    // Wherever an unsigned value comes from, the smaller of it and a known one is in between.
+                    (Some(known), None) | (None, Some(known))
+                        if *op == BinaryOp::Min && matches!(result, Ty::U32 | Ty::Usize) =>
+                    {
+                        Some(Arc::new(Sym::UpTo(known)))
+                    }
                     _ => None,
                 };
                 Val { regs: self.binary(*op, ty, &a.regs, &b.regs), sym }
