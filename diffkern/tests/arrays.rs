@@ -33,7 +33,7 @@ fn contents_go_to_the_device_and_back() -> Result<()> {
     let y = dev.zeros::<f32>(2)?;
     y.copy_from(&x.slice(..2)?)?;
     assert_eq!(y.to_vec()?, [1.0, 2.0]);
-    assert_eq!(dev.zeros::<f32>(0)?.to_vec()?, []);
+    assert!(dev.zeros::<f32>(0)?.to_vec()?.is_empty());
     Ok(())
 }
 

@@ -10,11 +10,21 @@ mod control;
 mod cuda;
 mod limits;
 
-/// The device under test; `None` where there is none, and the test has nothing to say.
+/// The device under test; `None` where there is none, and the test has nothing to say. One that is named in
+/// `DIFFKERN_TEST_DEVICES` has to be there.
 fn device() -> Option<&'static CubeDevice> {
     use std::sync::OnceLock;
     static DEVICE: OnceLock<Option<CubeDevice>> = OnceLock::new();
-    DEVICE.get_or_init(|| ["wgpu", "cuda"].into_iter().find_map(|name| CubeDevice::open(name).ok())).as_ref()
+    DEVICE
+        .get_or_init(|| {
+            let wanted = std::env::var("DIFFKERN_TEST_DEVICES").unwrap_or_default();
+            let open = |name| match CubeDevice::open(name) {
+                Err(error) if wanted.split(',').any(|w| w == name) => panic!("{error}"),
+                opened => opened.ok(),
+            };
+            ["wgpu", "cuda"].into_iter().find_map(open)
+        })
+        .as_ref()
 }
 
 /// Another handle to the same device, to be given other properties.
