@@ -1,10 +1,14 @@
-//! Is a gradient right? For any function of some numbers ([`check`]), and for kernels (the generated `gradcheck`).
+//! Is a gradient right? For any function of some numbers ([`check`]), and for kernels (the generated `gradcheck`). And
+//! does a device give what the CPU gives (the generated `devicecheck`)?
 
+mod device_check;
 mod differences;
 mod function;
 mod kernel_check;
+mod point;
 mod random;
 
+pub use device_check::{devices, on_device};
 pub use function::{Options, check};
 pub use kernel_check::kernel;
 

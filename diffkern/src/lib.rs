@@ -90,6 +90,7 @@ pub mod private {
     };
     pub use crate::generated::{DiffFn, idiv, irem, sign, udiv, urem};
     pub use crate::gradcheck::kernel as gradcheck;
+    pub use crate::gradcheck::on_device as devicecheck;
     pub use crate::kernel::{
         Access, Arg, ElemTy, FnDef, KernelDef, Native, NativeBody, ParamDef, ParamKind, Program, ScalarKind, ScalarTy,
     };

@@ -4,17 +4,9 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 #![expect(clippy::needless_borrow, reason = "a macro takes arrays and references to them alike")]
 
+use diffkern::gradcheck::devices;
 use diffkern::prelude::*;
 use diffkern::{jvp, reduce};
-
-/// Devices to compare with the CPU. Those named in `DIFFKERN_TEST_DEVICES` (`wgpu,cuda`) have to be there.
-fn devices() -> Vec<Device> {
-    let mut names: Vec<String> = Device::available().into_iter().map(|(name, _)| name).collect();
-    names.extend(std::env::var("DIFFKERN_TEST_DEVICES").iter().flat_map(|all| all.split(',').map(str::to_owned)));
-    names.sort();
-    names.dedup();
-    names.iter().filter(|name| *name != "cpu").map(|name| Device::by_name(name).unwrap()).collect()
-}
 
 /// Elements as scalars.
 trait Flat: Element {
@@ -111,7 +103,7 @@ fn like<T: Flat>(dev: &Device, seed: u64, array: &Array<T>) -> Array<T> {
 /// The same on every device.
 fn agree(name: &str, outcome: impl Fn(&Device) -> Outcome) {
     let expected = outcome(&Device::cpu());
-    for dev in devices() {
+    for dev in devices().unwrap() {
         for ((what, found), (_, expected)) in outcome(&dev).into_iter().zip(&expected) {
             let scale = expected.iter().fold(0.0f32, |m, v| m.max(v.abs()));
             assert!(scale.is_finite() && found.len() == expected.len(), "{name}, {what}");
@@ -397,6 +389,25 @@ fn arrays_are_filled_copied_cut_and_overwritten() {
 }
 
 #[diff_kernel]
+fn bounded_by_data_and_a_scalar<F: Float>(x: &Array<F>, count: &Array<u32>, y: &mut Array<F>, most: u32) {
+    let mut a = x[ABSOLUTE_POS];
+    for k in 0..count[ABSOLUTE_POS].min(most) {
+        a = a.sin() * a + 0.1 * F::cast_from(k);
+    }
+    y[ABSOLUTE_POS] = a;
+}
+
+#[test]
+fn a_loop_bounded_by_data_and_a_scalar() {
+    agree("bounded_by_data_and_a_scalar", |dev| {
+        let x: Array<f32> = numbers(dev, 16, 50, 0.4, 0.9);
+        let count = dev.array(&(0..50u32).map(|k| k % 8).collect::<Vec<_>>()).unwrap();
+        let y = dev.zeros::<f32>(50).unwrap();
+        outcome!(dev, inputs x; outputs y; bounded_by_data_and_a_scalar(50, &x, &count, &y, 6))
+    });
+}
+
+#[diff_kernel]
 fn bounded_by_data<F: Float>(x: &Array<F>, count: &Array<u32>, y: &mut Array<F>) {
     let mut a = x[ABSOLUTE_POS];
     for _ in 0..count[ABSOLUTE_POS] {
@@ -407,7 +418,7 @@ fn bounded_by_data<F: Float>(x: &Array<F>, count: &Array<u32>, y: &mut Array<F>)
 
 #[test]
 fn a_gradient_that_a_gpu_cannot_keep_is_an_error() {
-    for dev in devices() {
+    for dev in devices().unwrap() {
         let x = dev.array(&[0.5f32, 0.6]).unwrap().requires_grad();
         let (count, y) = (dev.array(&[2u32, 3]).unwrap(), dev.zeros::<f32>(2).unwrap());
         let tape = Tape::record(|| bounded_by_data(2, &x, &count, &y)).unwrap();
@@ -419,8 +430,36 @@ fn a_gradient_that_a_gpu_cannot_keep_is_an_error() {
 
 #[test]
 fn f64_is_an_error_where_it_would_be_wrong() {
-    for dev in devices().into_iter().filter(|dev| !dev.supports_f64()) {
+    for dev in devices().unwrap().into_iter().filter(|dev| !dev.supports_f64()) {
         let error = dev.array(&[1.0f64]).map(|_| ()).unwrap_err().to_string();
         assert!(error.contains("f64"), "{error}");
+    }
+}
+
+#[diff_kernel]
+fn add_to<F: Float>(x: &Array<F>, y: &mut Array<F>) {
+    y[ABSOLUTE_POS] += x[ABSOLUTE_POS];
+}
+
+/// Kernels that no thread has launched before, on arrays that all of them write.
+#[test]
+fn launches_from_several_threads_lose_nothing() {
+    for dev in devices().unwrap() {
+        let (x, y) = (dev.full(1000, 1.0f32).unwrap(), dev.zeros::<f32>(1000).unwrap());
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| (0..40).for_each(|_| add_to(1000, &x, &y).unwrap()));
+            }
+        });
+        assert_eq!(y.to_vec().unwrap(), vec![120.0; 1000]);
+    }
+}
+
+#[test]
+fn an_array_that_a_device_cannot_hold_is_an_error() {
+    // 2^32 scalars, of which a GPU has no buffer; nothing is allocated for it.
+    for dev in devices().unwrap().into_iter().filter(|dev| dev.name() == "wgpu") {
+        let error = dev.zeros::<Mat3<f32>>(477_218_588).map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains("cannot allocate") && error.contains("split it"), "{error}");
     }
 }

@@ -1,7 +1,7 @@
 //! The items that stand in place of an annotated function.
 //!
 //! A kernel `integrate` becomes the function `integrate(domain, arrays.., scalars..)`, which launches it, and the type
-//! `integrate`, which has `integrate::gradcheck(..)`. A device function `stress` stays callable on the host and becomes
+//! `integrate`, which has `integrate::gradcheck(..)` and `integrate::devicecheck(..)`. A device function `stress` stays callable on the host and becomes
 //! the type `stress`, by which kernels of any crate find its primal, vjp and jvp.
 
 use proc_macro2::{Span, TokenStream};
@@ -28,7 +28,7 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms) -> TokenStream {
     let generics = sig.real.as_ref().map(|_| quote!(<F: ::diffkern::Float>));
     // A kernel without reals has nothing that depends on F.
     let scalar = if sig.real.is_some() { quote!(F) } else { quote!(f32) };
-    let check = gradcheck(sig, &names, &types, &args);
+    let checks = checks(sig, &names, &types, &args);
     let bodies: Vec<_> = [(&forms.primal, "primal"), (&forms.adjoint, "adjoint"), (&forms.tangent, "tangent")]
         .into_iter()
         .map(|(func, name)| native::kernel(func, &format_ident!("{name}")))
@@ -87,20 +87,23 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms) -> TokenStream {
                     }
                 }
 
-                #check
+                #checks
             }
         };
     }
 }
 
-fn gradcheck(sig: &Signature, names: &[&Ident], types: &[TokenStream], args: &[TokenStream]) -> TokenStream {
+/// Generic over the domain's type, so that whoever calls neither pays for neither.
+fn checks(sig: &Signature, names: &[&Ident], types: &[TokenStream], args: &[TokenStream]) -> TokenStream {
     let real = sig.real.as_ref().map(|_| {
         quote!(
             type F = f64;
         )
     });
-    let types = types.iter().map(|t| replace_real(t.clone()));
+    let types: Vec<_> = types.iter().map(|t| replace_real(t.clone())).collect();
     let scalar = if sig.real.is_some() { quote!(f64) } else { quote!(f32) };
+    // A parameter may have this name as well.
+    let device = Ident::new("device", Span::mixed_site());
     quote! {
         /// Checks the adjoint and the tangent at the given point, in f64 on the CPU: the dot-product identity and
         /// finite differences.
@@ -115,6 +118,26 @@ fn gradcheck(sig: &Signature, names: &[&Ident], types: &[TokenStream], args: &[T
             ::diffkern::private::gradcheck(
                 Self::def(),
                 Self::native::<#scalar>(),
+                ::core::convert::Into::into(domain),
+                &[#(#args),*],
+            )
+        }
+
+        /// Compares values, gradient and tangent on `device` with those on the CPU, in f32, at the given point. Returns
+        /// the largest relative difference.
+        ///
+        /// # Errors
+        /// When it is over 1e-4 and more than rounding; the message has the numbers.
+        pub fn devicecheck(
+            #device: &::diffkern::Device,
+            domain: impl ::core::convert::Into<::diffkern::Domain>,
+            #(#names: #types),*
+        ) -> ::diffkern::Result<f64> {
+            #real
+            ::diffkern::private::devicecheck(
+                #device,
+                Self::def(),
+                (Self::native::<f32>(), Self::native::<f64>()),
                 ::core::convert::Into::into(domain),
                 &[#(#args),*],
             )
