@@ -27,6 +27,12 @@ pub(super) fn state<D: Dimension, F: Float>(model: &Model<D, F>, state: &State<D
     Ok(())
 }
 
+/// Whether every particle has all its nodes.
+pub(super) fn on_grid<D: Dimension, F: Float>(model: &Model<D, F>, state: &State<D, F>) -> Result<bool> {
+    let carried = |x: D::Vector<F>| inside(model, &D::coords::<F>(x), 0, 0).is_ok();
+    Ok(state.x.to_vec()?.into_iter().all(carried))
+}
+
 fn finite(what: &'static str, values: &impl AsRef<[f64]>, particle: usize, step: usize) -> Result<()> {
     match values.as_ref().iter().find(|x| !x.is_finite()) {
         Some(&value) => Err(Error::NotFinite { what, particle, step, value }),
