@@ -1,4 +1,5 @@
-//! The generated gradient check of every kernel: dot-product identity and finite differences in f64.
+//! Every kernel: its gradient by the dot-product identity and finite differences in f64, and the same values, gradient and
+//! tangent on every device as on the CPU in f32.
 #![allow(clippy::unwrap_used)] // a helper that fails is a test that fails
 
 mod common;
@@ -13,6 +14,16 @@ use diffkern_render::pyramid::{reduce, smooth};
 use diffkern_render::raster::{composite, rasterize};
 use diffkern_render::shade::{gather_normals, lambert, turn_to_camera};
 use diffkern_render::silhouette::silhouette;
+
+macro_rules! check {
+    ($kernel:ident, $($arg:expr),*) => {
+        $kernel::gradcheck($($arg),*).unwrap();
+        #[cfg(any(feature = "wgpu", feature = "wgpu-spirv", feature = "cuda"))]
+        for device in diffkern::gradcheck::devices().unwrap() {
+            $kernel::devicecheck(&device, $($arg),*).unwrap();
+        }
+    };
+}
 
 fn scalars(device: &Device, seed: u64, n: usize) -> Array<f64> {
     let mut random = Random(seed);
@@ -34,12 +45,12 @@ fn camera_kernels() {
     let one = |v: [f64; 3]| d.array(&[Vec3::from_array(v)]).unwrap();
     let (position, look_at, up) = (one([0.3, -4.0, 0.2]), one([0.1, 0.2, -0.1]), one([0.1, 0.0, 1.0]));
     let frame = d.zeros::<Mat3<f64>>(1).unwrap();
-    camera_frame::gradcheck(1, &position, &look_at, &up, &frame).unwrap();
+    check!(camera_frame, 1, &position, &look_at, &up, &frame);
     camera_frame(1, &position, &look_at, &up, &frame).unwrap();
     let fov = d.array(&[0.5]).unwrap();
     let x = vectors(&d, 1, 20);
     let projected = d.zeros::<V>(20).unwrap();
-    project::gradcheck(20, &x, &position, &frame, &fov, &projected, 16.0, 12.0).unwrap();
+    check!(project, 20, &x, &position, &frame, &fov, &projected, 16.0, 12.0);
 }
 
 /// A bumpy sphere in pixels of an image of 20 by 18, with its bins.
@@ -49,6 +60,7 @@ struct Scene {
     start: Array<u32>,
     list: Array<u32>,
     tiles_x: u32,
+    most: u32,
     groups: usize,
 }
 
@@ -66,6 +78,7 @@ fn scene(d: &Device, filter: f64, two_sided: bool) -> Scene {
         start: d.array(&bins.start).unwrap(),
         list: d.array(&bins.list).unwrap(),
         tiles_x: bins.tiles_x,
+        most: bins.most,
         groups: mesh.group_vertex().len(),
     }
 }
@@ -76,8 +89,7 @@ fn silhouette_kernel() {
     for filter in [1.0, 3.0] {
         let s = scene(&d, filter, false);
         let out = d.zeros::<f64>(20 * 18).unwrap();
-        silhouette::gradcheck((20, 18), &s.projected, &s.corners, &s.start, &s.list, &out, filter, s.tiles_x, false)
-            .unwrap();
+        check!(silhouette, (20, 18), &s.projected, &s.corners, &s.start, &s.list, &out, filter, s.tiles_x, false);
     }
 }
 
@@ -94,9 +106,9 @@ fn silhouette_and_raster_kernels_on_a_square_along_the_axes() {
     let coverage = d.zeros::<f64>(120).unwrap();
     silhouette((12, 10), &projected, &corners, &start, &list, &coverage, 1.0, 2, false).unwrap();
     assert!((coverage.to_vec().unwrap().iter().sum::<f64>() - 6.3 * 6.5).abs() < 1e-12);
-    silhouette::gradcheck((12, 10), &projected, &corners, &start, &list, &coverage, 1.0, 2, false).unwrap();
+    check!(silhouette, (12, 10), &projected, &corners, &start, &list, &coverage, 1.0, 2, false);
     let pixels = d.zeros::<Vec4<f64>>(120).unwrap();
-    rasterize::gradcheck((12, 10), &projected, &corners, &colors, &start, &list, &pixels, 1.0, 2, false).unwrap();
+    check!(rasterize, (12, 10), &projected, &corners, &colors, &start, &list, &pixels, 1.0, 2, bins.most, false);
 }
 
 #[test]
@@ -106,7 +118,8 @@ fn raster_kernels() {
         let s = scene(&d, filter, two_sided);
         let colors = vectors(&d, 3, s.groups);
         let pixels = d.zeros::<Vec4<f64>>(20 * 18).unwrap();
-        rasterize::gradcheck(
+        check!(
+            rasterize,
             (20, 18),
             &s.projected,
             &s.corners,
@@ -116,13 +129,13 @@ fn raster_kernels() {
             &pixels,
             filter,
             s.tiles_x,
-            two_sided,
-        )
-        .unwrap();
+            s.most,
+            two_sided
+        );
     }
     let pixels = d.array(&[Vec4::new(0.2, 0.3, 0.4, 0.5), Vec4::new(0.1, 0.7, 0.0, 0.9)]).unwrap();
     let (color, coverage) = (d.zeros::<V>(2).unwrap(), d.zeros::<f64>(2).unwrap());
-    composite::gradcheck(2, &pixels, &vectors(&d, 4, 1), &color, &coverage).unwrap();
+    check!(composite, 2, &pixels, &vectors(&d, 4, 1), &color, &coverage);
 }
 
 #[test]
@@ -133,17 +146,16 @@ fn shading_kernels() {
     let groups = mesh.group_vertex().len();
     let normals = d.zeros::<V>(groups).unwrap();
     let corner = d.array(&corners(&mesh)).unwrap();
-    gather_normals::gradcheck(mesh.triangles().len(), &x, &corner, &normals).unwrap();
+    check!(gather_normals, mesh.triangles().len(), &x, &corner, &normals);
     let normal = vectors(&d, 5, groups);
     let vertex = d.array(mesh.group_vertex()).unwrap();
     let turned = d.zeros::<V>(groups).unwrap();
-    turn_to_camera::gradcheck(groups, &normal, &x, &vertex, &vectors(&d, 6, 1), &turned).unwrap();
+    check!(turn_to_camera, groups, &normal, &x, &vertex, &vectors(&d, 6, 1), &turned);
     let colors = d.zeros::<V>(groups).unwrap();
     for per_vertex in [false, true] {
         let albedo = vectors(&d, 7, if per_vertex { vertices.len() } else { 1 });
         let (direction, intensity, ambient) = (vectors(&d, 8, 1), scalars(&d, 9, 1), scalars(&d, 10, 1));
-        lambert::gradcheck(groups, &normal, &vertex, &albedo, &direction, &intensity, &ambient, &colors, per_vertex)
-            .unwrap();
+        check!(lambert, groups, &normal, &vertex, &albedo, &direction, &intensity, &ambient, &colors, per_vertex);
     }
 }
 
@@ -153,15 +165,15 @@ fn loss_kernels() {
     let (image, target) = (scalars(&d, 1, 50), scalars(&d, 2, 50));
     let (picture, goal) = (vectors(&d, 3, 50), vectors(&d, 4, 50));
     let total = d.zeros::<f64>(1).unwrap();
-    add_squares::gradcheck(4, &image, &target, &total, 0.3, 16).unwrap();
-    add_color_squares::gradcheck(4, &picture, &goal, &total, 0.3, 16).unwrap();
+    check!(add_squares, 4, &image, &target, &total, 0.3, 16);
+    check!(add_color_squares, 4, &picture, &goal, &total, 0.3, 16);
     let sums = d.zeros::<f64>(3).unwrap();
-    add_overlap::gradcheck(4, &image, &target, &sums, 16).unwrap();
-    add_tanimoto::gradcheck(1, &d.array(&[2.0, 3.0, 4.0]).unwrap(), &total, 0.7).unwrap();
-    difference::gradcheck(50, &image, &target, &d.zeros::<f64>(50).unwrap(), 0.7).unwrap();
-    color_difference::gradcheck(50, &picture, &goal, &d.zeros::<V>(50).unwrap(), 0.7).unwrap();
-    reduce::gradcheck((9, 6), &image, &d.zeros::<f64>(54).unwrap(), 10, 5).unwrap();
-    smooth::gradcheck((14, 9), &image, &d.zeros::<f64>(126).unwrap(), 10, 5).unwrap();
+    check!(add_overlap, 4, &image, &target, &sums, 16);
+    check!(add_tanimoto, 1, &d.array(&[2.0, 3.0, 4.0]).unwrap(), &total, 0.7);
+    check!(difference, 50, &image, &target, &d.zeros::<f64>(50).unwrap(), 0.7);
+    check!(color_difference, 50, &picture, &goal, &d.zeros::<V>(50).unwrap(), 0.7);
+    check!(reduce, (9, 6), &image, &d.zeros::<f64>(54).unwrap(), 10, 5);
+    check!(smooth, (14, 9), &image, &d.zeros::<f64>(126).unwrap(), 10, 5);
 }
 
 /// A vertex on the corner of four pixels, edges through corners: the branches of the coverage meet there with one
@@ -178,7 +190,7 @@ fn raster_kernels_on_corners_of_pixels() {
     let value = |projected: &Array<V>| {
         let (coverage, pixels) = (d.zeros::<f64>(120)?, d.zeros::<Vec4<f64>>(120)?);
         silhouette((12, 10), projected, &corners, &start, &list, &coverage, 1.0, 2, false)?;
-        rasterize((12, 10), projected, &corners, &colors, &start, &list, &pixels, 1.0, 2, false)?;
+        rasterize((12, 10), projected, &corners, &colors, &start, &list, &pixels, 1.0, 2, bins.most, false)?;
         let (color, again) = (d.zeros::<V>(120)?, d.zeros::<f64>(120)?);
         composite(120, &pixels, &vectors(&d, 4, 1), &color, &again)?;
         let total = diffkern_render::loss::l2(&coverage, &target)?;

@@ -1,4 +1,5 @@
-//! The gradient of every kernel, at random interior points: dot-product identity and finite differences.
+//! Every kernel at random interior points: its gradient by the dot-product identity and finite differences, and the same
+//! values, gradient and tangent on every device as on the CPU.
 
 mod common;
 
@@ -10,6 +11,16 @@ use diffkern_sim::mpm::grid_update::{update_grid_2d, update_grid_3d};
 use diffkern_sim::mpm::p2g::{particles_to_grid_2d, particles_to_grid_3d};
 use diffkern_sim::mpm::pack::pack_material;
 use diffkern_sim::mpm::{square_distance_2d, square_distance_3d};
+
+macro_rules! check {
+    ($kernel:ident, $($arg:expr),*) => {
+        $kernel::gradcheck($($arg),*)?;
+        #[cfg(any(feature = "wgpu", feature = "wgpu-spirv", feature = "cuda"))]
+        for device in diffkern::gradcheck::devices()? {
+            $kernel::devicecheck(&device, $($arg),*)?;
+        }
+    };
+}
 
 const DX: f64 = 0.1;
 const DT: f64 = 1e-3;
@@ -43,7 +54,8 @@ fn particles_to_grid_plane() -> Result<()> {
         let material = dev.array(&packed(&mut r, n))?;
         let (planes, friction, touching) = (dev.array(&planes())?, dev.array(&[0.3, 0.2])?, dev.array(&[0, 1])?);
         let (f_next, grid) = (dev.zeros(n)?, dev.zeros((NODES * NODES) as usize)?);
-        particles_to_grid_2d::gradcheck(
+        check!(
+            particles_to_grid_2d,
             n,
             &x,
             &v,
@@ -62,8 +74,8 @@ fn particles_to_grid_plane() -> Result<()> {
             NODES,
             NODES,
             2,
-            law,
-        )?;
+            law
+        );
     }
     Ok(())
 }
@@ -81,7 +93,8 @@ fn particles_to_grid_space() -> Result<()> {
         let material = dev.array(&packed(&mut r, n))?;
         let (planes, friction, touching) = (dev.array(&planes())?, dev.array(&[0.3, 0.2])?, dev.array(&[0, 1])?);
         let (f_next, grid) = (dev.zeros(n)?, dev.zeros((NODES * NODES * NODES) as usize)?);
-        particles_to_grid_3d::gradcheck(
+        check!(
+            particles_to_grid_3d,
             n,
             &x,
             &v,
@@ -102,8 +115,8 @@ fn particles_to_grid_space() -> Result<()> {
             NODES,
             NODES,
             2,
-            law,
-        )?;
+            law
+        );
     }
     Ok(())
 }
@@ -124,13 +137,13 @@ fn grid_update() -> Result<()> {
     let nodes = r.many(n, |r| Vec3::new(r.between(-2.0, 2.0), r.between(-2.0, 2.0), r.between(0.5, 1.5)));
     let (nodes, out) = (dev.array(&nodes)?, dev.zeros(n)?);
     let gravity = dev.array(&[Vec2::new(0.5, -9.8)])?;
-    update_grid_2d::gradcheck(n, &nodes, &masks, &planes, &kinds, &friction, &gravity, &damping, &out, DT, 0.6, 4)?;
+    check!(update_grid_2d, n, &nodes, &masks, &planes, &kinds, &friction, &gravity, &damping, &out, DT, 0.6, 4);
 
     let nodes =
         r.many(n, |r| Vec4::new(r.between(-2.0, 2.0), r.between(-2.0, 2.0), r.between(-2.0, 2.0), r.between(0.5, 1.5)));
     let (nodes, out) = (dev.array(&nodes)?, dev.zeros(n)?);
     let gravity = dev.array(&[Vec3::new(0.5, -9.8, 0.1)])?;
-    update_grid_3d::gradcheck(n, &nodes, &masks, &planes, &kinds, &friction, &gravity, &damping, &out, DT, 0.6, 4)?;
+    check!(update_grid_3d, n, &nodes, &masks, &planes, &kinds, &friction, &gravity, &damping, &out, DT, 0.6, 4);
     Ok(())
 }
 
@@ -142,12 +155,12 @@ fn grid_to_particles() -> Result<()> {
     let x = dev.array(&r.many(n, |r| r.vec2(0.2, 0.5)))?;
     let u = dev.array(&r.many((NODES * NODES) as usize, |r| r.vec2(-1.0, 1.0)))?;
     let (x1, v1, c1) = (dev.zeros(n)?, dev.zeros(n)?, dev.zeros(n)?);
-    grid_to_particles_2d::gradcheck(n, &x, &u, &x1, &v1, &c1, 0.01, 0.02, 1.0 / DX, DT, NODES, NODES)?;
+    check!(grid_to_particles_2d, n, &x, &u, &x1, &v1, &c1, 0.01, 0.02, 1.0 / DX, DT, NODES, NODES);
 
     let x = dev.array(&r.many(n, |r| r.vec3(0.2, 0.5)))?;
     let u = dev.array(&r.many((NODES * NODES * NODES) as usize, |r| r.vec3(-1.0, 1.0)))?;
     let (x1, v1, c1) = (dev.zeros(n)?, dev.zeros(n)?, dev.zeros(n)?);
-    grid_to_particles_3d::gradcheck(n, &x, &u, &x1, &v1, &c1, 0.01, 0.02, 0.0, 1.0 / DX, DT, NODES, NODES, NODES)?;
+    check!(grid_to_particles_3d, n, &x, &u, &x1, &v1, &c1, 0.01, 0.02, 0.0, 1.0 / DX, DT, NODES, NODES, NODES);
     Ok(())
 }
 
@@ -159,15 +172,15 @@ fn packing_distances_and_surfaces() -> Result<()> {
     let each = |r: &mut Random| r.between(0.5, 2.0);
     let (mu, lambda) = (dev.array(&r.many(n, each))?, dev.array(&[1.3])?);
     let (eta, rho, volume) = (dev.array(&[0.2])?, dev.array(&r.many(n, each))?, dev.array(&r.many(n, each))?);
-    pack_material::gradcheck(n, &mu, &lambda, &eta, &rho, &volume, &dev.zeros(n)?)?;
+    check!(pack_material, n, &mu, &lambda, &eta, &rho, &volume, &dev.zeros(n)?);
 
     let (x, t) = (dev.array(&r.many(n, |r| r.vec2(0.0, 1.0)))?, dev.array(&[Vec2::new(0.3, 0.2)])?);
-    square_distance_2d::gradcheck(n, &x, &t, &dev.zeros(n)?)?;
+    check!(square_distance_2d, n, &x, &t, &dev.zeros(n)?);
     let (x, t) = (dev.array(&r.many(n, |r| r.vec3(0.0, 1.0)))?, dev.array(&[Vec3::new(0.3, 0.2, 0.1)])?);
-    square_distance_3d::gradcheck(n, &x, &t, &dev.zeros(n)?)?;
+    check!(square_distance_3d, n, &x, &t, &dev.zeros(n)?);
 
     let index: Vec<u32> = (0..16).map(|k| (k * 5 % 6) as u32).collect();
     let (index, weight) = (dev.array(&index)?, dev.array(&r.many(16, each))?);
-    interpolate_3d::gradcheck(2usize, &x, &index, &weight, &dev.zeros(2)?)?;
+    check!(interpolate_3d, 2usize, &x, &index, &weight, &dev.zeros(2)?);
     Ok(())
 }
