@@ -26,7 +26,7 @@ struct Inner {
 pub(crate) enum Kind {
     Cpu,
     #[cfg(feature = "cubecl")]
-    Cube(crate::backend::cubecl::CubeDevice),
+    Cube(Box<crate::backend::cubecl::CubeDevice>),
 }
 
 impl PartialEq for Device {
@@ -132,7 +132,7 @@ impl Device {
         if let Some(device) = open.iter().find(|d| d.name() == name) {
             return Ok(device.clone());
         }
-        let device = Device::new(name, Kind::Cube(CubeDevice::open(name)?));
+        let device = Device::new(name, Kind::Cube(Box::new(CubeDevice::open(name)?)));
         open.push(device.clone());
         Ok(device)
     }

@@ -88,8 +88,9 @@ pub fn on_device(
             for (k, (&a, &b)) in found.iter().zip(&expected).enumerate() {
                 let floor = b.abs().max(CANCELLED * size);
                 let difference = if a == b { 0.0 } else { (a - b).abs() };
-                // Not a number is an error, too.
-                if !(difference <= (TOLERANCE * floor).max(rounding)) {
+                // Not for what is not a number.
+                let fine = difference <= (TOLERANCE * floor).max(rounding);
+                if !fine {
                     return Err(wrong(what, param, k, &a, &b));
                 }
                 worst = worst.max(if difference == 0.0 { 0.0 } else { difference / floor });

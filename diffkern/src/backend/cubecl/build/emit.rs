@@ -189,7 +189,7 @@ impl Emit {
         let bits = self.u32((value as f32).to_bits());
         let zero = self.zero_bits.unwrap_or(self.u32(0));
         let bits = self.binary(|a| Bitwise::BitwiseOr(a).into(), bits, zero, U32);
-        self.from_bits(bits)
+        self.float_of(bits)
     }
 
     pub fn unary(&mut self, op: impl FnOnce(UnaryOperator) -> Operation, input: Variable, ty: StorageType) -> Variable {
@@ -215,7 +215,7 @@ impl Emit {
     }
 
     /// `f32` from its bits.
-    pub fn from_bits(&mut self, a: Variable) -> Variable {
+    pub fn float_of(&mut self, a: Variable) -> Variable {
         self.unary(|a| Operator::Reinterpret(a).into(), a, F32)
     }
 

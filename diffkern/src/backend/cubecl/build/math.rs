@@ -118,7 +118,7 @@ impl Emit {
         let x = self.bin(Bin::And, x, self.u32(0x7fff_ffff));
         let of = self.bin(Bin::And, of, self.u32(0x8000_0000));
         let bits = self.bin(Bin::Or, x, of);
-        self.from_bits(bits)
+        self.float_of(bits)
     }
 
     pub(super) fn less(&mut self, x: Variable, bound: f64) -> Variable {
@@ -201,7 +201,7 @@ impl Emit {
         let biased = self.add(k, self.i32(127));
         let biased = self.cast(biased, U32);
         let bits = self.bin(Bin::Shl, biased, self.u32(23));
-        self.from_bits(bits)
+        self.float_of(bits)
     }
 
     fn ln(&mut self, x: Variable) -> Variable {
@@ -215,7 +215,7 @@ impl Emit {
         let exponent = self.sub(exponent, bias);
         let mantissa = self.bin(Bin::And, bits, self.u32(0x007f_ffff));
         let mantissa = self.bin(Bin::Or, mantissa, self.u32(0x3f80_0000));
-        let m = self.from_bits(mantissa);
+        let m = self.float_of(mantissa);
         // m in [sqrt(1/2), sqrt(2)]
         let bound = self.f(std::f64::consts::SQRT_2);
         let big = self.cmp(Cmp::Gt, m, bound);

@@ -150,12 +150,12 @@ impl Builder {
         let exchange =
             |b: &mut Self, put: Variable| b.e.register(AtomicOp::Swap(BinaryOperator { lhs: pointer, rhs: put }), U32);
         let taken = exchange(self, self.e.u32(0));
-        let taken = self.e.from_bits(taken);
+        let taken = self.e.float_of(taken);
         let mine = self.e.read(carried);
         let sum = self.e.add(taken, mine);
         let sum = self.e.bits(sum);
         let found = exchange(self, sum);
-        let left = self.e.from_bits(found);
+        let left = self.e.float_of(found);
         self.e.assign(carried, left);
         // Either zero.
         let magnitude = self.e.bin(Bin::And, found, self.e.u32(0x7fff_ffff));
