@@ -1,4 +1,4 @@
-//! What a workload is, and how it is timed: forward and forward plus backward in turn, medians of wall and CPU time.
+//! What a workload is, and how it is timed: forward and forward plus backward in turn, median of wall and mean of CPU time.
 
 use std::time::Instant;
 
@@ -27,7 +27,9 @@ pub trait Workload {
 }
 
 pub struct Sample {
+    /// Median.
     pub wall: f64,
+    /// Mean: the system counts in ticks of 10 ms, which add up over the repetitions.
     pub cpu: f64,
     pub range: [f64; 2],
 }
@@ -55,7 +57,7 @@ pub fn time(workload: &dyn Workload, reps: usize) -> Result<Timing> {
             Ok(())
         })?);
     }
-    Ok(Timing { forward: median(forward), both: median(both), first, result })
+    Ok(Timing { forward: summary(&forward), both: summary(&both), first, result })
 }
 
 fn clocked(work: impl FnOnce() -> Result<()>) -> Result<(f64, f64)> {
@@ -64,14 +66,11 @@ fn clocked(work: impl FnOnce() -> Result<()>) -> Result<(f64, f64)> {
     Ok((wall.elapsed().as_secs_f64(), user_cpu_s() - cpu))
 }
 
-fn median(samples: Vec<(f64, f64)>) -> Sample {
-    let sorted = |mut v: Vec<f64>| {
-        v.sort_by(f64::total_cmp);
-        v
-    };
-    let walls = sorted(samples.iter().map(|s| s.0).collect());
-    let cpus = sorted(samples.iter().map(|s| s.1).collect());
-    Sample { wall: walls[walls.len() / 2], cpu: cpus[cpus.len() / 2], range: [walls[0], walls[walls.len() - 1]] }
+fn summary(samples: &[(f64, f64)]) -> Sample {
+    let mut walls: Vec<f64> = samples.iter().map(|s| s.0).collect();
+    walls.sort_by(f64::total_cmp);
+    let cpu = samples.iter().map(|s| s.1).sum::<f64>() / samples.len() as f64;
+    Sample { wall: walls[walls.len() / 2], cpu, range: [walls[0], walls[walls.len() - 1]] }
 }
 
 /// User CPU seconds of this process; 0 where the system does not say.
