@@ -1,108 +1,69 @@
 //! The workloads that are timed in other frameworks too: `workloads w1 --particles 8192 --grid 128 --steps 128`.
 //!
-//! Each prints one line of JSON: median seconds of the forward run and of forward plus backward, and how far loss and
+//! Each prints one line of JSON: seconds of the forward run and of forward plus backward, and how far loss and
 //! gradients are from reference values in f64, on the small case always and on the full case where its sizes are given.
 
+mod args;
 mod golden;
 mod harness;
 mod mpm;
 mod saxpy;
 mod springs;
 
-use anyhow::{Context, Result};
-use clap::{Parser, ValueEnum};
+use std::process::ExitCode;
+
+use anyhow::Result;
 use diffkern::Device;
 
+use args::{Args, Refusal, Which};
 use harness::{Sizes, Workload};
 
-/// Times a workload and checks its gradients.
-#[derive(Parser)]
-#[command(name = "workloads", version)]
-struct Args {
-    /// Which workload.
-    workload: Which,
-    /// Particles, points or elements; the full size if left out.
-    #[arg(long)]
-    particles: Option<usize>,
-    /// Grid cells per axis, or points per side of the sheet.
-    #[arg(long)]
-    grid: Option<usize>,
-    /// Time steps, or launches of the chain.
-    #[arg(long)]
-    steps: Option<usize>,
-    /// cpu, wgpu, cuda or best.
-    #[arg(long, default_value = "cpu")]
-    device: String,
-    /// Timed repetitions; the median counts.
-    #[arg(long, default_value_t = 5)]
-    reps: usize,
-    /// Leave out the check against the reference of the small case.
-    #[arg(long)]
-    no_check: bool,
-}
+/// What the shell gets for arguments that make no sense.
+const USAGE: u8 = 2;
 
-#[derive(Clone, Copy, ValueEnum)]
-enum Which {
-    /// 2D elastic block, MLS-MPM.
-    W1,
-    /// 3D elastic block, MLS-MPM.
-    W2,
-    /// A sheet of springs.
-    W3,
-    /// A chain of y = a y + x.
-    W4,
-}
-
-impl Which {
-    fn name(self) -> (&'static str, &'static str) {
-        match self {
-            Which::W1 => ("w1", "mpm2d"),
-            Which::W2 => ("w2", "mpm3d"),
-            Which::W3 => ("w3", "springs"),
-            Which::W4 => ("w4", "saxpy-chain"),
+fn main() -> ExitCode {
+    let args = match Args::read(std::env::args_os()) {
+        Ok(args) => args,
+        Err(Refusal::Help(text)) => {
+            print!("{text}");
+            return ExitCode::SUCCESS;
         }
-    }
-
-    fn full(self) -> Sizes {
-        match self {
-            Which::W1 => Sizes { particles: 8192, grid: 128, steps: 128 },
-            Which::W2 => Sizes { particles: 32768, grid: 64, steps: 64 },
-            Which::W3 => Sizes { particles: 4096, grid: 64, steps: 256 },
-            Which::W4 => Sizes { particles: 1_000_000, grid: 0, steps: 100 },
-        }
-    }
-
-    fn small(self) -> Sizes {
-        match self {
-            Which::W1 => Sizes { particles: 512, grid: 32, steps: 64 },
-            Which::W2 => Sizes { particles: 512, grid: 16, steps: 32 },
-            Which::W3 => Sizes { particles: 256, grid: 16, steps: 64 },
-            Which::W4 => Sizes { particles: 4096, grid: 0, steps: 20 },
-        }
-    }
-
-    fn build(self, device: &Device, sizes: Sizes) -> Result<Box<dyn Workload>> {
-        Ok(match self {
-            Which::W1 => Box::new(mpm::plane(device, sizes)?),
-            Which::W2 => Box::new(mpm::space(device, sizes)?),
-            Which::W3 => Box::new(springs::Springs::new(device, sizes)?),
-            Which::W4 => Box::new(saxpy::Saxpy::new(device, sizes)?),
-        })
-    }
-}
-
-fn main() -> Result<()> {
-    let args = Args::parse();
-    let device = Device::by_name(&args.device).with_context(|| format!("--device {}", args.device))?;
-    let (id, name) = args.workload.name();
-    let full = args.workload.full();
-    let sizes = Sizes {
-        particles: args.particles.unwrap_or(full.particles),
-        grid: args.grid.unwrap_or(full.grid),
-        steps: args.steps.unwrap_or(full.steps),
+        Err(Refusal::Wrong(message)) => return refuse(&message),
     };
+    let (device, sizes) = match args.device().and_then(|device| Ok((device, args.sizes()?))) {
+        Ok(found) => found,
+        Err(message) => return refuse(&message),
+    };
+    match run(&args, &device, sizes) {
+        Ok(line) => {
+            println!("{line}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn refuse(message: &str) -> ExitCode {
+    eprintln!("error: {message}");
+    ExitCode::from(USAGE)
+}
+
+fn build(which: Which, device: &Device, sizes: Sizes) -> Result<Box<dyn Workload>> {
+    Ok(match which {
+        Which::W1 => Box::new(mpm::plane(device, sizes)?),
+        Which::W2 => Box::new(mpm::space(device, sizes)?),
+        Which::W3 => Box::new(springs::Springs::new(device, sizes)?),
+        Which::W4 => Box::new(saxpy::Saxpy::new(device, sizes)?),
+    })
+}
+
+fn run(args: &Args, device: &Device, sizes: Sizes) -> Result<serde_json::Value> {
+    let (id, name) = args.workload.name();
     let started = std::time::Instant::now();
-    let workload = args.workload.build(&device, sizes)?;
+    let workload = build(args.workload, device, sizes)?;
     let build_s = started.elapsed().as_secs_f64();
     let timing = harness::time(&*workload, args.reps)?;
     let mut line = serde_json::json!({
@@ -125,15 +86,14 @@ fn main() -> Result<()> {
         "grad_norm_b": golden::norm(&timing.result.b),
         "sizes": { "particles": sizes.particles, "grid": sizes.grid, "steps": sizes.steps },
     });
-    if sizes == full
+    if sizes == args.workload.full()
         && let Some(reference) = golden::full(id)?
     {
         line["full_vs_golden"] = golden::compare(&timing.result, &reference);
     }
     if !args.no_check {
-        let small = args.workload.build(&device, args.workload.small())?.forward_backward()?;
+        let small = build(args.workload, device, args.workload.small())?.forward_backward()?;
         line["check"] = golden::compare(&small, &golden::small(id)?);
     }
-    println!("{line}");
-    Ok(())
+    Ok(line)
 }
