@@ -1,0 +1,5 @@
+//! What the benches and their tests share.
+
+#![deny(missing_docs)]
+
+pub mod kernels;
