@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use anyhow::Result;
+use serde::Serialize;
 
 /// Sizes of a workload, as in its definition.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -51,25 +52,33 @@ pub fn time(workload: &dyn Workload, reps: usize) -> Result<Timing> {
     let mut result = workload.forward_backward()?;
     let (mut forward, mut both) = (Vec::new(), Vec::new());
     for _ in 0..reps.max(1) {
-        forward.push(clocked(|| workload.forward().map(drop))?);
-        both.push(clocked(|| {
-            result = workload.forward_backward()?;
-            Ok(())
-        })?);
+        forward.push(clocked(|| workload.forward())?.1);
+        let (gradients, spent) = clocked(|| workload.forward_backward())?;
+        result = gradients;
+        both.push(spent);
     }
     Ok(Timing { forward: summary(&forward), both: summary(&both), first, result })
 }
 
-fn clocked(work: impl FnOnce() -> Result<()>) -> Result<(f64, f64)> {
-    let (cpu, wall) = (user_cpu_s(), Instant::now());
-    work()?;
-    Ok((wall.elapsed().as_secs_f64(), user_cpu_s() - cpu))
+/// Seconds that some work took.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Spent {
+    pub wall: f64,
+    /// Of all threads, in user mode.
+    pub cpu: f64,
 }
 
-fn summary(samples: &[(f64, f64)]) -> Sample {
-    let mut walls: Vec<f64> = samples.iter().map(|s| s.0).collect();
+/// Does some work and says how long it took.
+pub fn clocked<R, E>(work: impl FnOnce() -> Result<R, E>) -> Result<(R, Spent), E> {
+    let (cpu, wall) = (user_cpu_s(), Instant::now());
+    let result = work()?;
+    Ok((result, Spent { wall: wall.elapsed().as_secs_f64(), cpu: user_cpu_s() - cpu }))
+}
+
+fn summary(samples: &[Spent]) -> Sample {
+    let mut walls: Vec<f64> = samples.iter().map(|s| s.wall).collect();
     walls.sort_by(f64::total_cmp);
-    let cpu = samples.iter().map(|s| s.1).sum::<f64>() / samples.len() as f64;
+    let cpu = samples.iter().map(|s| s.cpu).sum::<f64>() / samples.len() as f64;
     Sample { wall: walls[walls.len() / 2], cpu, range: [walls[0], walls[walls.len() - 1]] }
 }
 

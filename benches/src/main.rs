@@ -4,19 +4,15 @@
 //! gradients are from reference values in f64, on the small case always and on the full case where its sizes are given.
 
 mod args;
-mod golden;
-mod harness;
-mod mpm;
-mod saxpy;
-mod springs;
 
 use std::process::ExitCode;
 
 use anyhow::Result;
+use benches::harness::{Sizes, Workload};
+use benches::{golden, harness, mpm, saxpy, springs};
 use diffkern::Device;
 
 use args::{Args, Refusal, Which};
-use harness::{Sizes, Workload};
 
 /// What the shell gets for arguments that make no sense.
 const USAGE: u8 = 2;
