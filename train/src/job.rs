@@ -145,30 +145,57 @@ pub struct Outcome {
     pub warnings: Vec<String>,
 }
 
-/// Outcome of `--check-gradient`: the gradient in use against differences, along random directions.
+/// Outcome of `--check-gradient`: the gradient of the whole program against differences, at some materials, each along a
+/// random direction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GradientCheck {
-    /// Where it was taken.
-    pub at: Values,
-    /// One per direction.
+    /// Steps of the simulator.
+    pub steps: usize,
+    /// Frames rendered and compared with the video.
+    pub frames: usize,
+    /// The discretisation.
+    pub discretisation: Discretisation,
+    /// One per seed.
     pub directions: Vec<DirectionCheck>,
-    /// Bound that the relative errors are held to, with the reason (scalar, steps).
+    /// Draws that met a kink, where differences say nothing; the seed was drawn again.
+    pub kinks: Vec<Kink>,
+    /// Bound that the relative errors are held to; it depends on the scalar.
     pub bound: f64,
-    /// Whether every direction is within the bounds.
+    /// Whether there is a direction for each seed, all within the bounds.
     pub passed: bool,
 }
 
 /// One direction of a gradient check.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DirectionCheck {
-    /// Directional derivative by the gradient in use.
+    /// What material and direction were drawn from.
+    pub seed: u64,
+    /// Where the derivative was taken.
+    pub at: Values,
+    /// Directional derivative by the adjoint.
     pub analytic: f64,
+    /// By forward mode, which the search uses.
+    pub forward: f64,
     /// By central differences, best of a ladder.
     pub numeric: f64,
-    /// Relative error.
+    /// Relative error of the worse of the two.
     pub error: f64,
     /// Taylor rate with the gradient; 2 is exact.
     pub taylor_rate: f64,
     /// Taylor rate without it; 1 shows that the test can fail.
     pub taylor_rate_without: f64,
+}
+
+/// A draw whose one-sided derivatives differ however small the step: a branch on a real switches there, as when a
+/// particle touches the floor or an edge passes a pixel.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Kink {
+    /// What material and direction were drawn from.
+    pub seed: u64,
+    /// Where it is.
+    pub at: Values,
+    /// Derivative from the one side.
+    pub left: f64,
+    /// From the other.
+    pub right: f64,
 }

@@ -2,7 +2,7 @@
 
 use std::io::{Write, stdout};
 use std::path::Path;
-use train::job::{Ending, GradientCheck, Outcome, Parameter};
+use train::job::{Ending, GradientCheck, Outcome, Parameter, Values};
 use train::run::Finished;
 
 /// Writes a line where programs read it.
@@ -15,12 +15,7 @@ pub(super) fn print(line: &str) {
 pub(super) fn finished(done: &Finished, folder: &Path) {
     let outcome = &done.outcome;
     let head = ["parameter", "unit", "initial", "found", "95 % interval"].map(str::to_owned);
-    let rows: Vec<_> = std::iter::once(head).chain(outcome.parameters.iter().map(row)).collect();
-    let widths: Vec<usize> = (0..5).map(|c| rows.iter().map(|r| r[c].len()).max().unwrap_or(0)).collect();
-    for row in &rows {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
-        print(cells.collect::<Vec<_>>().join("  ").trim_end());
-    }
+    columns(&std::iter::once(head).chain(outcome.parameters.iter().map(row)).collect::<Vec<_>>());
     print("");
     print(&loss(outcome));
     if outcome.viscosity > 0.0 {
@@ -77,15 +72,41 @@ pub(super) fn number(value: f64) -> String {
 
 /// The directions of a gradient check.
 pub(super) fn gradient(check: &GradientCheck) {
-    print("gradient in use against central differences:");
-    print("analytic            numeric             relative error  Taylor rate  without gradient");
-    for d in &check.directions {
+    print(&format!(
+        "gradient of the whole program against central differences: {} particles, {} steps, {} frames",
+        check.discretisation.particles, check.steps, check.frames
+    ));
+    let head = ["seed", "at", "adjoint", "forward mode", "differences", "error", "Taylor rate", "without gradient"];
+    let rows = check.directions.iter().map(|d| {
+        let derivatives = [d.analytic, d.forward, d.numeric].map(|v| format!("{v:.9e}"));
+        let [adjoint, forward, numeric] = derivatives;
+        let (rate, without) = (format!("{:.3}", d.taylor_rate), format!("{:.3}", d.taylor_rate_without));
+        [d.seed.to_string(), values(&d.at), adjoint, forward, numeric, format!("{:.1e}", d.error), rate, without]
+    });
+    columns(&std::iter::once(head.map(str::to_owned)).chain(rows).collect::<Vec<_>>());
+    for kink in &check.kinks {
         print(&format!(
-            "{:<18.10e}  {:<18.10e}  {:<14.2e}  {:<11.4}  {:.4}",
-            d.analytic, d.numeric, d.error, d.taylor_rate, d.taylor_rate_without
+            "seed {}: {} is at a kink, the one-sided derivatives are {:.9e} and {:.9e}: differences say nothing, drawn again",
+            kink.seed,
+            values(&kink.at),
+            kink.left,
+            kink.right
         ));
     }
     let verdict = if check.passed { "passed" } else { "FAILED" };
     print(&format!("gradient check {verdict}, bound {:.1e}", check.bound));
     print("");
+}
+
+fn values(values: &Values) -> String {
+    values.iter().map(|(name, value)| format!("{name}={}", number(*value))).collect::<Vec<_>>().join(" ")
+}
+
+/// Prints cells, each column as wide as its widest.
+fn columns<const N: usize>(rows: &[[String; N]]) {
+    let widths: Vec<usize> = (0..N).map(|c| rows.iter().map(|r| r[c].len()).max().unwrap_or(0)).collect();
+    for row in rows {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        print(cells.collect::<Vec<_>>().join("  ").trim_end());
+    }
 }

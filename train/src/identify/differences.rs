@@ -1,7 +1,6 @@
 //! A function of one variable against its derivative.
 
 use crate::error::Result;
-use crate::job::DirectionCheck;
 
 /// Steps of a ladder shrink by this factor.
 const RATIO: f64 = 0.25;
@@ -16,19 +15,39 @@ struct Ladder {
     below: Vec<f64>,
 }
 
+/// What a function's values around 0 say of its derivative there.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Comparison {
+    /// It exists.
+    Smooth {
+        numeric: f64,
+        /// Taylor rates with the slope given and without.
+        rate: f64,
+        rate_without: f64,
+    },
+    /// The one-sided derivatives differ.
+    Kink { left: f64, right: f64 },
+}
+
 /// Compares `slope` with the derivative of `f` at 0; the ladder of differences begins with steps of `first`, `noise` is
-/// the relative rounding error of `f`.
-pub(super) fn compare(f: impl Fn(f64) -> Result<f64>, slope: f64, first: f64, noise: f64) -> Result<DirectionCheck> {
+/// the relative rounding error of `f`, and one-sided derivatives that differ by a share of `bound` are two.
+pub(super) fn compare(
+    f: impl Fn(f64) -> Result<f64>,
+    slope: f64,
+    first: f64,
+    noise: f64,
+    bound: f64,
+) -> Result<Comparison> {
     let steps: Vec<f64> = (0..STEPS).map(|k| first * RATIO.powi(k as i32)).collect();
     let side = |sign: f64| steps.iter().map(|h| f(sign * h)).collect::<Result<Vec<f64>>>();
     let ladder = Ladder { here: f(0.0)?, above: side(1.0)?, below: side(-1.0)?, steps };
-    let numeric = ladder.plateau();
-    Ok(DirectionCheck {
-        analytic: slope,
-        numeric,
-        error: (slope - numeric).abs() / slope.abs().max(numeric.abs()).max(f64::MIN_POSITIVE),
-        taylor_rate: ladder.rate(slope, noise),
-        taylor_rate_without: ladder.rate(0.0, noise),
+    Ok(match ladder.kink(noise, bound) {
+        Some((left, right)) => Comparison::Kink { left, right },
+        None => Comparison::Smooth {
+            numeric: ladder.plateau(),
+            rate: ladder.rate(slope, noise),
+            rate_without: ladder.rate(0.0, noise),
+        },
     })
 }
 
@@ -46,6 +65,19 @@ impl Ladder {
         best.map_or_else(|| self.central(0), |(_, b)| b)
     }
 
+    /// Left and right derivative where they differ. Of a smooth function they approach each other as fast as the step
+    /// shrinks; at a kink their difference stays.
+    fn kink(&self, noise: f64, bound: f64) -> Option<(f64, f64)> {
+        let last = self.steps.len() - 3;
+        let sides =
+            |k: usize| ((self.here - self.below[k]) / self.steps[k], (self.above[k] - self.here) / self.steps[k]);
+        let gap = |k: usize| (sides(k).1 - sides(k).0).abs();
+        let (left, right) = sides(last);
+        let rounding = 1e2 * noise * self.here.abs() / self.steps[last];
+        let differ = gap(last) > rounding + bound * left.abs().max(right.abs());
+        (differ && gap(last) > 0.3 * gap(last - 2)).then_some((left, right))
+    }
+
     /// Order at which `f(h) - f(0) - h slope` shrinks, from the smallest steps at which it is not rounding.
     fn rate(&self, slope: f64, noise: f64) -> f64 {
         let remainder = |k: usize| (self.above[k] - self.here - self.steps[k] * slope).abs();
@@ -59,13 +91,33 @@ impl Ladder {
 mod tests {
     use super::*;
 
+    const NOISE: f64 = f64::EPSILON;
+
+    fn smooth(f: impl Fn(f64) -> Result<f64>, slope: f64) -> (f64, f64, f64) {
+        match compare(f, slope, 1e-2, NOISE, 1e-6).unwrap() {
+            Comparison::Smooth { numeric, rate, rate_without } => (numeric, rate, rate_without),
+            kink => panic!("{kink:?}"),
+        }
+    }
+
     #[test]
     fn a_right_slope_has_rate_two_and_a_wrong_one_rate_one() {
         let f = |t: f64| Ok((1.0 + t).powi(3) + (2.0 * t).sin());
-        let right = compare(f, 5.0, 1e-2, f64::EPSILON).unwrap();
-        assert!(right.error < 1e-9 && (right.taylor_rate - 2.0).abs() < 0.05, "{right:?}");
-        assert!((right.taylor_rate_without - 1.0).abs() < 0.05, "{right:?}");
-        let wrong = compare(f, 5.001, 1e-2, f64::EPSILON).unwrap();
-        assert!(wrong.error > 1e-4 && wrong.taylor_rate < 1.5, "{wrong:?}");
+        let (numeric, rate, rate_without) = smooth(f, 5.0);
+        assert!((numeric / 5.0 - 1.0).abs() < 1e-9 && (rate - 2.0).abs() < 0.05, "{numeric} {rate}");
+        assert!((rate_without - 1.0).abs() < 0.05, "{rate_without}");
+        let (_, rate, _) = smooth(f, 5.001);
+        assert!(rate < 1.5, "{rate}");
+    }
+
+    #[test]
+    fn a_kink_at_the_point_is_told_and_one_beside_it_is_stepped_over() {
+        let kinked = |at: f64| move |t: f64| Ok(3.0 + t + 1e-4 * (t - at).abs() + t * t);
+        match compare(kinked(0.0), 1.0, 1e-2, NOISE, 1e-6).unwrap() {
+            Comparison::Kink { left, right } => assert!((right - left - 2e-4).abs() < 1e-4, "{left} {right}"),
+            smooth => panic!("{smooth:?}"),
+        }
+        let (numeric, ..) = smooth(kinked(1e-3), 1.0 - 1e-4);
+        assert!((numeric / (1.0 - 1e-4) - 1.0).abs() < 1e-8, "{numeric}");
     }
 }

@@ -77,9 +77,9 @@ impl<F: Float> Program<F> {
         Discretisation { dx: model.grid().dx(), dt: model.dt(), particles: self.start.len() }
     }
 
-    /// Steps of the simulator from one frame to the next.
-    pub(super) fn steps_per_frame(&self) -> usize {
-        self.block.steps_per_frame
+    /// Steps of the simulator from the first frame to the last.
+    pub(super) fn steps(&self) -> usize {
+        self.block.steps_per_frame * (self.frames - 1)
     }
 
     /// Silhouettes of the first `frames` frames of this material.
