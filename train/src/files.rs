@@ -59,7 +59,8 @@ pub fn prepare_folder(folder: &Path) -> Result<()> {
         if let Some(made) = missing {
             remove_empty(folder, &made);
         }
-        Error::write(folder, e)
+        let expected = format!("{e}, expected a folder that takes a file of {} MiB", PROBE >> 20);
+        Error::write(folder, io::Error::new(e.kind(), expected))
     })
 }
 

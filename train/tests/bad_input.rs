@@ -69,6 +69,22 @@ const VIDEO_CASES: &[Case] = &[
     ),
     ("empty_mesh", |v| mesh(v, "# nothing\n"), &["box.obj", "empty", "at least one face"]),
     ("face_out_of_range", |v| mesh(v, "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4\n"), &["box.obj:4:", "face", "1..=3"]),
+    (
+        "infinite_mesh",
+        |v| mesh(v, "v 0 0 0\nv 1 0 0\nv 0 inf 0\nf 1 2 3\n"),
+        &["box.obj:3:", "vertex", "three finite numbers"],
+    ),
+    ("mesh_without_faces", |v| mesh(v, "v 0 0 0\nv 1 0 0\nv 0 1 0\n"), &["box.obj", "empty", "at least one face"]),
+    ("scene_is_a_folder", scene_folder, &["scene.json", "cannot be read"]),
+    ("scene_is_no_text", |v| fs::write(v.join("scene.json"), [0xff, 0xfe]).unwrap(), &["scene.json", "UTF-8"]),
+    (
+        "truncated_json",
+        |v| fs::write(v.join("scene.json"), "{\"name\": ").unwrap(),
+        &["scene.json:1:", "malformed JSON"],
+    ),
+    ("no_frames", |v| edit_scene(v, "/num_frames", json!(0)), &["num_frames", "2 to 10000"]),
+    ("frozen", |v| edit_scene(v, "/frame_rate", json!(-32)), &["frame_rate", "-32", "positive"]),
+    ("negative_range", |v| edit_scene(v, "/unknowns/mu/range", json!([-9.0, 4.0])), &["unknowns.mu.range", "positive"]),
     ("missing_mesh", |v| edit_scene(v, "/object", json!({"mesh": "no.obj"})), &["no.obj", "cannot be read"]),
 ];
 
@@ -101,6 +117,10 @@ fn wrong_arguments_are_refused() {
         (&["identify", "video", "--frobnicate"], &["--frobnicate"]),
         (&["identify"], &["FOLDER"]),
         (&["identify", "--resume", "video"], &["video", "no run to resume"]),
+        (&["identify", "video", "--unknown", "mu", "--set", "lambda=-5"], &["fixed", "lambda = -5", "positive"]),
+        (&["identify", "video", "--set", "softness=5"], &["--set", "softness", "mu, lambda"]),
+        (&["simulate", "absent", "--set", "mu=5e3,lambda=1e4"], &["absent", "no such folder"]),
+        (&["simulate", "video", "--set", "mu=5e3,lambda=1e4", "--out", "video"], &["out", "video", "expected another"]),
         (&["simulate", "video", "--set", "mu=-5,lambda=1e4"], &["set", "mu = -5", "positive"]),
         (&["simulate", "video", "--set", "mu=5000"], &["lambda", "--set lambda=VALUE"]),
         (&["run", "absent.ron"], &["absent.ron", "cannot be read"]),
@@ -138,27 +158,67 @@ fn wrong_experiments_are_refused_with_line_and_column() {
 }
 
 #[test]
+fn damaged_runs_are_not_resumed() {
+    const CONFIG: &str = "Identify(folder: \"../video\")";
+    let cases = [
+        ("Identify(folder: ", None, "config.ron:1:", "Expected"),
+        ("Simulate(folder: \"../video\", set: {})", None, "config.ron", "expected Identify"),
+        (CONFIG, None, "meta.json", "cannot be read"),
+        (CONFIG, Some("{\"version\""), "meta.json:1:", "malformed JSON"),
+    ];
+    let folder = fresh("damaged_run");
+    copy_sample(&folder);
+    let run = folder.join("run");
+    fs::create_dir(&run).unwrap();
+    for (config, meta, place, problem) in cases {
+        fs::write(run.join("config.ron"), config).unwrap();
+        if let Some(text) = meta {
+            fs::write(run.join("meta.json"), text).unwrap();
+        }
+        let output = diffkern(&folder, &["identify", "--resume", "run"]).output().unwrap();
+        assert_refused(config, &output, &[place, problem]);
+        let files = fs::read_dir(&run).unwrap().count();
+        assert_eq!(files, 1 + usize::from(meta.is_some()), "{config}: something was written");
+    }
+}
+
+/// Both jobs, without the folder to write to.
+const JOBS: [&[&str]; 2] = [&["identify", "video"], &["simulate", "video", "--set", "mu=5e3,lambda=1e4"]];
+
+#[test]
 fn output_that_cannot_be_written_is_refused_before_any_work() {
     let folder = fresh("unwritable");
     copy_sample(&folder);
     fs::write(folder.join("file"), "kept").unwrap();
-    for out in ["file/out", "file"] {
-        let output = diffkern(&folder, &["identify", "video", "--out", out]).output().unwrap();
-        assert_refused(out, &output, &["cannot write", "file"]);
+    // Root may write everywhere but below /proc.
+    let outs = ["file/out", "file", "/proc/diffkern/out"];
+    for (job, out) in JOBS.into_iter().flat_map(|job| outs.map(|out| (job, out))) {
+        let output = diffkern(&folder, job).args(["--out", out]).output().unwrap();
+        assert_refused(out, &output, &["cannot write", out, "expected a folder that takes a file of 1 MiB"]);
     }
     assert_eq!(fs::read_to_string(folder.join("file")).unwrap(), "kept");
 }
 
+/// The limit on the size of files stands for a full disk: the write fails, and a signal comes with it.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_is_an_error_and_leaves_nothing() {
     let folder = fresh("full_disk");
     copy_sample(&folder);
-    let mut shell = std::process::Command::new("sh");
-    let limited = format!("ulimit -f 8; exec {} identify video --out new/out", env!("CARGO_BIN_EXE_diffkern"));
-    let output = shell.current_dir(&folder).args(["-c", &limited]).output().unwrap();
-    assert_refused("full disk", &output, &["cannot write", "new/out", "large"]);
-    assert!(!folder.join("new").exists(), "an output folder was left");
+    for job in JOBS {
+        let mut shell = std::process::Command::new("sh");
+        let arguments = job.join(" ");
+        let limited = format!("ulimit -f 8; exec {} {arguments} --out new/out", env!("CARGO_BIN_EXE_diffkern"));
+        let output = shell.current_dir(&folder).args(["-c", &limited]).output().unwrap();
+        let parts = ["cannot write", "new/out", "large", "expected a folder that takes a file of 1 MiB"];
+        assert_refused(&arguments, &output, &parts);
+        assert!(!folder.join("new").exists(), "{arguments} left an output folder");
+    }
+}
+
+fn scene_folder(video: &Path) {
+    fs::remove_file(video.join("scene.json")).unwrap();
+    fs::create_dir(video.join("scene.json")).unwrap();
 }
 
 fn replace(video: &Path, from: &str, to: &str) {

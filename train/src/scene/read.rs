@@ -35,7 +35,7 @@ impl Scene {
 
 /// The text of a file.
 pub(crate) fn read_text(file: &Path) -> Result<String> {
-    let bytes = fs::read(file).map_err(|e| Error::file(file, format!("cannot be read: {e}")))?;
+    let bytes = fs::read(file).map_err(|e| Error::file(file, format!("cannot be read: {e}, expected a text file")))?;
     String::from_utf8(bytes).map_err(|e| {
         let at = e.utf8_error().valid_up_to();
         Error::file(file, format!("byte {at} is not UTF-8, expected a text file"))
