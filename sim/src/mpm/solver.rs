@@ -90,9 +90,15 @@ impl<D: Dimension, F: Float> Solver<D, F> {
         let end = match near.clone().roll(state, steps, schedule) {
             // A GPU does not report a particle that has left the part of the grid that was predicted: it stays outside.
             Ok(end) if check::on_grid(near.model(), &end)? => Ok(end),
-            _ => self.clone().roll(state, steps, schedule).map_err(Error::from),
+            Ok(_) | Err(diffkern::Error::Index { .. }) => self.clone().roll(state, steps, schedule),
+            Err(error) => Err(error),
         };
-        let checked = end.and_then(|end| self.check(&end, first_step + steps).map(|()| end));
+        let checked = match end {
+            Ok(end) => self.check(&end, first_step + steps).map(|()| end),
+            Err(error @ diffkern::Error::Index { .. }) => Err(error.into()),
+            // No particle is to blame: a budget that is too small, a device that fails.
+            Err(error) => return Err(error.into()),
+        };
         checked.map_err(|error| self.first_fault(state, first_step, steps).unwrap_or(error))
     }
 
