@@ -1,4 +1,6 @@
 //! The gradient of a sum of squares, through an adjoint kernel that the macro wrote.
+//!
+//! `cargo run --release -p examples --example gradient`
 
 use diffkern::prelude::*;
 
