@@ -13,7 +13,7 @@ const SPACING: f64 = 0.00625;
 const ROOM: f64 = 1.0;
 /// Cells that the grid goes on behind a wall, as far as the spline of a particle there reaches.
 const BEHIND: usize = 3;
-/// A third of the largest stable step: the fastest wave crosses a tenth of a cell \[s\].
+/// Well below the limit of stability, the fastest wave crosses a fourteenth of a cell: 10,000 steps are two seconds \[s\].
 const DT: f64 = 2e-4;
 const MU: f64 = 5e3;
 const LAMBDA: f64 = 1e4;

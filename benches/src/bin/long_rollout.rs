@@ -26,14 +26,16 @@ const SLACK: f64 = 1.1;
 #[derive(Parser)]
 #[command(name = "long_rollout", version)]
 struct Args {
+    /// Particles of the block.
     #[arg(long, default_value_t = 8192)]
     particles: usize,
+    /// Steps of the simulation.
     #[arg(long, default_value_t = 10_000)]
     steps: usize,
     /// Memory of the tape [MiB].
     #[arg(long, default_value_t = 64.0)]
     budget_mib: f64,
-    /// Which time is held to the claim; both are printed. Other processes disturb the CPU time less.
+    /// Which time is held to the claim; both are printed. The user CPU time is disturbed less by other processes.
     #[arg(long, value_enum, default_value_t = Clock::Wall)]
     clock: Clock,
 }
