@@ -14,7 +14,8 @@ pub fn kernels() -> Vec<Kernel> {
             (s.side, s.side), &s.projected, &s.corners, &s.start, &s.list, &s.coverage, 1.0, s.tiles_x, false,
         ), writes [s.coverage => 1.0]),
         kernel!(rasterize: scene => |s| "pixels" s.pixels, (
-            (s.side, s.side), &s.projected, &s.corners, &s.colors, &s.start, &s.list, &s.layers, 1.0, s.tiles_x, false,
+            (s.side, s.side), &s.projected, &s.corners, &s.colors, &s.start, &s.list, &s.layers, 1.0, s.tiles_x, s.most,
+            false,
         ), writes [s.layers => Vec4::new(1.0, 1.0, 1.0, 1.0)]),
         kernel!(gather_normals: scene => |s| "triangles" s.triangles, (
             s.triangles, &s.projected, &s.corners, &s.gathered,
