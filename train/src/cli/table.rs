@@ -18,7 +18,7 @@ pub(super) fn finished(done: &Finished, folder: &Path) {
     columns(&std::iter::once(head).chain(outcome.parameters.iter().map(row)).collect::<Vec<_>>());
     print("");
     print(&loss(outcome));
-    if outcome.viscosity > 0.0 {
+    if outcome.viscosity != 0.0 {
         print(&format!("fitted along: viscosity beside the scene's, {} Pa s", number(outcome.viscosity)));
     }
     let d = outcome.discretisation;

@@ -13,6 +13,11 @@ use crate::scene::{Name, Range, Scene};
 const TRUST: [f64; 2] = [1.0, 0.2];
 /// And of the viscosity, as a part of its room.
 const TRUST_VISCOSITY: f64 = 0.3;
+/// Least viscosity beside the scene's, as a part of its room: below zero by what the transfers between particles and grid
+/// dissipate anyway.
+const LEAST_VISCOSITY: f64 = -0.04;
+/// Poisson's ratios to look at on the fine grid.
+const AROUND: [f64; 4] = [0.15, 0.23, 0.31, 0.39];
 /// Poisson's ratios to look at first.
 const SPREAD: [f64; 3] = [0.15, 0.27, 0.39];
 
@@ -64,7 +69,7 @@ impl Coordinates {
     /// The material at `at`, inside the ranges; Young's modulus is kept if it can be.
     pub(super) fn values(&self, at: &[f64]) -> Material {
         let [mu, lambda] = self.elastic.values(at);
-        [mu, lambda, self.room * at[self.elastic.len()].clamp(0.0, 1.0)]
+        [mu, lambda, self.room * at[self.elastic.len()].clamp(LEAST_VISCOSITY, 1.0)]
     }
 
     /// Where a material lies.
@@ -95,16 +100,17 @@ impl Coordinates {
         variance.max(0.0).sqrt()
     }
 
-    /// Coordinates that an answer at `at` leaves free: the viscosity is not at its end, zero.
+    /// Coordinates that an answer at `at` leaves free: the viscosity is not at its end.
     pub(super) fn free(&self, at: &[f64]) -> usize {
-        self.elastic.len() + usize::from(at[self.elastic.len()] > 0.0)
+        self.elastic.len() + usize::from(at[self.elastic.len()] > LEAST_VISCOSITY)
     }
 
     /// Box around all that the ranges allow, with or without viscosity.
     pub(super) fn bounds(&self, viscous: bool) -> Bounds {
         let mut bounds = self.elastic.bounds();
-        bounds.low.push(0.0);
-        bounds.high.push(if viscous { 1.0 } else { 0.0 });
+        let (low, high) = if viscous { (LEAST_VISCOSITY, 1.0) } else { (0.0, 0.0) };
+        bounds.low.push(low);
+        bounds.high.push(high);
         bounds.trust.push(TRUST_VISCOSITY);
         bounds
     }
@@ -122,15 +128,11 @@ impl Coordinates {
         (0..count).flat_map(seconds).collect()
     }
 
-    /// A material, and where Poisson's ratio is searched for other ratios with the same Young's modulus, each with
-    /// the same `viscosity` as a part of its room.
-    pub(super) fn around(&self, values: Material, viscosity: f64) -> Vec<Vec<f64>> {
-        let mut here = self.at(values);
-        here[self.elastic.len()] = viscosity;
-        let ratios = SPREAD.iter().filter(|_| self.has_poisson());
-        let other = |&nu: &f64| self.inside(&[here[0], nu, viscosity]);
-        let others: Vec<_> = ratios.map(other).collect();
-        std::iter::once(here).chain(others).collect()
+    /// A point, and where Poisson's ratio is searched for other ratios with the same Young's modulus.
+    pub(super) fn around(&self, at: &[f64]) -> Vec<Vec<f64>> {
+        let ratios = AROUND.iter().filter(|_| self.has_poisson());
+        let other = |&nu: &f64| self.inside(&[&[at[0], nu], &at[2..]].concat());
+        std::iter::once(at.to_vec()).chain(ratios.map(other)).collect()
     }
 
     /// The unknowns by name.

@@ -1,25 +1,40 @@
-//! How far the pictures of a material are from the video's, at several widths of blur.
+//! How far the pictures of a material are from the video's, at several levels: widths of blur and numbers of frames.
 
 use super::blur::Blur;
 use super::forward::{Coverage, Linear};
 use crate::optim::Normal;
 use crate::video::Video;
 
-/// The silhouettes of the video's first frames, blurred by each width.
+/// How a level looks at the video.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Look {
+    /// Standard deviation of the blur \[pixels\].
+    pub(super) blur: f64,
+    /// Part of the frames, from the first.
+    pub(super) frames: f64,
+}
+
+/// The silhouettes of the video's first frames, as each level looks at them.
 pub(super) struct Misfit {
     levels: Vec<(Blur, Coverage)>,
 }
 
 impl Misfit {
-    /// Against the first `frames` frames, blurred by each of `sigmas` \[pixels\], wide to narrow.
-    pub(super) fn new(video: &Video, frames: usize, sigmas: &[f64]) -> Self {
+    /// Against the first `frames` frames.
+    pub(super) fn new(video: &Video, frames: usize, looks: &[Look]) -> Self {
         let real = |k: usize| video.frames[k].silhouette.iter().map(|&v| f64::from(v)).collect::<Vec<f64>>();
-        let level = |&sigma: &f64| {
-            let blur = Blur::new(sigma, video.width);
-            let targets = (0..frames).map(|k| blur.apply(&real(k))).collect();
+        let level = |look: &Look| {
+            let blur = Blur::new(look.blur, video.width);
+            let seen = (look.frames * frames as f64).ceil() as usize;
+            let targets = (0..seen.min(frames)).map(|k| blur.apply(&real(k))).collect();
             (blur, targets)
         };
-        Self { levels: sigmas.iter().map(level).collect() }
+        Self { levels: looks.iter().map(level).collect() }
+    }
+
+    /// Frames that `level` looks at.
+    pub(super) fn frames(&self, level: usize) -> usize {
+        self.levels[level].1.len()
     }
 
     /// Sum of squared differences at `level`.

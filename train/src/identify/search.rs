@@ -1,17 +1,18 @@
 //! Coarse to fine least squares on silhouettes.
 //!
 //! A scan on a coarse grid finds the valley from anywhere; Levenberg-Marquardt follows it there, then on the final grid,
-//! each time on blurred differences first, because edges more than a pixel apart do not see each other. Only the first
-//! half of the video is used: what impacts do later depends more on the grid than on the material.
+//! each time on blurred differences first, because edges more than a pixel apart do not see each other, and on the final
+//! grid on the earlier frames first, because small causes have large effects later. Only the first half of the video
+//! is used: what impacts do later depends more on the grid than on the material.
 //!
 //! On the final grid a viscosity beside the scene's is fitted along. Real things lose energy in ways that a scene does
 //! not tell, and so do simulators, each by its grid and step; a model that may not lose as much as the video shows takes
-//! the loss for stiffness.
+//! the loss for stiffness. The viscosity may be a little below zero, where the video loses less than the simulator.
 
 use super::coordinates::{Coordinates, Material};
 use super::failure::{Failure, Outcome, simulable};
 use super::forward::{Coverage, Linear, Program};
-use super::misfit::Misfit;
+use super::misfit::{Look, Misfit};
 use super::reporter::Reporter;
 use super::state::{Stage, State};
 use crate::error::Error;
@@ -24,9 +25,10 @@ use diffkern_render::image;
 
 /// Values of the first coordinate that the scan looks at.
 const SCANNED: usize = 14;
-/// Widths of blur \[pixels\] of the two stages.
-const COARSE_BLUR: [f64; 2] = [4.0, 2.0];
-const FINE_BLUR: [f64; 3] = [2.0, 1.0, 0.0];
+/// Levels of the two stages.
+const COARSE: [Look; 2] = [Look { blur: 4.0, frames: 1.0 }, Look { blur: 2.0, frames: 1.0 }];
+const FINE: [Look; 3] =
+    [Look { blur: 2.0, frames: 0.6 }, Look { blur: 1.0, frames: 0.8 }, Look { blur: 0.0, frames: 1.0 }];
 /// Steps below which the next width, or the next stage, begins: of the first coordinate, of Poisson's ratio, and of the
 /// viscosity.
 const NARROW: [f64; 3] = [0.03, 0.06, 0.1];
@@ -42,8 +44,6 @@ const REFUSALS: usize = 4;
 /// that the grid leaves.
 const PULL: f64 = 0.3;
 const POISSON: Prior = Prior { parameter: 1, center: 0.3, width: 0.2, weight: 0.0 };
-/// Viscosity that the fine stage begins with, as a part of its room.
-const START_VISCOSITY: f64 = 0.05;
 /// By how much the first coordinate is raised when a material cannot be simulated, and how often.
 const STIFFEN: f64 = 0.3;
 const STIFFENINGS: usize = 8;
@@ -77,8 +77,8 @@ impl<'a, F: Float> Search<'a, F> {
             coordinates,
             coarse,
             fine,
-            coarse_misfit: Misfit::new(video, frames, &COARSE_BLUR),
-            fine_misfit: Misfit::new(video, frames, &FINE_BLUR),
+            coarse_misfit: Misfit::new(video, frames, &COARSE),
+            fine_misfit: Misfit::new(video, frames, &FINE),
             frames,
             most: options.max_iterations.unwrap_or(usize::MAX),
         })
@@ -107,7 +107,7 @@ impl<'a, F: Float> Search<'a, F> {
         let mut state = State::new(best.clone(), self.coordinates.named(initial), 0.0);
         let at_start = self.fine.coverage(initial, self.frames, &mut ticking(reporter, self.frames));
         state.loss_initial = match simulable(at_start)? {
-            Some(images) => self.fine_misfit.mean(FINE_BLUR.len() - 1, &images),
+            Some(images) => self.fine_misfit.mean(FINE.len() - 1, &images),
             None => {
                 let problem = "the start cannot be simulated on the final grid; its loss is that of an empty picture";
                 state.warnings.push(problem.into());
@@ -131,15 +131,15 @@ impl<'a, F: Float> Search<'a, F> {
         Ok(Ending::Converged)
     }
 
-    /// On the fine grid, with some viscosity, Poisson's ratios beside the one of the coarse grid, which cannot tell
-    /// it: the misfit has valleys that end at no viscosity and a wrong ratio.
+    /// On the fine grid, Poisson's ratios beside the one of the coarse grid, which cannot tell it: the misfit has
+    /// valleys that end at a wrong ratio.
     fn look_around(&self, state: &mut State, reporter: &mut Reporter<'_>) -> Outcome<()> {
-        let found = self.coordinates.values(&state.at);
+        let frames = self.fine_misfit.frames(0);
         let mut best: Option<(f64, Vec<f64>)> = None;
-        for point in self.coordinates.around(found, START_VISCOSITY) {
+        for point in self.coordinates.around(&state.at) {
             let values = self.coordinates.values(&point);
             reporter.evaluating(state.stage, self.coordinates.named(values));
-            let images = self.fine.coverage(values, self.frames, &mut ticking(reporter, self.frames));
+            let images = self.fine.coverage(values, frames, &mut ticking(reporter, frames));
             let Some(images) = simulable(images)? else { continue };
             let cost = self.fine_misfit.cost(0, &images);
             if best.as_ref().is_none_or(|(least, _)| cost < *least) {
@@ -310,7 +310,7 @@ impl<'a, F: Float> Search<'a, F> {
     /// The loss of pictures without the block.
     pub(super) fn empty_loss(&self) -> f64 {
         let empty = vec![vec![0.0; self.video.width * self.video.height]; self.frames];
-        self.fine_misfit.mean(FINE_BLUR.len() - 1, &empty)
+        self.fine_misfit.mean(FINE.len() - 1, &empty)
     }
 
     fn iou(&self, images: &Coverage) -> f64 {
