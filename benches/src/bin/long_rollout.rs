@@ -32,7 +32,7 @@ struct Args {
     /// Steps of the simulation.
     #[arg(long, default_value_t = 10_000)]
     steps: usize,
-    /// Memory of the tape [MiB].
+    /// Memory of the tape in MiB.
     #[arg(long, default_value_t = 64.0)]
     budget_mib: f64,
     /// Which time is held to the claim; both are printed. The user CPU time is disturbed less by other processes.

@@ -65,17 +65,19 @@ impl Ladder {
         best.map_or_else(|| self.central(0), |(_, b)| b)
     }
 
-    /// Left and right derivative where they differ. Of a smooth function they approach each other as fast as the step
-    /// shrinks; at a kink their difference stays.
+    /// Left and right derivative where they differ, however small the step. Their difference at a step `h` is `gap + h f''`,
+    /// with no gap where `f` is smooth; two pairs of steps have to show it, lest a kink between two steps, which the
+    /// plateau steps over, be taken for one at 0.
     fn kink(&self, noise: f64, bound: f64) -> Option<(f64, f64)> {
         let last = self.steps.len() - 3;
         let sides =
             |k: usize| ((self.here - self.below[k]) / self.steps[k], (self.above[k] - self.here) / self.steps[k]);
-        let gap = |k: usize| (sides(k).1 - sides(k).0).abs();
+        let difference = |k: usize| sides(k).1 - sides(k).0;
+        let gap = |k: usize| ((difference(k) - RATIO * difference(k - 1)) / (1.0 - RATIO)).abs();
         let (left, right) = sides(last);
-        let rounding = 1e2 * noise * self.here.abs() / self.steps[last];
-        let differ = gap(last) > rounding + bound * left.abs().max(right.abs());
-        (differ && gap(last) > 0.3 * gap(last - 2)).then_some((left, right))
+        let rounding = 1e2 * noise * self.here.abs() / self.steps[last + 1];
+        let least = rounding + bound * left.abs().max(right.abs());
+        (gap(last).min(gap(last + 1)) > least).then_some((left, right))
     }
 
     /// Order at which `f(h) - f(0) - h slope` shrinks, from the smallest steps at which it is not rounding.
