@@ -15,7 +15,7 @@ const TRUST: [f64; 2] = [1.0, 0.2];
 const TRUST_VISCOSITY: f64 = 0.3;
 /// Least viscosity beside the scene's, as a part of its room: below zero by what the transfers between particles and grid
 /// dissipate anyway.
-const LEAST_VISCOSITY: f64 = -0.04;
+const LEAST_VISCOSITY: f64 = -0.1;
 /// Poisson's ratios to look at on the fine grid.
 const AROUND: [f64; 4] = [0.15, 0.23, 0.31, 0.39];
 /// Poisson's ratios to look at first.
