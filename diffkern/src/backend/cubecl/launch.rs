@@ -106,8 +106,7 @@ impl CubeDevice {
         if let Some(plan) = lock(&self.plans).get(&key) {
             return Ok(plan.clone());
         }
-        let width = if self.opened.exact_math { 128 } else { 64 };
-        let width = width.min(self.properties.hardware.max_units_per_cube);
+        let width = self.opened.width.min(self.properties.hardware.max_units_per_cube);
         let (kernel, layout) = Kernel::new(linked, key.1.clone(), width)?;
         let buffers = layout.arrays.len() + layout.scratch.len();
         if buffers > self.max_bindings() {

@@ -12,6 +12,8 @@ pub(super) struct Opened {
     pub hardware: bool,
     pub double: bool,
     pub exact_math: bool,
+    /// Threads per cube.
+    pub width: u32,
 }
 
 /// The device called `wgpu` or `cuda`.
@@ -47,13 +49,19 @@ fn wgpu() -> Result<Opened, String> {
     let info = setup.adapter.get_info();
     let language = if cfg!(feature = "wgpu-spirv") { "SPIR-V" } else { "WGSL" };
     let client = guarded(|| <WgpuRuntime as cubecl::prelude::Runtime>::client(&device))?;
+    let hardware = info.device_type != DeviceType::Cpu;
+    // The atomic operations of CubeCL's SPIR-V order memory, which Mesa's software Vulkan (seen in 22.3) takes for a
+    // barrier of the whole cube: as soon as one of its subgroups is done, it drops the rest of the others' loops. So a
+    // cube is one subgroup there.
+    let width = if hardware || language == "WGSL" { 64 } else { info.subgroup_min_size.clamp(1, 64) };
     Ok(Opened {
         queue: std::sync::Arc::new(Client::new(client)),
         description: format!("{} ({:?}, {language}), f32", info.name, info.backend),
-        hardware: info.device_type != DeviceType::Cpu,
+        hardware,
         // Advertised and wrong: the transcendental functions give garbage.
         double: false,
         exact_math: false,
+        width,
     })
 }
 
@@ -79,5 +87,6 @@ fn cuda() -> Result<Opened, String> {
         hardware: true,
         double: true,
         exact_math: true,
+        width: 128,
     })
 }
