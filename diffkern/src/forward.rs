@@ -126,7 +126,7 @@ fn seed(session: u64, (k, of): (usize, usize), array: &AnyArray, tangent: &AnyAr
     })
 }
 
-/// Calls `act` with the tangents of `array` in this session.
+/// Calls `act` with the tangents of `array` in this evaluation.
 fn with_dots<R>(
     session: u64,
     directions: usize,

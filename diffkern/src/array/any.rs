@@ -38,7 +38,7 @@ pub(crate) struct Cell {
     pub(crate) version: u64,
 }
 
-/// Tangents of an array in one forward-mode session; they die with the array.
+/// Tangents of an array in one forward-mode evaluation; they die with the array.
 #[derive(Clone)]
 pub(crate) struct Dots {
     pub(crate) session: u64,

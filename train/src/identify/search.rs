@@ -185,8 +185,7 @@ impl<'a, F: Float> Search<'a, F> {
         let Some(step) = step.filter(|step| !stuck && !self.small(state, step, last)) else {
             return self.advance(state, last, reporter);
         };
-        let moved: Vec<f64> = state.at.iter().zip(&step.change).map(|(x, c)| x + c).collect();
-        let trial = self.coordinates.inside(&moved);
+        let trial = self.after(&state.at, &step);
         let Some(linear) = simulable(self.linearise(state.stage, &trial, reporter))? else {
             state.lm.refuse();
             return Ok(());
@@ -237,9 +236,14 @@ impl<'a, F: Float> Search<'a, F> {
         let plain = crate::optim::Lm { damping: 0.0, refused: 0 };
         let Some(step) = plain.propose(here, None, &self.bounds(state.stage), &state.at) else { return };
         if self.within(&step, FINE_ENOUGH.map(|tolerance| 2.0 * tolerance)) {
-            let moved: Vec<f64> = state.at.iter().zip(&step.change).map(|(x, c)| x + c).collect();
-            state.at = self.coordinates.inside(&moved);
+            state.at = self.after(&state.at, &step);
         }
+    }
+
+    /// Where a step ends, inside the ranges.
+    fn after(&self, at: &[f64], step: &Step) -> Vec<f64> {
+        let moved: Vec<f64> = at.iter().zip(&step.change).map(|(x, c)| x + c).collect();
+        self.coordinates.inside(&moved)
     }
 
     fn record(&self, state: &mut State) {
