@@ -19,10 +19,10 @@ use crate::tape::context;
 pub type Direction<'a> = &'a [(&'a AnyArray, &'a AnyArray)];
 
 thread_local! {
-    static SESSION: RefCell<Option<Session>> = const { RefCell::new(None) };
+    static EVALUATION: RefCell<Option<Evaluation>> = const { RefCell::new(None) };
 }
 
-struct Session {
+struct Evaluation {
     id: u64,
     directions: usize,
     /// Zeros by size, for arrays that have no tangent.
@@ -32,7 +32,7 @@ struct Session {
 /// The derivatives of what a program computed, see [`jvp`].
 #[derive(Clone, Copy, Debug)]
 pub struct Tangents {
-    session: u64,
+    evaluation: u64,
     directions: usize,
 }
 
@@ -57,7 +57,7 @@ impl Tangents {
         let ((at, bytes), device) = (array.byte_range(), array.device());
         let tangent = device.alloc_zeroed(bytes)?;
         match array.lock_dots().as_ref() {
-            Some(dots) if dots.session != self.session => {
+            Some(dots) if dots.evaluation != self.evaluation => {
                 return Err(Error::Jvp(format!("array {} has taken part in a later jvp since", array.id())));
             }
             Some(Dots { buffers, .. }) => {
@@ -90,36 +90,36 @@ pub fn jvp<R, E: From<Error>>(
         let reason = "it runs inside another jvp, a recording or a rollout; give all directions to the outermost jvp";
         return Err(Error::Jvp(reason.to_owned()).into());
     }
-    let session = NEXT.fetch_add(1, Ordering::Relaxed);
+    let evaluation = NEXT.fetch_add(1, Ordering::Relaxed);
     for (k, direction) in directions.iter().enumerate() {
         for (array, tangent) in *direction {
-            seed(session, (k, directions.len()), array, tangent)?;
+            seed(evaluation, (k, directions.len()), array, tangent)?;
         }
     }
     struct End;
     impl Drop for End {
         fn drop(&mut self) {
             context::set_forward(false);
-            SESSION.with_borrow_mut(Option::take);
+            EVALUATION.with_borrow_mut(Option::take);
         }
     }
-    let open = Session { id: session, directions: directions.len(), zeros: IdMap::default() };
-    SESSION.with_borrow_mut(|slot| *slot = Some(open));
+    let open = Evaluation { id: evaluation, directions: directions.len(), zeros: IdMap::default() };
+    EVALUATION.with_borrow_mut(|slot| *slot = Some(open));
     let end = End;
     context::set_forward(true);
     let result = program()?;
     drop(end);
-    Ok((result, Tangents { session, directions: directions.len() }))
+    Ok((result, Tangents { evaluation, directions: directions.len() }))
 }
 
-fn seed(session: u64, (k, of): (usize, usize), array: &AnyArray, tangent: &AnyArray) -> Result<()> {
+fn seed(evaluation: u64, (k, of): (usize, usize), array: &AnyArray, tangent: &AnyArray) -> Result<()> {
     let shape = |a: &AnyArray| (a.elem(), a.scalar(), a.len());
     if shape(array) != shape(tangent) || array.device() != tangent.device() || !array.is_real() {
         return Err(Error::Jvp(format!(
             "{tangent:?} is not a tangent of {array:?}: shape, type and device must agree"
         )));
     }
-    with_dots(session, of, array, |dots| {
+    with_dots(evaluation, of, array, |dots| {
         let (to_at, bytes) = array.byte_range();
         let to = writable(&mut dots[k], array)?;
         array.device().copy(&tangent.buffer(), tangent.byte_range().0, to, to_at, bytes)
@@ -128,15 +128,15 @@ fn seed(session: u64, (k, of): (usize, usize), array: &AnyArray, tangent: &AnyAr
 
 /// Calls `act` with the tangents of `array` in this evaluation.
 fn with_dots<R>(
-    session: u64,
+    evaluation: u64,
     directions: usize,
     array: &AnyArray,
     act: impl FnOnce(&mut [Option<Arc<Buffer>>]) -> R,
 ) -> R {
     let mut guard = array.lock_dots();
     let dots = match guard.take() {
-        Some(dots) if dots.session == session => dots,
-        _ => Dots { session, buffers: vec![None; directions] },
+        Some(dots) if dots.evaluation == evaluation => dots,
+        _ => Dots { evaluation, buffers: vec![None; directions] },
     };
     act(&mut guard.insert(dots).buffers)
 }
@@ -152,26 +152,26 @@ fn writable<'a>(dot: &'a mut Option<Arc<Buffer>>, array: &AnyArray) -> Result<&'
 }
 
 fn current() -> Option<(u64, usize)> {
-    SESSION.with_borrow(|s| s.as_ref().map(|s| (s.id, s.directions)))
+    EVALUATION.with_borrow(|s| s.as_ref().map(|s| (s.id, s.directions)))
 }
 
 /// The tangent of `array` along direction `k`, if it has one.
-fn dot(session: u64, array: &AnyArray, k: usize) -> Option<Arc<Buffer>> {
+fn dot(evaluation: u64, array: &AnyArray, k: usize) -> Option<Arc<Buffer>> {
     let dots = array.lock_dots();
-    dots.as_ref().filter(|dots| dots.session == session).and_then(|dots| dots.buffers.get(k)?.clone())
+    dots.as_ref().filter(|dots| dots.evaluation == evaluation).and_then(|dots| dots.buffers.get(k)?.clone())
 }
 
 /// Zeros of the size of an array.
 fn zeros(array: &AnyArray) -> Result<Arc<Buffer>> {
     let (bytes, device) = (array.base_bytes(), array.device());
-    let cached = SESSION.with_borrow(|s| s.as_ref().and_then(|s| s.zeros.get(&bytes).cloned()));
+    let cached = EVALUATION.with_borrow(|s| s.as_ref().and_then(|s| s.zeros.get(&bytes).cloned()));
     if let Some((_, buffer)) = cached.filter(|(of, _)| of == device) {
         return Ok(buffer);
     }
     let buffer = device.alloc_zeroed(bytes)?;
-    SESSION.with_borrow_mut(|s| {
-        if let Some(session) = s {
-            session.zeros.insert(bytes, (device.clone(), buffer.clone()));
+    EVALUATION.with_borrow_mut(|s| {
+        if let Some(evaluation) = s {
+            evaluation.zeros.insert(bytes, (device.clone(), buffer.clone()));
         }
     });
     Ok(buffer)
@@ -179,19 +179,19 @@ fn zeros(array: &AnyArray) -> Result<Arc<Buffer>> {
 
 /// Runs the tangents of a launch.
 pub(crate) fn launch(call: Call<'_>, reads: &[Option<Arc<Buffer>>]) -> Result<()> {
-    let Some((session, directions)) = current() else { return Ok(()) };
-    (0..directions).try_for_each(|k| launch_direction(call, reads, session, k, directions))
+    let Some((evaluation, directions)) = current() else { return Ok(()) };
+    (0..directions).try_for_each(|k| launch_direction(call, reads, evaluation, k, directions))
 }
 
 fn launch_direction(
     call: Call<'_>,
     reads: &[Option<Arc<Buffer>>],
-    session: u64,
+    evaluation: u64,
     k: usize,
     directions: usize,
 ) -> Result<()> {
     let real = || call.arrays().filter(|(_, array, _)| array.is_real());
-    if !real().any(|(_, array, _)| dot(session, array, k).is_some()) {
+    if !real().any(|(_, array, _)| dot(evaluation, array, k).is_some()) {
         return Ok(());
     }
     let primals: Vec<Option<Arc<Buffer>>> = call
@@ -206,7 +206,7 @@ fn launch_direction(
     let mut dots: Vec<(&AnyArray, Arc<Buffer>)> = Vec::new();
     for (_, array, access) in real().filter(|(_, _, access)| access.writes()) {
         debug_assert!(access != Access::Take);
-        let buffer = with_dots(session, directions, array, |dots| writable(&mut dots[k], array).cloned())?;
+        let buffer = with_dots(evaluation, directions, array, |dots| writable(&mut dots[k], array).cloned())?;
         dots.push((array, buffer));
     }
     let mut args: Vec<LaunchArg<'_, Buffer>> = Vec::with_capacity(call.args.len() * 2);
@@ -227,7 +227,7 @@ fn launch_direction(
         let written = dots.iter().find(|(to, _)| to.id() == array.id()).map(|(_, buffer)| buffer.clone());
         let buffer = match (access.writes(), written) {
             (_, Some(buffer)) => buffer,
-            _ => match dot(session, array, k) {
+            _ => match dot(evaluation, array, k) {
                 Some(buffer) => buffer,
                 None => zeros(array)?,
             },
@@ -241,8 +241,8 @@ fn launch_direction(
 
 /// The elements have become constants.
 pub(crate) fn clear(array: &AnyArray) -> Result<()> {
-    let Some((session, directions)) = current() else { return Ok(()) };
-    with_dots(session, directions, array, |dots| {
+    let Some((evaluation, directions)) = current() else { return Ok(()) };
+    with_dots(evaluation, directions, array, |dots| {
         let (at, bytes) = array.byte_range();
         dots.iter_mut().filter(|dot| dot.is_some()).try_for_each(|dot| {
             let to = writable(dot, array)?;
@@ -253,10 +253,10 @@ pub(crate) fn clear(array: &AnyArray) -> Result<()> {
 
 /// The elements have become those of another array.
 pub(crate) fn copy(to: &AnyArray, from: &AnyArray) -> Result<()> {
-    let Some((session, directions)) = current() else { return Ok(()) };
+    let Some((evaluation, directions)) = current() else { return Ok(()) };
     for k in 0..directions {
-        let source = dot(session, from, k);
-        with_dots(session, directions, to, |dots| {
+        let source = dot(evaluation, from, k);
+        with_dots(evaluation, directions, to, |dots| {
             let (at, bytes) = to.byte_range();
             match source {
                 Some(source) => {

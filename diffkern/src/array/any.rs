@@ -41,7 +41,7 @@ pub(crate) struct Cell {
 /// Tangents of an array in one forward-mode evaluation; they die with the array.
 #[derive(Clone)]
 pub(crate) struct Dots {
-    pub(crate) session: u64,
+    pub(crate) evaluation: u64,
     /// One per direction, of the size of the whole array.
     pub(crate) buffers: Vec<Option<Arc<Buffer>>>,
 }
