@@ -11,6 +11,7 @@ mod call;
 mod control;
 mod env;
 mod expr;
+mod matrix;
 mod ops;
 
 use std::collections::{HashMap, HashSet};
