@@ -9,6 +9,7 @@ mod point;
 mod random;
 
 pub use device_check::{devices, on_device};
+pub use differences::{Along, along};
 pub use function::{Options, check};
 pub use kernel_check::kernel;
 

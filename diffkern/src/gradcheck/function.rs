@@ -1,7 +1,7 @@
 //! The gradient of a function of some numbers.
 
 use super::GradReport;
-use super::differences::{Estimate, Ladder, RATIO};
+use super::differences::{Estimate, Ladder};
 use super::random::Random;
 use crate::error::{Error, Result};
 
@@ -77,8 +77,8 @@ pub fn check(f: impl Fn(&[f64]) -> Result<f64>, grad: &[f64], at: &[f64], option
         report.directions += 1;
         report.difference_error = report.difference_error.max(problem.compare(&direction, &scales, estimate)?);
         let slope = problem.slope(&direction);
-        report.taylor_rate = report.taylor_rate.min(rate(&ladder, slope));
-        report.taylor_rate_without = report.taylor_rate_without.min(rate(&ladder, 0.0));
+        report.taylor_rate = report.taylor_rate.min(ladder.rate(slope));
+        report.taylor_rate_without = report.taylor_rate_without.min(ladder.rate(0.0));
     }
     match report.taylor_rate >= options.least_rate {
         true => Ok(report),
@@ -107,7 +107,8 @@ impl<F: Fn(&[f64]) -> Result<f64>> Problem<'_, F> {
         let steps = Ladder::steps(self.options.first_step, self.options.steps);
         let plus = steps.iter().map(|&h| self.moved(direction, h)).collect::<Result<_>>()?;
         let minus = steps.iter().map(|&h| self.moved(direction, -h)).collect::<Result<_>>()?;
-        Ok(Ladder { steps, at: self.value, plus, minus })
+        let (noise, bound) = (f64::EPSILON, self.options.tolerance);
+        Ok(Ladder { steps, at: self.value, plus, minus, noise, bound })
     }
 
     fn slope(&self, direction: &[f64]) -> f64 {
@@ -159,14 +160,6 @@ fn relative(analytic: f64, numeric: f64, floor: f64) -> f64 {
         0.0 => 0.0,
         error => error / size,
     }
-}
-
-/// Order at which the remainder `f(h) - f(0) - h slope` shrinks: from the smallest steps at which it is not rounding.
-fn rate(ladder: &Ladder, slope: f64) -> f64 {
-    let remainder = |j: usize| (ladder.plus[j] - ladder.at - ladder.steps[j] * slope).abs();
-    let rounding = 1e3 * f64::EPSILON * ladder.at.abs().max(ladder.plus[0].abs());
-    let pair = (0..ladder.steps.len().saturating_sub(1)).rev().find(|&j| remainder(j + 1) > rounding);
-    pair.map_or(f64::INFINITY, |j| (remainder(j + 1) / remainder(j)).ln() / RATIO.ln())
 }
 
 #[cfg(test)]

@@ -66,7 +66,8 @@ impl Check<'_> {
             let size = tangent[k].iter().fold(0.0f64, |m, t| m.max(t.abs()));
             for (i, &analytic) in tangent[k].iter().enumerate() {
                 let (plus, minus) = (pick(&plus, i), pick(&minus, i));
-                let ladder = Ladder { steps: steps.clone(), at: at[k][i], plus, minus };
+                let (noise, bound) = (f64::EPSILON, DIFFERENCES);
+                let ladder = Ladder { steps: steps.clone(), at: at[k][i], plus, minus, noise, bound };
                 let Estimate { derivative, step, kink } = ladder.estimate();
                 let place = || format!("kernel `{}`, seed {seed}, parameter `{param}`, component {i}", self.0.def.name);
                 if let Some((left, right)) = kink {

@@ -1,7 +1,6 @@
 //! The gradient of the whole program - simulator, renderer, loss - against finite differences.
 
 use super::coordinates::Material;
-use super::differences::{Comparison, compare};
 use super::failure::Failure;
 use super::forward::{Program, viscous_room};
 use super::resolution::Resolution;
@@ -10,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::job::{DirectionCheck, Flow, GradientCheck, IdentifyOptions, Kink, Values};
 use crate::scene::{Name, Scene};
 use crate::video::Video;
+use diffkern::gradcheck::{Along, along};
 use diffkern::prelude::*;
 use diffkern_render::loss;
 
@@ -29,6 +29,8 @@ const LEAST_RATE: f64 = 1.9;
 /// Relative changes of the parameters that the ladder of differences begins with; in 64 bits so small that few of the
 /// thousands of contacts that come or go with the parameters do so within it.
 const FIRST_STEP: [f64; 2] = [1e-4, 3e-2];
+/// Steps of the ladder.
+const LADDER: usize = 7;
 /// Part of a range (of its logarithm) that materials are drawn from: near the ends a coarse block may turn inside out.
 const DRAWN: [f64; 2] = [0.2, 0.8];
 
@@ -196,10 +198,10 @@ fn check_draw<F: Float>(
     let draw = draw(scene, options, seed)?;
     let (analytic, forward) = (whole.by_adjoint(&draw)?, whole.by_forward_mode(&draw)?);
     let noise = [f64::EPSILON, f64::from(f32::EPSILON)][precision];
-    let along = |t: f64| whole.value(&draw, t);
-    Ok(match compare(along, analytic, FIRST_STEP[precision], noise, BOUND[precision])? {
-        Comparison::Kink { left, right } => Err(Kink { seed, at: draw.at, left, right }),
-        Comparison::Smooth { numeric, rate, rate_without } => Ok(DirectionCheck {
+    let ladder = (FIRST_STEP[precision], LADDER);
+    Ok(match along(|t| whole.value(&draw, t), analytic, ladder, noise, BOUND[precision])? {
+        Along::Kink { left, right } => Err(Kink { seed, at: draw.at, left, right }),
+        Along::Smooth { derivative: numeric, rate, rate_without } => Ok(DirectionCheck {
             seed,
             at: draw.at,
             analytic,

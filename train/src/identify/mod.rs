@@ -18,7 +18,6 @@ mod state;
 
 mod answer;
 
-mod differences;
 mod gradient;
 
 pub use gradient::check_gradient;
