@@ -30,7 +30,7 @@ fn scan(func: &Func, block: &Block, found: &mut [Access]) {
                 let arrays = array_args(args);
                 let (read, bars) = arrays.split_at(match mode {
                     CallMode::Vjp => primal_arrays(func, &arrays),
-                    CallMode::Primal | CallMode::Jvp => arrays.len(),
+                    CallMode::Primal | CallMode::Replay | CallMode::Jvp => arrays.len(),
                 });
                 for slot in read {
                     found[*slot] = Access::Read;

@@ -4,6 +4,8 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::ItemFn;
 
+use crate::attribute::{self, Attribute};
+use crate::custom::{self, Form};
 use crate::diagnostics::Diagnostics;
 use crate::emit::{self, Forms};
 use crate::ir::{Func, FuncKind};
@@ -15,15 +17,13 @@ pub fn expand(args: TokenStream, item: TokenStream, kind: FuncKind) -> TokenStre
         Err(e) => return e.into_compile_error(),
     };
     let errors = Diagnostics::default();
-    if !args.is_empty() {
-        errors.at(args, "this attribute takes no arguments");
-    }
+    let attribute = attribute::attribute(args, kind, &errors);
     let sig = parse::signature(&item, kind, &errors);
-    let forms = sig.as_ref().map(|sig| forms(lower::lower(&item, sig, kind, &errors), &errors));
+    let forms = sig.as_ref().map(|sig| forms(lower::lower(&item, sig, kind, &errors), &attribute, &errors));
     match (errors.finish(), sig, forms) {
         (Ok(()), Some(sig), Some(Some(forms))) => match kind {
-            FuncKind::Kernel => emit::kernel(&item, &sig, &forms),
-            FuncKind::DiffFn => emit::function(&item, &sig, &forms),
+            FuncKind::Kernel => emit::kernel(&item, &sig, &forms, &attribute),
+            FuncKind::DiffFn => emit::function(&item, &sig, &forms, &attribute),
         },
         (result, sig, _) => {
             let error = result.err().map(syn::Error::into_compile_error);
@@ -34,13 +34,33 @@ pub fn expand(args: TokenStream, item: TokenStream, kind: FuncKind) -> TokenStre
 }
 
 /// Primal, adjoint and tangent, if the primal has no mistakes.
-pub fn forms(mut primal: Func, errors: &Diagnostics) -> Option<Forms> {
+pub fn forms(mut primal: Func, attribute: &Attribute, errors: &Diagnostics) -> Option<Forms> {
     if errors.found() {
         return None;
     }
-    let [mut adjoint, mut tangent] = [adjoint::adjoint(&primal), tangent::tangent(&primal)];
-    for func in [&mut primal, &mut adjoint, &mut tangent] {
+    let by_hand = |form, path: &Option<syn::Path>| match (path, primal.kind) {
+        (Some(path), FuncKind::DiffFn) => Some(custom::form(&primal, form, path, errors)),
+        _ => None,
+    };
+    let mut adjoint = match by_hand(Form::Vjp, &attribute.vjp) {
+        Some(func) => func?,
+        None => adjoint::adjoint(&primal),
+    };
+    let mut tangent = match by_hand(Form::Jvp, &attribute.jvp) {
+        Some(func) => func?,
+        None => tangent::tangent(&primal),
+    };
+    let replay = by_hand(Form::Replay, &attribute.replay);
+    let mut clear = match (primal.kind, &attribute.vjp) {
+        (FuncKind::Kernel, Some(_)) => Some(adjoint::clearing(&primal)),
+        _ => None,
+    };
+    for func in [&mut primal, &mut adjoint, &mut tangent].into_iter().chain(&mut clear) {
         simplify::simplify(func);
     }
-    Some(Forms { primal, adjoint, tangent })
+    let replay = match replay {
+        Some(func) => func?,
+        None => custom::replayed(&primal),
+    };
+    Some(Forms { primal, replay, adjoint, tangent, clear })
 }

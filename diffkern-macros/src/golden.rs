@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::Path;
 
+use crate::attribute::Attribute;
 use crate::diagnostics::Diagnostics;
 use crate::emit::text;
 use crate::ir::FuncKind;
@@ -15,7 +16,7 @@ fn check(name: &str, kind: FuncKind, source: &str) {
     let errors = Diagnostics::default();
     let sig = parse::signature(&item, kind, &errors).expect("the signature is right");
     let primal = lower::lower(&item, &sig, kind, &errors);
-    let forms = expand::forms(primal, &errors);
+    let forms = expand::forms(primal, &Attribute::default(), &errors);
     errors.finish().expect("the case has no mistakes");
     let forms = forms.expect("no mistakes");
     let found = format!(

@@ -63,7 +63,7 @@ impl Library {
         let name = path.segments.last().expect("a path").ident.to_string();
         let forms = &self.functions[&name];
         match mode {
-            CallMode::Primal => &forms[0],
+            CallMode::Primal | CallMode::Replay => &forms[0],
             CallMode::Vjp => &forms[1],
             CallMode::Jvp => &forms[2],
         }

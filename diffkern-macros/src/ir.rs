@@ -133,6 +133,8 @@ pub struct Stmt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallMode {
     Primal,
+    /// The primal as adjoints and tangents run it again; it differs where a custom derivative says so.
+    Replay,
     Vjp,
     Jvp,
 }
@@ -206,7 +208,7 @@ pub enum StmtKind {
         at: Id,
     },
     /// Argument and result order by mode:
-    /// - `Primal`: arguments -> results
+    /// - `Primal`, `Replay`: arguments -> results
     /// - `Vjp`: arguments, adjoint of each result that is real, bar array of each real array argument
     ///   -> adjoint of each real value argument
     /// - `Jvp`: arguments, tangent of each real value argument, dot array of each real array argument

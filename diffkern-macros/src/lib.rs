@@ -6,8 +6,10 @@
 mod access;
 mod activity;
 mod adjoint;
+mod attribute;
 mod builder;
 mod check;
+mod custom;
 mod diagnostics;
 mod emit;
 mod expand;

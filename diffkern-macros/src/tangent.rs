@@ -217,10 +217,11 @@ impl Tangent<'_> {
             CallArg::Array(slot) => is_real_array(self.primal, *slot),
         });
         if !active {
+            let mode = if mode == CallMode::Primal { CallMode::Replay } else { mode };
             self.b.push(StmtKind::Call { callee, mode, args: args.to_vec(), results: results.to_vec() });
             return;
         }
-        if mode != CallMode::Primal {
+        if !matches!(mode, CallMode::Primal | CallMode::Replay) {
             unreachable!("the tangent of an adjoint takes kernels without calls");
         }
         let mut call = args.to_vec();

@@ -176,6 +176,8 @@ pub struct FnDef {
     pub name: &'static str,
     /// The function.
     pub primal: Program,
+    /// The function as adjoints and tangents run it again: itself, unless it says otherwise.
+    pub replay: Program,
     /// Its adjoint.
     pub vjp: Program,
     /// Its tangent.
@@ -197,6 +199,9 @@ pub struct KernelDef {
     pub adjoint: Program,
     /// Parameters: those of the kernel, then a dot per real array.
     pub tangent: Program,
+    /// After an adjoint written by hand: sets the bars of what a store has overwritten to zero. Parameters are those of
+    /// the adjoint.
+    pub clear: Option<Program>,
 }
 
 /// Body of a program on the host, for one chunk of the domain.
@@ -213,6 +218,8 @@ pub struct Native {
     pub adjoint: NativeBody,
     /// Its tangent.
     pub tangent: NativeBody,
+    /// See [`KernelDef::clear`].
+    pub clear: Option<NativeBody>,
 }
 
 /// An argument of a launch.

@@ -36,6 +36,7 @@ extern crate self as diffkern;
 mod array;
 mod backend;
 mod buffer;
+mod custom;
 mod device;
 mod domain;
 mod element;
@@ -88,6 +89,7 @@ pub mod private {
     pub use crate::backend::native::{
         Acc, Body, Chunk, Covered, In, Out, OwnAcc, OwnIn, OwnOut, OwnTake, Positions, Take, dispatch,
     };
+    pub use crate::custom::{check_adjoint, check_tangent};
     pub use crate::generated::{DiffFn, idiv, irem, sign, udiv, urem};
     pub use crate::gradcheck::kernel as gradcheck;
     pub use crate::gradcheck::on_device as devicecheck;

@@ -41,6 +41,16 @@ use bars::Bar;
 /// one bar array for each real array parameter. A kernel writes bar arrays only; a device function also returns the
 /// adjoint of each real value parameter.
 pub fn adjoint(primal: &Func) -> Func {
+    reverse(primal, varied(primal))
+}
+
+/// The part of the adjoint that a hand-written one leaves to the launcher: the adjoint of what a store has overwritten
+/// is zero. As if all that is stored were constant; parameters are those of the adjoint.
+pub fn clearing(primal: &Func) -> Func {
+    reverse(primal, vec![false; primal.types.len()])
+}
+
+fn reverse(primal: &Func, varied: Vec<bool>) -> Func {
     let mut func = Func { body: Block::default(), stacks: 0, ..primal.clone() };
     let mut seeds = Vec::new();
     if primal.kind == FuncKind::DiffFn {
@@ -62,7 +72,7 @@ pub fn adjoint(primal: &Func) -> Func {
         copy: (0..primal.types.len() as u32).map(Id).collect(),
         renames: false,
         bars: vec![Bar::default(); primal.types.len()],
-        varied: varied(primal),
+        varied,
         useful: useful(primal),
         reached: reached(primal),
         bar_slots,

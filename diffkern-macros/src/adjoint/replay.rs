@@ -1,7 +1,7 @@
 //! Copies of primal statements, without what they write.
 
 use super::Adjoint;
-use crate::ir::{BinaryOp, Block, CallArg, Id, Op, Stmt, StmtKind, Ty};
+use crate::ir::{BinaryOp, Block, CallArg, CallMode, Id, Op, Stmt, StmtKind, Ty};
 
 impl Adjoint<'_> {
     /// `kept`: the block is reversed after this, so its own loops (not those inside its branches and loops, which
@@ -67,7 +67,7 @@ impl Adjoint<'_> {
                 let kind = StmtKind::For { index: index_copy, lo, hi, carried: carried_copy, init, body, results };
                 self.b.push(kind);
             }
-            StmtKind::Call { callee, mode, args, results } => {
+            StmtKind::Call { callee, args, results, .. } => {
                 let args = args
                     .iter()
                     .map(|arg| match arg {
@@ -76,7 +76,7 @@ impl Adjoint<'_> {
                     })
                     .collect();
                 let results = self.names(results);
-                self.b.push(StmtKind::Call { callee: *callee, mode: *mode, args, results });
+                self.b.push(StmtKind::Call { callee: *callee, mode: CallMode::Replay, args, results });
             }
             StmtKind::Store { .. } | StmtKind::Add { .. } => {}
             StmtKind::Take { .. }

@@ -5,22 +5,28 @@
 //! the type `stress`, by which kernels of any crate find its primal, vjp and jvp.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{Ident, ItemFn};
 
 use super::native::rust_type;
 use super::{native, text};
+use crate::attribute::Attribute;
 use crate::ir::{Access, Func, ParamKind, Ty};
 use crate::parse::{SigKind, Signature};
 
 /// A function in its three forms.
 pub struct Forms {
     pub primal: Func,
+    /// The primal as adjoints and tangents run it again.
+    pub replay: Func,
     pub adjoint: Func,
     pub tangent: Func,
+    /// Beside an adjoint kernel written by hand.
+    pub clear: Option<Func>,
 }
 
-pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms) -> TokenStream {
+pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribute) -> TokenStream {
     let (name, vis) = (&item.sig.ident, &item.vis);
     let docs = docs(item);
     let (names, types): (Vec<_>, Vec<_>) = sig.params.iter().map(|p| (&p.name, launch_type(p.kind))).unzip();
@@ -29,11 +35,26 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms) -> TokenStream {
     // A kernel without reals has nothing that depends on F.
     let scalar = if sig.real.is_some() { quote!(F) } else { quote!(f32) };
     let checks = checks(sig, &names, &types, &args);
-    let bodies: Vec<_> = [(&forms.primal, "primal"), (&forms.adjoint, "adjoint"), (&forms.tangent, "tangent")]
-        .into_iter()
-        .map(|(func, name)| native::kernel(func, &format_ident!("{name}")))
-        .collect();
-    let (primal, adjoint, tangent) = (program(&forms.primal), program(&forms.adjoint), program(&forms.tangent));
+    let adjoint = kernel_form(&forms.adjoint, "adjoint", attribute.vjp.as_ref());
+    let tangent = kernel_form(&forms.tangent, "tangent", attribute.jvp.as_ref());
+    let clear = forms.clear.as_ref().map(|func| kernel_form(func, "clear", None));
+    let (clear_body, clear, clear_native) = match clear {
+        Some(form) => {
+            let (body, program, native) = (form.body, form.program, form.native);
+            (body, quote!(::core::option::Option::Some(#program)), quote!(::core::option::Option::Some(#native)))
+        }
+        None => (quote!(), quote!(::core::option::Option::None), quote!(::core::option::Option::None)),
+    };
+    let KernelForm { body: adjoint_body, program: adjoint, native: adjoint_native } = adjoint;
+    let KernelForm { body: tangent_body, program: tangent, native: tangent_native } = tangent;
+    let by_hand = [(&attribute.vjp, "check_adjoint"), (&attribute.jvp, "check_tangent")].map(|(path, check)| {
+        path.as_ref().map(|path| {
+            let check = Ident::new(check, path.span());
+            quote_spanned!(path.span()=> const _: () = ::diffkern::private::#check(&#name::DEF, &#path::DEF);)
+        })
+    });
+    let primal_body = native::kernel(&forms.primal, &format_ident!("primal"));
+    let primal = program(&forms.primal);
     let line = u32::try_from(name.span().start().line).unwrap_or(0);
     let name_text = name.to_string();
     let type_doc = format!("The generated adjoint and tangent of [`{name}()`] and their check.");
@@ -60,20 +81,27 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms) -> TokenStream {
         #allow
         #[allow(non_camel_case_types)]
         const _: () = {
-            #(#bodies)*
-
-            static DEF: ::diffkern::private::KernelDef = ::diffkern::private::KernelDef {
-                name: #name_text,
-                file: ::core::file!(),
-                line: #line,
-                primal: #primal,
-                adjoint: #adjoint,
-                tangent: #tangent,
-            };
+            #primal_body
+            #adjoint_body
+            #tangent_body
+            #clear_body
+            #(#by_hand)*
 
             impl #name {
                 #[doc(hidden)]
+                pub const DEF: ::diffkern::private::KernelDef = ::diffkern::private::KernelDef {
+                    name: #name_text,
+                    file: ::core::file!(),
+                    line: #line,
+                    primal: #primal,
+                    adjoint: #adjoint,
+                    tangent: #tangent,
+                    clear: #clear,
+                };
+
+                #[doc(hidden)]
                 pub fn def() -> &'static ::diffkern::private::KernelDef {
+                    static DEF: ::diffkern::private::KernelDef = #name::DEF;
                     &DEF
                 }
 
@@ -82,14 +110,38 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms) -> TokenStream {
                     ::diffkern::private::Native {
                         scalar: <F as ::diffkern::Float>::SCALAR,
                         primal: ::diffkern::private::dispatch::<primal<F>>,
-                        adjoint: ::diffkern::private::dispatch::<adjoint<F>>,
-                        tangent: ::diffkern::private::dispatch::<tangent<F>>,
+                        adjoint: #adjoint_native,
+                        tangent: #tangent_native,
+                        clear: #clear_native,
                     }
                 }
 
                 #checks
             }
         };
+    }
+}
+
+/// A generated form of a kernel, or one written by hand.
+struct KernelForm {
+    body: TokenStream,
+    program: TokenStream,
+    native: TokenStream,
+}
+
+fn kernel_form(func: &Func, name: &str, by_hand: Option<&syn::Path>) -> KernelForm {
+    if let Some(path) = by_hand {
+        return KernelForm {
+            body: quote!(),
+            program: quote_spanned!(path.span()=> #path::DEF.primal),
+            native: quote_spanned!(path.span()=> #path::native::<F>().primal),
+        };
+    }
+    let name = format_ident!("{name}");
+    KernelForm {
+        body: native::kernel(func, &name),
+        program: program(func),
+        native: quote!(::diffkern::private::dispatch::<#name<F>>),
     }
 }
 
@@ -157,15 +209,19 @@ fn replace_real(tokens: TokenStream) -> TokenStream {
         .collect()
 }
 
-pub fn function(item: &ItemFn, sig: &Signature, forms: &Forms) -> TokenStream {
+pub fn function(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribute) -> TokenStream {
     let (name, vis) = (&item.sig.ident, &item.vis);
     let docs = docs(item);
     let name_text = name.to_string();
-    let bodies: Vec<_> = [(&forms.primal, "primal"), (&forms.adjoint, "vjp"), (&forms.tangent, "jvp")]
-        .into_iter()
-        .map(|(func, name)| native::function(func, &format_ident!("{name}")))
-        .collect();
-    let (primal, vjp, jvp) = (program(&forms.primal), program(&forms.adjoint), program(&forms.tangent));
+    let all = [
+        (&forms.primal, "primal", None),
+        (&forms.replay, "replay", attribute.replay.as_ref()),
+        (&forms.adjoint, "vjp", attribute.vjp.as_ref()),
+        (&forms.tangent, "jvp", attribute.jvp.as_ref()),
+    ];
+    let bodies: Vec<_> = all.iter().map(|(func, name, _)| native::function(func, &format_ident!("{name}"))).collect();
+    let checks: Vec<_> = all.iter().filter_map(|(func, _, path)| Some(signature_check(func, (*path)?))).collect();
+    let [primal, replay, vjp, jvp] = all.map(|(func, ..)| program(func));
     let type_doc = format!("The generated adjoint and tangent of the device function `{name}`.");
     let allow = allow();
     let host = host_function(sig, forms, name, vis, &docs);
@@ -181,9 +237,12 @@ pub fn function(item: &ItemFn, sig: &Signature, forms: &Forms) -> TokenStream {
             static DEF: ::diffkern::private::FnDef = ::diffkern::private::FnDef {
                 name: #name_text,
                 primal: #primal,
+                replay: #replay,
                 vjp: #vjp,
                 jvp: #jvp,
             };
+
+            #(#checks)*
 
             #[doc(hidden)]
             impl #name {
@@ -194,6 +253,33 @@ pub fn function(item: &ItemFn, sig: &Signature, forms: &Forms) -> TokenStream {
                 fn def() -> &'static ::diffkern::private::FnDef {
                     &DEF
                 }
+            }
+        };
+    }
+}
+
+/// Lets rustc compare what is written by hand with what is needed, on the path in the attribute.
+fn signature_check(func: &Func, path: &syn::Path) -> TokenStream {
+    let array = |access: &Access, elem: Ty| {
+        let elem = rust_type(elem);
+        match access {
+            Access::Add => quote!(&mut ::diffkern::private::Acc<'_, #elem>),
+            _ => quote!(::diffkern::private::In<'_, #elem>),
+        }
+    };
+    let args = func.params.iter().map(|param| match &param.kind {
+        ParamKind::Array { elem, access, .. } => array(access, *elem),
+        ParamKind::Scalar { id, .. } => rust_type(func.ty(*id)),
+    });
+    let results: Vec<_> = func.body.yields.iter().map(|&id| rust_type(func.ty(id))).collect();
+    let output = match results.as_slice() {
+        [one] => one.clone(),
+        all => quote!((#(#all),*)),
+    };
+    quote_spanned! {path.span()=>
+        const _: () = {
+            fn signature<F: ::diffkern::Float>() {
+                let _: fn(#(#args),*) -> #output = #path::primal::<F>;
             }
         };
     }

@@ -282,6 +282,7 @@ impl Emit<'_> {
                     "{}",
                     match mode {
                         CallMode::Primal => "primal",
+                        CallMode::Replay => "replay",
                         CallMode::Vjp => "vjp",
                         CallMode::Jvp => "jvp",
                     }

@@ -115,6 +115,7 @@ impl Printer<'_> {
             StmtKind::Call { callee, mode, args, results } => {
                 let mode = match mode {
                     CallMode::Primal => "primal",
+                    CallMode::Replay => "replay",
                     CallMode::Vjp => "vjp",
                     CallMode::Jvp => "jvp",
                 };

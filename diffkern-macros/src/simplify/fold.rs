@@ -253,5 +253,5 @@ fn call_key(callee: usize, mode: CallMode, args: &[CallArg]) -> Key {
             CallArg::Array(slot) => Err(*slot),
         })
         .collect();
-    Key::Call(callee, mode == CallMode::Primal, args)
+    Key::Call(callee, mode != CallMode::Jvp, args)
 }

@@ -62,6 +62,7 @@ pub(crate) enum Which {
     Primal,
     Adjoint,
     Tangent,
+    Clear,
 }
 
 impl Which {
@@ -70,6 +71,7 @@ impl Which {
             Which::Primal => &def.primal,
             Which::Adjoint => &def.adjoint,
             Which::Tangent => &def.tangent,
+            Which::Clear => def.clear.as_ref().unwrap_or(&def.adjoint),
         }
     }
 }

@@ -293,6 +293,7 @@ impl<'t> Parser<'t> {
     fn call(&mut self, callee: &str, mode: &str, rest: &[&'t str]) -> Res<Stmt> {
         let mode = match mode {
             "primal" => CallMode::Primal,
+            "replay" => CallMode::Replay,
             "vjp" => CallMode::Vjp,
             "jvp" => CallMode::Jvp,
             other => return Err(format!("unknown mode of a call `{other}`")),

@@ -175,6 +175,8 @@ pub struct Block {
 pub enum CallMode {
     /// The function.
     Primal,
+    /// The function as adjoints and tangents run it again.
+    Replay,
     /// Its adjoint.
     Vjp,
     /// Its tangent.

@@ -136,6 +136,9 @@ impl LaunchNode {
         let start = Instant::now();
         let program = (self.def, Which::Adjoint, self.native.adjoint);
         backend::run(&self.device, program, self.native.scalar, self.domain, &args)?;
+        if let Some(clear) = self.native.clear {
+            backend::run(&self.device, (self.def, Which::Clear, clear), self.native.scalar, self.domain, &args)?;
+        }
         bars.ledger.backward(self.def, start.elapsed().as_secs_f64());
         for target in targets.iter().filter(|t| t.apart) {
             if let Some(buffer) = &target.buffer {

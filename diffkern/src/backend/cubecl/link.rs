@@ -45,6 +45,7 @@ impl Linked {
             let def = program.callees.get(callee).ok_or_else(|| format!("`{}` has no callee {callee}", func.name))?();
             let called = match mode {
                 CallMode::Primal => &def.primal,
+                CallMode::Replay => &def.replay,
                 CallMode::Vjp => &def.vjp,
                 CallMode::Jvp => &def.jvp,
             };

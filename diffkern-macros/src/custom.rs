@@ -1,0 +1,108 @@
+//! Derivatives written by hand: a form of a device function that only calls another device function.
+//!
+//! | form | parameters | results |
+//! |---|---|---|
+//! | vjp | those of the function, the adjoint of each real result | the adjoint of each real parameter |
+//! | jvp | those of the function, the tangent of each real parameter | the results, the tangent of each real one |
+//! | replay | those of the function | the results |
+
+use syn::Path;
+use syn::spanned::Spanned;
+
+use crate::diagnostics::Diagnostics;
+use crate::ir::{Block, CallArg, CallMode, Func, Id, Param, ParamKind, Stmt, StmtKind, Ty};
+
+/// Which form is written by hand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    Vjp,
+    Jvp,
+    Replay,
+}
+
+/// The form of `primal` that calls `path`; `None`, with an error, when the function cannot have one.
+pub fn form(primal: &Func, form: Form, path: &Path, errors: &Diagnostics) -> Option<Func> {
+    if form != Form::Replay && (0..primal.params.len()).any(|slot| crate::activity::is_real_array(primal, slot)) {
+        errors.at(
+            path,
+            "a function with a derivative written by hand takes no arrays of reals; read the elements in the kernel \
+             and pass them, or write the adjoint of the kernel by hand",
+        );
+        return None;
+    }
+    let mut func = Func {
+        name: primal.name.clone(),
+        kind: primal.kind,
+        params: Vec::new(),
+        body: Block::default(),
+        types: Vec::new(),
+        stacks: 0,
+        callees: vec![path.clone()],
+    };
+    let mut args = Vec::new();
+    let mut real = Vec::new();
+    for (slot, param) in primal.params.iter().enumerate() {
+        let kind = match param.kind {
+            ParamKind::Scalar { id, comptime } => {
+                let ty = primal.ty(id);
+                let id = func.fresh(ty);
+                args.push(CallArg::Value(id));
+                real.extend(ty.is_real().then_some((ty, &param.name)));
+                ParamKind::Scalar { id, comptime }
+            }
+            ref array @ ParamKind::Array { .. } => {
+                args.push(CallArg::Array(slot));
+                array.clone()
+            }
+        };
+        func.params.push(Param { kind, ..param.clone() });
+    }
+    let results: Vec<Ty> = primal.body.yields.iter().map(|id| primal.ty(*id)).collect();
+    let real_results = || results.iter().copied().filter(|ty| ty.is_real());
+    let outcomes: Vec<Ty> = match form {
+        Form::Vjp => {
+            for (k, ty) in results.iter().enumerate().filter(|(_, ty)| ty.is_real()) {
+                args.push(extra(&mut func, *ty, format!("result{k}_bar"), path));
+            }
+            real.iter().map(|(ty, _)| *ty).collect()
+        }
+        Form::Jvp => {
+            for (ty, name) in &real {
+                args.push(extra(&mut func, *ty, format!("{name}_dot"), path));
+            }
+            results.iter().copied().chain(real_results()).collect()
+        }
+        Form::Replay => results,
+    };
+    let results: Vec<Id> = outcomes.into_iter().map(|ty| func.fresh(ty)).collect();
+    let call = StmtKind::Call { callee: 0, mode: CallMode::Primal, args, results: results.clone() };
+    func.body = Block { stmts: vec![Stmt { kind: call, span: path.span() }], yields: results };
+    Some(func)
+}
+
+fn extra(func: &mut Func, ty: Ty, name: String, path: &Path) -> CallArg {
+    let id = func.fresh(ty);
+    func.params.push(Param { name, kind: ParamKind::Scalar { id, comptime: false }, span: path.span() });
+    CallArg::Value(id)
+}
+
+/// The function as adjoints and tangents run it again: every call in it likewise.
+pub fn replayed(primal: &Func) -> Func {
+    let mut func = primal.clone();
+    calls_replay(&mut func.body);
+    func
+}
+
+fn calls_replay(block: &mut Block) {
+    for stmt in &mut block.stmts {
+        match &mut stmt.kind {
+            StmtKind::Call { mode, .. } => *mode = CallMode::Replay,
+            StmtKind::If { then, els, .. } => {
+                calls_replay(then);
+                calls_replay(els);
+            }
+            StmtKind::For { body, .. } => calls_replay(body),
+            _ => {}
+        }
+    }
+}
