@@ -17,10 +17,10 @@ pub fn set_access(func: &mut Func) {
 fn scan(func: &Func, block: &Block, found: &mut [Access]) {
     for stmt in &block.stmts {
         match &stmt.kind {
-            StmtKind::Load { array, .. } => found[*array] = Access::Read,
-            StmtKind::Store { array, .. } => found[*array] = Access::Store,
-            StmtKind::Add { array, .. } => found[*array] = Access::Add,
-            StmtKind::Take { array, .. } => found[*array] = Access::Take,
+            StmtKind::Load { array, .. } => touch(found, *array, Access::Read),
+            StmtKind::Store { array, .. } => touch(found, *array, Access::Store),
+            StmtKind::Add { array, .. } => touch(found, *array, Access::Add),
+            StmtKind::Take { array, .. } => touch(found, *array, Access::Take),
             StmtKind::If { then, els, .. } => {
                 scan(func, then, found);
                 scan(func, els, found);
@@ -33,10 +33,10 @@ fn scan(func: &Func, block: &Block, found: &mut [Access]) {
                     CallMode::Primal | CallMode::Replay | CallMode::Jvp => arrays.len(),
                 });
                 for slot in read {
-                    found[*slot] = Access::Read;
+                    touch(found, *slot, Access::Read);
                 }
                 for slot in bars {
-                    found[*slot] = Access::Add;
+                    touch(found, *slot, Access::Add);
                 }
             }
             StmtKind::Let { .. }
@@ -45,6 +45,10 @@ fn scan(func: &Func, block: &Block, found: &mut [Access]) {
             | StmtKind::StackGet { .. } => {}
         }
     }
+}
+
+fn touch(found: &mut [Access], slot: Slot, access: Access) {
+    found[slot] = found[slot].and(access);
 }
 
 fn array_args(args: &[CallArg]) -> Vec<Slot> {

@@ -165,7 +165,10 @@ impl Frame<'_> {
             StmtKind::Add { array, index, value } => {
                 let value = self.get(*value);
                 let element = self.element(*array, *index);
-                *element = zip(element, &value, |a, b| a + b);
+                *element = match (&*element, &value) {
+                    (Val::Int(a), Val::Int(b)) => Val::Int(a + b),
+                    _ => zip(element, &value, |a, b| a + b),
+                };
             }
             StmtKind::If { cond, then, els, results } => {
                 let values = self.block(if self.get(*cond).bool() { then } else { els });

@@ -55,7 +55,22 @@ pub enum Access {
     Add,
     /// Read, then set to zero: the adjoint of a store.
     Take,
+    /// Several of these, all at one index that no other thread touches: an array that is read and overwritten, its
+    /// adjoint and its tangent.
+    Update,
     Unused,
+}
+
+impl Access {
+    /// What a function does that does both.
+    pub fn and(self, other: Access) -> Access {
+        match (self, other) {
+            (Access::Unused, other) => other,
+            (one, other) if one == other => one,
+            (one, Access::Unused) => one,
+            _ => Access::Update,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]

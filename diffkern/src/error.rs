@@ -105,7 +105,7 @@ pub enum Error {
     Tape(String),
     /// A value that the tape still needs would be overwritten (`Overwrite::Error`).
     #[error(
-        "{what} would overwrite array {id}, whose present value an earlier launch of this tape needs for its \
+        "{what} would overwrite array {id}, whose present value it or an earlier launch of this tape needs for its \
          gradient; write to another array, or record with `Overwrite::Keep`"
     )]
     Overwrite {

@@ -102,6 +102,8 @@ pub enum Access {
     Add,
     /// Read, then set to zero: the adjoint of a store.
     Take,
+    /// Read and overwritten (or taken and added to), at one index that no other thread touches.
+    Update,
     /// Not touched (its length may be asked for).
     Unused,
 }
@@ -109,7 +111,7 @@ pub enum Access {
 impl Access {
     /// Whether elements change.
     pub const fn writes(self) -> bool {
-        matches!(self, Access::Store | Access::Add | Access::Take)
+        matches!(self, Access::Store | Access::Add | Access::Take | Access::Update)
     }
 }
 

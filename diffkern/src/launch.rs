@@ -60,7 +60,7 @@ pub fn launch(def: &'static KernelDef, native: Native, domain: Domain, args: &[A
     if mode.observed() {
         context::before_launch(call)?;
     }
-    let reads = read_buffers(call);
+    let reads = read_buffers(call, mode.any());
     if !mode.any() {
         return run_primal(call, &reads);
     }
@@ -86,8 +86,9 @@ fn run_primal(call: Call<'_>, reads: &[Option<Arc<Buffer>>]) -> Result<()> {
     for (slot, arg) in call.args.iter().enumerate() {
         args.push(match *arg {
             Arg::Array(array) => {
-                let written = || writes.iter().find(|(id, _)| *id == array.id()).map(|(_, cell)| &*cell.buffer);
-                match reads[slot].as_deref().or_else(written) {
+                // What is overwritten was perhaps read for a tape, before it was unshared.
+                let written = writes.iter().find(|(id, _)| *id == array.id()).map(|(_, cell)| &*cell.buffer);
+                match written.or(reads[slot].as_deref()) {
                     Some(buffer) => part(array, buffer),
                     None => LaunchArg::Absent { len: array.len() as u32 },
                 }
@@ -108,12 +109,13 @@ pub(crate) fn part<'a>(array: &AnyArray, buffer: &'a Buffer) -> LaunchArg<'a, Bu
     LaunchArg::Buffer { buffer, offset: array.offset(), len: array.len() as u32, elem: array.elem() }
 }
 
-/// By slot, the present contents of what is read. A view of an array that is also written (elsewhere) is left out: it
-/// is reached through the lock.
-fn read_buffers(call: Call<'_>) -> Vec<Option<Arc<Buffer>>> {
+/// By slot, the present contents of what is read; `before`: also of what is read and overwritten. A view of an array that
+/// is also written (elsewhere) is left out: it is reached through the lock.
+fn read_buffers(call: Call<'_>, before: bool) -> Vec<Option<Arc<Buffer>>> {
     let mut reads = vec![None; call.args.len()];
     for (slot, array, access) in call.arrays() {
-        if access == Access::Read && !call.writes().any(|written| written.id() == array.id()) {
+        let read = access == Access::Read && !call.writes().any(|written| written.id() == array.id());
+        if read || (before && access == Access::Update) {
             reads[slot] = Some(array.buffer());
         }
     }

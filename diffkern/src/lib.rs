@@ -87,7 +87,8 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod private {
     pub use crate::backend::native::{
-        Acc, Body, Chunk, Covered, In, Out, OwnAcc, OwnIn, OwnOut, OwnTake, Positions, Take, dispatch,
+        Acc, Body, Chunk, Covered, In, Out, OwnAcc, OwnIn, OwnOut, OwnTake, OwnUpdate, Positions, Take, Update,
+        dispatch,
     };
     pub use crate::custom::{check_adjoint, check_tangent};
     pub use crate::generated::{DiffFn, idiv, irem, sign, udiv, urem};

@@ -396,6 +396,7 @@ fn program(func: &Func) -> TokenStream {
                     Access::Store => "Store",
                     Access::Add => "Add",
                     Access::Take => "Take",
+                    Access::Update => "Update",
                     Access::Unused => "Unused",
                 });
                 quote!(::diffkern::private::ParamKind::Array {

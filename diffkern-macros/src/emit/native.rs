@@ -148,6 +148,7 @@ impl Emit<'_> {
                         Access::Store => ("store", true),
                         Access::Add => ("add", true),
                         Access::Take => ("take", true),
+                        Access::Update => ("update", true),
                         Access::Unused => return quote!(),
                     };
                     let mutable = mutable.then(|| quote!(mut));

@@ -165,6 +165,7 @@ fn access_name(access: Access) -> &'static str {
         Access::Store => "store",
         Access::Add => "add",
         Access::Take => "take",
+        Access::Update => "update",
         Access::Unused => "unused",
     }
 }

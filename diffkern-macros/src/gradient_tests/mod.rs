@@ -5,3 +5,4 @@ mod kinks;
 mod rules;
 mod structure;
 mod support;
+mod updates;

@@ -6,7 +6,7 @@ use syn::{BinOp, Expr, ExprBinary, ExprIndex};
 
 use super::Lower;
 use super::env::{Binding, Var};
-use crate::ir::{BinaryOp, Id, Op, Slot, StmtKind, Ty, UnaryOp};
+use crate::ir::{BinaryOp, Id, Lit, Op, Slot, StmtKind, Ty, UnaryOp};
 
 /// The operator inside `+=` and its like.
 pub(super) fn compound(op: &BinOp) -> Option<BinOp> {
@@ -91,23 +91,30 @@ impl Lower<'_> {
         }
     }
 
+    /// `y[i] += e` adds, from any thread; the other operators read the element and store it.
     fn accumulate(&mut self, array: Slot, index: Id, op: &BinOp, e: &ExprBinary, span: Span) {
         let Some(elem) = self.array_elem(array) else { return };
         if !matches!(op, BinOp::Add(_) | BinOp::Sub(_)) {
-            self.errors.at(
-                e.op,
-                "only `=`, `+=` and `-=` write an array element; read from one array and store to a second one",
-            );
+            let Some(old) = self.load(array, index, span) else { return };
+            let want = self.other_side(op, elem);
+            let Some(value) = self.expr(&e.right, want) else { return };
+            if let Some(value) = self.binary(op, old, value, e.span()) {
+                self.expect_type(value, Some(elem), e.right.span());
+                self.arrays[array].store.get_or_insert(span);
+                self.emit(StmtKind::Store { array, index, value }, span);
+            }
             return;
         }
         let Some(mut value) = self.expr(&e.right, Some(elem)) else { return };
         self.expect_type(value, Some(elem), e.right.span());
-        if !elem.is_real() {
-            self.errors.at(e.op, "integer arrays can be stored to with `=`; accumulation is for real arrays");
-            return;
-        }
         if matches!(op, BinOp::Sub(_)) {
-            value = self.op(elem, Op::Unary(UnaryOp::Neg, value), span);
+            value = match elem {
+                Ty::U32 | Ty::I32 => {
+                    let zero = self.constant(elem, Lit::Int(0), span);
+                    self.op(elem, Op::Binary(BinaryOp::Sub, zero, value), span)
+                }
+                _ => self.op(elem, Op::Unary(UnaryOp::Neg, value), span),
+            };
         }
         self.arrays[array].add.get_or_insert(span);
         self.emit(StmtKind::Add { array, index, value }, span);

@@ -334,7 +334,7 @@ impl Lower<'_> {
                     self.errors.at(arg, "a device function cannot write an array; return the value and write it here");
                     return None;
                 }
-                self.arrays[slot].read = true;
+                self.arrays[slot].read.get_or_insert(arg.span());
                 self.arrays[slot].not_owned = true;
                 args.push(CallArg::Array(slot));
             } else {

@@ -307,24 +307,20 @@ impl Lower<'_> {
         Some(id)
     }
 
+    pub(super) fn load(&mut self, array: Slot, index: Id, span: Span) -> Option<Id> {
+        self.arrays[array].read.get_or_insert(span);
+        let id = self.func.fresh(self.array_elem(array)?);
+        if !self.arrays[array].mutable {
+            self.equals.note_load(id, array, index);
+        }
+        self.emit(StmtKind::Load { id, array, index }, span);
+        Some(id)
+    }
+
     fn index(&mut self, e: &ExprIndex) -> Option<Id> {
         if let Some(array) = self.array_named(&e.expr) {
             let index = self.array_index(array, &e.index)?;
-            if self.arrays[array].mutable {
-                self.errors.at(
-                    e,
-                    format!(
-                        "`{}` is written by this kernel, so what is read here depends on the order of threads; \
-                         read from a second array that is not written",
-                        self.func.params[array].name
-                    ),
-                );
-                return None;
-            }
-            self.arrays[array].read = true;
-            let id = self.func.fresh(self.array_elem(array)?);
-            self.emit(StmtKind::Load { id, array, index }, e.span());
-            return Some(id);
+            return self.load(array, index, e.span());
         }
         let base = self.expr(&e.expr, None)?;
         let k = self.index_component(self.ty(base), &e.index)?;

@@ -13,6 +13,7 @@ mod env;
 mod expr;
 mod matrix;
 mod ops;
+mod update;
 
 use std::collections::{HashMap, HashSet};
 
@@ -44,6 +45,8 @@ struct Lower<'a> {
     arrays: Vec<ArrayUse>,
     /// Values that are `ABSOLUTE_POS`.
     positions: HashSet<Id>,
+    /// Of the integers that are computed alike, the first.
+    equals: update::Equals,
     own_name: String,
 }
 
@@ -51,7 +54,8 @@ struct Lower<'a> {
 #[derive(Clone, Default)]
 struct ArrayUse {
     mutable: bool,
-    read: bool,
+    /// Where it is read first.
+    read: Option<Span>,
     store: Option<Span>,
     add: Option<Span>,
     not_owned: bool,
@@ -77,6 +81,7 @@ impl<'a> Lower<'a> {
             consts: HashMap::new(),
             arrays: Vec::new(),
             positions: HashSet::new(),
+            equals: update::Equals::default(),
             own_name: item.sig.ident.to_string(),
         };
         lower.env.push();
@@ -114,12 +119,16 @@ impl<'a> Lower<'a> {
 
     fn finish(mut self) -> Func {
         self.func.body.stmts = self.blocks.pop().unwrap_or_default();
-        for (param, usage) in self.func.params.iter_mut().zip(&self.arrays) {
+        for slot in 0..self.arrays.len() {
+            let usage = self.arrays[slot].clone();
+            self.check_updates(slot, &usage);
+            let param = &mut self.func.params[slot];
             if let ParamKind::Array { access, owned, .. } = &mut param.kind {
                 *access = match usage {
+                    ArrayUse { store: Some(_), read: Some(_), .. } => Access::Update,
                     ArrayUse { store: Some(_), .. } => Access::Store,
                     ArrayUse { add: Some(_), .. } => Access::Add,
-                    ArrayUse { read: true, .. } => Access::Read,
+                    ArrayUse { read: Some(_), .. } => Access::Read,
                     _ => Access::Unused,
                 };
                 *owned = !usage.not_owned && *access != Access::Unused;
@@ -152,6 +161,7 @@ impl<'a> Lower<'a> {
         if let Op::Const(lit) = op {
             self.consts.insert(id, lit);
         }
+        self.equals.note(id, ty, &op);
         self.emit(StmtKind::Let { id, op }, span);
         id
     }

@@ -27,4 +27,4 @@ pub use types::{
 };
 
 /// Version of the text form; part of the identity of every kernel built from it.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;

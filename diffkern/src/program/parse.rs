@@ -95,6 +95,7 @@ impl<'t> Parser<'t> {
                         "store" => Access::Store,
                         "add" => Access::Add,
                         "take" => Access::Take,
+                        "update" => Access::Update,
                         "unused" => Access::Unused,
                         other => return Err(format!("unknown access `{other}`")),
                     };
@@ -350,7 +351,7 @@ impl<'t> Parser<'t> {
     /// Array and index of an access, which must be the one that the parameter declares.
     fn element(&self, slot: &str, index: &str, want: Access) -> Res<(Slot, Id)> {
         let (slot, _, access) = self.array(slot)?;
-        if access != want {
+        if access != want && access != Access::Update {
             return Err(format!("parameter {slot} is declared {access:?} and used as {want:?}"));
         }
         Ok((slot, self.int(index)?))

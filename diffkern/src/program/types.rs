@@ -105,6 +105,8 @@ pub enum Access {
     Add,
     /// Read, then set to zero: the adjoint of a store.
     Take,
+    /// Read and overwritten, or taken and added to, at one index that no other thread touches.
+    Update,
     /// Not touched, but its length may be asked for.
     Unused,
 }

@@ -10,9 +10,11 @@ use super::monitor::Monitor;
 use super::recorder::Recorder;
 use crate::array::AnyArray;
 use crate::buffer::Buffer;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::forward;
-use crate::launch::Call;
+use crate::kernel::Access;
+use crate::launch::{self, Call};
+use crate::tape::Overwrite;
 
 const OBSERVED: u8 = 1;
 const FORWARD: u8 = 2;
@@ -114,8 +116,12 @@ pub(crate) fn before_launch(call: Call<'_>) -> Result<()> {
     with_monitor(|monitor| monitor.launch(call))?;
     with_recorder(|recorder, _| {
         let what = || format!("kernel `{}`", call.def.name);
-        call.arrays().filter(|(_, _, access)| access.writes()).try_for_each(|(_, array, access)| {
-            recorder.allow_write(array, access == crate::kernel::Access::Store, &what)
+        call.arrays().filter(|(_, _, access)| access.writes()).try_for_each(|(slot, array, access)| {
+            let needed = call.def.adjoint.params.get(slot).is_some_and(|param| launch::access(param) == Access::Read);
+            if access == Access::Update && needed && recorder.overwrite() == Overwrite::Error {
+                return Err(Error::Overwrite { what: what(), id: array.id() });
+            }
+            recorder.allow_write(array, matches!(access, Access::Store | Access::Update), &what)
         })
     })
     .unwrap_or(Ok(()))

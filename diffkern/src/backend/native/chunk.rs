@@ -5,7 +5,8 @@ use std::sync::atomic::AtomicU32;
 
 use super::accumulate::Pages;
 use super::args::{Fault, HostArg, HostArray};
-use super::own::{Covered, OwnAcc, OwnIn, OwnOut, OwnTake};
+use super::own::{Covered, OwnAcc, OwnIn, OwnOut, OwnTake, OwnUpdate};
+use super::update::Update;
 use super::views::{Acc, In, Out, Take, Target};
 use crate::element::{Element, Scalar};
 use crate::float::Float;
@@ -74,6 +75,12 @@ impl<'a> Chunk<'a> {
         OwnTake::new(self.target(slot, T::ELEM, T::Scalar::TY), covered)
     }
 
+    /// As [`Chunk::update`], where [`Chunk::covered`] gave `covered`.
+    #[inline(always)]
+    pub fn own_update<T: Element>(&self, slot: usize, covered: Covered) -> OwnUpdate<'_, T> {
+        OwnUpdate::new(self.target(slot, T::ELEM, T::Scalar::TY), covered)
+    }
+
     /// The x of linear position `p`.
     #[inline(always)]
     pub fn pos_x(&self, p: u32) -> u32 {
@@ -121,6 +128,13 @@ impl<'a> Chunk<'a> {
     #[inline(always)]
     pub fn take<T: Element>(&self, slot: usize) -> Take<'_, T> {
         Take::new(self.target(slot, T::ELEM, T::Scalar::TY), &self.fault)
+    }
+
+    /// The array at `slot`, to read and overwrite, or to take from and add to.
+    #[inline(always)]
+    pub fn update<T: Element>(&self, slot: usize) -> Update<'_, T> {
+        let target = self.target(slot, T::ELEM, T::Scalar::TY);
+        Update::new(target, self.writers(slot), &self.position, &self.fault)
     }
 
     /// The real at `slot`.

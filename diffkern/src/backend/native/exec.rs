@@ -70,7 +70,7 @@ struct Launch<'a> {
 impl<'a> Launch<'a> {
     fn new(body: fn(&Chunk<'_>), dims: [u32; 3], args: &'a [HostArg<'a>], options: Options) -> Launch<'a> {
         let scattered = |(slot, arg): (usize, &HostArg<'_>)| match arg {
-            HostArg::Array(array) if array.access == Access::Store && !array.owned => {
+            HostArg::Array(array) if matches!(array.access, Access::Store | Access::Update) && !array.owned => {
                 Some((slot, (0..array.len).map(|_| AtomicU32::new(0)).collect()))
             }
             _ => None,

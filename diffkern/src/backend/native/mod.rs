@@ -11,12 +11,14 @@ mod merge;
 mod own;
 mod pool;
 mod simd;
+mod update;
 mod views;
 
 pub use chunk::{Chunk, Positions};
-pub use own::{Covered, OwnAcc, OwnIn, OwnOut, OwnTake};
+pub use own::{Covered, OwnAcc, OwnIn, OwnOut, OwnTake, OwnUpdate};
 pub use pool::set_threads;
 pub use simd::{Body, dispatch};
+pub use update::Update;
 pub use views::{Acc, In, Out, Take};
 
 pub(crate) use args::{Fault, HostArg, HostArray};

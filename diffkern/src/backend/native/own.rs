@@ -135,3 +135,45 @@ impl<T: Element> OwnTake<'_, T> {
         self.0.at(p).map_or(T::ZERO, |at| unsafe { at.replace(T::ZERO) })
     }
 }
+
+/// Elements to read and overwrite, or to take from and add to.
+pub struct OwnUpdate<'a, T>(Own<'a, T>);
+
+impl<T: Element> OwnUpdate<'_, T> {
+    #[inline(always)]
+    pub(super) fn new(target: Target, covered: Covered) -> Self {
+        OwnUpdate(Own::new(target, covered))
+    }
+
+    /// Element `p`.
+    #[inline(always)]
+    pub fn get(&self, p: u32, _line: u32) -> T {
+        // SAFETY: only this chunk touches it.
+        self.0.at(p).map_or(T::ZERO, |at| unsafe { at.read() })
+    }
+
+    /// Sets element `p`.
+    #[inline(always)]
+    pub fn set(&mut self, p: u32, value: T, _line: u32) {
+        if let Some(at) = self.0.at(p) {
+            // SAFETY: only this chunk touches it.
+            unsafe { at.write(value) };
+        }
+    }
+
+    /// Adds to element `p`.
+    #[inline(always)]
+    pub fn add(&mut self, p: u32, value: T, _line: u32) {
+        if let Some(at) = self.0.at(p) {
+            // SAFETY: only this chunk touches it.
+            unsafe { at.write(at.read().plus(value)) };
+        }
+    }
+
+    /// Element `p`, which becomes 0.
+    #[inline(always)]
+    pub fn take(&mut self, p: u32, _line: u32) -> T {
+        // SAFETY: only this chunk touches it.
+        self.0.at(p).map_or(T::ZERO, |at| unsafe { at.replace(T::ZERO) })
+    }
+}

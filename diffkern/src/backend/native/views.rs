@@ -81,7 +81,7 @@ pub(super) struct Target {
 impl Target {
     /// Whether the chunk may write element `i`; if not, notes why.
     #[inline(always)]
-    fn allows(&self, i: u32, line: u32, fault: &OnceCell<Fault>) -> bool {
+    pub(super) fn allows(&self, i: u32, line: u32, fault: &OnceCell<Fault>) -> bool {
         if i.wrapping_sub(self.lo) < self.count {
             return true;
         }
@@ -96,9 +96,29 @@ impl Target {
     /// # Safety
     /// [`Target::allows`] it.
     #[inline(always)]
-    unsafe fn at<T>(&self, i: u32) -> *mut T {
+    pub(super) unsafe fn at<T>(&self, i: u32) -> *mut T {
         // SAFETY: in range of the array.
         unsafe { self.base.cast::<T>().add(i as usize) }
+    }
+}
+
+impl Target {
+    /// Notes who writes element `i`: a second writer is a fault, since which one wins would be chance.
+    #[inline(always)]
+    pub(super) fn claim(
+        &self,
+        (i, line): (u32, u32),
+        writers: Option<&[AtomicU32]>,
+        position: &Cell<u32>,
+        fault: &OnceCell<Fault>,
+    ) {
+        let Some(writers) = writers else { return };
+        let me = position.get();
+        let before = writers[i as usize].swap(me.wrapping_add(1), Ordering::Relaxed);
+        if before != 0 && before != me.wrapping_add(1) {
+            let threads = [before - 1, me];
+            let _ = fault.set(Fault::WrittenTwice { slot: self.slot, line, index: i, threads });
+        }
     }
 }
 
@@ -136,22 +156,10 @@ impl<'a, T: Element> Out<'a, T> {
             return;
         }
         if cfg!(debug_assertions) {
-            self.claim(i, line);
+            self.target.claim((i, line), self.writers, self.position, self.fault);
         }
         // SAFETY: an element of the array, which all threads of the launch only store to, atomically.
         unsafe { store_relaxed(at, value) };
-    }
-
-    /// Notes who writes element `i`: a second writer is a fault, since which one wins would be chance.
-    #[inline(always)]
-    fn claim(&self, i: u32, line: u32) {
-        let Some(writers) = self.writers else { return };
-        let me = self.position.get();
-        let before = writers[i as usize].swap(me.wrapping_add(1), Ordering::Relaxed);
-        if before != 0 {
-            let threads = [before - 1, me];
-            let _ = self.fault.set(Fault::WrittenTwice { slot: self.target.slot, line, index: i, threads });
-        }
     }
 
     /// Number of elements.
@@ -246,7 +254,7 @@ impl<'a, T: Element> Take<'a, T> {
 /// # Safety
 /// `at` is valid for writes and meanwhile only accessed by atomic operations on its scalars.
 #[inline(always)]
-unsafe fn store_relaxed<T: Element>(at: *mut T, value: T) {
+pub(super) unsafe fn store_relaxed<T: Element>(at: *mut T, value: T) {
     let (from, to) = ((&raw const value).cast::<T::Scalar>(), at.cast::<T::Scalar>());
     for k in 0..T::COMPONENTS {
         // SAFETY: an `Element` is `COMPONENTS` scalars in a row.
@@ -259,7 +267,7 @@ unsafe fn store_relaxed<T: Element>(at: *mut T, value: T) {
 /// # Safety
 /// `at` is valid for reads and writes and meanwhile only accessed by atomic operations on its scalars.
 #[inline(always)]
-unsafe fn load_relaxed<T: Element>(at: *mut T) -> T {
+pub(super) unsafe fn load_relaxed<T: Element>(at: *mut T) -> T {
     let mut value = T::ZERO;
     let (from, to) = (at.cast::<T::Scalar>(), (&raw mut value).cast::<T::Scalar>());
     for k in 0..T::COMPONENTS {

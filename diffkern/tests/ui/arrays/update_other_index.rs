@@ -1,9 +1,9 @@
 use diffkern::prelude::*;
 
 #[diff_kernel]
-fn kernel<F: Float>(x: &Array<F>, y: &mut Array<F>) {
+fn kernel<F: Float>(y: &mut Array<F>) {
     let i = ABSOLUTE_POS;
-    y[i] *= x[i];
+    y[i] = y[i] * y[i + 1];
 }
 
 fn main() {}

@@ -1,0 +1,63 @@
+//! Arrays that are read and overwritten.
+
+use super::support::{Case, Input, ints, random};
+use crate::interp::Library;
+use crate::ir::Ty;
+
+#[track_caller]
+fn holds(source: &str, domain: usize, args: Vec<Input>) {
+    Case::new(source, domain, args, Library::default()).holds();
+}
+
+#[test]
+fn scaled_in_place() {
+    for op in ["*=", "/="] {
+        let source = format!(
+            "fn k<F: Float>(x: &Array<F>, y: &mut Array<F>, v: &mut Array<Vec2<F>>) {{
+                let i = ABSOLUTE_POS;
+                y[i] {op} x[i].sin();
+                v[i] {op} x[i] + 0.5;
+            }}"
+        );
+        let args = vec![
+            random(1, 3, Ty::Real, 0.3, 1.2),
+            random(2, 3, Ty::Real, 0.3, 1.2),
+            random(3, 3, Ty::Vec(2), 0.2, 1.0),
+        ];
+        holds(&source, 3, args);
+    }
+}
+
+/// Several reads, one in a loop without stores, under conditions on what is read; two stores.
+#[test]
+fn read_often_and_overwritten_twice() {
+    let source = "fn k<F: Float>(x: &Array<F>, y: &mut Array<F>, n: u32) {
+        let mut s = x[ABSOLUTE_POS];
+        for k in 0..n { s = s * y[ABSOLUTE_POS] + s.cos() * 0.3; }
+        let old = y[ABSOLUTE_POS];
+        if old > 0.6 {
+            y[ABSOLUTE_POS] = s * old * old;
+            if s > 0.4 { y[ABSOLUTE_POS] = s.exp() * old; }
+        } else if x[ABSOLUTE_POS] > 0.5 {
+            y[ABSOLUTE_POS] = y[ABSOLUTE_POS].sin() + s;
+        }
+    }";
+    for seed in 1..5 {
+        let args =
+            vec![random(seed, 6, Ty::Real, 0.2, 1.2), random(seed + 9, 6, Ty::Real, 0.2, 1.2), super::support::int(3)];
+        holds(source, 6, args);
+    }
+}
+
+#[test]
+fn components_written_back_at_an_index_from_data() {
+    let source = "fn k<F: Float>(idx: &Array<u32>, count: &mut Array<u32>, v: &mut Array<Vec3<F>>) {
+        let i = ABSOLUTE_POS;
+        let mut w = v[idx[i]];
+        w.x = w.y * w.z;
+        if w.x > 0.3 { w.y *= w.x; }
+        v[idx[i]] = w * v[idx[i]].z;
+        count[i] = count[i] * 2 + idx[i];
+    }";
+    holds(source, 3, vec![ints(&[2, 0, 1]), ints(&[1, 2, 3]), random(4, 3, Ty::Vec(3), 0.2, 1.2)]);
+}
