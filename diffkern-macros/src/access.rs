@@ -42,7 +42,8 @@ fn scan(func: &Func, block: &Block, found: &mut [Access]) {
             StmtKind::Let { .. }
             | StmtKind::StackNew { .. }
             | StmtKind::StackSet { .. }
-            | StmtKind::StackGet { .. } => {}
+            | StmtKind::StackGet { .. }
+            | StmtKind::Fault { .. } => {}
         }
     }
 }

@@ -102,7 +102,7 @@ impl Varied<'_> {
                         self.set(*result, any);
                     }
                 }
-                StmtKind::Store { .. } | StmtKind::Add { .. } | StmtKind::StackNew { .. } => {}
+                StmtKind::Store { .. } | StmtKind::Add { .. } | StmtKind::StackNew { .. } | StmtKind::Fault { .. } => {}
             }
         }
     }
@@ -228,7 +228,11 @@ pub fn defined(block: &Block, into: &mut HashSet<Id>) {
                 defined(body, into);
             }
             StmtKind::Call { results, .. } => into.extend(results),
-            StmtKind::Store { .. } | StmtKind::Add { .. } | StmtKind::StackNew { .. } | StmtKind::StackSet { .. } => {}
+            StmtKind::Store { .. }
+            | StmtKind::Add { .. }
+            | StmtKind::StackNew { .. }
+            | StmtKind::StackSet { .. }
+            | StmtKind::Fault { .. } => {}
         }
     }
 }
@@ -263,7 +267,11 @@ fn active_uses(block: &Block, into: &mut Vec<Id>) {
                 CallArg::Value(id) => Some(*id),
                 CallArg::Array(_) => None,
             })),
-            StmtKind::Load { .. } | StmtKind::Take { .. } | StmtKind::StackNew { .. } | StmtKind::StackGet { .. } => {}
+            StmtKind::Load { .. }
+            | StmtKind::Take { .. }
+            | StmtKind::StackNew { .. }
+            | StmtKind::StackGet { .. }
+            | StmtKind::Fault { .. } => {}
         }
     }
     into.extend(&block.yields);

@@ -128,7 +128,12 @@ impl Check<'_> {
                 self.inner(els, results)?;
                 self.define_all(results)
             }
-            StmtKind::For { index, lo, hi, carried, init, body, results } => {
+            StmtKind::Fault { cond, what } => {
+                self.expect(*cond, Ty::Bool)?;
+                let ty = self.ty(what.id())?;
+                ensure(ty.is_int(), || format!("a fault tells of an integer, not {ty:?}"))
+            }
+            StmtKind::For { index, lo, hi, carried, init, live, body, results } => {
                 let ty = self.ty(*lo)?;
                 ensure(ty.is_int() && self.func.ty(*index) == ty, || "bounds and index differ in type".into())?;
                 self.expect(*hi, ty)?;
@@ -136,6 +141,10 @@ impl Check<'_> {
                 let depth = self.scope.len();
                 self.define(*index)?;
                 self.define_all(carried)?;
+                if let Some(live) = live {
+                    self.expect(*live, Ty::Bool)?;
+                    ensure(carried.contains(live), || format!("{live:?} is not carried"))?;
+                }
                 self.inner(body, carried)?;
                 self.leave(depth);
                 self.define_all(results)?;

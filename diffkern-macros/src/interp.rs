@@ -174,14 +174,21 @@ impl Frame<'_> {
                 let values = self.block(if self.get(*cond).bool() { then } else { els });
                 self.set_all(results, values);
             }
-            StmtKind::For { index, lo, hi, carried, init, body, results } => {
+            StmtKind::For { index, lo, hi, carried, init, live, body, results } => {
                 let mut values = self.get_all(init);
+                let live = live.map(|live| carried.iter().position(|id| *id == live).expect("it is carried"));
                 for turn in self.get(*lo).int()..self.get(*hi).int() {
+                    if live.is_some_and(|k| !values[k].bool()) {
+                        break;
+                    }
                     self.set(*index, Val::Int(turn));
                     self.set_all(carried, values);
                     values = self.block(body);
                 }
                 self.set_all(results, values);
+            }
+            StmtKind::Fault { cond, what } => {
+                assert!(!self.get(*cond).bool(), "{what:?}: {:?}", self.get(what.id()));
             }
             StmtKind::StackNew { stack, ty, len } => {
                 let slots = vec![zero(*ty); self.get(*len).int() as usize];

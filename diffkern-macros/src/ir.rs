@@ -196,15 +196,21 @@ pub enum StmtKind {
     },
     /// Runs `max(hi - lo, 0)` times, `index` counting up from `lo`. `carried[k]` is `init[k]` in the first turn and
     /// `body.yields[k]` of the turn before in the others; `results[k]` is its last value. `index`, `lo`, `hi` have one
-    /// integer type.
+    /// integer type. With `live`, one of `carried` and a bool, the loop ends before a turn that finds it false.
     For {
         index: Id,
         lo: Id,
         hi: Id,
         carried: Vec<Id>,
         init: Vec<Id>,
+        live: Option<Id>,
         body: Block,
         results: Vec<Id>,
+    },
+    /// Where `cond` holds the launch is an error, but goes on. Only in a primal.
+    Fault {
+        cond: Id,
+        what: FaultKind,
     },
     /// Scratch memory of the thread, slots `0..len`; `len` is `usize`. Contents last until the next `StackNew` of it.
     StackNew {
@@ -234,6 +240,31 @@ pub enum StmtKind {
         args: Vec<CallArg>,
         results: Vec<Id>,
     },
+}
+
+/// What is wrong where a [`StmtKind::Fault`] strikes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// A `while` wants more turns than this integer.
+    Bound(Id),
+    /// This index is not below the length of a local array.
+    Index(Id, u32),
+}
+
+impl FaultKind {
+    /// The integer that it tells of.
+    pub fn id(self) -> Id {
+        match self {
+            FaultKind::Bound(id) | FaultKind::Index(id, _) => id,
+        }
+    }
+
+    pub fn with(self, id: Id) -> Self {
+        match self {
+            FaultKind::Bound(_) => FaultKind::Bound(id),
+            FaultKind::Index(_, len) => FaultKind::Index(id, len),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -68,8 +68,9 @@ impl Reached {
                     }
                 }
                 StmtKind::If { then, els, results, .. } => self.branches(then, els, results),
-                StmtKind::For { lo, hi, carried, init, body, results, .. } => {
-                    let runs = matches!((self.ints.get(lo), self.ints.get(hi)), (Some(lo), Some(hi)) if lo < hi);
+                StmtKind::For { lo, hi, carried, init, live, body, results, .. } => {
+                    let runs = live.is_none()
+                        && matches!((self.ints.get(lo), self.ints.get(hi)), (Some(lo), Some(hi)) if lo < hi);
                     self.turns(carried, init, body, results, runs);
                 }
                 _ => {}

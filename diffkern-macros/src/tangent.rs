@@ -150,6 +150,8 @@ impl Tangent<'_> {
                 self.b.push(StmtKind::If { cond: *cond, then, els, results });
             }
             StmtKind::For { .. } => self.turns(kind),
+            // The primal has reported it.
+            StmtKind::Fault { .. } => {}
             StmtKind::StackNew { stack, ty, len } => {
                 self.b.push(kind.clone());
                 if ty.is_real() {
@@ -197,7 +199,7 @@ impl Tangent<'_> {
     }
 
     fn turns(&mut self, kind: &StmtKind) {
-        let StmtKind::For { index, lo, hi, carried, init, body, results } = kind else { return };
+        let StmtKind::For { index, lo, hi, carried, init, live, body, results } = kind else { return };
         let active: Vec<usize> = (0..carried.len()).filter(|k| self.is_varied(carried[*k])).collect();
         let (mut carried, mut init, mut results) = (carried.clone(), init.clone(), results.clone());
         for k in &active {
@@ -208,7 +210,8 @@ impl Tangent<'_> {
         for k in active {
             results.push(self.fresh_dot(results[k]));
         }
-        self.b.push(StmtKind::For { index: *index, lo: *lo, hi: *hi, carried, init, body, results });
+        let (index, lo, hi, live) = (*index, *lo, *hi, *live);
+        self.b.push(StmtKind::For { index, lo, hi, carried, init, live, body, results });
     }
 
     fn call(&mut self, callee: usize, mode: CallMode, args: &[CallArg], results: &[Id]) {

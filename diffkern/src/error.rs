@@ -44,6 +44,21 @@ pub enum Error {
         /// Length of the array.
         len: u32,
     },
+    /// A `while` wanted more turns than its bound; it ended there.
+    #[error(
+        "kernel `{kernel}` ({file}:{line}): a `while` wants more than the {bound} turns of its `#[bound({bound})]`; raise \
+         the bound, or look why the condition stays true"
+    )]
+    Bound {
+        /// Name of the kernel.
+        kernel: &'static str,
+        /// Source file.
+        file: &'static str,
+        /// Source line of the loop.
+        line: u32,
+        /// Most turns.
+        bound: u32,
+    },
     /// Two lengths that must be equal differ.
     #[error("{what}: {found} elements where {expected} are needed")]
     Length {

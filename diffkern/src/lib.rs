@@ -88,7 +88,7 @@ pub mod prelude {
 pub mod private {
     pub use crate::backend::native::{
         Acc, Body, Chunk, Covered, In, Out, OwnAcc, OwnIn, OwnOut, OwnTake, OwnUpdate, Positions, Take, Update,
-        dispatch,
+        dispatch, local_outside,
     };
     pub use crate::custom::{check_adjoint, check_tangent};
     pub use crate::generated::{DiffFn, idiv, irem, sign, udiv, urem};

@@ -71,7 +71,9 @@ impl Adjoint<'_> {
 
     /// `bounds`: from, to. `values`: carried, their start, their end.
     pub fn reverse_for(&mut self, index: Id, bounds: (Id, Id), values: (&[Id], &[Id], &[Id]), body: &Block) {
-        let (lo, hi) = (self.val(bounds.0), self.val(bounds.1));
+        let tape = self.tapes.remove(&index).unwrap_or_default();
+        let lo = self.val(bounds.0);
+        let hi = tape.end.unwrap_or_else(|| self.val(bounds.1));
         let (carried, init, results) = values;
         let seeds: Vec<Option<Id>> = results.iter().map(|id| self.take_bar(*id)).collect();
         let active: Vec<usize> = (0..carried.len())
@@ -105,13 +107,12 @@ impl Adjoint<'_> {
         let one = self.b.int(index_ty, 1);
         let last = self.b.sub(hi, one);
         let counter = self.b.fresh(index_ty);
-        let tape = self.tapes.remove(&index).unwrap_or_default();
         let (stmts, ends) = self.nested(|s| {
             let back = s.b.sub(counter, lo);
             let turn = s.b.sub(last, back);
             s.copy[index.0 as usize] = turn;
             let at = s.slot(turn, lo);
-            for (value, stack) in carried.iter().zip(tape) {
+            for (value, stack) in carried.iter().zip(tape.stacks) {
                 let id = s.name(*value);
                 s.b.push(StmtKind::StackGet { id, stack, at });
             }
@@ -139,6 +140,7 @@ impl Adjoint<'_> {
             hi,
             carried: pick(&loop_values),
             init: pick(&starts),
+            live: None,
             body: Block { stmts, yields: pick(&ends) },
             results: pick(&outcomes),
         });

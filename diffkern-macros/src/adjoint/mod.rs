@@ -130,8 +130,17 @@ struct Adjoint<'a> {
     useful: Vec<bool>,
     reached: Vec<bool>,
     bar_slots: Vec<Option<Slot>>,
-    /// The stacks of a loop, by its index, one per carried value.
-    tapes: HashMap<Id, Vec<u32>>,
+    /// What the forward run of a loop left, by the loop's index.
+    tapes: HashMap<Id, Tape>,
+}
+
+/// What a loop was when it ran forward.
+#[derive(Default)]
+struct Tape {
+    /// One per carried value: what it was when each turn began.
+    stacks: Vec<u32>,
+    /// One beyond the last turn that ran, of a loop that may end early.
+    end: Option<Id>,
 }
 
 impl Adjoint<'_> {

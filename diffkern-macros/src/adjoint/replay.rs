@@ -1,6 +1,6 @@
 //! Copies of primal statements, without what they write.
 
-use super::Adjoint;
+use super::{Adjoint, Tape};
 use crate::ir::{BinaryOp, Block, CallArg, CallMode, Id, Op, Stmt, StmtKind, Ty};
 
 impl Adjoint<'_> {
@@ -46,26 +46,41 @@ impl Adjoint<'_> {
                 let results = self.names(results);
                 self.b.push(StmtKind::If { cond, then, els, results });
             }
-            StmtKind::For { index, lo, hi, carried, init, body, results } => {
-                let (lo, hi, init) = (self.val(*lo), self.val(*hi), self.vals(init));
-                let tape = if kept { self.tape(lo, hi, carried) } else { Vec::new() };
+            StmtKind::For { index, lo, hi, carried, init, live, body, results } => {
+                let (lo, hi, mut init) = (self.val(*lo), self.val(*hi), self.vals(init));
+                let stacks = if kept { self.stacks(lo, hi, carried) } else { Vec::new() };
                 let index_copy = self.name(*index);
-                let carried_copy = self.names(carried);
+                let mut carried_copy = self.names(carried);
+                let live_copy = live.map(|live| self.val(live));
                 let outer = self.b.take_stmts();
-                if !tape.is_empty() {
+                if !stacks.is_empty() {
                     let at = self.slot(index_copy, lo);
-                    for (stack, value) in tape.iter().zip(&carried_copy) {
+                    for (stack, value) in stacks.iter().zip(&carried_copy) {
                         self.b.push(StmtKind::StackSet { stack: *stack, at, value: *value });
                     }
-                    self.tapes.insert(*index, tape);
                 }
                 self.replay(&body.stmts, false);
-                let yields = self.vals(&body.yields);
+                let mut yields = self.vals(&body.yields);
+                let counted = kept && live.is_some();
+                let ty = self.b.ty(lo);
+                if counted {
+                    let one = self.b.int(ty, 1);
+                    yields.push(self.b.add(index_copy, one));
+                    carried_copy.push(self.b.fresh(ty));
+                    init.push(lo);
+                }
                 let stmts = std::mem::replace(&mut self.b.stmts, outer);
-                let results = self.names(results);
+                let mut results = self.names(results);
+                let end = counted.then(|| self.b.fresh(ty));
+                results.extend(end);
                 let body = Block { stmts, yields };
-                let kind = StmtKind::For { index: index_copy, lo, hi, carried: carried_copy, init, body, results };
-                self.b.push(kind);
+                let (index_id, carried, live) = (index_copy, carried_copy, live_copy);
+                self.b.push(StmtKind::For { index: index_id, lo, hi, carried, init, live, body, results });
+                if kept {
+                    // The bound says to a GPU how much an inner loop may need.
+                    let end = end.map(|end| self.b.binary(BinaryOp::Min, end, hi));
+                    self.tapes.insert(*index, Tape { stacks, end });
+                }
             }
             StmtKind::Call { callee, args, results, .. } => {
                 let args = args
@@ -78,7 +93,7 @@ impl Adjoint<'_> {
                 let results = self.names(results);
                 self.b.push(StmtKind::Call { callee: *callee, mode: CallMode::Replay, args, results });
             }
-            StmtKind::Store { .. } | StmtKind::Add { .. } => {}
+            StmtKind::Store { .. } | StmtKind::Add { .. } | StmtKind::Fault { .. } => {}
             StmtKind::Take { .. }
             | StmtKind::StackNew { .. }
             | StmtKind::StackSet { .. }
@@ -94,7 +109,7 @@ impl Adjoint<'_> {
     }
 
     /// One stack per carried value, with a slot per turn.
-    fn tape(&mut self, lo: Id, hi: Id, carried: &[Id]) -> Vec<u32> {
+    fn stacks(&mut self, lo: Id, hi: Id, carried: &[Id]) -> Vec<u32> {
         let ty = self.b.ty(lo);
         let runs = self.b.binary(BinaryOp::Lt, lo, hi);
         let turns = self.b.sub(hi, lo);

@@ -41,10 +41,11 @@ impl Adjoint<'_> {
                 }
             }
             StmtKind::If { cond, then, els, results } => self.reverse_if(*cond, then, els, results),
-            StmtKind::For { index, lo, hi, carried, init, body, results } => {
+            StmtKind::For { index, lo, hi, carried, init, body, results, .. } => {
                 self.reverse_for(*index, (*lo, *hi), (carried, init, results), body);
             }
             StmtKind::Call { callee, args, results, .. } => self.reverse_call(*callee, args, results),
+            StmtKind::Fault { .. } => {}
             StmtKind::Take { .. }
             | StmtKind::StackNew { .. }
             | StmtKind::StackSet { .. }

@@ -11,8 +11,8 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::Ident;
 
 use crate::ir::{
-    Access, BinaryOp, Block, Builtin, CallArg, CallMode, Func, FuncKind, Id, Lit, Op, ParamKind, Slot, Stmt, StmtKind,
-    Ty, UnaryOp,
+    Access, BinaryOp, Block, Builtin, CallArg, CallMode, FaultKind, Func, FuncKind, Id, Lit, Op, ParamKind, Slot, Stmt,
+    StmtKind, Ty, UnaryOp,
 };
 
 /// `struct name<F>` with the body of a kernel over a chunk of its domain.
@@ -259,8 +259,19 @@ impl Emit<'_> {
                 let (else_body, else_value) = (self.stmts(els), self.yields(els));
                 quote!(#binding if #cond { #then_body #then_value } else { #else_body #else_value };)
             }
-            StmtKind::For { index, lo, hi, carried, init, body, results } => {
-                self.for_loop(*index, (*lo, *hi), carried, init, body, results)
+            StmtKind::For { index, lo, hi, carried, init, live, body, results } => {
+                self.for_loop(*index, (*lo, *hi), (carried, init, *live), body, results)
+            }
+            StmtKind::Fault { cond, what } => {
+                let (cond, told) = (value(*cond), value(what.id()));
+                let report = match (what, self.func.kind) {
+                    (FaultKind::Bound(_), _) => quote!(c.bound_exceeded(#told as u32, #line)),
+                    (FaultKind::Index(_, len), FuncKind::Kernel) => quote!(c.local_outside(#told as u32, #len, #line)),
+                    (FaultKind::Index(_, len), FuncKind::DiffFn) => {
+                        quote!(::diffkern::private::local_outside(#told as u32, #len, #line))
+                    }
+                };
+                quote!(if #cond { #report; })
             }
             StmtKind::StackNew { stack, len, .. } => {
                 let (stack, len) = (format_ident!("s{stack}"), value(*len));
@@ -321,11 +332,14 @@ impl Emit<'_> {
         &self,
         index: Id,
         (lo, hi): (Id, Id),
-        carried: &[Id],
-        init: &[Id],
+        (carried, init, live): (&[Id], &[Id], Option<Id>),
         body: &Block,
         results: &[Id],
     ) -> TokenStream {
+        let test = live.map(|id| {
+            let slot = format_ident!("c{}", id.0);
+            quote!(if !#slot { break; })
+        });
         let slots: Vec<_> = carried.iter().map(|id| format_ident!("c{}", id.0)).collect();
         let starts = slots.iter().zip(init).zip(carried).map(|((slot, init), id)| {
             let (ty, init) = (rust_type(self.func.ty(*id)), value(*init));
@@ -347,6 +361,7 @@ impl Emit<'_> {
         quote! {
             #(#starts)*
             for #index in #lo..#hi {
+                #test
                 #(#entries)*
                 #stmts
                 #(#exits)*

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::ir::{
-    Access, Block, Builtin, CallArg, CallMode, Func, FuncKind, Id, Lit, Op, ParamKind, Stmt, StmtKind, Ty,
+    Access, Block, Builtin, CallArg, CallMode, FaultKind, Func, FuncKind, Id, Lit, Op, ParamKind, Stmt, StmtKind, Ty,
 };
 
 /// Prints `func`, one statement a line.
@@ -88,12 +88,13 @@ impl Printer<'_> {
                 self.line(&format!("yield{}", ids(&els.yields)));
                 self.line("}");
             }
-            StmtKind::For { index, lo, hi, carried, init, body, results } => {
+            StmtKind::For { index, lo, hi, carried, init, live, body, results } => {
                 let carry: Vec<String> =
                     carried.iter().zip(init).map(|(&c, &i)| format!("{} = {}", self.typed(c), name(i))).collect();
                 let carry = if carry.is_empty() { String::new() } else { format!(" {}", carry.join(" , ")) };
+                let live = live.map_or_else(String::new, |live| format!(" while {}", name(live)));
                 self.line(&format!(
-                    "for {} = {} .. {} carry{carry} ->{} {{",
+                    "for {} = {} .. {}{live} carry{carry} ->{} {{",
                     self.typed(*index),
                     name(*lo),
                     name(*hi),
@@ -102,6 +103,13 @@ impl Printer<'_> {
                 self.block(body);
                 self.line(&format!("yield{}", ids(&body.yields)));
                 self.line("}");
+            }
+            StmtKind::Fault { cond, what } => {
+                let what = match what {
+                    FaultKind::Bound(id) => format!("bound {}", name(*id)),
+                    FaultKind::Index(id, len) => format!("index {} {len}", name(*id)),
+                };
+                self.line(&format!("fault {} {what} @{at}", name(*cond)));
             }
             StmtKind::StackNew { stack, ty, len } => {
                 self.line(&format!("stack {stack} {} {}", ty_name(*ty), name(*len)));

@@ -2,6 +2,7 @@
 
 mod control;
 mod kinks;
+mod leaving;
 mod rules;
 mod structure;
 mod support;

@@ -1,19 +1,14 @@
 //! Statements, branches and loops.
 
-use std::collections::HashSet;
-
 use proc_macro2::Span;
 use syn::spanned::Spanned;
-use syn::visit::Visit;
-use syn::{Expr, ExprForLoop, ExprIf, Pat, Stmt as SynStmt};
+use syn::{Expr, ExprIf, Pat, Stmt as SynStmt};
 
 use super::Lower;
 use super::env::{Binding, Var};
-use crate::ir::{Block, FuncKind, Id, Lit, Op, StmtKind, Ty};
+use super::leave::{self, Leave};
+use crate::ir::{Block, FuncKind, Id, StmtKind, Ty};
 use crate::parse::annotated;
-
-/// Most turns of an `#[unroll]` loop.
-const UNROLL_LIMIT: i64 = 64;
 
 impl Lower<'_> {
     /// Statements of a block without a value. `tail`: nothing follows them in the kernel, so `return` may end them.
@@ -26,10 +21,20 @@ impl Lower<'_> {
                     self.branch_with_return(e, rest);
                     return;
                 }
+                SynStmt::Expr(Expr::If(e), _) if leave::always(e) => {
+                    self.branch_that_leaves(e, rest);
+                    return;
+                }
                 SynStmt::Expr(Expr::If(e), _) if tail && last => self.branch_statement(e, true),
                 SynStmt::Expr(Expr::Return(r), _) if tail && last && r.expr.is_none() => {}
                 SynStmt::Macro(m) if tail && last && m.mac.path.is_ident("terminate") => {}
-                other => self.statement(other),
+                other => {
+                    self.statement(other);
+                    if self.may_leave(other) {
+                        self.while_here(rest);
+                        return;
+                    }
+                }
             }
         }
     }
@@ -41,6 +46,7 @@ impl Lower<'_> {
             SynStmt::Item(item) => {
                 self.errors.at(item, "items inside a kernel are not supported; move it outside");
             }
+            SynStmt::Macro(m) if m.mac.path.is_ident("terminate") => self.leave(m, Leave::Return, None, None),
             SynStmt::Macro(m) => self.errors.at(m, "macros are not supported in a kernel; write the expression out"),
         }
     }
@@ -56,19 +62,14 @@ impl Lower<'_> {
                 self.statements(&e.block.stmts, false);
                 self.env.pop();
             }
-            Expr::While(e) => self.errors.at(
-                e.while_token,
-                "`while` is not supported yet; write `for k in 0..bound` with an `if` around what remains",
+            Expr::While(e) => self.while_loop(e),
+            Expr::Loop(e) => self.errors.at(
+                e.loop_token,
+                "`loop` has no bound; write `for _ in 0..bound { .. }` and `break` out of it, or `#[bound(100)] while c`",
             ),
-            Expr::Loop(e) => self.errors.at(e.loop_token, "`loop` has no bound; write `for k in 0..bound`"),
-            Expr::Break(e) => self.errors.at(e, "`break` is not supported; put the rest of the body under an `if`"),
-            Expr::Continue(e) => {
-                self.errors.at(e, "`continue` is not supported; put the rest of the body under an `if`");
-            }
-            Expr::Return(e) => self.errors.at(
-                e,
-                "`return` is supported as the end of an `if` that no loop surrounds; put the rest under an `else`",
-            ),
+            Expr::Break(e) => self.leave(e, Leave::Break, e.label.as_ref(), e.expr.as_deref()),
+            Expr::Continue(e) => self.leave(e, Leave::Continue, e.label.as_ref(), None),
+            Expr::Return(e) => self.leave(e, Leave::Return, None, e.expr.as_deref()),
             other => {
                 self.errors.at(other, "this statement has no effect; bind its value with `let` or remove it");
             }
@@ -152,18 +153,22 @@ impl Lower<'_> {
 
     // ---- branches
 
-    pub(super) fn condition(&mut self, e: &ExprIf) -> Option<Id> {
+    pub(super) fn condition_of(&mut self, e: &ExprIf) -> Option<Id> {
         if let Expr::Let(l) = &*e.cond {
             self.errors.at(l, "`if let` is not supported; compare values");
             return None;
         }
-        let cond = self.expr(&e.cond, Some(Ty::Bool))?;
-        self.expect_type(cond, Some(Ty::Bool), e.cond.span());
-        Some(cond)
+        self.condition(&e.cond)
+    }
+
+    pub(super) fn condition(&mut self, e: &Expr) -> Option<Id> {
+        let cond = self.expr(e, Some(Ty::Bool))?;
+        self.expect_type(cond, Some(Ty::Bool), e.span());
+        (self.ty(cond) == Ty::Bool).then_some(cond)
     }
 
     fn branch_statement(&mut self, e: &ExprIf, tail: bool) {
-        let Some(cond) = self.condition(e) else { return };
+        let Some(cond) = self.condition_of(e) else { return };
         self.branch(
             cond,
             e.if_token.span,
@@ -179,14 +184,14 @@ impl Lower<'_> {
 
     /// `if c { a; return; } rest` as `if c { a } else { rest }`.
     fn branch_with_return(&mut self, e: &ExprIf, rest: &[SynStmt]) {
-        let Some(cond) = self.condition(e) else { return };
+        let Some(cond) = self.condition_of(e) else { return };
         let stmts = &e.then_branch.stmts;
         let kept = &stmts[..stmts.len() - 1];
         self.branch(cond, e.if_token.span, |s| s.statements(kept, true), |s| s.statements(rest, true));
     }
 
     /// Lowers both sides; the variables that either changes become results.
-    fn branch(&mut self, cond: Id, span: Span, then: impl FnOnce(&mut Self), els: impl FnOnce(&mut Self)) {
+    pub(super) fn branch(&mut self, cond: Id, span: Span, then: impl FnOnce(&mut Self), els: impl FnOnce(&mut Self)) {
         let before = self.env.snapshot();
         let (then_stmts, ()) = self.nested(then);
         let after_then = self.env.snapshot();
@@ -207,7 +212,7 @@ impl Lower<'_> {
 
     /// `if` with a value.
     pub(super) fn branch_value(&mut self, e: &ExprIf, want: &[Option<Ty>]) -> Option<Vec<Id>> {
-        let cond = self.condition(e)?;
+        let cond = self.condition_of(e)?;
         let Some((_, other)) = &e.else_branch else {
             self.errors.at(e, "an `if` that gives a value needs an `else`");
             return None;
@@ -263,6 +268,7 @@ impl Lower<'_> {
 
     /// Statements and the value at the end of a block.
     pub(super) fn block_values(&mut self, block: &syn::Block, want: &[Option<Ty>]) -> Option<Vec<Id>> {
+        self.no_leaving(block);
         let (last, before) = block.stmts.split_last().or_else(|| {
             self.errors.at(block, "this block must end in a value");
             None
@@ -311,112 +317,6 @@ impl Lower<'_> {
     fn fn_span(&self) -> Span {
         self.func.params.first().map_or_else(Span::call_site, |p| p.span)
     }
-
-    // ---- loops
-
-    fn for_loop(&mut self, e: &ExprForLoop) {
-        if let Some(label) = &e.label {
-            self.errors.at(label, "labels are not supported; remove it");
-        }
-        let name = match &*e.pat {
-            Pat::Ident(p) => p.ident.to_string(),
-            Pat::Wild(_) => "_".to_owned(),
-            other => {
-                self.errors.at(other, "the loop variable is a plain name");
-                return;
-            }
-        };
-        let Some((lo, hi)) = self.range(&e.expr) else { return };
-        let unroll = e.attrs.iter().find(|a| a.path().is_ident("unroll"));
-        for attr in e.attrs.iter().filter(|a| !a.path().is_ident("unroll")) {
-            self.errors.at(attr, "only `#[unroll]` is known on a loop");
-        }
-        if let Some(attr) = unroll {
-            self.unrolled(e, &name, lo, hi, attr.span());
-            return;
-        }
-        let mut assigned = Assigned::default();
-        assigned.visit_block(&e.body);
-        let mut vars: Vec<Var> = assigned
-            .names
-            .iter()
-            .filter_map(|n| self.env.find(n))
-            .filter(|&v| matches!(self.env.get(v), Binding::Value { mutable: true, .. }))
-            .collect();
-        vars.sort_unstable();
-        vars.dedup();
-        let current = |s: &Self, v: Var| s.env.get(v).id();
-        let init: Vec<Id> = vars.iter().map(|&v| current(self, v)).collect();
-        let index = self.func.fresh(self.ty(lo));
-        let carried: Vec<Id> = init.iter().map(|&id| self.func.fresh(self.func.ty(id))).collect();
-        for (&v, &id) in vars.iter().zip(&carried) {
-            self.env.set(v, id);
-        }
-        let (stmts, ()) = self.nested(|s| {
-            s.env.bind(&name, Binding::Value { id: index, mutable: false });
-            s.statements(&e.body.stmts, false);
-        });
-        let yields: Vec<Id> = vars.iter().map(|&v| current(self, v)).collect();
-        let results: Vec<Id> = init.iter().map(|&id| self.func.fresh(self.func.ty(id))).collect();
-        for (&v, &id) in vars.iter().zip(&results) {
-            self.env.set(v, id);
-        }
-        let body = Block { stmts, yields };
-        self.emit(StmtKind::For { index, lo, hi, carried, init, body, results }, e.for_token.span);
-    }
-
-    fn unrolled(&mut self, e: &ExprForLoop, name: &str, lo: Id, hi: Id, span: Span) {
-        let (Some(&Lit::Int(first)), Some(&Lit::Int(end))) = (self.consts.get(&lo), self.consts.get(&hi)) else {
-            self.errors.error(span, "`#[unroll]` needs bounds that are constants; remove the attribute");
-            return;
-        };
-        if end - first > UNROLL_LIMIT {
-            self.errors.error(
-                span,
-                format!("`#[unroll]` is for at most {UNROLL_LIMIT} turns, here {}; remove it", end - first),
-            );
-            return;
-        }
-        for k in first..end {
-            self.env.push();
-            let id = self.constant(self.ty(lo), Lit::Int(k), span);
-            self.env.bind(name, Binding::Value { id, mutable: false });
-            self.statements(&e.body.stmts, false);
-            self.env.pop();
-        }
-    }
-
-    fn range(&mut self, e: &Expr) -> Option<(Id, Id)> {
-        let range = match e {
-            Expr::Range(r) => r,
-            Expr::Paren(p) => return self.range(&p.expr),
-            other => {
-                self.errors.at(other, "loop over a range: `for k in lo..hi`");
-                return None;
-            }
-        };
-        let (Some(start), Some(end)) = (&range.start, &range.end) else {
-            self.errors.at(range, "write both bounds: `lo..hi`");
-            return None;
-        };
-        let (lo, hi) = self.same_type(start, end, Some(Ty::Usize))?;
-        let ty = self.ty(lo);
-        if !ty.is_int() {
-            self.errors.at(range, format!("the bounds of a loop are integers, not `{}`", self.type_name(ty)));
-            return None;
-        }
-        if let syn::RangeLimits::Closed(token) = &range.limits {
-            if !self.consts.contains_key(&hi) {
-                // `hi + 1` wraps at the largest integer; an exclusive bound says what happens.
-                self.errors.at(token, "with a bound known at run time write `lo..hi + 1`");
-                return None;
-            }
-            let one = self.constant(ty, Lit::Int(1), range.span());
-            let hi = self.op(ty, Op::Binary(crate::ir::BinaryOp::Add, hi, one), range.span());
-            return Some((lo, hi));
-        }
-        Some((lo, hi))
-    }
 }
 
 fn ends_in_return(e: &ExprIf) -> bool {
@@ -426,40 +326,4 @@ fn ends_in_return(e: &ExprIf) -> bool {
             Some(SynStmt::Macro(m)) => m.mac.path.is_ident("terminate"),
             _ => false,
         }
-}
-
-/// Names that are assigned to, shadowed ones included: carrying a value too much changes nothing.
-#[derive(Default)]
-struct Assigned {
-    names: HashSet<String>,
-}
-
-impl Assigned {
-    fn target(&mut self, e: &Expr) {
-        match e {
-            Expr::Path(p) => {
-                if let Some(name) = p.path.get_ident() {
-                    self.names.insert(name.to_string());
-                }
-            }
-            Expr::Field(f) => self.target(&f.base),
-            Expr::Index(i) => self.target(&i.expr),
-            Expr::Paren(p) => self.target(&p.expr),
-            _ => {}
-        }
-    }
-}
-
-impl<'ast> Visit<'ast> for Assigned {
-    fn visit_expr_assign(&mut self, e: &'ast syn::ExprAssign) {
-        self.target(&e.left);
-        syn::visit::visit_expr_assign(self, e);
-    }
-
-    fn visit_expr_binary(&mut self, e: &'ast syn::ExprBinary) {
-        if super::assign::compound(&e.op).is_some() {
-            self.target(&e.left);
-        }
-        syn::visit::visit_expr_binary(self, e);
-    }
 }

@@ -50,6 +50,11 @@ impl Env {
         }
     }
 
+    /// The variable bound last.
+    pub fn last(&self) -> Var {
+        self.vars.len().saturating_sub(1)
+    }
+
     pub fn poison(&mut self, name: &str) {
         self.bind(name, Binding::Poisoned);
     }

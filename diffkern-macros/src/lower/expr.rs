@@ -6,6 +6,7 @@ use syn::{BinOp, Expr, ExprIndex, ExprUnary, Lit as SynLit, Member, UnOp};
 
 use super::Lower;
 use super::env::Binding;
+use super::loops::Assigned;
 use crate::ir::{BinaryOp, Block, Builtin, Id, Lit, Op, ParamKind, Slot, StmtKind, Ty, UnaryOp};
 
 impl Lower<'_> {
@@ -233,6 +234,10 @@ impl Lower<'_> {
     fn logical(&mut self, b: &syn::ExprBinary, op: BinaryOp) -> Option<Id> {
         let left = self.expr(&b.left, Some(Ty::Bool))?;
         self.expect_type(left, Some(Ty::Bool), b.left.span());
+        if !Assigned::in_expr(&b.right).is_empty() {
+            self.errors.at(&b.right, "this side may not run, so it assigns nothing; do that in an `if`");
+            return None;
+        }
         let (stmts, right) = self.nested(|s| s.expr(&b.right, Some(Ty::Bool)));
         let right = right?;
         self.expect_type(right, Some(Ty::Bool), b.right.span());

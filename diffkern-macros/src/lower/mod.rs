@@ -11,6 +11,8 @@ mod call;
 mod control;
 mod env;
 mod expr;
+mod leave;
+mod loops;
 mod matrix;
 mod ops;
 mod update;
@@ -47,6 +49,8 @@ struct Lower<'a> {
     positions: HashSet<Id>,
     /// Of the integers that are computed alike, the first.
     equals: update::Equals,
+    /// What can be left early, from the function inwards.
+    frames: Vec<leave::Frame>,
     own_name: String,
 }
 
@@ -82,6 +86,7 @@ impl<'a> Lower<'a> {
             arrays: Vec::new(),
             positions: HashSet::new(),
             equals: update::Equals::default(),
+            frames: Vec::new(),
             own_name: item.sig.ident.to_string(),
         };
         lower.env.push();
@@ -107,6 +112,7 @@ impl<'a> Lower<'a> {
     }
 
     fn body(&mut self, item: &ItemFn, sig: &Signature) {
+        self.open_kernel(&item.block);
         match self.func.kind {
             FuncKind::Kernel => self.statements(&item.block.stmts, true),
             FuncKind::DiffFn => {

@@ -110,7 +110,7 @@ impl Live<'_> {
                 }
                 any
             }
-            StmtKind::For { lo, hi, carried, init, body, results, .. } => {
+            StmtKind::For { lo, hi, carried, init, live, body, results, .. } => {
                 let inside = self.mark(body);
                 for k in 0..carried.len() {
                     if self.get(carried[k]) || self.get(results[k]) {
@@ -120,8 +120,13 @@ impl Live<'_> {
                 let any = inside || self.any(carried) || self.any(results);
                 if any {
                     self.set_all(&[*lo, *hi]);
+                    live.iter().for_each(|live| self.set(*live));
                 }
                 any
+            }
+            StmtKind::Fault { cond, what } => {
+                self.set_all(&[*cond, what.id()]);
+                true
             }
             StmtKind::StackNew { stack, len: id, .. } => {
                 if self.stacks[*stack as usize] {
@@ -160,7 +165,7 @@ impl Live<'_> {
     fn prune(&self, block: &mut Block) {
         block.stmts.retain_mut(|stmt| match &mut stmt.kind {
             StmtKind::Let { id, .. } | StmtKind::Load { id, .. } | StmtKind::StackGet { id, .. } => self.get(*id),
-            StmtKind::Store { .. } | StmtKind::Add { .. } | StmtKind::Take { .. } => true,
+            StmtKind::Store { .. } | StmtKind::Add { .. } | StmtKind::Take { .. } | StmtKind::Fault { .. } => true,
             StmtKind::StackNew { stack, .. } | StmtKind::StackSet { stack, .. } => self.stacks[*stack as usize],
             StmtKind::Call { mode, args, results, .. } => self.any(results) || self.writes(*mode, args),
             StmtKind::If { then, els, results, .. } => {

@@ -168,6 +168,13 @@ impl Fold<'_> {
                 StmtKind::Add { array, index: self.val(index), value: self.val(value) }
             }
             StmtKind::Take { id, array, index } => StmtKind::Take { id, array, index: self.val(index) },
+            StmtKind::Fault { cond, what } => {
+                let cond = self.val(cond);
+                if self.defs[cond.0 as usize] == Some(Op::Const(Lit::Bool(false))) {
+                    return;
+                }
+                StmtKind::Fault { cond, what: what.with(self.val(what.id())) }
+            }
             StmtKind::StackNew { stack, ty, len } => StmtKind::StackNew { stack, ty, len: self.val(len) },
             StmtKind::StackSet { stack, at, value } => {
                 StmtKind::StackSet { stack, at: self.val(at), value: self.val(value) }
@@ -224,11 +231,19 @@ impl Fold<'_> {
     }
 
     fn turns(&mut self, kind: StmtKind) -> Option<StmtKind> {
-        let StmtKind::For { index, lo, hi, carried, init, mut body, results } = kind else { return Some(kind) };
+        let StmtKind::For { index, lo, hi, carried, init, live, mut body, results } = kind else { return Some(kind) };
         let (lo, hi, init) = (self.val(lo), self.val(hi), self.vals(&init));
         let never = matches!((self.int(lo), self.int(hi)), (Some(lo), Some(hi)) if lo >= hi);
-        let changes: Vec<bool> =
+        let mut changes: Vec<bool> =
             carried.iter().zip(&body.yields).map(|(value, next)| !never && value != next).collect();
+        // What never changes says whether the loop runs at all; that it does needs no test.
+        let tested = live
+            .and_then(|live| carried.iter().position(|id| *id == live))
+            .filter(|k| !never && (changes[*k] || self.defs[init[*k].0 as usize] != Some(Op::Const(Lit::Bool(true)))));
+        if let Some(k) = tested {
+            changes[k] = true;
+        }
+        let live = tested.map(|k| carried[k]);
         for k in (0..carried.len()).filter(|k| !changes[*k]) {
             self.replace(carried[k], init[k]);
             self.replace(results[k], init[k]);
@@ -241,7 +256,8 @@ impl Fold<'_> {
         };
         body.yields = keep(&body.yields);
         let body = self.block(body);
-        Some(StmtKind::For { index, lo, hi, carried: keep(&carried), init: keep(&init), body, results: keep(&results) })
+        let (carried, init, results) = (keep(&carried), keep(&init), keep(&results));
+        Some(StmtKind::For { index, lo, hi, carried, init, live, body, results })
     }
 }
 

@@ -166,6 +166,10 @@ fn describe(def: &'static KernelDef, program: &'static Program, fault: Fault) ->
                 def.file
             ),
         },
+        Fault::BoundExceeded { line, bound } => Error::Bound { kernel, file: def.file, line, bound },
+        Fault::LocalOutOfRange { line, index, len } => {
+            Error::Index { kernel, param: "a local array", file: def.file, line, index, len }
+        }
         Fault::DomainTooLarge { dims } => Error::Launch {
             kernel,
             reason: format!("domain {dims:?} has more than {} indices; split the launch", u32::MAX),

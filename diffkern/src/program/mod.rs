@@ -23,7 +23,8 @@ mod types;
 
 pub use parse::parse;
 pub use types::{
-    Access, BinaryOp, Block, Builtin, CallArg, CallMode, Func, Id, Lit, Op, ParamKind, Slot, Stmt, Ty, UnaryOp,
+    Access, BinaryOp, Block, Builtin, CallArg, CallMode, FaultKind, Func, Id, Lit, Op, ParamKind, Slot, Stmt, Ty,
+    UnaryOp,
 };
 
 /// Version of the text form; part of the identity of every kernel built from it.

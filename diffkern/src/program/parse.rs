@@ -173,6 +173,13 @@ impl<'t> Parser<'t> {
                 let (stack, ty) = self.stack(stack)?;
                 Ok(Stmt::StackSet { stack, at: self.int(at)?, value: self.typed(value, ty)? })
             }
+            ["fault", cond, "bound", _, line] => {
+                let line = line.strip_prefix('@').map_or(Ok(0), number)?;
+                Ok(Stmt::Fault { cond: self.typed(cond, Ty::Bool)?, what: FaultKind::Bound(line as u32) })
+            }
+            ["fault", cond, "index", ..] => {
+                Ok(Stmt::Fault { cond: self.typed(cond, Ty::Bool)?, what: FaultKind::Index })
+            }
             ["if", cond, rest @ .., "{"] => self.branch(cond, rest),
             ["for", index, ":", ty, "=", lo, "..", hi, rest @ .., "{"] => self.repeat([index, ty, lo, hi], rest),
             ["call", callee, mode, "(", rest @ ..] => self.call(callee, mode, rest),
@@ -257,6 +264,10 @@ impl<'t> Parser<'t> {
             return Err(format!("a loop counts in integers, not {ty}"));
         }
         let (lo, hi) = (self.typed(lo, ty)?, self.typed(hi, ty)?);
+        let (live, rest) = match rest {
+            ["while", live, rest @ ..] => (Some(*live), rest),
+            rest => (None, rest),
+        };
         let split = rest.iter().position(|t| *t == "->").unwrap_or(rest.len());
         let carry = match &rest[..split] {
             ["carry", carry @ ..] => carry,
@@ -275,6 +286,13 @@ impl<'t> Parser<'t> {
         let before = self.visible.clone();
         let index = self.define(index, ty)?;
         let carried = heads.into_iter().map(|(id, ty)| self.define(id, ty)).collect::<Res<Vec<_>>>()?;
+        let live = match live {
+            Some(live) => {
+                let live = self.typed(live, Ty::Bool)?;
+                Some(carried.iter().position(|id| *id == live).ok_or("a loop tests what it does not carry")?)
+            }
+            None => None,
+        };
         let (body, end) = self.block()?;
         if end != End::Brace {
             return Err("a `for` without its closing brace".into());
@@ -287,7 +305,7 @@ impl<'t> Parser<'t> {
         let results = self.results(&rest[split..], &carried)?;
         self.alike("body", &body.yields, &carried)?;
         self.alike("loop", &carried, &results)?;
-        Ok(Stmt::For { index, lo, hi, carried, init, body, results })
+        Ok(Stmt::For { index, lo, hi, carried, init, live, body, results })
     }
 
     /// `call CALLEE MODE ( args ) -> %r : TYPE ..`

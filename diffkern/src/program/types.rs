@@ -198,17 +198,80 @@ pub enum CallArg {
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "the fields are those of the text form, which the module documents")]
 pub enum Stmt {
-    Let { id: Id, op: Op },
-    Load { id: Id, array: Slot, index: Id },
-    Store { array: Slot, index: Id, value: Id },
-    Add { array: Slot, index: Id, value: Id },
-    Take { id: Id, array: Slot, index: Id },
-    If { cond: Id, then: Block, els: Block, results: Vec<Id> },
-    For { index: Id, lo: Id, hi: Id, carried: Vec<Id>, init: Vec<Id>, body: Block, results: Vec<Id> },
-    StackNew { stack: usize, len: Id },
-    StackSet { stack: usize, at: Id, value: Id },
-    StackGet { id: Id, stack: usize, at: Id },
-    Call { callee: usize, mode: CallMode, args: Vec<CallArg>, results: Vec<Id> },
+    Let {
+        id: Id,
+        op: Op,
+    },
+    Load {
+        id: Id,
+        array: Slot,
+        index: Id,
+    },
+    Store {
+        array: Slot,
+        index: Id,
+        value: Id,
+    },
+    Add {
+        array: Slot,
+        index: Id,
+        value: Id,
+    },
+    Take {
+        id: Id,
+        array: Slot,
+        index: Id,
+    },
+    If {
+        cond: Id,
+        then: Block,
+        els: Block,
+        results: Vec<Id>,
+    },
+    For {
+        index: Id,
+        lo: Id,
+        hi: Id,
+        carried: Vec<Id>,
+        init: Vec<Id>,
+        /// Position in `carried` of what must be true for another turn.
+        live: Option<usize>,
+        body: Block,
+        results: Vec<Id>,
+    },
+    Fault {
+        cond: Id,
+        what: FaultKind,
+    },
+    StackNew {
+        stack: usize,
+        len: Id,
+    },
+    StackSet {
+        stack: usize,
+        at: Id,
+        value: Id,
+    },
+    StackGet {
+        id: Id,
+        stack: usize,
+        at: Id,
+    },
+    Call {
+        callee: usize,
+        mode: CallMode,
+        args: Vec<CallArg>,
+        results: Vec<Id>,
+    },
+}
+
+/// What is wrong where a [`Stmt::Fault`] strikes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// A `while` on this line wants more turns than its bound.
+    Bound(u32),
+    /// An index of a local array is out of range; it was clamped.
+    Index,
 }
 
 /// A constant.

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod loops;
 mod updates;
 
 use diffkern::prelude::*;

@@ -1,13 +1,13 @@
 //! Launches: everything that the host can check is checked, since a GPU says nothing.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cubecl::ir::{ElemType, FloatKind, IntKind, StorageType, UIntKind};
 
 use super::bound::Known;
-use super::build::{Layout, Special, Target};
-use super::client::{Call, GATE, Word};
+use super::build::{Layout, Scratch, Special, Target};
+use super::client::{Call, GATE, Word, cubecl_handle::Handle};
 use super::kernel::Kernel;
 use super::link::Linked;
 use super::{CubeBuffer, CubeDevice};
@@ -35,6 +35,8 @@ pub(super) struct Plan {
     layout: Layout,
     /// A launch of it has succeeded, so it compiles.
     proven: AtomicBool,
+    /// Where it reports a `while` that wants more turns than its bound.
+    flag: Option<Mutex<Handle>>,
 }
 
 pub(super) type Args<'a, 'b> = &'a [LaunchArg<'b, CubeBuffer>];
@@ -89,7 +91,35 @@ impl CubeDevice {
             return Err(failed(reason));
         }
         plan.proven.store(true, Ordering::Relaxed);
+        if plan.flag.is_some() {
+            let mut flagged = lock(&self.flagged);
+            if !flagged.iter().any(|other| Arc::ptr_eq(other, &plan)) {
+                flagged.push(plan);
+            }
+        }
         Ok(())
+    }
+
+    /// An error when a `while` of a launch since the last call wanted more turns than its bound.
+    pub(super) fn check_bounds(&self) -> Result<()> {
+        let flagged = std::mem::take(&mut *lock(&self.flagged));
+        let mut exceeded = None;
+        for plan in flagged {
+            let Some(flag) = &plan.flag else { continue };
+            let word = self.queue().read(lock(flag).clone()).map_err(|e| self.error(e))?;
+            let line = word.first_chunk().map_or(0, |word| u32::from_ne_bytes(*word));
+            if line != 0 {
+                *lock(flag) = self.queue().create(&[0; 16]).map_err(|e| self.error(e))?;
+                exceeded.get_or_insert_with(|| {
+                    format!(
+                        "kernel `{}` (line {line}): a `while` wanted more turns than its bound in a launch since the last \
+                         read; raise the bound, or look why the condition stays true",
+                        plan.kernel.source_name()
+                    )
+                });
+            }
+        }
+        exceeded.map_or(Ok(()), |reason| Err(self.error(reason)))
     }
 
     fn plan(&self, program: &'static Program, scalar: ScalarTy, args: Args<'_, '_>) -> Result<Arc<Plan>, String> {
@@ -115,7 +145,11 @@ impl CubeDevice {
                 self.max_bindings()
             ));
         }
-        let plan = Arc::new(Plan { kernel, layout, proven: AtomicBool::new(false) });
+        let flag = match layout.scratch.contains(&Scratch::Flag) {
+            true => Some(Mutex::new(self.queue().create(&[0; 16])?)),
+            false => None,
+        };
+        let plan = Arc::new(Plan { kernel, layout, proven: AtomicBool::new(false), flag });
         lock(&self.plans).insert(key, plan.clone());
         Ok(plan)
     }
@@ -192,9 +226,16 @@ impl CubeDevice {
             });
         }
         let threads = split.threads;
-        for &of_reals in &plan.layout.scratch {
-            let ty = if of_reals { real } else { U32 };
-            let words = split.words[usize::from(of_reals)] * u64::from(threads);
+        for &scratch in &plan.layout.scratch {
+            let (ty, per_thread) = match (scratch, &plan.flag) {
+                (Scratch::Flag, Some(flag)) => {
+                    buffers.push((lock(flag).clone(), U32, 4));
+                    continue;
+                }
+                (Scratch::Reals, _) => (real, split.words[1]),
+                _ => (U32, split.words[0]),
+            };
+            let words = per_thread * u64::from(threads);
             let handle = self.queue().empty(words as usize * ty.size())?;
             buffers.push((handle, ty, words as usize));
         }

@@ -32,6 +32,8 @@ pub(crate) struct CubeDevice {
     properties: Arc<DeviceProperties>,
     atomic_add: bool,
     plans: Mutex<HashMap<launch::PlanKey, Arc<launch::Plan>>>,
+    /// Plans launched since the last read that may report an exceeded bound.
+    flagged: Mutex<Vec<Arc<launch::Plan>>>,
     /// Stands in for every empty array.
     zeros: Handle,
     /// Kernels launched since the last flush, for the message when it fails.
@@ -73,6 +75,7 @@ impl CubeDevice {
             properties,
             atomic_add,
             plans: Mutex::default(),
+            flagged: Mutex::default(),
             zeros,
             recent: Mutex::default(),
             broken: Mutex::default(),
@@ -150,6 +153,7 @@ impl CubeDevice {
         }
         self.check(from)?;
         self.settle()?;
+        self.check_bounds()?;
         let end = from.handle().size_in_used() - (at + data.len()) as u64;
         let part = from.handle().offset_start(at as u64).offset_end(end);
         let bytes = self.queue().read(part).map_err(|e| self.error(e))?;

@@ -77,6 +77,10 @@ pub(crate) enum Fault {
     OutOfRange { slot: usize, line: u32, index: u32, len: u32 },
     /// Two threads stored to one element of an array (debug builds only); `threads` are their linear positions.
     WrittenTwice { slot: usize, line: u32, index: u32, threads: [u32; 2] },
+    /// A `while` wanted more turns than its bound.
+    BoundExceeded { line: u32, bound: u32 },
+    /// An index of a local array was clamped (read) or the write dropped.
+    LocalOutOfRange { line: u32, index: u32, len: u32 },
     /// The domain has more than `u32::MAX` indices.
     DomainTooLarge { dims: [usize; 3] },
     /// The body panicked: a mistake in generated code.

@@ -182,6 +182,20 @@ impl<'a> Chunk<'a> {
         }
     }
 
+    /// Makes the launch an error: the `while` on this line wants more turns.
+    #[cold]
+    #[inline(never)]
+    pub fn bound_exceeded(&self, bound: u32, line: u32) {
+        let _ = self.fault.set(Fault::BoundExceeded { line, bound });
+    }
+
+    /// Makes the launch an error: the index of a local array is out of range.
+    #[cold]
+    #[inline(never)]
+    pub fn local_outside(&self, index: u32, len: u32, line: u32) {
+        let _ = self.fault.set(Fault::LocalOutOfRange { line, index, len });
+    }
+
     /// Where to read the array at `slot`, and its length.
     #[inline(never)]
     fn source(&self, slot: usize, elem: ElemTy, scalar: ScalarTy) -> (*const u8, u32) {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::accumulate::Pages;
 use super::args::{Fault, HostArg, HostArray};
 use super::chunk::Chunk;
-use super::{merge, pool};
+use super::{merge, pending, pool};
 use crate::domain::Domain;
 use crate::kernel::Access;
 
@@ -105,8 +105,9 @@ impl<'a> Launch<'a> {
             fault: OnceCell::new(),
             position: Cell::new(0),
         };
+        pending::clear();
         (self.body)(&chunk);
-        if let Some(fault) = chunk.fault.into_inner() {
+        if let Some(fault) = chunk.fault.into_inner().or_else(pending::take) {
             let mut first = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
             if first.as_ref().is_none_or(|(start, _)| positions.start < *start) {
                 *first = Some((positions.start, fault));

@@ -9,6 +9,7 @@ mod chunk;
 mod exec;
 mod merge;
 mod own;
+mod pending;
 mod pool;
 mod simd;
 mod update;
@@ -16,6 +17,7 @@ mod views;
 
 pub use chunk::{Chunk, Positions};
 pub use own::{Covered, OwnAcc, OwnIn, OwnOut, OwnTake, OwnUpdate};
+pub use pending::local_outside;
 pub use pool::set_threads;
 pub use simd::{Body, dispatch};
 pub use update::Update;

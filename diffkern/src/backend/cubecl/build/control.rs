@@ -6,7 +6,7 @@ use cubecl::ir::{Branch, IfElse, Variable};
 
 use super::super::bound::{Sym, select};
 use super::{Builder, Frame, Val, storage};
-use crate::program::{BinaryOp, Block, CallArg, CallMode, Id, Op, ParamKind, Stmt, UnaryOp};
+use crate::program::{BinaryOp, Block, CallArg, CallMode, FaultKind, Id, Op, ParamKind, Stmt, UnaryOp};
 
 /// Blocks up to this many cheap operations are computed on both sides and selected from.
 const MAX_SELECT: usize = 12;
@@ -43,9 +43,11 @@ impl Builder {
                 self.accumulate(frame.arrays[*array], frame.reg(*index)?, &frame.regs(*value)?)
             }
             Stmt::If { cond, then, els, results } => self.branch(frame, *cond, (then, els), results),
-            Stmt::For { index, lo, hi, carried, init, body, results } => {
-                self.repeat(frame, *index, (*lo, *hi), (carried, init, results), body)
+            Stmt::For { index, lo, hi, carried, init, live, body, results } => {
+                self.repeat(frame, *index, (*lo, *hi), (carried, init, results), (*live, body))
             }
+            Stmt::Fault { what: FaultKind::Index, .. } => Ok(()),
+            Stmt::Fault { cond, what: FaultKind::Bound(line) } => self.flag(frame.reg(*cond)?, *line),
             Stmt::StackNew { stack, len } => self.stack_new(frame, *stack, *len),
             Stmt::StackSet { stack, at, value } => self.stack_set(frame, *stack, *at, *value),
             Stmt::StackGet { id, stack, at } => {
@@ -109,7 +111,7 @@ impl Builder {
         index: Id,
         (lo, hi): (Id, Id),
         (carried, init, results): (&[Id], &[Id], &[Id]),
-        body: &'p Block,
+        (live, body): (Option<usize>, &'p Block),
     ) -> Result<(), String> {
         let (lo, hi) = (frame.get(lo)?.clone(), frame.get(hi)?.clone());
         let (Some(&start), Some(&end)) = (lo.regs.first(), hi.regs.first()) else {
@@ -118,6 +120,14 @@ impl Builder {
         let vars = self.variables(frame, carried);
         self.assign_all(frame, &vars, init)?;
         let (parent, i, reg) = self.e.begin_loop(start.ty);
+        if let Some(&live) = live.and_then(|k| vars.get(k)?.first()) {
+            let live = self.e.read(live);
+            let over = self.e.not(live);
+            let inner = self.e.enter();
+            self.e.branch(Branch::Break);
+            let scope = self.e.leave(inner);
+            self.e.when(over, scope);
+        }
         let sym = match (lo.sym, hi.sym) {
             (Some(lo), Some(hi)) => Some(Arc::new(Sym::Index(lo, hi))),
             _ => None,

@@ -6,7 +6,7 @@ use cubecl::ir::{AtomicOp, BinaryOperator, Branch, If, IndexOperator, Instructio
 
 use super::super::bound::Sym;
 use super::emit::{BOOL, Bin, Cmp, I32, U32};
-use super::{Atomic, Builder, Frame, Memory, Root, Stack, storage};
+use super::{Atomic, Builder, Frame, Memory, Root, Scratch, Stack, storage};
 use crate::program::{Id, Slot};
 
 /// Stacks of up to this many scalars are registers or local memory; a larger local array takes compilers seconds.
@@ -265,9 +265,27 @@ impl Builder {
         }
         let scalar = if real { self.e.real } else { U32 };
         let array = *self.e.kernel.output_array(Type::new(scalar));
-        self.layout.scratch.push(real);
+        self.layout.scratch.push(if real { Scratch::Reals } else { Scratch::Words });
         self.scratch[which] = Some(array);
         array
+    }
+
+    /// Tells the launcher of a `while` that wants more turns, by its line. Of several threads any may be heard.
+    pub(super) fn flag(&mut self, cond: Variable, line: u32) -> Result<(), String> {
+        let array = match self.flag {
+            Some(array) => array,
+            None => {
+                let array = *self.e.kernel.output_array(Type::new(U32));
+                self.layout.scratch.push(Scratch::Flag);
+                *self.flag.insert(array)
+            }
+        };
+        let parent = self.e.enter();
+        let (at, value) = (self.e.u32(0), self.e.u32(line.max(1)));
+        self.e.set_index(array, at, value);
+        let scope = self.e.leave(parent);
+        self.e.when(cond, scope);
+        Ok(())
     }
 
     pub(super) fn stack_set(&mut self, frame: &Frame<'_>, stack: usize, at: Id, value: Id) -> Result<(), String> {

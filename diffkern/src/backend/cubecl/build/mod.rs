@@ -38,10 +38,21 @@ pub(crate) struct Special {
 pub(crate) struct Layout {
     /// Stacks in scratch memory.
     pub stacks: Vec<Stack>,
-    /// Scratch buffers bound after the arrays; whether each holds reals.
-    pub scratch: Vec<bool>,
+    /// Buffers bound after the arrays.
+    pub scratch: Vec<Scratch>,
     /// Arrays bound, by slot.
     pub arrays: Vec<Slot>,
+}
+
+/// A buffer that is no argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scratch {
+    /// Stacks of integers.
+    Words,
+    /// Stacks of reals.
+    Reals,
+    /// One word: the line of a `while` that wanted more turns than its bound, else zero.
+    Flag,
 }
 
 /// A stack in scratch memory.
@@ -148,6 +159,7 @@ pub(crate) struct Builder {
     roots: Vec<Option<Root>>,
     layout: Layout,
     scratch: [Option<Variable>; 2],
+    flag: Option<Variable>,
     pos: Variable,
     dims: [Variable; 3],
     /// Number of the thread within this launch, and number of threads.
@@ -209,7 +221,8 @@ pub(crate) fn build(
     let thread = e.add(cube, unit);
     let pos = e.add(thread, first);
     let inside = e.cmp(Cmp::Lt, thread, threads);
-    let mut builder = Builder { e, roots, layout, scratch: [None; 2], pos, dims: [nx, ny, nz], thread, threads };
+    let mut builder =
+        Builder { e, roots, layout, scratch: [None; 2], flag: None, pos, dims: [nx, ny, nz], thread, threads };
     builder.guarded(inside, &mut frame)?;
     if builder.e.blocks > MAX_BLOCKS {
         return Err(format!(

@@ -1,0 +1,320 @@
+//! Loops: the variables that a turn changes are carried from turn to turn.
+//!
+//! | source | IR |
+//! |---|---|
+//! | `for k in lo..hi { .. }` | `For k from lo to hi carry the variables that the body assigns` |
+//! | `#[bound(n)] while c { .. }` | `For _ from 0 to n, live = c carry ..`, `Fault(live, n)` |
+
+use std::collections::HashSet;
+
+use proc_macro2::Span;
+use syn::spanned::Spanned;
+use syn::visit::Visit;
+use syn::{Expr, ExprForLoop, ExprWhile, Pat};
+
+use super::Lower;
+use super::env::{Binding, Var};
+use super::leave::{Exits, Frame};
+use crate::ir::{Block, FaultKind, FuncKind, Id, Lit, Op, StmtKind, Ty};
+
+/// Most turns of an `#[unroll]` loop.
+const UNROLL_LIMIT: i64 = 64;
+
+/// A loop to be lowered.
+struct Turns<'a> {
+    name: &'a str,
+    lo: Id,
+    hi: Id,
+    /// Of a `while`.
+    cond: Option<&'a Expr>,
+    body: &'a syn::Block,
+    span: Span,
+}
+
+impl Lower<'_> {
+    pub(super) fn for_loop(&mut self, e: &ExprForLoop) {
+        if let Some(label) = &e.label {
+            self.errors.at(label, "labels are not supported; remove it");
+        }
+        let name = match &*e.pat {
+            Pat::Ident(p) => p.ident.to_string(),
+            Pat::Wild(_) => "_".to_owned(),
+            other => {
+                self.errors.at(other, "the loop variable is a plain name");
+                return;
+            }
+        };
+        let Some((lo, hi)) = self.range(&e.expr) else { return };
+        let unroll = e.attrs.iter().find(|a| a.path().is_ident("unroll"));
+        for attr in e.attrs.iter().filter(|a| !a.path().is_ident("unroll")) {
+            self.errors.at(attr, "only `#[unroll]` is known on a `for`");
+        }
+        let turns = Turns { name: &name, lo, hi, cond: None, body: &e.body, span: e.for_token.span };
+        match unroll {
+            Some(attr) => self.unrolled(&turns, attr.span()),
+            None => {
+                self.turns(&turns);
+            }
+        }
+    }
+
+    pub(super) fn while_loop(&mut self, e: &ExprWhile) {
+        if let Some(label) = &e.label {
+            self.errors.at(label, "labels are not supported; remove it");
+        }
+        let shown = quote::ToTokens::to_token_stream(&e.cond).to_string();
+        let Some(bound) = e.attrs.iter().find(|a| a.path().is_ident("bound")) else {
+            self.errors.at(
+                e.while_token,
+                format!(
+                    "say how many turns this may take at most: `#[bound(100)] while {shown} {{ .. }}`; wanting more is \
+                     an error at run time"
+                ),
+            );
+            return;
+        };
+        for attr in e.attrs.iter().filter(|a| !a.path().is_ident("bound")) {
+            self.errors.at(attr, "only `#[bound(..)]` is known on a `while`");
+        }
+        if self.func.kind == FuncKind::DiffFn {
+            self.errors.at(
+                e.while_token,
+                format!(
+                    "a device function has nobody to tell that its bound is exceeded; write `for _ in 0..100 {{ if \
+                     !({shown}) {{ break; }} .. }}`"
+                ),
+            );
+            return;
+        }
+        if let Expr::Let(l) = &*e.cond {
+            self.errors.at(l, "`while let` is not supported; compare values");
+            return;
+        }
+        if !Assigned::in_expr(&e.cond).is_empty() {
+            self.errors.at(&e.cond, "a condition assigns nothing; do that in the body");
+            return;
+        }
+        let hi = match bound.parse_args::<Expr>() {
+            Ok(bound) => self.expr(&bound, Some(Ty::Usize)).map(|id| (id, bound.span())),
+            Err(_) => {
+                self.errors.at(bound, "the bound is one integer: `#[bound(100)]`");
+                None
+            }
+        };
+        let Some((hi, span)) = hi else { return };
+        let ty = self.ty(hi);
+        if !matches!(ty, Ty::Usize | Ty::U32) {
+            self.errors.error(span, format!("a bound is a `usize` or `u32`, not `{}`", self.type_name(ty)));
+            return;
+        }
+        let span = e.while_token.span;
+        let lo = self.constant(ty, Lit::Int(0), span);
+        let turns = Turns { name: "_", lo, hi, cond: Some(&e.cond), body: &e.body, span };
+        if let Some(cond) = self.turns(&turns) {
+            self.emit(StmtKind::Fault { cond, what: FaultKind::Bound(hi) }, span);
+        }
+    }
+
+    /// Returns, of a loop that may end early, whether it would have gone on after its last turn.
+    fn turns(&mut self, e: &Turns<'_>) -> Option<Id> {
+        let exits = Exits::of(e.body);
+        self.env.push();
+        let live = match e.cond {
+            Some(cond) => Some(self.condition(cond)),
+            None if exits.ends => Some(Some(self.constant(Ty::Bool, Lit::Bool(true), e.span))),
+            None => None,
+        };
+        // A mistake in the condition is reported already; the body may have others.
+        let live = live.map(|id| id.unwrap_or_else(|| self.func.fresh(Ty::Bool)));
+        let live = live.map(|id| self.flag(id));
+        let mut vars: Vec<Var> = Assigned::in_block(e.body)
+            .iter()
+            .filter_map(|n| self.env.find(n))
+            .filter(|&v| matches!(self.env.get(v), Binding::Value { mutable: true, .. }))
+            .collect();
+        vars.extend(live);
+        vars.extend(self.kernel_flag().filter(|_| exits.returns));
+        vars.sort_unstable();
+        vars.dedup();
+        let current = |s: &Self, v: Var| s.env.get(v).id();
+        let init: Vec<Id> = vars.iter().map(|&v| current(self, v)).collect();
+        let index = self.func.fresh(self.ty(e.lo));
+        let carried: Vec<Id> = init.iter().map(|&id| self.func.fresh(self.func.ty(id))).collect();
+        for (&v, &id) in vars.iter().zip(&carried) {
+            self.env.set(v, id);
+        }
+        let live_carried = live.map(|v| current(self, v));
+        let (stmts, ()) = self.nested(|s| {
+            s.env.bind(e.name, Binding::Value { id: index, mutable: false });
+            s.turn(e, live, &exits);
+            if let (Some(cond), Some(live)) = (e.cond, live) {
+                s.next_condition(cond, live, &exits, e.span);
+            }
+        });
+        let yields: Vec<Id> = vars.iter().map(|&v| current(self, v)).collect();
+        let results: Vec<Id> = init.iter().map(|&id| self.func.fresh(self.func.ty(id))).collect();
+        for (&v, &id) in vars.iter().zip(&results) {
+            self.env.set(v, id);
+        }
+        let body = Block { stmts, yields };
+        let (lo, hi) = (e.lo, e.hi);
+        self.emit(StmtKind::For { index, lo, hi, carried, init, live: live_carried, body, results }, e.span);
+        let live = live.map(|v| current(self, v));
+        self.env.pop();
+        if exits.returns {
+            self.after_inner_return();
+        }
+        live
+    }
+
+    /// The statements of one turn.
+    fn turn(&mut self, e: &Turns<'_>, live: Option<Var>, exits: &Exits) {
+        let here = exits.any().then(|| {
+            let yes = self.constant(Ty::Bool, Lit::Bool(true), e.span);
+            self.flag(yes)
+        });
+        self.frames.push(Frame { here, live });
+        self.statements(&e.body.stmts, false);
+        self.frames.pop();
+    }
+
+    /// Whether the next turn runs: not tested again after a `break`.
+    fn next_condition(&mut self, cond: &Expr, live: Var, exits: &Exits, span: Span) {
+        if self.errors.found() {
+            return;
+        }
+        let before = self.env.get(live).id();
+        let (stmts, next) = self.nested(|s| s.condition(cond));
+        let Some(next) = next else { return };
+        if !exits.ends {
+            stmts.into_iter().for_each(|stmt| self.emit(stmt.kind, stmt.span));
+            self.env.set(live, next);
+            return;
+        }
+        let result = self.func.fresh(Ty::Bool);
+        let then = Block { stmts, yields: vec![next] };
+        let els = Block { stmts: Vec::new(), yields: vec![before] };
+        self.emit(StmtKind::If { cond: before, then, els, results: vec![result] }, span);
+        self.env.set(live, result);
+    }
+
+    fn unrolled(&mut self, e: &Turns<'_>, span: Span) {
+        let (Some(&Lit::Int(first)), Some(&Lit::Int(end))) = (self.consts.get(&e.lo), self.consts.get(&e.hi)) else {
+            self.errors.error(span, "`#[unroll]` needs bounds that are constants; remove the attribute");
+            return;
+        };
+        if end - first > UNROLL_LIMIT {
+            self.errors.error(
+                span,
+                format!("`#[unroll]` is for at most {UNROLL_LIMIT} turns, here {}; remove it", end - first),
+            );
+            return;
+        }
+        let exits = Exits::of(e.body);
+        self.env.push();
+        let live = exits.ends.then(|| {
+            let yes = self.constant(Ty::Bool, Lit::Bool(true), span);
+            self.flag(yes)
+        });
+        for k in first..end {
+            let turn = |s: &mut Self| {
+                s.env.push();
+                let id = s.constant(s.ty(e.lo), Lit::Int(k), span);
+                s.env.bind(e.name, Binding::Value { id, mutable: false });
+                s.turn(e, live, &exits);
+                s.env.pop();
+            };
+            match live {
+                Some(live) if k > first => {
+                    let cond = self.env.get(live).id();
+                    self.branch(cond, e.span, turn, |_| {});
+                }
+                _ => turn(self),
+            }
+        }
+        self.env.pop();
+        if exits.returns {
+            self.after_inner_return();
+        }
+    }
+
+    fn range(&mut self, e: &Expr) -> Option<(Id, Id)> {
+        let range = match e {
+            Expr::Range(r) => r,
+            Expr::Paren(p) => return self.range(&p.expr),
+            other => {
+                self.errors.at(other, "loop over a range: `for k in lo..hi`");
+                return None;
+            }
+        };
+        let (Some(start), Some(end)) = (&range.start, &range.end) else {
+            self.errors.at(range, "write both bounds: `lo..hi`");
+            return None;
+        };
+        let (lo, hi) = self.same_type(start, end, Some(Ty::Usize))?;
+        let ty = self.ty(lo);
+        if !ty.is_int() {
+            self.errors.at(range, format!("the bounds of a loop are integers, not `{}`", self.type_name(ty)));
+            return None;
+        }
+        if let syn::RangeLimits::Closed(token) = &range.limits {
+            if !self.consts.contains_key(&hi) {
+                // `hi + 1` wraps at the largest integer; an exclusive bound says what happens.
+                self.errors.at(token, "with a bound known at run time write `lo..hi + 1`");
+                return None;
+            }
+            let one = self.constant(ty, Lit::Int(1), range.span());
+            let hi = self.op(ty, Op::Binary(crate::ir::BinaryOp::Add, hi, one), range.span());
+            return Some((lo, hi));
+        }
+        Some((lo, hi))
+    }
+}
+
+/// Names that are assigned to, shadowed ones included: carrying a value too much changes nothing.
+#[derive(Default)]
+pub(super) struct Assigned {
+    names: HashSet<String>,
+}
+
+impl Assigned {
+    pub(super) fn in_expr(e: &Expr) -> HashSet<String> {
+        let mut found = Assigned::default();
+        found.visit_expr(e);
+        found.names
+    }
+
+    fn in_block(block: &syn::Block) -> HashSet<String> {
+        let mut found = Assigned::default();
+        found.visit_block(block);
+        found.names
+    }
+
+    fn target(&mut self, e: &Expr) {
+        match e {
+            Expr::Path(p) => {
+                if let Some(name) = p.path.get_ident() {
+                    self.names.insert(name.to_string());
+                }
+            }
+            Expr::Field(f) => self.target(&f.base),
+            Expr::Index(i) => self.target(&i.expr),
+            Expr::Paren(p) => self.target(&p.expr),
+            _ => {}
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Assigned {
+    fn visit_expr_assign(&mut self, e: &'ast syn::ExprAssign) {
+        self.target(&e.left);
+        syn::visit::visit_expr_assign(self, e);
+    }
+
+    fn visit_expr_binary(&mut self, e: &'ast syn::ExprBinary) {
+        if super::assign::compound(&e.op).is_some() {
+            self.target(&e.left);
+        }
+        syn::visit::visit_expr_binary(self, e);
+    }
+}
