@@ -54,7 +54,7 @@ fn an_exceeded_bound_is_an_error_that_names_it() {
 
 /// Ends when far away, skips some turns, gives up on the whole thread.
 #[diff_kernel]
-fn walk<F: Float>(x: &Array<F>, w: &Array<F>, y: &mut Array<F>) {
+pub fn walk<F: Float>(x: &Array<F>, w: &Array<F>, y: &mut Array<F>) {
     let i = ABSOLUTE_POS;
     let mut s = x[i];
     for k in 0..w.len() {
@@ -133,7 +133,7 @@ fn first_above<F: Float>(w: &Array<F>, x: F) -> F {
 }
 
 #[diff_kernel]
-fn grown<F: Float>(w: &Array<F>, x: &Array<F>, y: &mut Array<F>) {
+pub fn grown<F: Float>(w: &Array<F>, x: &Array<F>, y: &mut Array<F>) {
     let s: F = first_above(w, x[ABSOLUTE_POS]);
     y[ABSOLUTE_POS] = s;
 }

@@ -6,13 +6,13 @@ use diffkern::prelude::*;
 use crate::{near, numbers, reals};
 
 #[diff_kernel]
-fn scale<F: Float>(x: &Array<F>, y: &mut Array<F>) {
+pub fn scale<F: Float>(x: &Array<F>, y: &mut Array<F>) {
     let i = ABSOLUTE_POS;
     y[i] *= x[i];
 }
 
 #[diff_kernel]
-fn divide<F: Float>(x: &Array<F>, y: &mut Array<F>) {
+pub fn divide<F: Float>(x: &Array<F>, y: &mut Array<F>) {
     y[ABSOLUTE_POS] /= x[ABSOLUTE_POS];
 }
 
@@ -23,7 +23,7 @@ fn affine<F: Float>(x: &Array<F>, y: &mut Array<F>) {
 
 /// Reads under conditions, a component written back.
 #[diff_kernel]
-fn kick<F: Float>(x: &Array<F>, v: &mut Array<Vec3<F>>, hits: &mut Array<u32>) {
+pub fn kick<F: Float>(x: &Array<F>, v: &mut Array<Vec3<F>>, hits: &mut Array<u32>) {
     let i = ABSOLUTE_POS;
     let mut w = v[i];
     if w.x * x[i] > 0.5 {
@@ -35,7 +35,7 @@ fn kick<F: Float>(x: &Array<F>, v: &mut Array<Vec3<F>>, hits: &mut Array<u32>) {
 }
 
 #[diff_kernel]
-fn scattered<F: Float>(idx: &Array<u32>, x: &Array<F>, y: &mut Array<F>) {
+pub fn scattered<F: Float>(idx: &Array<u32>, x: &Array<F>, y: &mut Array<F>) {
     let j = idx[ABSOLUTE_POS] as usize;
     let old = y[j];
     y[j] = if old > 0.5 { old * old * x[ABSOLUTE_POS] } else { old };

@@ -1,0 +1,63 @@
+//! The same kernels on each device that this build and machine have.
+
+use diffkern::gradcheck::devices;
+use diffkern::prelude::*;
+
+use crate::loops::{grown, walk};
+use crate::updates::{divide, kick, scale, scattered};
+use crate::{numbers, reals};
+
+/// Where `x` doubles beyond `limit`.
+#[diff_kernel]
+fn doubled<F: Float>(x: &Array<F>, y: &mut Array<F>, limit: F, most: u32) {
+    let i = ABSOLUTE_POS;
+    let mut s = x[i];
+    let mut t = F::new(0.1);
+    #[bound(most)]
+    while s < limit {
+        t = t * s.cos() + s;
+        s = s * 2.0;
+    }
+    y[i] = s + t * t;
+}
+
+#[test]
+fn updates_agree() {
+    let cpu = Device::cpu();
+    let x = reals(&cpu, 1, 300, 0.4, 1.3);
+    let v: Vec<Vec3<f64>> = numbers(4, 900, 0.3, 1.2).chunks(3).map(|c| Vec3::new(c[0], c[1], c[2])).collect();
+    let idx = cpu.array(&(0..300).rev().collect::<Vec<u32>>()).unwrap();
+    for dev in devices().unwrap() {
+        scale::devicecheck(&dev, 300, &x, &reals(&cpu, 2, 300, 0.4, 1.3)).unwrap();
+        divide::devicecheck(&dev, 300, &x, &reals(&cpu, 3, 300, 0.4, 1.3)).unwrap();
+        kick::devicecheck(&dev, 300, &x, &cpu.array(&v).unwrap(), &cpu.zeros(300).unwrap()).unwrap();
+        scattered::devicecheck(&dev, 300, &idx, &x, &reals(&cpu, 5, 300, 0.3, 0.9)).unwrap();
+    }
+}
+
+#[test]
+fn loops_that_end_early_agree() {
+    let cpu = Device::cpu();
+    for dev in devices().unwrap() {
+        let (x, w, y) = (reals(&cpu, 1, 99, 0.1, 1.5), reals(&cpu, 11, 6, 0.05, 1.1), cpu.zeros::<f64>(99).unwrap());
+        walk::devicecheck(&dev, 99, &x, &w, &y).unwrap();
+        grown::devicecheck(&dev, 99, &reals(&cpu, 3, 9, 0.1, 0.3), &x, &y).unwrap();
+        // Turns kept in registers, and in scratch memory.
+        doubled::devicecheck(&dev, 99, &x, &y, 3.0, 9).unwrap();
+        doubled::devicecheck(&dev, 99, &x, &y, 3.0, 300).unwrap();
+    }
+}
+
+#[test]
+fn an_exceeded_bound_is_an_error_of_the_next_read() {
+    for dev in devices().unwrap() {
+        let (x, y) = (dev.array(&[0.5f32, 2.0]).unwrap(), dev.zeros::<f32>(2).unwrap());
+        doubled(2, &x, &y, 3.0, 3).unwrap();
+        y.to_vec().unwrap();
+        doubled(2, &x, &y, 3.0, 2).unwrap();
+        doubled(2, &x, &y, 3.0, 3).unwrap();
+        let message = x.to_vec().unwrap_err().to_string();
+        assert!(message.contains("`doubled`") && message.contains("bound"), "{message}");
+        assert_eq!(x.to_vec().unwrap(), [0.5, 2.0]);
+    }
+}
