@@ -3,6 +3,7 @@
 mod control;
 mod kinks;
 mod leaving;
+mod locals;
 mod rules;
 mod structure;
 mod support;

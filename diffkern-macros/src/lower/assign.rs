@@ -31,6 +31,8 @@ enum Place {
     /// `v.x`, `m[(r, c)]` of a variable.
     Component(Var, u8),
     Element(Slot, Id, Span),
+    /// Of a local array.
+    Local(usize, Id),
 }
 
 impl Lower<'_> {
@@ -57,6 +59,13 @@ impl Lower<'_> {
                 self.arrays[array].store.get_or_insert(span);
                 self.emit(StmtKind::Store { array, index, value }, span);
             }
+            Some(Place::Local(local, index)) => {
+                let elem = self.local_elem(local);
+                if let Some(value) = self.expr(right, Some(elem)) {
+                    self.expect_type(value, Some(elem), right.span());
+                    self.write_local(local, index, value, left.span());
+                }
+            }
             None => {
                 self.expr(right, None);
             }
@@ -82,6 +91,15 @@ impl Lower<'_> {
                 if let Some(id) = self.binary(&op, old, value, e.span()) {
                     self.expect_type(id, Some(Ty::Real), e.right.span());
                     self.insert(var, k, id, e.left.span());
+                }
+            }
+            Some(Place::Local(local, index)) => {
+                let elem = self.local_elem(local);
+                let old = self.read_local(local, index, e.left.span());
+                let Some(value) = self.expr(&e.right, self.other_side(&op, elem)) else { return };
+                if let Some(value) = self.binary(&op, old, value, e.span()) {
+                    self.expect_type(value, Some(elem), e.right.span());
+                    self.write_local(local, index, value, e.left.span());
                 }
             }
             Some(Place::Element(array, index, span)) => self.accumulate(array, index, &op, e, span),
@@ -147,6 +165,9 @@ impl Lower<'_> {
     }
 
     fn index_place(&mut self, e: &ExprIndex) -> Option<Place> {
+        if let Some(local) = self.local_named(&e.expr) {
+            return Some(Place::Local(local, self.local_place(local, e)?));
+        }
         if let Some(array) = self.array_named(&e.expr) {
             let index = self.array_index(array, &e.index)?;
             if !self.arrays[array].mutable {
@@ -190,7 +211,7 @@ impl Lower<'_> {
                 self.errors.at(at, format!("`{name}` does not change; declare it with `let mut {name}`"));
                 None
             }
-            Binding::Array(_) => {
+            Binding::Array(_) | Binding::Local(_) => {
                 self.errors.at(at, format!("`{name}` is an array; assign to an element, `{name}[i] = ..`"));
                 None
             }

@@ -107,6 +107,12 @@ impl Lower<'_> {
 
     pub(super) fn method(&mut self, m: &ExprMethodCall, want: Option<Ty>) -> Option<Id> {
         let name = m.method.to_string();
+        if let Some(local) = self.local_named(&m.receiver)
+            && name == "len"
+            && m.args.is_empty()
+        {
+            return Some(self.local_len(local, m.span()));
+        }
         if let Some(array) = self.array_named(&m.receiver) {
             if name == "len" && m.args.is_empty() {
                 return Some(self.op(Ty::Usize, Op::Len(array), m.span()));

@@ -85,6 +85,19 @@ impl Lower<'_> {
             self.errors.at(token, "`let .. else` is not supported; use `if`");
             return;
         }
+        if super::local::makes(&init.expr) {
+            let (pat, annotation) = match &local.pat {
+                Pat::Type(t) => (&*t.pat, Some(&*t.ty)),
+                other => (other, None),
+            };
+            match pat {
+                Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
+                    self.local_array(name, annotation, &init.expr);
+                }
+                other => self.errors.at(other, "a local array has a plain name"),
+            }
+            return;
+        }
         let (pat, types) = match &local.pat {
             Pat::Type(t) => match annotated(&t.ty, self.real.as_ref(), self.errors) {
                 Some(types) => (&*t.pat, Some(types)),

@@ -11,6 +11,8 @@ pub enum Binding {
         mutable: bool,
     },
     Array(Slot),
+    /// A local array, by number; its elements are variables.
+    Local(usize),
     /// Its definition had a mistake; uses of it are not reported again.
     Poisoned,
 }
@@ -20,7 +22,7 @@ impl Binding {
     pub fn id(self) -> Id {
         match self {
             Binding::Value { id, .. } => id,
-            Binding::Array(_) | Binding::Poisoned => Id(0),
+            Binding::Array(_) | Binding::Local(_) | Binding::Poisoned => Id(0),
         }
     }
 }

@@ -59,7 +59,11 @@ impl Lower<'_> {
                 None
             }
             Expr::Array(a) => {
-                self.errors.at(a, "local arrays are not supported yet; use Vec2/3/4 or Mat2/3");
+                self.errors.at(a, "a local array has a name: `let mut a = [..];`, then `a[i]`");
+                None
+            }
+            Expr::Repeat(a) => {
+                self.errors.at(a, "a local array has a name: `let mut a = [..];`, then `a[i]`");
                 None
             }
             other => {
@@ -141,7 +145,7 @@ impl Lower<'_> {
         };
         match self.env.lookup(&name) {
             Some(Binding::Value { id, .. }) => return Some(id),
-            Some(Binding::Array(_)) => {
+            Some(Binding::Array(_) | Binding::Local(_)) => {
                 self.errors.at(p, format!("`{name}` is an array; read an element, `{name}[i]`"));
                 return None;
             }
@@ -323,6 +327,10 @@ impl Lower<'_> {
     }
 
     fn index(&mut self, e: &ExprIndex) -> Option<Id> {
+        if let Some(local) = self.local_named(&e.expr) {
+            let index = self.local_index(local, &e.index)?;
+            return Some(self.read_local(local, index, e.span()));
+        }
         if let Some(array) = self.array_named(&e.expr) {
             let index = self.array_index(array, &e.index)?;
             return self.load(array, index, e.span());

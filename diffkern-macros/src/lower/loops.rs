@@ -130,7 +130,11 @@ impl Lower<'_> {
         let mut vars: Vec<Var> = Assigned::in_block(e.body)
             .iter()
             .filter_map(|n| self.env.find(n))
-            .filter(|&v| matches!(self.env.get(v), Binding::Value { mutable: true, .. }))
+            .flat_map(|v| match self.env.get(v) {
+                Binding::Value { mutable: true, .. } => vec![v],
+                Binding::Local(local) => self.locals[local].vars.clone(),
+                _ => Vec::new(),
+            })
             .collect();
         vars.extend(live);
         vars.extend(self.kernel_flag().filter(|_| exits.returns));
@@ -139,6 +143,9 @@ impl Lower<'_> {
         let current = |s: &Self, v: Var| s.env.get(v).id();
         let init: Vec<Id> = vars.iter().map(|&v| current(self, v)).collect();
         let index = self.func.fresh(self.ty(e.lo));
+        if let Some(&Lit::Int(hi)) = self.consts.get(&e.hi) {
+            self.below.insert(index, hi);
+        }
         let carried: Vec<Id> = init.iter().map(|&id| self.func.fresh(self.func.ty(id))).collect();
         for (&v, &id) in vars.iter().zip(&carried) {
             self.env.set(v, id);

@@ -12,6 +12,7 @@ mod control;
 mod env;
 mod expr;
 mod leave;
+mod local;
 mod loops;
 mod matrix;
 mod ops;
@@ -49,6 +50,9 @@ struct Lower<'a> {
     positions: HashSet<Id>,
     /// Of the integers that are computed alike, the first.
     equals: update::Equals,
+    locals: Vec<local::Local>,
+    /// Loop indices that are below this.
+    below: HashMap<Id, i64>,
     /// What can be left early, from the function inwards.
     frames: Vec<leave::Frame>,
     own_name: String,
@@ -86,6 +90,8 @@ impl<'a> Lower<'a> {
             arrays: Vec::new(),
             positions: HashSet::new(),
             equals: update::Equals::default(),
+            locals: Vec::new(),
+            below: HashMap::new(),
             frames: Vec::new(),
             own_name: item.sig.ident.to_string(),
         };

@@ -3,6 +3,7 @@
 use diffkern::gradcheck::devices;
 use diffkern::prelude::*;
 
+use crate::locals::{bins, median};
 use crate::loops::{grown, walk};
 use crate::updates::{divide, kick, scale, scattered};
 use crate::{numbers, reals};
@@ -59,5 +60,17 @@ fn an_exceeded_bound_is_an_error_of_the_next_read() {
         let message = x.to_vec().unwrap_err().to_string();
         assert!(message.contains("`doubled`") && message.contains("bound"), "{message}");
         assert_eq!(x.to_vec().unwrap(), [0.5, 2.0]);
+    }
+}
+
+#[test]
+fn local_arrays_agree() {
+    let cpu = Device::cpu();
+    let x = reals(&cpu, 1, 12, 0.05, 0.99);
+    let v: Vec<Vec2<f64>> = numbers(2, 24, 0.3, 1.2).chunks(2).map(|c| Vec2::new(c[0], c[1])).collect();
+    let v = cpu.array(&v).unwrap();
+    for dev in devices().unwrap() {
+        median::devicecheck(&dev, 20, &reals(&cpu, 3, 100, 0.3, 1.9), &cpu.zeros(20).unwrap()).unwrap();
+        bins::devicecheck(&dev, 12, &x, &v, &cpu.zeros(12).unwrap(), &cpu.zeros(48).unwrap()).unwrap();
     }
 }

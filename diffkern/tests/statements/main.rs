@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod devices;
+mod locals;
 mod loops;
 mod updates;
 

@@ -1,0 +1,10 @@
+use diffkern::prelude::*;
+
+#[diff_kernel]
+fn kernel<F: Float>(y: &mut Array<F>) {
+    let a = [F::new(0.0); 2];
+    let b = a;
+    y[0] = 1.0;
+}
+
+fn main() {}
