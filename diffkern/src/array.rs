@@ -4,5 +4,5 @@ mod any;
 mod typed;
 
 pub use any::AnyArray;
-pub(crate) use any::{Cell, Dots};
+pub(crate) use any::{Blank, Cell, Dots};
 pub use typed::Array;

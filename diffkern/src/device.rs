@@ -5,11 +5,12 @@ mod transfer;
 
 use std::sync::{Arc, LazyLock};
 
-use crate::array::Array;
+use crate::array::{Array, Blank};
 use crate::backend::{HostBuffer, Storage};
 use crate::buffer::Buffer;
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
+use crate::kernel::ScalarTy;
 use crate::tape::context;
 use memory::Pool;
 
@@ -189,7 +190,7 @@ impl Device {
     /// # Errors
     /// As [`Device::array`].
     pub fn zeros<T: Element>(&self, n: usize) -> Result<Array<T>> {
-        Array::on(self, n, |bytes| self.alloc_zeroed(bytes))
+        Array::blank_on(self, n, Blank::Zeros)
     }
 
     /// `n` elements that are `value`.
@@ -206,13 +207,7 @@ impl Device {
     /// # Errors
     /// As [`Device::array`].
     pub fn uninit<T: Element>(&self, n: usize) -> Result<Array<T>> {
-        Array::on(self, n, |bytes| {
-            let buffer = self.alloc(bytes)?;
-            if cfg!(debug_assertions) {
-                self.fill(&buffer, 0, bytes, &[0xFF; 4])?;
-            }
-            Ok(buffer)
-        })
+        Array::blank_on(self, n, Blank::Uninit(<T::Scalar as Scalar>::TY))
     }
 
     fn filled<T: Element>(&self, n: usize, data: &[u8]) -> Result<Array<T>> {
@@ -231,6 +226,19 @@ impl Device {
     /// Memory that is zero.
     pub(crate) fn alloc_zeroed(&self, bytes: usize) -> Result<Arc<Buffer>> {
         self.alloc_with(bytes, true)
+    }
+
+    /// Memory of unspecified contents; in debug builds signalling NaN, which no arithmetic returns, or large integers.
+    pub(crate) fn alloc_poisoned(&self, bytes: usize, scalar: ScalarTy) -> Result<Arc<Buffer>> {
+        let buffer = self.alloc(bytes)?;
+        if cfg!(debug_assertions) {
+            match scalar {
+                ScalarTy::F32 => self.fill(&buffer, 0, bytes, &0xFFBF_FFFF_u32.to_ne_bytes())?,
+                ScalarTy::F64 => self.fill(&buffer, 0, bytes, &0xFFF7_FFFF_FFFF_FFFF_u64.to_ne_bytes())?,
+                ScalarTy::U32 | ScalarTy::I32 => self.fill(&buffer, 0, bytes, &[0xFF; 4])?,
+            }
+        }
+        Ok(buffer)
     }
 
     fn alloc_with(&self, bytes: usize, zero: bool) -> Result<Arc<Buffer>> {

@@ -140,6 +140,14 @@ pub enum Error {
     /// A rollout's schedule cannot be had.
     #[error("rollout schedule: {0}")]
     Schedule(String),
+    /// A state could not be kept in a file, or read back.
+    #[error("file {}: {reason}; give a folder on another disk, or more memory and no folder", path.display())]
+    File {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What went wrong.
+        reason: String,
+    },
     /// Forward mode cannot do this.
     #[error("jvp: {0}")]
     Jvp(String),

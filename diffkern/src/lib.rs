@@ -68,9 +68,9 @@ pub use forward::{Direction, Tangents, jvp};
 pub use gradcheck::GradReport;
 pub use math::{Mat2, Mat3, Vec2, Vec3, Vec4};
 pub use report::{KernelReport, Report, RolloutReport};
-pub use rollout::{State, rollout};
+pub use rollout::{Rollout, State, rollout};
 pub use schedule::Schedule;
-pub use tape::{Overwrite, Tape};
+pub use tape::{Overwrite, Tape, recompute};
 
 /// Number of threads that kernels use on the CPU. Results do not depend on it.
 pub use backend::native::set_threads;

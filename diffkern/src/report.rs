@@ -9,6 +9,8 @@ use crate::kernel::KernelDef;
 pub struct Report {
     /// Launches made while it recorded or replayed, recorded or not.
     pub launches: usize,
+    /// Launches that `backward` ran again for what they wrote (see [`recompute`](crate::recompute)).
+    pub launches_again: usize,
     /// Adjoint launches made by `backward`.
     pub adjoint_launches: usize,
     /// Entries on the tape; a rollout is one.
@@ -32,6 +34,8 @@ pub struct KernelReport {
     pub launches: usize,
     /// Time of these \[s\].
     pub seconds: f64,
+    /// Launches that `backward` ran again for what they wrote.
+    pub launches_again: usize,
     /// Launches of its adjoint.
     pub adjoint_launches: usize,
     /// Time of these \[s\].
@@ -40,7 +44,14 @@ pub struct KernelReport {
 
 impl KernelReport {
     pub(crate) fn of(def: &'static KernelDef) -> KernelReport {
-        KernelReport { name: def.name, launches: 0, seconds: 0.0, adjoint_launches: 0, adjoint_seconds: 0.0 }
+        KernelReport {
+            name: def.name,
+            launches: 0,
+            launches_again: 0,
+            seconds: 0.0,
+            adjoint_launches: 0,
+            adjoint_seconds: 0.0,
+        }
     }
 
     pub(crate) fn total_seconds(&self) -> f64 {
@@ -59,10 +70,17 @@ pub struct RolloutReport {
     pub state_bytes: usize,
     /// Bytes that the schedule is expected to need at most, where a byte budget was given.
     pub predicted_bytes: Option<usize>,
-    /// Steps that recording and one `backward` will run, per step of the rollout.
+    /// Steps that recording and one `backward` will run, per step of the rollout, looks at the first step included.
     pub predicted_factor: f64,
     /// Steps run so far.
     pub steps_run: usize,
+    /// Work that `backward` will do once more for launches that are run again, per step and in steps, where a budget was
+    /// given.
+    pub predicted_again: f64,
+    /// Files written so far.
+    pub files: usize,
+    /// The most bytes in files at a time.
+    pub peak_file_bytes: usize,
     /// Steps run by recording and the first `backward`, per step of the rollout; what has been run so far before it.
     pub measured_factor: f64,
 }
@@ -88,6 +106,9 @@ impl fmt::Display for Report {
                 r.predicted_factor,
                 r.measured_factor
             )?;
+            if r.files > 0 {
+                write!(f, ", {} files, at most {} at a time", r.files, Bytes(r.peak_file_bytes))?;
+            }
             match r.predicted_bytes {
                 Some(bytes) => writeln!(f, ", at most {} predicted", Bytes(bytes))?,
                 None => writeln!(f)?,

@@ -1,21 +1,25 @@
 //! Long sequences of steps: run, and when a tape records, reversed within a budget of memory.
 
+mod files;
+mod footprint;
 mod machine;
+mod options;
+mod record;
 mod replay;
 mod state;
+mod store;
 
+pub use options::Rollout;
 pub use state::State;
 
 use crate::error::{Error, Result};
-use crate::ids::next_id;
 use crate::schedule::Schedule;
 use crate::tape::context;
 use machine::Machine;
-use state::{observe, refresh};
 
 /// Runs `steps` steps from `state`: `state = step(&state, k)?` for `k` from 0. While a tape records on this thread, the
 /// rollout is recorded as one entry that `backward` replays by `schedule`; inside [`jvp`](crate::jvp) the tangents
-/// travel along.
+/// travel along. [`Rollout`] has more to choose.
 ///
 /// The step is pure: what it reads and may change from step to step is in the state, including what is not an array.
 /// It may write the arrays of its state (the state given here keeps its values) and those it makes; it may read any.
@@ -34,26 +38,7 @@ pub fn rollout<S: State + 'static>(
     state: S,
     step: impl Fn(&S, usize) -> Result<S> + 'static,
 ) -> Result<S> {
-    if let Schedule::Checkpoints(0) = schedule {
-        return Err(Error::Schedule("0 states cannot be restarted from; keep at least 1".to_owned()));
-    }
-    if steps == 0 {
-        return Ok(state);
-    }
-    let first_id = next_id();
-    observe(&state)?;
-    match context::with_recorder(|recorder, _| (recorder.ledger.clone(), recorder.overwrite())) {
-        Some((ledger, overwrite)) => replay::record(steps, schedule, state, step, (ledger, overwrite), first_id),
-        None => {
-            let mut machine = Machine::new(first_id, None);
-            let mut now = refresh(&state)?;
-            for k in 0..steps {
-                now = machine.run(&step, &now, k)?;
-            }
-            pass_on(&machine)?;
-            Ok(now)
-        }
-    }
+    Rollout::new(schedule).run(steps, state, step)
 }
 
 /// Tells the step around this rollout, if there is one, what the steps in it have done.
@@ -64,6 +49,11 @@ fn pass_on(machine: &Machine) -> Result<()> {
         let what = || "a rollout inside the step".to_owned();
         captured.iter().try_for_each(|captured| monitor.read(&captured.array, &what))?;
         machine.hashes.iter().for_each(|&hash| monitor.fold(hash));
+        monitor.fold(machine.hashes.len() as u64);
         Ok(())
     })
+}
+
+fn broken(what: &str) -> Error {
+    Error::Schedule(format!("its actions do not fit together: {what}"))
 }

@@ -25,10 +25,28 @@ struct Shared {
     scalar: ScalarTy,
     elem: ElemTy,
     len: u32,
+    blank: Option<Blank>,
     cell: Mutex<Cell>,
     requires_grad: AtomicBool,
     grad: Mutex<Option<AnyArray>>,
     dots: Mutex<Option<Dots>>,
+}
+
+/// What an array was made with, where that costs nothing to make again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Blank {
+    Zeros,
+    /// Nothing in particular; the reals are of this type.
+    Uninit(ScalarTy),
+}
+
+impl Blank {
+    pub(crate) fn alloc(self, device: &Device, bytes: usize) -> Result<Arc<Buffer>> {
+        match self {
+            Blank::Zeros => device.alloc_zeroed(bytes),
+            Blank::Uninit(scalar) => device.alloc_poisoned(bytes, scalar),
+        }
+    }
 }
 
 /// Present contents of an array.
@@ -49,12 +67,23 @@ pub(crate) struct Dots {
 impl AnyArray {
     /// A new array over a buffer. The caller has checked that it fits.
     pub(crate) fn over(device: &Device, scalar: ScalarTy, elem: ElemTy, len: u32, buffer: Arc<Buffer>) -> AnyArray {
+        AnyArray::with_origin(device, (scalar, elem, len), buffer, None)
+    }
+
+    /// The same for a buffer that has nothing in it yet.
+    pub(crate) fn with_origin(
+        device: &Device,
+        (scalar, elem, len): (ScalarTy, ElemTy, u32),
+        buffer: Arc<Buffer>,
+        blank: Option<Blank>,
+    ) -> AnyArray {
         let shared = Shared {
             id: fresh_id(),
             device: device.clone(),
             scalar,
             elem,
             len,
+            blank,
             cell: Mutex::new(Cell { buffer, version: 0 }),
             requires_grad: AtomicBool::new(false),
             grad: Mutex::new(None),
@@ -103,6 +132,11 @@ impl AnyArray {
     /// Number of writes to it so far.
     pub fn version(&self) -> u64 {
         self.lock().version
+    }
+
+    /// What it was made with, if nothing has been written since.
+    pub(crate) fn blank(&self) -> Option<Blank> {
+        self.shared.blank.filter(|_| self.version() == 0)
     }
 
     /// Whether [`Array::requires_grad`](crate::Array::requires_grad) was called.

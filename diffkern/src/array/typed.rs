@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
-use super::AnyArray;
+use super::{AnyArray, Blank};
 use crate::buffer::Buffer;
 use crate::device::{Device, bytes_of};
 use crate::element::{Element, Scalar};
@@ -72,6 +72,20 @@ impl<T> Array<T> {
 
 impl<T: Element> Array<T> {
     pub(crate) fn on(device: &Device, n: usize, alloc: impl FnOnce(usize) -> Result<Arc<Buffer>>) -> Result<Array<T>> {
+        Array::with_origin(device, n, alloc, None)
+    }
+
+    /// An array that nothing has been written to.
+    pub(crate) fn blank_on(device: &Device, n: usize, blank: Blank) -> Result<Array<T>> {
+        Array::with_origin(device, n, |bytes| blank.alloc(device, bytes), Some(blank))
+    }
+
+    fn with_origin(
+        device: &Device,
+        n: usize,
+        alloc: impl FnOnce(usize) -> Result<Arc<Buffer>>,
+        blank: Option<Blank>,
+    ) -> Result<Array<T>> {
         let scalar = <T::Scalar as Scalar>::TY;
         if scalar == ScalarTy::F64 && !device.supports_f64() {
             let reason = "it has no f64; use f32 here, or f64 on `cpu` or `cuda`".to_owned();
@@ -83,7 +97,7 @@ impl<T: Element> Array<T> {
             let reason = format!("{scalars} scalars, the most in one array is {}", u32::MAX);
             return Err(Error::Memory { device: device.name().to_owned(), bytes, reason });
         };
-        let any = AnyArray::over(device, scalar, T::ELEM, len, alloc(bytes)?);
+        let any = AnyArray::with_origin(device, (scalar, T::ELEM, len), alloc(bytes)?, blank);
         Ok(Array { any, elem: PhantomData })
     }
 

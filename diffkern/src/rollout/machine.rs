@@ -7,7 +7,7 @@ use crate::array::AnyArray;
 use crate::error::{Error, Result};
 use crate::ids::IdMap;
 use crate::tape::monitor::{Captured, Monitor};
-use crate::tape::{Frame, Ledger, Node, Overwrite, Recorder, Shape, context};
+use crate::tape::{Again, Frame, Ledger, Node, Overwrite, Recorder, Shape, context};
 
 /// The tape of one step.
 pub(super) struct StepTape {
@@ -29,6 +29,10 @@ pub(super) struct Machine {
     pub(super) captured: IdMap<Captured>,
     /// Those of them that have a gradient, once that is known.
     pub(super) external: Vec<u64>,
+    /// Launches of recorded steps to be run again in backward.
+    pub(super) again: Again,
+    /// Adds up the work of the launches, where asked for.
+    pub(super) work: Option<f64>,
     /// Steps run, recorded or not.
     pub(super) steps_run: usize,
 }
@@ -36,13 +40,16 @@ pub(super) struct Machine {
 impl Machine {
     pub(super) fn new(first_id: u64, record: Option<Record>) -> Machine {
         let (hashes, captured) = (Vec::new(), IdMap::default());
-        Machine { first_id, record, hashes, captured, external: Vec::new(), steps_run: 0 }
-    }
-
-    /// The account of the tape around.
-    pub(super) fn ledger(&self) -> Result<Rc<Ledger>> {
-        let record = self.record.as_ref().ok_or_else(|| Error::Schedule("no tape records".to_owned()))?;
-        Ok(record.0.clone())
+        Machine {
+            first_id,
+            record,
+            hashes,
+            captured,
+            external: Vec::new(),
+            again: Again::None,
+            work: None,
+            steps_run: 0,
+        }
     }
 
     /// Runs step `k` from `state` without recording it.
@@ -62,6 +69,7 @@ impl Machine {
         let inputs = state.arrays();
         let recorder = self.record.as_ref().map(|(ledger, overwrite)| {
             let mut recorder = Recorder::new(ledger.clone(), *overwrite);
+            recorder.run_again(self.again.clone());
             // Every real array of the state counts as having a gradient, in every step and with every schedule.
             inputs.iter().filter(|array| array.is_real()).for_each(|array| recorder.add_external(array.id()));
             self.external.iter().for_each(|&id| recorder.add_external(id));
@@ -74,6 +82,29 @@ impl Machine {
         Ok((next, tape))
     }
 
+    /// Asks whether to go on before step `k`; the answer may read whatever a step may, and write nothing of that.
+    pub(super) fn ask<S: State>(
+        &mut self,
+        go_on: &impl Fn(&S, usize) -> Result<bool>,
+        state: &S,
+        k: usize,
+    ) -> Result<bool> {
+        let ledger = self.record.as_ref().map(|(ledger, _)| ledger.clone());
+        let arrays = state.arrays();
+        let versions: Vec<u64> = arrays.iter().map(AnyArray::version).collect();
+        let monitor = Monitor::new(k, self.first_id, &arrays, std::mem::take(&mut self.captured), ledger);
+        let frame = Frame { recorder: None, monitor: Some(monitor) };
+        let (answer, frame) = context::within(frame, || go_on(state, k));
+        if let Some(monitor) = frame.monitor {
+            self.captured = monitor.captured;
+        }
+        if arrays.iter().zip(versions).any(|(array, version)| array.version() != version) {
+            let reason = "the question whether to go on has written to the state; write to arrays made for it";
+            return Err(Error::Rollout { step: k, reason: reason.to_owned() });
+        }
+        answer
+    }
+
     fn watch<S: State>(
         &mut self,
         inputs: &[AnyArray],
@@ -82,7 +113,8 @@ impl Machine {
         step: impl FnOnce() -> Result<S>,
     ) -> Result<(S, Option<Recorder>)> {
         let ledger = self.record.as_ref().map(|(ledger, _)| ledger.clone());
-        let monitor = Monitor::new(k, self.first_id, inputs, std::mem::take(&mut self.captured), ledger);
+        let mut monitor = Monitor::new(k, self.first_id, inputs, std::mem::take(&mut self.captured), ledger);
+        monitor.work = self.work;
         let (next, frame) = context::within(Frame { recorder, monitor: Some(monitor) }, step);
         self.steps_run += 1;
         let mut hash = 0;
@@ -92,6 +124,7 @@ impl Machine {
             }
             hash = monitor.hash();
             self.captured = monitor.captured;
+            self.work = monitor.work;
         }
         let next = next?;
         check_shapes(inputs, &next.arrays(), k)?;

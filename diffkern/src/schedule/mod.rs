@@ -1,10 +1,16 @@
 //! When a rollout keeps states, recomputes and walks backwards: sequences of actions that know no array and no device.
 
+mod multistage;
+mod online;
+mod parts;
 mod plan;
 mod revolve;
 mod store_all;
 
-pub(crate) use plan::Plan;
+pub use multistage::Multistage;
+pub use online::Online;
+pub use plan::Plan;
+pub(crate) use plan::{Costs, Kind, Light, endless_states};
 pub use revolve::Revolve;
 pub use store_all::StoreAll;
 
@@ -52,6 +58,26 @@ pub enum Action {
     /// Run step `step` and keep its tape; the present state is `step` before and `step + 1` afterwards.
     Record {
         /// Number of the step.
+        step: usize,
+    },
+    /// Forget the tape of step `step` without walking it.
+    Forget {
+        /// Number of the step.
+        step: usize,
+    },
+    /// Write the present state, which is state `step`, to a file.
+    Save {
+        /// Number of the state.
+        step: usize,
+    },
+    /// Make state `step`, which is in a file, the present one.
+    Load {
+        /// Number of the state.
+        step: usize,
+    },
+    /// Remove the file of state `step`.
+    Erase {
+        /// Number of the state.
         step: usize,
     },
     /// Walk the tape of step `step` backwards; the steps after it have been.

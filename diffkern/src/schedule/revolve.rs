@@ -38,13 +38,23 @@ impl Revolve {
     /// For so many steps and kept states, the initial one included. With no snapshot there is nothing to restart from,
     /// so 0 counts as 1.
     pub fn new(steps: usize, snapshots: usize) -> Revolve {
+        Revolve::stretch(0, steps, snapshots)
+    }
+
+    /// The steps `from..to` of a longer sequence; state `from` is the present one.
+    pub(super) fn stretch(from: usize, to: usize, snapshots: usize) -> Revolve {
         let mut stack = Vec::new();
-        if steps > 0 {
-            stack.push(Task::Do(Action::Discard { step: 0 }));
-            stack.push(Task::Span { from: 0, to: steps, free: snapshots.max(1) - 1 });
-            stack.push(Task::Do(Action::Snapshot { step: 0 }));
+        if from < to {
+            stack.push(Task::Do(Action::Discard { step: from }));
+            stack.push(Task::Span { from, to, free: snapshots.max(1) - 1 });
+            stack.push(Task::Do(Action::Snapshot { step: from }));
         }
-        Revolve { stack, at: Some(0) }
+        Revolve { stack, at: Some(from) }
+    }
+
+    /// The steps `from..to` of a longer sequence; state `from` is kept, and `free` more may be.
+    pub(super) fn from_kept(from: usize, to: usize, free: usize) -> Revolve {
+        Revolve { stack: vec![Task::Span { from, to, free }], at: None }
     }
 
     /// Steps that are run without being recorded, which each is once besides.
@@ -52,6 +62,9 @@ impl Revolve {
         let (n, s) = (steps as u128, snapshots.max(1) as u128);
         if n == 0 {
             return 0;
+        }
+        if s == 1 {
+            return n * (n - 1) / 2;
         }
         let mut r = 0;
         while binomial(s + r, r) < n {

@@ -122,7 +122,9 @@ pub(crate) fn before_launch(call: Call<'_>) -> Result<()> {
                 return Err(Error::Overwrite { what: what(), id: array.id() });
             }
             recorder.allow_write(array, matches!(access, Access::Store | Access::Update), &what)
-        })
+        })?;
+        recorder.prepare(call);
+        Ok(())
     })
     .unwrap_or(Ok(()))
 }

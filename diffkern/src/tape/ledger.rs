@@ -48,6 +48,13 @@ impl Ledger {
         kernel.seconds += seconds;
     }
 
+    /// A launch was run again by backward.
+    pub(crate) fn again(&self, def: &'static KernelDef) {
+        let mut work = self.work.borrow_mut();
+        let kernel = work.kernels.entry(std::ptr::from_ref(def) as usize).or_insert_with(|| KernelReport::of(def));
+        kernel.launches_again += 1;
+    }
+
     pub(crate) fn backward(&self, def: &'static KernelDef, seconds: f64) {
         let mut work = self.work.borrow_mut();
         let kernel = work.kernels.entry(std::ptr::from_ref(def) as usize).or_insert_with(|| KernelReport::of(def));
@@ -75,6 +82,7 @@ impl Ledger {
         Report {
             launches: kernels.iter().map(|k| k.launches).sum(),
             adjoint_launches: kernels.iter().map(|k| k.adjoint_launches).sum(),
+            launches_again: kernels.iter().map(|k| k.launches_again).sum(),
             nodes,
             bytes_kept: held.now,
             peak_bytes: held.peak,

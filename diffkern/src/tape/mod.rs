@@ -1,5 +1,6 @@
 //! The tape: what was launched, and its gradients by walking it backwards.
 
+mod again;
 mod bars;
 pub(crate) mod context;
 mod ledger;
@@ -9,6 +10,8 @@ mod recorder;
 
 use std::rc::Rc;
 
+pub(crate) use again::Again;
+pub use again::recompute;
 pub(crate) use bars::{Bars, Shape};
 pub(crate) use context::Frame;
 pub(crate) use ledger::{Kept, Ledger};

@@ -28,6 +28,8 @@ pub(crate) struct Monitor {
     state: Vec<u64>,
     hash: u64,
     pub(crate) captured: IdMap<Captured>,
+    /// Adds up the work of the launches, where asked for.
+    pub(crate) work: Option<f64>,
     ledger: Option<Rc<Ledger>>,
 }
 
@@ -40,7 +42,7 @@ impl Monitor {
         ledger: Option<Rc<Ledger>>,
     ) -> Monitor {
         let state = state.iter().map(AnyArray::id).collect();
-        Monitor { step, first_inside: next_id(), first_rollout, state, hash: 0, captured, ledger }
+        Monitor { step, first_inside: next_id(), first_rollout, state, hash: 0, captured, work: None, ledger }
     }
 
     /// Hash of the launches, the scalars and shapes, and what was read to the host.
@@ -63,6 +65,9 @@ impl Monitor {
 
     pub(crate) fn launch(&mut self, call: Call<'_>) -> Result<()> {
         self.fold(std::ptr::from_ref(call.def) as u64);
+        if let Some(work) = &mut self.work {
+            *work += super::again::work(call.def, call.domain);
+        }
         call.domain.dims().into_iter().for_each(|n| self.fold(n as u64));
         for arg in call.args {
             match *arg {

@@ -1,8 +1,10 @@
 //! An entry of the tape, and how it is walked backwards.
 
+use std::rc::Weak;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::again::{Rerun, Source};
 use super::bars::{Bars, Shape};
 use super::ledger::Kept;
 use crate::backend::{self, LaunchArg, Which};
@@ -27,12 +29,17 @@ pub(crate) enum Node {
         retire: bool,
     },
     Rollout(Box<dyn Replay>),
+    /// A launch that is run again where its results are needed: only after this place.
+    Again(Weak<Rerun>),
 }
 
 /// A stretch of the program that is walked backwards by replaying it.
 pub(crate) trait Replay {
     /// Moves the adjoints of what it produced to what it started from and to what it read.
     fn backward(&self, bars: &mut Bars) -> Result<()>;
+
+    /// Shows arrays as [`Node::visit`] does.
+    fn visit(&self, see: &mut dyn FnMut(&Shape, Option<&Kept>));
 }
 
 /// A recorded launch.
@@ -59,7 +66,7 @@ pub(crate) struct KeptArray {
     /// Before this launch it had none: its adjoint ends here.
     pub(crate) retire: bool,
     /// Its contents, if the adjoint reads them.
-    pub(crate) kept: Option<Kept>,
+    pub(crate) kept: Option<Source>,
 }
 
 impl Node {
@@ -80,6 +87,12 @@ impl Node {
                 Ok(())
             }
             Node::Rollout(replay) => replay.backward(bars),
+            Node::Again(launch) => {
+                if let Some(launch) = launch.upgrade() {
+                    launch.forget();
+                }
+                Ok(())
+            }
         }
     }
 }
@@ -91,10 +104,15 @@ impl Node {
             Node::Launch(launch) => launch
                 .arrays()
                 .filter(|array| array.tracked || array.kept.is_some())
-                .for_each(|array| see(&array.shape, array.kept.as_ref())),
+                .for_each(|array| see(&array.shape, array.kept.as_ref().and_then(Source::kept))),
             Node::Overwrite { to, .. } => see(to, None),
             Node::Copy { to, from, .. } => from.iter().chain([to]).for_each(|shape| see(shape, None)),
-            Node::Rollout(_) => {}
+            Node::Rollout(replay) => replay.visit(see),
+            Node::Again(launch) => {
+                if let Some(launch) = launch.upgrade() {
+                    launch.inputs().for_each(|(shape, kept)| see(shape, Some(kept)));
+                }
+            }
         }
     }
 }
@@ -124,12 +142,13 @@ impl LaunchNode {
     }
 
     fn run_adjoint(&self, bars: &mut Bars) -> Result<()> {
+        let contents = self.contents()?;
         let targets = self.targets(bars)?;
         let mut args: Vec<LaunchArg<'_, Buffer>> = Vec::with_capacity(self.args.len() + targets.len());
-        for arg in &self.args {
+        for (arg, contents) in self.args.iter().zip(&contents) {
             args.push(match arg {
                 KeptArg::Scalar(scalar) => *scalar,
-                KeptArg::Array(array) => part(&array.shape, array.kept.as_ref().map(|kept| &**kept.buffer())),
+                KeptArg::Array(array) => part(&array.shape, contents.as_deref()),
             });
         }
         args.extend(targets.iter().map(|t| part(&t.array.shape, t.buffer.as_deref())));
@@ -146,6 +165,15 @@ impl LaunchNode {
             }
         }
         Ok(())
+    }
+
+    /// By slot, what the adjoint reads.
+    fn contents(&self) -> Result<Vec<Option<Arc<Buffer>>>> {
+        let kept = |arg: &KeptArg| match arg {
+            KeptArg::Array(KeptArray { kept: Some(source), .. }) => source.buffer().map(Some),
+            _ => Ok(None),
+        };
+        self.args.iter().map(kept).collect()
     }
 
     /// The adjoint of each real array, in order.

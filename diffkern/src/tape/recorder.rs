@@ -3,8 +3,9 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::again::{Again, Reruns, Source};
 use super::bars::Shape;
-use super::ledger::{Kept, Ledger};
+use super::ledger::Ledger;
 use super::node::{KeptArg, KeptArray, LaunchNode, Node};
 use crate::array::AnyArray;
 use crate::backend::LaunchArg;
@@ -26,6 +27,7 @@ pub(crate) struct Recorder {
     /// Arrays that asked for a gradient.
     pub(crate) leaves: IdMap<AnyArray>,
     overwrite: Overwrite,
+    reruns: Reruns,
 }
 
 impl Recorder {
@@ -37,7 +39,18 @@ impl Recorder {
             external: IdSet::default(),
             leaves: IdMap::default(),
             overwrite,
+            reruns: Reruns::default(),
         }
+    }
+
+    /// Says which launches backward runs again.
+    pub(crate) fn run_again(&mut self, which: Again) {
+        self.reruns.which = which;
+    }
+
+    /// To be called before a launch.
+    pub(crate) fn prepare(&mut self, call: Call<'_>) {
+        self.reruns.prepare(call, &self.ledger);
     }
 
     pub(crate) fn overwrite(&self) -> Overwrite {
@@ -101,6 +114,8 @@ impl Recorder {
     }
 
     pub(crate) fn launch(&mut self, call: Call<'_>, reads: &[Option<Arc<Buffer>>], around: &dyn Fn(u64) -> bool) {
+        let again = self.reruns.launched(call, reads, &self.ledger);
+        self.nodes.extend(again.iter().map(|launch| Node::Again(Rc::downgrade(launch))));
         let mut active = false;
         let mut writes_real = false;
         for (_, array, access) in call.arrays() {
@@ -123,8 +138,15 @@ impl Recorder {
                     tracked: self.knows(array.id()),
                     retire,
                     kept: read.then(|| {
-                        let buffer = reads[slot].clone().unwrap_or_else(|| array.buffer());
-                        Kept::new(buffer, &self.ledger)
+                        match (&reads[slot], &again) {
+                            // Read and overwritten: what it was before.
+                            (Some(buffer), None) if how.writes() => Source::keep(buffer.clone(), &self.ledger),
+                            (Some(buffer), Some(again)) if how.writes() => {
+                                again.before(slot).unwrap_or_else(|| Source::keep(buffer.clone(), &self.ledger))
+                            }
+                            (Some(buffer), _) => self.reruns.source(array, buffer.clone(), &self.ledger),
+                            (None, _) => self.reruns.source(array, array.buffer(), &self.ledger),
+                        }
                     }),
                 })
             }
