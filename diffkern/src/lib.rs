@@ -37,6 +37,7 @@ mod array;
 mod backend;
 mod buffer;
 mod custom;
+mod decompose;
 mod device;
 mod domain;
 mod element;
@@ -58,6 +59,7 @@ pub mod schedule;
 mod tape;
 
 pub use array::{AnyArray, Array};
+pub use decompose::{polar2, polar3, singular_values2, singular_values3, svd2, svd3};
 pub use device::Device;
 pub use diffkern_macros::{diff_fn, diff_kernel};
 pub use domain::Domain;
@@ -79,7 +81,7 @@ pub use backend::native::set_threads;
 pub mod prelude {
     pub use crate::{
         AnyArray, Array, Device, Domain, Element, Error, Float, Mat2, Mat3, Result, Schedule, State, Tape, Vec2, Vec3,
-        Vec4, diff_fn, diff_kernel,
+        Vec4, diff_fn, diff_kernel, polar2, polar3, singular_values2, singular_values3, svd2, svd3,
     };
 }
 
