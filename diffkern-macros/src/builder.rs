@@ -47,7 +47,7 @@ impl Builder {
         match ty {
             Ty::Real => self.real(0.0),
             Ty::Bool => self.op(ty, Op::Const(Lit::Bool(false))),
-            Ty::Vec(_) | Ty::Mat(_) => {
+            Ty::Vec(_) | Ty::Mat(_) | Ty::Quat => {
                 let zero = self.real(0.0);
                 self.op(ty, Op::Compose(vec![zero; ty.components()]))
             }

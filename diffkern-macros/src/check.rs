@@ -208,7 +208,7 @@ impl Check<'_> {
                 for part in parts {
                     self.expect(*part, Ty::Real)?;
                 }
-                matches!(ty, Ty::Vec(_) | Ty::Mat(_)) && parts.len() == ty.components()
+                ty.is_compound() && parts.len() == ty.components()
             }
             Op::Extract(x, k) => self.part(*x, *k)? && ty == Ty::Real,
             Op::Insert(x, k, part) => {
@@ -221,7 +221,7 @@ impl Check<'_> {
 
     fn part(&self, x: Id, k: u8) -> Result<bool, String> {
         let ty = self.ty(x)?;
-        Ok(matches!(ty, Ty::Vec(_) | Ty::Mat(_)) && (k as usize) < ty.components())
+        Ok(ty.is_compound() && (k as usize) < ty.components())
     }
 }
 
@@ -251,9 +251,9 @@ fn binary_type(op: BinaryOp, a: Ty, b: Ty) -> Option<Ty> {
         Powi => (a == Ty::Real && b == Ty::I32).then_some(a),
         Rem | BitAnd | BitOr | BitXor => (equal && a.is_int()).then_some(a),
         Shl | Shr => (a.is_int() && b.is_int()).then_some(a),
-        Scale => (matches!(a, Ty::Vec(_) | Ty::Mat(_)) && b == Ty::Real).then_some(a),
+        Scale => (a.is_compound() && b == Ty::Real).then_some(a),
         MulElem => (equal && matches!(a, Ty::Vec(_))).then_some(a),
-        Dot => (equal && matches!(a, Ty::Vec(_) | Ty::Mat(_))).then_some(Ty::Real),
+        Dot => (equal && a.is_compound()).then_some(Ty::Real),
         Cross => (equal && a == Ty::Vec(3)).then_some(a),
         MatVec => matches!((a, b), (Ty::Mat(n), Ty::Vec(m)) if n == m).then_some(b),
         MatMul => (equal && matches!(a, Ty::Mat(_))).then_some(a),

@@ -18,12 +18,19 @@ pub enum Ty {
     Vec(u8),
     /// Square, row-major: 2 or 3 rows.
     Mat(u8),
+    /// w, x, y, z. To everything but the source and Rust it is a vector of 4; its products are made of other operations.
+    Quat,
 }
 
 impl Ty {
     /// Whether a value of this type can carry a derivative.
     pub fn is_real(self) -> bool {
-        matches!(self, Ty::Real | Ty::Vec(_) | Ty::Mat(_))
+        self == Ty::Real || self.is_compound()
+    }
+
+    /// Whether it is made of several reals.
+    pub fn is_compound(self) -> bool {
+        matches!(self, Ty::Vec(_) | Ty::Mat(_) | Ty::Quat)
     }
 
     pub fn is_int(self) -> bool {
@@ -35,6 +42,7 @@ impl Ty {
         match self {
             Ty::Vec(n) => n as usize,
             Ty::Mat(n) => n as usize * n as usize,
+            Ty::Quat => 4,
             _ => 1,
         }
     }

@@ -128,7 +128,7 @@ fn parameter(arg: &FnArg, kind: FuncKind, real: Option<&Ident>, errors: &Diagnos
             if comptime && !(ty.is_int() || ty == Ty::Bool) {
                 errors.at(other, "a `#[comptime]` parameter is an integer or a bool");
             }
-            if matches!(ty, Ty::Vec(_) | Ty::Mat(_)) && kind == FuncKind::Kernel {
+            if ty.is_compound() && kind == FuncKind::Kernel {
                 errors.at(other, "a kernel takes scalars by value; pass a vector as an array of one element");
                 return None;
             }
@@ -188,7 +188,10 @@ pub fn value_type(ty: &Type, real: Option<&Ident>, errors: &Diagnostics) -> Opti
         return value_type(&g.elem, real, errors);
     }
     let Some(segment) = last_segment(ty) else {
-        errors.at(ty, "not a type of the kernel language; use F, u32, i32, usize, bool, Vec2/3/4<F> or Mat2/3<F>");
+        errors.at(
+            ty,
+            "not a type of the kernel language; use F, u32, i32, usize, bool, Vec2/3/4<F>, Mat2/3<F> or Quat<F>",
+        );
         return None;
     };
     if real.is_some_and(|r| segment.ident == *r) {
@@ -209,7 +212,7 @@ pub fn value_type(ty: &Type, real: Option<&Ident>, errors: &Diagnostics) -> Opti
                     }
                     "u8" | "u16" | "u64" | "u128" => "; integers are 32 bits wide on a GPU: use `u32`",
                     "i8" | "i16" | "i64" | "i128" | "isize" => "; integers are 32 bits wide on a GPU: use `i32`",
-                    _ => "; use F, u32, i32, usize, bool, Vec2/3/4<F> or Mat2/3<F>",
+                    _ => "; use F, u32, i32, usize, bool, Vec2/3/4<F>, Mat2/3<F> or Quat<F>",
                 };
                 errors.at(ty, format!("`{name}` is not a type of the kernel language{hint}"));
                 return None;
@@ -238,7 +241,7 @@ pub fn value_type(ty: &Type, real: Option<&Ident>, errors: &Diagnostics) -> Opti
     Some(found)
 }
 
-/// `Vec2`, `Vec3`, `Vec4`, `Mat2`, `Mat3`.
+/// `Vec2`, `Vec3`, `Vec4`, `Mat2`, `Mat3`, `Quat`.
 pub fn named_shape(name: &str) -> Option<Ty> {
     Some(match name {
         "Vec2" => Ty::Vec(2),
@@ -246,6 +249,7 @@ pub fn named_shape(name: &str) -> Option<Ty> {
         "Vec4" => Ty::Vec(4),
         "Mat2" => Ty::Mat(2),
         "Mat3" => Ty::Mat(3),
+        "Quat" => Ty::Quat,
         _ => return None,
     })
 }

@@ -68,7 +68,7 @@ pub use error::{Error, Result};
 pub use float::Float;
 pub use forward::{Direction, Tangents, jvp};
 pub use gradcheck::GradReport;
-pub use math::{Mat2, Mat3, Vec2, Vec3, Vec4};
+pub use math::{Mat2, Mat3, Quat, Vec2, Vec3, Vec4};
 pub use report::{KernelReport, Report, RolloutReport};
 pub use rollout::{Rollout, State, rollout};
 pub use schedule::Schedule;
@@ -80,8 +80,8 @@ pub use backend::native::set_threads;
 /// What kernels and the programs around them need.
 pub mod prelude {
     pub use crate::{
-        AnyArray, Array, Device, Domain, Element, Error, Float, Mat2, Mat3, Result, Schedule, State, Tape, Vec2, Vec3,
-        Vec4, diff_fn, diff_kernel, polar2, polar3, singular_values2, singular_values3, svd2, svd3,
+        AnyArray, Array, Device, Domain, Element, Error, Float, Mat2, Mat3, Quat, Result, Schedule, State, Tape, Vec2,
+        Vec3, Vec4, diff_fn, diff_kernel, polar2, polar3, singular_values2, singular_values3, svd2, svd3,
     };
 }
 

@@ -387,7 +387,7 @@ fn program(func: &Func) -> TokenStream {
                     Ty::I32 => "I32",
                     Ty::Vec(2) => "Vec2",
                     Ty::Vec(3) => "Vec3",
-                    Ty::Vec(_) => "Vec4",
+                    Ty::Vec(_) | Ty::Quat => "Vec4",
                     Ty::Mat(2) => "Mat2",
                     _ => "Mat3",
                 });

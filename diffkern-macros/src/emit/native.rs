@@ -101,6 +101,7 @@ pub fn rust_type(ty: Ty) -> TokenStream {
             let name = format_ident!("Mat{n}");
             quote!(::diffkern::#name<F>)
         }
+        Ty::Quat => quote!(::diffkern::Quat<F>),
     }
 }
 

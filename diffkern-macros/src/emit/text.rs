@@ -161,7 +161,7 @@ fn ty_name(ty: Ty) -> &'static str {
         Ty::Bool => "bool",
         Ty::Vec(2) => "vec2",
         Ty::Vec(3) => "vec3",
-        Ty::Vec(_) => "vec4",
+        Ty::Vec(_) | Ty::Quat => "vec4",
         Ty::Mat(2) => "mat2",
         Ty::Mat(_) => "mat3",
     }

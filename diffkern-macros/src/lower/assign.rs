@@ -224,7 +224,7 @@ impl Lower<'_> {
     /// What type a literal right of `op` has when the left has type `ty`.
     pub(super) fn other_side(&self, op: &BinOp, ty: Ty) -> Option<Ty> {
         match (op, ty) {
-            (BinOp::Mul(_) | BinOp::Div(_), Ty::Vec(_) | Ty::Mat(_)) => Some(Ty::Real),
+            (BinOp::Mul(_) | BinOp::Div(_), Ty::Vec(_) | Ty::Mat(_) | Ty::Quat) => Some(Ty::Real),
             _ => Some(ty),
         }
     }

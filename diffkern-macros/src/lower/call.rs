@@ -132,6 +132,7 @@ impl Lower<'_> {
             Ty::Real => self.apply_real(name, x, args, span, at),
             Ty::Vec(_) => self.apply_vec(name, x, args, span, at),
             Ty::Mat(_) => self.apply_mat(name, x, args, span, at),
+            Ty::Quat => self.apply_quat(name, x, args, span, at),
             ty if ty.is_int() => {
                 let op = match name {
                     "min" => BinaryOp::Min,
@@ -244,6 +245,9 @@ impl Lower<'_> {
                 let zero = real(self, 0.0);
                 vec![zero; n]
             }
+            (Ty::Quat, "identity" | "from_axis_angle" | "from_rotation_vector") => {
+                return self.quat_constructor(c, name, args);
+            }
             (Ty::Vec(_), "splat") if args.len() == 1 => vec![self.real_arg(args[0])?; n],
             (Ty::Mat(m), "identity") if args.is_empty() => {
                 let (zero, one) = (real(self, 0.0), real(self, 1.0));
@@ -278,7 +282,7 @@ impl Lower<'_> {
                 self.errors.at(
                     &c.func,
                     "not a constructor of the kernel language; use new, zero, splat (vectors), identity, from_diagonal, \
-                     from_cols, from_rows (matrices), with as many arguments as they take",
+                     from_cols, from_rows (matrices), from_axis_angle, from_rotation_vector (quaternions), with as many arguments as they take",
                 );
                 return None;
             }

@@ -224,7 +224,7 @@ impl Lower<'_> {
         } else {
             let left_want = match b.op {
                 // In `v * s` and `m * v` the result says nothing of the factors.
-                BinOp::Mul(_) | BinOp::Div(_) if want.is_some_and(|t| matches!(t, Ty::Vec(_) | Ty::Mat(_))) => None,
+                BinOp::Mul(_) | BinOp::Div(_) if want.is_some_and(|t| t.is_compound()) => None,
                 _ => want,
             };
             let left = self.expr(&b.left, left_want)?;
@@ -345,13 +345,14 @@ impl Lower<'_> {
             (Ty::Vec(n), Member::Named(name)) => {
                 ["x", "y", "z", "w"][..n as usize].iter().position(|f| name == f).map(|k| k as u8)
             }
+            (Ty::Quat, Member::Named(name)) => ["w", "x", "y", "z"].iter().position(|f| name == f).map(|k| k as u8),
             _ => None,
         };
         if found.is_none() {
             let ways = match ty {
                 Ty::Vec(2) => "use `.x` or `.y`",
                 Ty::Vec(3) => "use `.x`, `.y` or `.z`",
-                Ty::Vec(_) => "use `.x`, `.y`, `.z` or `.w`",
+                Ty::Vec(_) | Ty::Quat => "use `.x`, `.y`, `.z` or `.w`",
                 Ty::Mat(_) => "use `m[(row, column)]`",
                 _ => "it has no components",
             };

@@ -16,6 +16,7 @@ mod local;
 mod loops;
 mod matrix;
 mod ops;
+mod quat;
 mod update;
 
 use std::collections::{HashMap, HashSet};
@@ -197,6 +198,7 @@ impl<'a> Lower<'a> {
             Ty::Bool => "bool".into(),
             Ty::Vec(n) => format!("Vec{n}<{f}>"),
             Ty::Mat(n) => format!("Mat{n}<{f}>"),
+            Ty::Quat => format!("Quat<{f}>"),
         }
     }
 

@@ -49,7 +49,7 @@ impl Lower<'_> {
             BinOp::Div(_) => match (ta, tb) {
                 (Ty::Real, Ty::Real) => Some(self.op(ta, Op::Binary(BinaryOp::Div, a, b), span)),
                 _ if ta == tb && ta.is_int() => Some(self.op(ta, Op::Binary(BinaryOp::Div, a, b), span)),
-                (Ty::Vec(_) | Ty::Mat(_), Ty::Real) => {
+                (Ty::Vec(_) | Ty::Mat(_) | Ty::Quat, Ty::Real) => {
                     let one = self.constant(Ty::Real, Lit::Real(1.0), span);
                     let recip = self.op(Ty::Real, Op::Binary(BinaryOp::Div, one, b), span);
                     Some(self.op(ta, Op::Binary(BinaryOp::Scale, a, recip), span))
@@ -85,10 +85,15 @@ impl Lower<'_> {
         let (ty, op, a, b) = match (ta, tb) {
             (Ty::Real, Ty::Real) => (ta, BinaryOp::Mul, a, b),
             _ if ta == tb && ta.is_int() => (ta, BinaryOp::Mul, a, b),
-            (Ty::Vec(_) | Ty::Mat(_), Ty::Real) => (ta, BinaryOp::Scale, a, b),
-            (Ty::Real, Ty::Vec(_) | Ty::Mat(_)) => (tb, BinaryOp::Scale, b, a),
+            (Ty::Vec(_) | Ty::Mat(_) | Ty::Quat, Ty::Real) => (ta, BinaryOp::Scale, a, b),
+            (Ty::Real, Ty::Vec(_) | Ty::Mat(_) | Ty::Quat) => (tb, BinaryOp::Scale, b, a),
             (Ty::Mat(n), Ty::Vec(m)) if n == m => (tb, BinaryOp::MatVec, a, b),
             (Ty::Mat(n), Ty::Mat(m)) if n == m => (ta, BinaryOp::MatMul, a, b),
+            (Ty::Quat, Ty::Quat) => return Some(self.quat_product(a, b, span)),
+            (Ty::Quat, Ty::Vec(3)) => {
+                self.errors.error(span, "write `q.rotate(v)` to turn a vector by a unit quaternion");
+                return None;
+            }
             (Ty::Vec(n), Ty::Vec(m)) if n == m => {
                 self.errors
                     .error(span, "of two vectors say which product: `a.dot(b)`, `a.mul_elem(b)` or `a.cross(b)`");

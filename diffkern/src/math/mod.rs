@@ -1,9 +1,11 @@
 //! Small vectors and matrices over a [`Float`](crate::Float), laid out as plain rows of scalars.
 
 mod mat;
+mod quat;
 mod vec;
 
 pub use mat::{Mat2, Mat3};
+pub use quat::Quat;
 pub use vec::{Vec2, Vec3, Vec4};
 
 /// Component-wise operators of a type that has `from_array` and `to_array` over `$n` components.
