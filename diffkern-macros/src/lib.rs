@@ -9,6 +9,7 @@ mod adjoint;
 mod attribute;
 mod builder;
 mod check;
+mod cube;
 mod custom;
 mod diagnostics;
 mod emit;

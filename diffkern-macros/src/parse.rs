@@ -3,13 +3,16 @@
 use proc_macro2::Span;
 use syn::{FnArg, GenericParam, Ident, ItemFn, Pat, ReturnType, Type, TypeParamBound};
 
+use crate::cube;
 use crate::diagnostics::Diagnostics;
 use crate::ir::{FuncKind, Ty};
 
 /// What a signature says.
 pub struct Signature {
-    /// Name of the real type parameter, `F` in `F: Float`.
+    /// Name of the real type: `F` in `F: Float`, or `f32` or `f64` where the function is not generic.
     pub real: Option<Ident>,
+    /// Whether `real` is `f32` or `f64`.
+    pub concrete: bool,
     pub params: Vec<SigParam>,
     /// Results of a device function; more than one is a tuple.
     pub results: Vec<Ty>,
@@ -40,7 +43,14 @@ pub fn signature(item: &ItemFn, kind: FuncKind, errors: &Diagnostics) -> Option<
             errors.error(span, format!("a kernel cannot be `{what}`; remove the keyword"));
         }
     }
-    let real = real_parameter(item, errors);
+    for attr in item.attrs.iter().filter(|a| a.path().segments.last().is_some_and(|s| s.ident == "cube")) {
+        errors
+            .at(attr, "`#[diff_kernel]` and `#[diff_fn]` stand in place of `#[cube(launch)]` and `#[cube]`; remove it");
+    }
+    let generic = real_parameter(item, errors);
+    let concrete = generic.is_none().then(|| concrete_real(item)).flatten();
+    let is_concrete = concrete.is_some();
+    let real = generic.or(concrete);
     let mut params = Vec::new();
     for arg in &sig.inputs {
         if let Some(param) = parameter(arg, kind, real.as_ref(), errors) {
@@ -48,7 +58,7 @@ pub fn signature(item: &ItemFn, kind: FuncKind, errors: &Diagnostics) -> Option<
         }
     }
     let results = results(&sig.output, kind, real.as_ref(), errors)?;
-    (params.len() == sig.inputs.len()).then_some(Signature { real, params, results })
+    (params.len() == sig.inputs.len()).then_some(Signature { real, concrete: is_concrete, params, results })
 }
 
 fn real_parameter(item: &ItemFn, errors: &Diagnostics) -> Option<Ident> {
@@ -75,6 +85,18 @@ fn real_parameter(item: &ItemFn, errors: &Diagnostics) -> Option<Ident> {
         errors.at(clause, "write the bound in the angle brackets: `<F: Float>`");
     }
     real
+}
+
+/// The first `f32` or `f64` in the signature of a function without a real type parameter.
+fn concrete_real(item: &ItemFn) -> Option<Ident> {
+    fn find(tokens: proc_macro2::TokenStream) -> Option<Ident> {
+        tokens.into_iter().find_map(|token| match token {
+            proc_macro2::TokenTree::Ident(ident) if ident == "f32" || ident == "f64" => Some(ident),
+            proc_macro2::TokenTree::Group(group) => find(group.stream()),
+            _ => None,
+        })
+    }
+    find(quote::ToTokens::to_token_stream(&item.sig))
 }
 
 fn is_float<'a>(mut bounds: impl Iterator<Item = &'a TypeParamBound>) -> bool {
@@ -147,6 +169,12 @@ fn array_element(ty: &Type, real: Option<&Ident>, errors: &Diagnostics) -> Optio
         _ => None,
     });
     let Some(inner) = inner else {
+        if let Some(segment) = last_segment(ty)
+            && let Some(way) = cube::refused_type(&segment.ident.to_string())
+        {
+            errors.at(segment, format!("`{}` of CubeCL is not part of the kernel language; {way}", segment.ident));
+            return None;
+        }
         errors.at(ty, "a reference parameter is `&Array<T>` or `&mut Array<T>`; pass values without `&`");
         return None;
     };
@@ -206,9 +234,17 @@ pub fn value_type(ty: &Type, real: Option<&Ident>, errors: &Diagnostics) -> Opti
         _ => match named_shape(&name) {
             Some(shape) => shape,
             None => {
+                if let Some(way) = cube::refused_type(&name) {
+                    errors.at(segment, format!("`{name}` of CubeCL is not part of the kernel language; {way}"));
+                    return None;
+                }
                 let hint = match name.as_str() {
                     "f32" | "f64" | "Self" => {
-                        "; make the function generic, `<F: Float>`, and write `F`: one source serves f32 and f64"
+                        "; a function has one real type: write its name everywhere, or make it generic, `<F: Float>`, \
+                         and write `F`, so that one source serves f32 and f64"
+                    }
+                    "f16" | "bf16" | "flex32" | "tf32" => {
+                        "; reals are f32 or f64: make it generic, `<F: Float>`, and write `F`"
                     }
                     "u8" | "u16" | "u64" | "u128" => "; integers are 32 bits wide on a GPU: use `u32`",
                     "i8" | "i16" | "i64" | "i128" | "isize" => "; integers are 32 bits wide on a GPU: use `i32`",

@@ -24,6 +24,10 @@ pub const fn check_adjoint(kernel: &KernelDef, adjoint: &KernelDef) {
         );
         if is_real_array(&params[k]) {
             assert!(
+                !updates(&params[k]),
+                "a kernel that reads and overwrites one array has no adjoint by hand: write to a second array"
+            );
+            assert!(
                 alike(&params[k], &given[bar]),
                 "a bar has the type of its array; bars are in the order of the arrays"
             );
@@ -58,6 +62,10 @@ pub const fn check_tangent(kernel: &KernelDef, tangent: &KernelDef) {
             "the tangent kernel reads what the kernel reads and writes dots only"
         );
         if is_real_array(&params[k]) {
+            assert!(
+                !updates(&params[k]),
+                "a kernel that reads and overwrites one array has no tangent by hand: write to a second array"
+            );
             assert!(
                 alike(&params[k], &given[dot]),
                 "a dot has the type of its array; dots are in the order of the arrays"
@@ -112,6 +120,10 @@ const fn reads(param: &ParamDef) -> bool {
 
 const fn stores(param: &ParamDef) -> bool {
     matches!(param.kind, ParamKind::Array { access: Access::Store, .. })
+}
+
+const fn updates(param: &ParamDef) -> bool {
+    matches!(param.kind, ParamKind::Array { access: Access::Update, .. })
 }
 
 const fn adds(param: &ParamDef) -> bool {

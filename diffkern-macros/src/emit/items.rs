@@ -31,10 +31,9 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
     let docs = docs(item);
     let (names, types): (Vec<_>, Vec<_>) = sig.params.iter().map(|p| (&p.name, launch_type(p.kind))).unzip();
     let args: Vec<_> = sig.params.iter().map(|p| launch_arg(&p.name, p.kind)).collect();
-    let generics = sig.real.as_ref().map(|_| quote!(<F: ::diffkern::Float>));
-    // A kernel without reals has nothing that depends on F.
-    let scalar = if sig.real.is_some() { quote!(F) } else { quote!(f32) };
     let checks = checks(sig, &names, &types, &args);
+    let (generics, scalar) = host_real(sig);
+    let types: Vec<_> = types.into_iter().map(|ty| on_host(sig, ty)).collect();
     let adjoint = kernel_form(&forms.adjoint, "adjoint", attribute.vjp.as_ref());
     let tangent = kernel_form(&forms.tangent, "tangent", attribute.jvp.as_ref());
     let clear = forms.clear.as_ref().map(|func| kernel_form(func, "clear", None));
@@ -122,6 +121,24 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
     }
 }
 
+/// The generics of what the host calls, and what `F` is in its body.
+fn host_real(sig: &Signature) -> (TokenStream, TokenStream) {
+    match &sig.real {
+        Some(real) if sig.concrete => (quote!(), quote!(#real)),
+        Some(_) => (quote!(<F: ::diffkern::Float>), quote!(F)),
+        // Without reals nothing depends on F.
+        None => (quote!(), quote!(f32)),
+    }
+}
+
+/// A type of what the host calls.
+fn on_host(sig: &Signature, ty: TokenStream) -> TokenStream {
+    match &sig.real {
+        Some(real) if sig.concrete => replace_real(ty, real),
+        _ => ty,
+    }
+}
+
 /// A generated form of a kernel, or one written by hand.
 struct KernelForm {
     body: TokenStream,
@@ -152,7 +169,8 @@ fn checks(sig: &Signature, names: &[&Ident], types: &[TokenStream], args: &[Toke
             type F = f64;
         )
     });
-    let types: Vec<_> = types.iter().map(|t| replace_real(t.clone())).collect();
+    let double = Ident::new("f64", Span::call_site());
+    let types: Vec<_> = types.iter().map(|t| replace_real(t.clone(), &double)).collect();
     let scalar = if sig.real.is_some() { quote!(f64) } else { quote!(f32) };
     // A parameter may have this name as well.
     let device = Ident::new("device", Span::mixed_site());
@@ -197,13 +215,15 @@ fn checks(sig: &Signature, names: &[&Ident], types: &[TokenStream], args: &[Toke
     }
 }
 
-/// `F` as `f64` in a type of the signature.
-fn replace_real(tokens: TokenStream) -> TokenStream {
+/// `F` as `real` in a type of the signature.
+fn replace_real(tokens: TokenStream, real: &Ident) -> TokenStream {
     tokens
         .into_iter()
         .map(|t| match t {
-            proc_macro2::TokenTree::Ident(i) if i == "F" => Ident::new("f64", i.span()).into(),
-            proc_macro2::TokenTree::Group(g) => proc_macro2::Group::new(g.delimiter(), replace_real(g.stream())).into(),
+            proc_macro2::TokenTree::Ident(i) if i == "F" => Ident::new(&real.to_string(), i.span()).into(),
+            proc_macro2::TokenTree::Group(g) => {
+                proc_macro2::Group::new(g.delimiter(), replace_real(g.stream(), real)).into()
+            }
             other => other,
         })
         .collect()
@@ -308,10 +328,9 @@ fn host_function(
         [one] => one.clone(),
         all => quote!((#(#all),*)),
     };
-    let (generics, scalar) = match sig.real {
-        Some(_) => (quote!(<F: ::diffkern::Float>), quote!(F)),
-        None => (quote!(), quote!(f32)),
-    };
+    let (generics, scalar) = host_real(sig);
+    let types: Vec<_> = types.into_iter().map(|ty| on_host(sig, ty)).collect();
+    let output = on_host(sig, output);
     let allow = allow();
     quote! {
         #(#docs)*
@@ -327,11 +346,12 @@ fn host_function(
 pub fn fallback(item: &ItemFn, sig: Option<&Signature>, is_kernel: bool) -> TokenStream {
     let Some(sig) = sig else { return quote!() };
     let (name, vis) = (&item.sig.ident, &item.vis);
-    let generics = sig.real.as_ref().map(|_| quote!(<F: ::diffkern::Float>));
+    let (generics, _) = host_real(sig);
     if !is_kernel {
         return quote!();
     }
-    let (names, types): (Vec<_>, Vec<_>) = sig.params.iter().map(|p| (&p.name, launch_type(p.kind))).unzip();
+    let (names, types): (Vec<_>, Vec<_>) =
+        sig.params.iter().map(|p| (&p.name, on_host(sig, launch_type(p.kind)))).unzip();
     quote! {
         #[allow(unused_variables, missing_docs)]
         #vis fn #name #generics(

@@ -16,6 +16,10 @@ impl Lower<'_> {
         };
         let names: Vec<String> = path.path.segments.iter().map(|s| s.ident.to_string()).collect();
         let args: Vec<&Expr> = c.args.iter().collect();
+        if let Some(way) = crate::cube::refused_function(&names) {
+            self.errors.at(path, format!("`{}` is not part of the kernel language; {way}", names.join("::")));
+            return None;
+        }
         match names.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
             ["select"] => return self.select(c, &args, want),
             ["detach"] => {
@@ -85,8 +89,12 @@ impl Lower<'_> {
                 match crate::lower::call::number(value) {
                     Some(x) => Some(self.constant(Ty::Real, Lit::Real(x), c.span())),
                     None => {
-                        self.errors.at(value, "this takes a written number; convert a value with `F::cast_from(x)`");
-                        None
+                        let id = self.expr(value, Some(Ty::Real))?;
+                        if self.ty(id) != Ty::Real {
+                            self.errors.at(value, "convert an integer with `F::cast_from(x)`");
+                            return None;
+                        }
+                        Some(id)
                     }
                 }
             }
@@ -366,6 +374,13 @@ impl Lower<'_> {
         self.emit(StmtKind::Call { callee, mode: CallMode::Primal, args, results: results.clone() }, c.span());
         Some(results)
     }
+}
+
+/// What to write instead of a function of CubeCL.
+pub(super) fn cube_function(c: &ExprCall) -> Option<&'static str> {
+    let Expr::Path(path) = &*c.func else { return None };
+    let names: Vec<String> = path.path.segments.iter().map(|s| s.ident.to_string()).collect();
+    crate::cube::refused_function(&names)
 }
 
 fn real_if_literal(e: &Expr) -> Option<Ty> {

@@ -47,7 +47,7 @@ impl Lower<'_> {
                 self.errors.at(item, "items inside a kernel are not supported; move it outside");
             }
             SynStmt::Macro(m) if m.mac.path.is_ident("terminate") => self.leave(m, Leave::Return, None, None),
-            SynStmt::Macro(m) => self.errors.at(m, "macros are not supported in a kernel; write the expression out"),
+            SynStmt::Macro(m) => self.unknown_macro(&m.mac),
         }
     }
 
@@ -70,6 +70,9 @@ impl Lower<'_> {
             Expr::Break(e) => self.leave(e, Leave::Break, e.label.as_ref(), e.expr.as_deref()),
             Expr::Continue(e) => self.leave(e, Leave::Continue, e.label.as_ref(), None),
             Expr::Return(e) => self.leave(e, Leave::Return, None, e.expr.as_deref()),
+            Expr::Call(c) if super::call::cube_function(c).is_some() => {
+                self.call(c, None);
+            }
             other => {
                 self.errors.at(other, "this statement has no effect; bind its value with `let` or remove it");
             }

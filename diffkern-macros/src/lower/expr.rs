@@ -54,8 +54,11 @@ impl Lower<'_> {
                 self.errors.at(t, "a tuple is taken apart where it is made: `let (a, b) = (x, y);`");
                 None
             }
+            Expr::Macro(m) if m.mac.path.segments.last().is_some_and(|s| s.ident == "comptime") => {
+                self.comptime(&m.mac, want)
+            }
             Expr::Macro(m) => {
-                self.errors.at(m, "macros are not supported in a kernel; write the expression out");
+                self.unknown_macro(&m.mac);
                 None
             }
             Expr::Array(a) => {
@@ -83,10 +86,32 @@ impl Lower<'_> {
         }
     }
 
+    pub(super) fn unknown_macro(&self, mac: &syn::Macro) {
+        let name = mac.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
+        self.errors.at(
+            mac,
+            format!(
+                "`{name}!` is not supported: of macros a kernel has `terminate!()` and `comptime!(..)`; write it out"
+            ),
+        );
+    }
+
+    /// `comptime!(e)` is `e`: what is known when the kernel is compiled is found by the compiler.
+    fn comptime(&mut self, mac: &syn::Macro, want: Option<Ty>) -> Option<Id> {
+        match mac.parse_body::<Expr>() {
+            Ok(e) => self.expr(&e, want),
+            Err(e) => {
+                self.errors.error(e.span(), format!("`comptime!` holds one expression here: {e}"));
+                None
+            }
+        }
+    }
+
     fn literal(&mut self, lit: &SynLit, negative: bool, want: Option<Ty>) -> Option<Id> {
         match lit {
             SynLit::Float(f) => {
-                if !f.suffix().is_empty() {
+                let concrete = self.real.as_ref().is_some_and(|real| real == f.suffix());
+                if !f.suffix().is_empty() && !concrete {
                     self.errors.at(f, "write the number without a suffix; it takes the kernel's real type");
                     return None;
                 }
@@ -158,13 +183,16 @@ impl Lower<'_> {
             "ABSOLUTE_POS_Y" => Builtin::PosY,
             "ABSOLUTE_POS_Z" => Builtin::PosZ,
             _ => {
-                let hint = if matches!(name.as_str(), "CUBE_POS" | "UNIT_POS" | "CUBE_DIM" | "CUBE_COUNT" | "PLANE_DIM")
-                {
-                    "; cubes are the launcher's business: use ABSOLUTE_POS or ABSOLUTE_POS_X/Y/Z"
-                } else {
-                    "; constants of the surrounding module cannot be seen by the macro: pass them as parameters"
-                };
-                self.errors.at(p, format!("there is no variable `{name}` here{hint}"));
+                match crate::cube::refused_variable(&name) {
+                    Some(way) => self.errors.at(p, format!("`{name}` is not part of the kernel language; {way}")),
+                    None => self.errors.at(
+                        p,
+                        format!(
+                            "there is no variable `{name}` here; constants of the surrounding module cannot be seen by \
+                             the macro: pass them as parameters"
+                        ),
+                    ),
+                }
                 return None;
             }
         };

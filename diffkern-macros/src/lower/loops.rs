@@ -15,7 +15,7 @@ use syn::{Expr, ExprForLoop, ExprWhile, Pat};
 use super::Lower;
 use super::env::{Binding, Var};
 use super::leave::{Exits, Frame};
-use crate::ir::{Block, FaultKind, FuncKind, Id, Lit, Op, StmtKind, Ty};
+use crate::ir::{Block, FaultKind, FuncKind, Id, Lit, Op, ParamKind, StmtKind, Ty};
 
 /// Most turns of an `#[unroll]` loop.
 const UNROLL_LIMIT: i64 = 64;
@@ -51,11 +51,18 @@ impl Lower<'_> {
         }
         let turns = Turns { name: &name, lo, hi, cond: None, body: &e.body, span: e.for_token.span };
         match unroll {
-            Some(attr) => self.unrolled(&turns, attr.span()),
-            None => {
+            // What is known at the launch only is unrolled by the compiler there, if at all.
+            Some(attr) if matches!(attr.meta, syn::Meta::Path(_)) && !self.is_comptime(lo) && !self.is_comptime(hi) => {
+                self.unrolled(&turns, attr.span());
+            }
+            _ => {
                 self.turns(&turns);
             }
         }
+    }
+
+    fn is_comptime(&self, bound: Id) -> bool {
+        self.func.params.iter().any(|p| matches!(p.kind, ParamKind::Scalar { id, comptime: true } if id == bound))
     }
 
     pub(super) fn while_loop(&mut self, e: &ExprWhile) {
@@ -249,6 +256,10 @@ impl Lower<'_> {
         let range = match e {
             Expr::Range(r) => r,
             Expr::Paren(p) => return self.range(&p.expr),
+            Expr::Call(c) if super::call::cube_function(c).is_some() => {
+                self.call(c, None);
+                return None;
+            }
             other => {
                 self.errors.at(other, "loop over a range: `for k in lo..hi`");
                 return None;
