@@ -15,10 +15,10 @@ const MOST_CELLS: usize = 1 << 13;
 pub struct Args {
     /// Which workload.
     pub workload: Which,
-    /// Particles, points or elements; the full size if left out.
+    /// Particles, points, elements or triangles; the full size if left out.
     #[arg(long)]
     particles: Option<usize>,
-    /// Grid cells per axis, or points per side of the sheet.
+    /// Grid cells per axis, points per side of the sheet, or pixels per side of the picture.
     #[arg(long)]
     grid: Option<usize>,
     /// Time steps, or launches of the chain.
@@ -45,6 +45,8 @@ pub enum Which {
     W3,
     /// A chain of y = a y + x.
     W4,
+    /// A soft silhouette.
+    W5,
 }
 
 impl Which {
@@ -55,6 +57,7 @@ impl Which {
             Which::W2 => ("w2", "mpm3d"),
             Which::W3 => ("w3", "springs"),
             Which::W4 => ("w4", "saxpy-chain"),
+            Which::W5 => ("w5", "softras"),
         }
     }
 
@@ -64,6 +67,7 @@ impl Which {
             Which::W2 => Sizes { particles: 32768, grid: 64, steps: 64 },
             Which::W3 => Sizes { particles: 4096, grid: 64, steps: 256 },
             Which::W4 => Sizes { particles: 1_000_000, grid: 0, steps: 100 },
+            Which::W5 => Sizes { particles: 1280, grid: 64, steps: 1 },
         }
     }
 
@@ -73,6 +77,7 @@ impl Which {
             Which::W2 => Sizes { particles: 512, grid: 16, steps: 32 },
             Which::W3 => Sizes { particles: 256, grid: 16, steps: 64 },
             Which::W4 => Sizes { particles: 4096, grid: 0, steps: 20 },
+            Which::W5 => Sizes { particles: 80, grid: 24, steps: 1 },
         }
     }
 }
@@ -96,6 +101,7 @@ impl Args {
         let full = self.workload.full();
         let sizes = match self.workload {
             Which::W3 => self.sheet(full)?,
+            Which::W5 => self.silhouette(full)?,
             _ => Sizes {
                 particles: within("--particles", self.particles.unwrap_or(full.particles), 1, MOST_PARTICLES)?,
                 grid: match self.workload {
@@ -109,6 +115,19 @@ impl Args {
         within("--steps", sizes.steps, 1, usize::MAX)?;
         within("--reps", self.reps, 1, usize::MAX)?;
         Ok(sizes)
+    }
+
+    /// The sphere is an icosahedron whose faces are split in four, over and over; there are no steps.
+    fn silhouette(&self, full: Sizes) -> Result<Sizes, String> {
+        let particles = within("--particles", self.particles.unwrap_or(full.particles), 20, MOST_PARTICLES)?;
+        if particles % 20 != 0 || !(particles / 20).is_power_of_two() || (particles / 20).ilog2() % 2 != 0 {
+            return Err(format!("--particles {particles}: the sphere has 20, 80, 320, 1280, ... triangles"));
+        }
+        let grid = within("--grid", self.grid.unwrap_or(full.grid), 1, MOST_CELLS)?;
+        match self.steps.unwrap_or(full.steps) {
+            1 => Ok(Sizes { particles, grid, steps: 1 }),
+            n => Err(format!("--steps {n}: expected 1, a picture has no steps")),
+        }
     }
 
     /// The sheet has `grid` points per side, so the two numbers are one.

@@ -7,4 +7,5 @@ pub mod kernels;
 pub mod long;
 pub mod mpm;
 pub mod saxpy;
+pub mod softras;
 pub mod springs;

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use benches::harness::{Sizes, Workload};
-use benches::{golden, harness, mpm, saxpy, springs};
+use benches::{golden, harness, mpm, saxpy, softras, springs};
 use diffkern::Device;
 
 use args::{Args, Refusal, Which};
@@ -53,6 +53,7 @@ fn build(which: Which, device: &Device, sizes: Sizes) -> Result<Box<dyn Workload
         Which::W2 => Box::new(mpm::space(device, sizes)?),
         Which::W3 => Box::new(springs::Springs::new(device, sizes)?),
         Which::W4 => Box::new(saxpy::Saxpy::new(device, sizes)?),
+        Which::W5 => Box::new(softras::Softras::new(device, sizes)?),
     })
 }
 
