@@ -11,6 +11,7 @@ use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::domain::Domain;
 use crate::error::Result;
+use crate::few::Few;
 use crate::forward;
 use crate::kernel::{Access, Arg, KernelDef, Native, ParamDef, ParamKind};
 use crate::tape::context;
@@ -78,11 +79,11 @@ pub fn launch(def: &'static KernelDef, native: Native, domain: Domain, args: &[A
 
 fn run_primal(call: Call<'_>, reads: &[Option<Arc<Buffer>>]) -> Result<()> {
     let mut writes = lock_writes(call);
-    for (_, cell) in &mut writes {
+    for (_, cell) in writes.iter_mut() {
         Buffer::unshare(&mut cell.buffer)?;
         cell.version += 1;
     }
-    let mut args: Vec<LaunchArg<'_, Buffer>> = Vec::with_capacity(call.args.len());
+    let mut args: Few<LaunchArg<'_, Buffer>, 24> = Few::new();
     for (slot, arg) in call.args.iter().enumerate() {
         args.push(match *arg {
             Arg::Array(array) => {
@@ -111,21 +112,25 @@ pub(crate) fn part<'a>(array: &AnyArray, buffer: &'a Buffer) -> LaunchArg<'a, Bu
 
 /// By slot, the present contents of what is read; `before`: also of what is read and overwritten. A view of an array that
 /// is also written (elsewhere) is left out: it is reached through the lock.
-fn read_buffers(call: Call<'_>, before: bool) -> Vec<Option<Arc<Buffer>>> {
-    let mut reads = vec![None; call.args.len()];
-    for (slot, array, access) in call.arrays() {
-        let read = access == Access::Read && !call.writes().any(|written| written.id() == array.id());
-        if read || (before && access == Access::Update) {
-            reads[slot] = Some(array.buffer());
-        }
-    }
-    reads
+fn read_buffers(call: Call<'_>, before: bool) -> Few<Option<Arc<Buffer>>, 24> {
+    let written = |array: &AnyArray| call.writes().any(|written| written.id() == array.id());
+    let read = |(arg, param): (&Arg<'_>, &ParamDef)| match (arg, access(param)) {
+        (Arg::Array(array), Access::Read) if !written(array) => Some(array.buffer()),
+        (Arg::Array(array), Access::Update) if before => Some(array.buffer()),
+        _ => None,
+    };
+    call.args.iter().zip(call.def.primal.params).map(read).collect()
 }
 
 /// Locks what is written, in the order of identities, so that two launches never wait for each other.
-fn lock_writes(call: Call<'_>) -> Vec<(u64, MutexGuard<'_, Cell>)> {
-    let mut arrays: Vec<&AnyArray> = call.writes().collect();
+fn lock_writes(call: Call<'_>) -> Few<(u64, MutexGuard<'_, Cell>), 8> {
+    let mut arrays: Few<&AnyArray, 8> = call.writes().collect();
     arrays.sort_unstable_by_key(|array| array.id());
-    arrays.dedup_by_key(|array| array.id());
-    arrays.into_iter().map(|array| (array.id(), array.lock())).collect()
+    let mut locked: Few<_, 8> = Few::new();
+    for array in arrays.iter() {
+        if locked.last().is_none_or(|(id, _)| *id != array.id()) {
+            locked.push((array.id(), array.lock()));
+        }
+    }
+    locked
 }

@@ -42,6 +42,7 @@ mod device;
 mod domain;
 mod element;
 mod error;
+mod few;
 mod float;
 mod forward;
 mod generated;
