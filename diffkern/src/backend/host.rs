@@ -1,5 +1,7 @@
 //! Memory of the host: aligned, zeroed once, recycled.
 
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+use super::huge;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -22,14 +24,22 @@ impl HostBuffer {
     /// A zeroed block of at least `bytes`; `None` when the system has none.
     pub(crate) fn zeroed(bytes: usize) -> Option<HostBuffer> {
         let bytes = Self::class(bytes)?;
+        #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+        if let Some(size) = huge::size(bytes) {
+            return huge::map(size).map(|at| HostBuffer { at, bytes });
+        }
         let layout = Layout::from_size_align(bytes, ALIGN).ok()?;
         // SAFETY: the size is not zero, see `class`.
         let at = NonNull::new(unsafe { alloc_zeroed(layout) })?;
         Some(HostBuffer { at, bytes })
     }
 
-    /// Size of the block that serves `bytes`: whole cache lines, at least one.
+    /// Size of the block that serves `bytes`: whole cache lines, at least one, and whole pages where it is large.
     pub(crate) fn class(bytes: usize) -> Option<usize> {
+        #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+        if let Some(size) = huge::size(bytes) {
+            return Some(size).filter(|&b| b <= isize::MAX as usize - ALIGN);
+        }
         bytes.max(1).checked_next_multiple_of(ALIGN).filter(|&b| b <= isize::MAX as usize - ALIGN)
     }
 
@@ -41,6 +51,15 @@ impl HostBuffer {
     /// Size of the block, a multiple of [`ALIGN`].
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// Sets the block to zero.
+    ///
+    /// # Safety
+    /// Nobody else reads or writes it meanwhile.
+    pub(crate) unsafe fn clear(&self) {
+        // SAFETY: the block is owned by `self`.
+        unsafe { self.ptr().write_bytes(0, self.bytes) };
     }
 
     /// Some of the block; `None` when the range is not inside it.
@@ -67,6 +86,11 @@ impl HostBuffer {
 
 impl Drop for HostBuffer {
     fn drop(&mut self) {
+        #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+        if huge::size(self.bytes).is_some() {
+            // SAFETY: mapped in `zeroed`, by the same test.
+            return unsafe { huge::unmap(self.at, self.bytes) };
+        }
         // SAFETY: allocated in `zeroed` with this layout, which was valid there.
         unsafe { dealloc(self.at.as_ptr(), Layout::from_size_align_unchecked(self.bytes, ALIGN)) }
     }
