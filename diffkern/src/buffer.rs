@@ -1,6 +1,7 @@
 //! A block of device memory with a fixed size, shared by reference count and never written while shared.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 use crate::backend::{HostBuffer, Storage};
 use crate::device::Device;
@@ -17,11 +18,25 @@ pub(crate) struct Buffer {
     storage: Option<Storage>,
     bytes: usize,
     device: Device,
+    /// Host memory with old contents that count as zero until `zeroed` is done.
+    dirty: bool,
+    zeroed: Once,
+    last_use: AtomicBool,
 }
 
 impl Buffer {
     pub(crate) fn new(storage: Storage, bytes: usize, device: Device) -> Arc<Buffer> {
-        Arc::new(Buffer { storage: Some(storage), bytes, device })
+        Buffer::build(storage, bytes, device, false)
+    }
+
+    /// Host memory that counts as zero, whatever is in it: whoever comes first clears it, or writes all of it.
+    pub(crate) fn to_zero(storage: Storage, bytes: usize, device: Device) -> Arc<Buffer> {
+        Buffer::build(storage, bytes, device, true)
+    }
+
+    fn build(storage: Storage, bytes: usize, device: Device, dirty: bool) -> Arc<Buffer> {
+        let (zeroed, last_use) = (Once::new(), AtomicBool::new(false));
+        Arc::new(Buffer { storage: Some(storage), bytes, device, dirty, zeroed, last_use })
     }
 
     /// Size in bytes of the contents.
@@ -29,8 +44,36 @@ impl Buffer {
         self.bytes
     }
 
-    /// The host memory, when it is that.
+    /// The host memory, when it is that, with its contents.
     pub(crate) fn host(&self) -> Option<&HostBuffer> {
+        let host = self.memory()?;
+        if self.dirty {
+            // SAFETY: who gets at the memory before this is done has claimed it instead (see `claim_zeros`).
+            self.zeroed.call_once(|| unsafe { host.clear() });
+        }
+        Some(host)
+    }
+
+    /// Whether the contents count as zero without being zero; then the caller, who may write, has to write all of them.
+    pub(crate) fn claim_zeros(&self) -> bool {
+        let mut claimed = false;
+        if self.dirty {
+            self.zeroed.call_once(|| claimed = true);
+        }
+        claimed
+    }
+
+    /// Says that nobody needs the contents after the next launch.
+    pub(crate) fn set_last_use(&self) {
+        self.last_use.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether nobody needs the contents after this launch.
+    pub(crate) fn is_last_use(&self) -> bool {
+        self.last_use.load(Ordering::Relaxed)
+    }
+
+    fn memory(&self) -> Option<&HostBuffer> {
         match self.storage.as_ref() {
             Some(Storage::Host(host)) => Some(host),
             #[cfg(feature = "cubecl")]

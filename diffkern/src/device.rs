@@ -242,21 +242,26 @@ impl Device {
     }
 
     fn alloc_with(&self, bytes: usize, zero: bool) -> Result<Arc<Buffer>> {
-        let storage = match self.kind() {
-            Kind::Cpu => Storage::Host(self.alloc_host(bytes, zero)?),
+        match self.kind() {
+            Kind::Cpu => {
+                let (host, is_zero) = self.alloc_host(bytes)?;
+                let storage = Storage::Host(host);
+                Ok(match zero && !is_zero {
+                    true => Buffer::to_zero(storage, bytes, self.clone()),
+                    false => Buffer::new(storage, bytes, self.clone()),
+                })
+            }
             #[cfg(feature = "cubecl")]
             Kind::Cube(cube) => {
                 let memory = cube.alloc(bytes, zero)?;
                 self.0.pool.account(bytes);
-                Storage::Cube(memory)
+                Ok(Buffer::new(Storage::Cube(memory), bytes, self.clone()))
             }
-        };
-        Ok(Buffer::new(storage, bytes, self.clone()))
+        }
     }
 
-    fn alloc_host(&self, bytes: usize, zero: bool) -> Result<HostBuffer> {
-        let host = self.0.pool.take(bytes, zero);
-        host.ok_or_else(|| Error::Memory {
+    fn alloc_host(&self, bytes: usize) -> Result<(HostBuffer, bool)> {
+        self.0.pool.take(bytes).ok_or_else(|| Error::Memory {
             device: self.name().to_owned(),
             bytes,
             reason: format!("the system has none left, {} bytes are in use", self.bytes_live()),

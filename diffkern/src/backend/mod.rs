@@ -4,6 +4,8 @@
 #[cfg(feature = "cubecl")]
 pub(crate) mod cubecl;
 pub(crate) mod host;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod huge;
 pub(crate) mod native;
 
 pub(crate) use host::HostBuffer;
@@ -14,7 +16,8 @@ use crate::buffer::Buffer;
 use crate::device::{Device, Kind};
 use crate::domain::Domain;
 use crate::error::{Error, Result};
-use crate::kernel::{ElemTy, KernelDef, NativeBody, ParamDef, ParamKind, Program, ScalarTy};
+use crate::few::Few;
+use crate::kernel::{Access, ElemTy, KernelDef, NativeBody, ParamDef, ParamKind, Program, ScalarTy};
 use native::{Fault, HostArg, HostArray};
 
 /// Memory of one array on the device it belongs to.
@@ -89,7 +92,8 @@ pub(crate) fn run(
     debug_assert_eq!(program.params.len(), args.len(), "arguments of `{}`", def.name);
     match device.kind() {
         Kind::Cpu => {
-            let args: Vec<_> = args.iter().zip(program.params).map(|(arg, def)| on_host(arg, def, scalar)).collect();
+            let args: Few<_, 24> =
+                args.iter().zip(program.params).map(|(arg, def)| on_host(arg, def, scalar)).collect();
             native::run(body, domain, &args, native::Options::default()).map_err(|fault| describe(def, program, fault))
         }
         #[cfg(feature = "cubecl")]
@@ -109,13 +113,17 @@ fn on_host<'a>(arg: &LaunchArg<'a, Buffer>, def: &ParamDef, real: ScalarTy) -> H
     match (*arg, def.kind) {
         (LaunchArg::Buffer { buffer, offset, len, elem }, ParamKind::Array { access, owned, .. }) => {
             let scalar = scalar(elem);
-            let start = offset as usize * elem.components() * scalar.bytes();
+            let bytes = elem.components() * scalar.bytes();
+            let start = offset as usize * bytes;
+            // What is added to zeros is cleared in passing, by the threads that add.
+            let fresh = access == Access::Add && len as usize * bytes == buffer.bytes() && buffer.claim_zeros();
             let Some(ptr) = buffer.host().and_then(|host| NonNull::new(host.ptr().wrapping_add(start))) else {
                 return HostArg::Absent { elem, scalar, len };
             };
             // SAFETY: the range lies in the buffer, whose start is aligned to more than any scalar; the launcher
             // holds references to what is read, so that nobody writes it, and the locks of what is written.
-            HostArg::Array(unsafe { HostArray::new(ptr, len, elem, scalar, access, owned) })
+            let array = unsafe { HostArray::new(ptr, len, elem, scalar, access, owned) };
+            HostArg::Array(array.with_uses(fresh, buffer.is_last_use()))
         }
         (LaunchArg::Absent { len }, ParamKind::Array { elem, .. }) => {
             HostArg::Absent { elem, scalar: scalar(elem), len }

@@ -37,19 +37,15 @@ impl Free {
 }
 
 impl Pool {
-    /// A block of at least `bytes`; `None` when the system has none.
-    pub(super) fn take(&self, bytes: usize, zero: bool) -> Option<HostBuffer> {
+    /// A block of at least `bytes`, and whether it is zero; `None` when the system has none.
+    pub(super) fn take(&self, bytes: usize) -> Option<(HostBuffer, bool)> {
         let size = HostBuffer::class(bytes)?;
         let mut free = lock(&self.free);
         if let Some(block) = free.by_size.get_mut(&size).and_then(Vec::pop) {
             free.bytes -= size;
             drop(free);
             self.account(size);
-            if zero {
-                // SAFETY: the block came out of the pool, nobody else has it.
-                unsafe { block.slice_mut(0..size) }?.fill(0);
-            }
-            return Some(block);
+            return Some((block, false));
         }
         // What the system is asked for never exceeds the peak of what was in use.
         let live = self.live.load(Ordering::Relaxed).saturating_add(size);
@@ -58,7 +54,7 @@ impl Pool {
         drop(free);
         let block = HostBuffer::zeroed(size)?;
         self.account(size);
-        Some(block)
+        Some((block, true))
     }
 
     /// Takes a block back.
@@ -95,14 +91,15 @@ mod tests {
     #[test]
     fn blocks_are_reused_and_never_exceed_the_peak() {
         let pool = Pool::default();
-        let a = pool.take(1000, false).map(|b| (b.ptr(), b));
-        let (at, block) = a.expect("memory");
+        let (block, zero) = pool.take(1000).expect("memory");
+        assert!(zero);
+        let at = block.ptr();
         pool.give(block);
-        let block = pool.take(1000, true).expect("memory");
-        assert_eq!(block.ptr(), at);
+        let (block, zero) = pool.take(1000).expect("memory");
+        assert!(block.ptr() == at && !zero);
         pool.give(block);
         // Another size: the pooled block has to go first.
-        let other = pool.take(900, true).expect("memory");
+        let (other, _) = pool.take(900).expect("memory");
         assert_eq!(lock(&pool.free).bytes, 0);
         assert_eq!(pool.peak(), 1024);
         assert_eq!(pool.live(), 960);

@@ -151,6 +151,8 @@ impl LaunchNode {
                 KeptArg::Array(array) => part(&array.shape, contents.as_deref()),
             });
         }
+        // What ends here is dropped after the launch, so what is taken out of it need not be cleared.
+        targets.iter().filter(|t| t.array.retire).filter_map(|t| t.buffer.as_ref()).for_each(|b| b.set_last_use());
         args.extend(targets.iter().map(|t| part(&t.array.shape, t.buffer.as_deref())));
         let start = Instant::now();
         let program = (self.def, Which::Adjoint, self.native.adjoint);

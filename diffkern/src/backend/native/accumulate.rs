@@ -1,8 +1,7 @@
-//! What a chunk accumulates into: the array itself, or a private copy that holds only the pages that are touched.
+//! A chunk's private copy of an array to accumulate into, which holds only the pages that are touched.
 //!
-//! Both are reached through a table of pages, so that an addition has one path. A page is 4 KiB: a power of two of
-//! elements, so that no element straddles two pages. Pages are zero when nobody uses them; they and their tables are
-//! kept between launches.
+//! They are reached through a table. A page is 4 KiB: a power of two of elements, so that no element straddles two
+//! pages. Pages are zero when nobody uses them; they and their tables are kept between launches.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::cell::{Cell, RefCell};
@@ -30,10 +29,6 @@ pub(super) const fn page_shift(bytes: usize) -> u32 {
 pub(super) struct Pages {
     /// By page of the array; null where not touched.
     table: Vec<Cell<*mut u8>>,
-    /// The array where the chunk adds straight into it, null where the pages are a copy.
-    array: *mut u8,
-    /// Bytes of the array in a page: at most [`PAGE_BYTES`].
-    page_bytes: usize,
     touched: RefCell<Vec<u32>>,
     spare: RefCell<Vec<NonNull<Page>>>,
     /// Whether the touched pages have been cleared.
@@ -48,25 +43,13 @@ impl Pages {
     pub(super) fn copy(array: &HostArray<'_>) -> Pages {
         let mut pages = cache().tables.pop().unwrap_or_else(|| Pages {
             table: Vec::new(),
-            array: null_mut(),
-            page_bytes: 0,
             touched: RefCell::default(),
             spare: RefCell::default(),
             merged: Cell::new(false),
         });
-        let bytes = array.elem.components() * array.scalar.bytes();
-        let shift = page_shift(bytes);
+        let shift = page_shift(array.elem_bytes());
         pages.table.resize((array.len as usize).div_ceil(1 << shift), Cell::new(null_mut()));
-        pages.array = null_mut();
-        pages.page_bytes = bytes << shift;
         pages.merged.set(false);
-        pages
-    }
-
-    /// The array itself.
-    pub(super) fn direct(array: &HostArray<'_>) -> Pages {
-        let mut pages = Pages::copy(array);
-        pages.array = array.ptr.as_ptr();
         pages
     }
 
@@ -79,16 +62,15 @@ impl Pages {
     /// The place of element `i`.
     ///
     /// # Safety
-    /// `pages` is there and made for more than `i` elements of the size of `T`, and `table` is its table.
+    /// `pages` is made for more than `i` elements of the size of `T`, and `table` is its table.
     #[inline(always)]
-    pub(super) unsafe fn at<T: Element>(pages: Option<&Pages>, table: *const Cell<*mut u8>, i: u32) -> *mut T {
+    pub(super) unsafe fn at<T: Element>(pages: &Pages, table: *const Cell<*mut u8>, i: u32) -> *mut T {
         let shift = const { page_shift(size_of::<T>()) };
         let k = (i >> shift) as usize;
         // SAFETY: the table has a place for each page of the array.
         let mut page = unsafe { (*table.add(k)).get() };
         if page.is_null() {
-            // SAFETY: by the caller's promise.
-            page = unsafe { pages.unwrap_unchecked() }.touch(k);
+            page = pages.touch(k);
         }
         // SAFETY: a page has `1 << shift` elements, the last of an array those up to its end.
         unsafe { page.cast::<T>().add(i as usize & ((1 << shift) - 1)) }
@@ -97,16 +79,11 @@ impl Pages {
     #[cold]
     #[inline(never)]
     fn touch(&self, k: usize) -> *mut u8 {
-        let page = if self.array.is_null() {
-            let mut spare = self.spare.borrow_mut();
-            if spare.is_empty() {
-                cache().refill(&mut spare);
-            }
-            spare.pop().unwrap_or_else(new_page).as_ptr().cast()
-        } else {
-            // SAFETY: the table has no page that begins beyond the array.
-            unsafe { self.array.add(k * self.page_bytes) }
-        };
+        let mut spare = self.spare.borrow_mut();
+        if spare.is_empty() {
+            cache().refill(&mut spare);
+        }
+        let page = spare.pop().unwrap_or_else(new_page).as_ptr().cast();
         self.table[k].set(page);
         self.touched.borrow_mut().push(k as u32);
         page
@@ -122,24 +99,27 @@ impl Pages {
     pub(super) fn set_merged(&self) {
         self.merged.set(true);
     }
-}
 
-impl Drop for Pages {
-    fn drop(&mut self) {
+    /// Makes all touched pages spare ones, zero.
+    pub(super) fn reset(&mut self) {
         let spare = self.spare.get_mut();
         for k in self.touched.get_mut().drain(..) {
-            let page = self.table[k as usize].replace(null_mut());
-            let Some(page) = NonNull::new(page).filter(|_| self.array.is_null()) else { continue };
+            let Some(page) = NonNull::new(self.table[k as usize].replace(null_mut())) else { continue };
             if !self.merged.get() {
                 // SAFETY: a page that belongs to this table.
                 unsafe { page.write_bytes(0, PAGE_BYTES) };
             }
             spare.push(page.cast());
         }
+        self.merged.set(false);
+    }
+}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        self.reset();
         cache().put(Pages {
             table: std::mem::take(&mut self.table),
-            array: null_mut(),
-            page_bytes: 0,
             touched: RefCell::new(self.touched.take()),
             spare: RefCell::new(self.spare.take()),
             merged: Cell::new(true),

@@ -38,6 +38,10 @@ pub(crate) struct HostArray<'a> {
     pub(super) scalar: ScalarTy,
     pub(super) access: Access,
     pub(super) owned: bool,
+    /// To be added to: it has old contents but counts as zero.
+    pub(super) fresh: bool,
+    /// Nobody needs the contents after this launch.
+    pub(super) last_use: bool,
     memory: PhantomData<&'a mut [u8]>,
 }
 
@@ -62,11 +66,31 @@ impl<'a> HostArray<'a> {
         access: Access,
         owned: bool,
     ) -> HostArray<'a> {
-        HostArray { ptr, len, elem, scalar, access, owned, memory: PhantomData }
+        HostArray { ptr, len, elem, scalar, access, owned, fresh: false, last_use: false, memory: PhantomData }
+    }
+
+    /// The same; see the fields.
+    pub(crate) fn with_uses(self, fresh: bool, last_use: bool) -> HostArray<'a> {
+        HostArray { fresh, last_use, ..self }
+    }
+
+    pub(super) fn elem_bytes(&self) -> usize {
+        self.elem.components() * self.scalar.bytes()
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.len as usize * self.elem.components() * self.scalar.bytes()
+        self.len as usize * self.elem_bytes()
+    }
+
+    /// Sets elements to zero, as far as they are there.
+    ///
+    /// # Safety
+    /// Nobody else accesses them meanwhile.
+    pub(super) unsafe fn clear(&self, from: u32, to: u32) {
+        let (from, to) = (from.min(self.len) as usize, to.min(self.len) as usize);
+        let bytes = self.elem_bytes();
+        // SAFETY: inside the array, which the launch writes.
+        unsafe { self.ptr.as_ptr().add(from * bytes).write_bytes(0, (to - from) * bytes) };
     }
 }
 

@@ -213,11 +213,20 @@ impl<'a> Chunk<'a> {
                 assert!(array.access.writes(), "slot {slot} is written but bound to read");
                 let (lo, hi) = if array.owned { (self.start, self.end.min(array.len)) } else { (0, array.len) };
                 let (base, count) = (array.ptr.as_ptr(), hi.saturating_sub(lo));
-                Target { base, lo, count, len: array.len, exclusive: array.owned, absent: false, slot }
+                Target {
+                    base,
+                    lo,
+                    count,
+                    len: array.len,
+                    exclusive: array.owned,
+                    absent: false,
+                    keep: array.last_use,
+                    slot,
+                }
             }
             Err(len) => {
                 let base = std::ptr::null_mut();
-                Target { base, lo: self.start, count: 0, len, exclusive: true, absent: true, slot }
+                Target { base, lo: self.start, count: 0, len, exclusive: true, absent: true, keep: false, slot }
             }
         }
     }

@@ -1,15 +1,16 @@
-//! A launch: chunks of the domain, run by the pool, and the sum of what they accumulated apart.
+//! A launch: parts of the domain, run by the pool.
 
 use std::cell::{Cell, OnceCell};
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::accumulate::Pages;
 use super::args::{Fault, HostArg, HostArray};
 use super::chunk::Chunk;
-use super::{merge, pending, pool};
+use super::{pending, pool, scatter};
 use crate::domain::Domain;
+use crate::few::Few;
 use crate::kernel::Access;
 
 /// How a launch is checked.
@@ -32,36 +33,28 @@ impl Default for Options {
 pub(crate) fn run(body: fn(&Chunk<'_>), domain: Domain, args: &[HostArg<'_>], options: Options) -> Result<(), Fault> {
     let dims = domain.extent().ok_or(Fault::DomainTooLarge { dims: domain.dims() })?;
     let launch = Launch::new(body, dims, args, options);
-    let bytes = launch.added.iter().filter(|(_, array)| !array.owned).map(|(_, array)| array.bytes()).sum();
-    let done = match bytes {
-        0 => pool::share(launch.positions, pool::Grain::Shrinking(128), |range| launch.run_direct(range)),
-        bytes => match chunk_count(launch.positions, bytes) {
-            1 => pool::share(1, pool::Grain::At(1), |_| launch.run_direct(0..launch.positions)),
-            chunks => launch.run_copied(chunks),
-        },
-    };
+    let done = launch.run();
+    if done.is_err() || launch.positions == 0 {
+        // No chunk has been there to clear its part.
+        launch.cleared.iter().for_each(|array| clear(array));
+    }
     done.map_err(|message| Fault::Panicked { message })?;
     launch.fault.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, fault)| Err(fault))
 }
 
-/// Chunks of a launch that accumulates through copies: a function of the shapes alone. Few, since each has copies that
-/// must be added up, but enough to balance 64 threads; fewer where whole copies of large arrays could fill the memory.
-fn chunk_count(positions: u32, copied_bytes: usize) -> u32 {
-    const MOST: usize = 64;
-    const POSITIONS: usize = 256;
-    const MEMORY: usize = 2 << 30;
-    let affordable = (MEMORY / copied_bytes.max(1)).max(8);
-    (positions as usize / POSITIONS).clamp(1, MOST.min(affordable)) as u32
-}
+/// Bytes that a chunk clears before it adds to them, so that they are still in the cache.
+const CLEARED_BYTES: usize = 128 << 10;
 
 struct Launch<'a> {
     body: fn(&Chunk<'_>),
     dims: [u32; 3],
     positions: u32,
     args: &'a [HostArg<'a>],
-    /// The arrays to accumulate into, by slot.
-    added: Vec<(usize, HostArray<'a>)>,
-    zeros: Arc<Vec<u64>>,
+    /// The arrays to accumulate into at any index, by slot.
+    scattered: Few<(usize, HostArray<'a>), 4>,
+    /// Those to accumulate into, each position at its own index, that have to be cleared.
+    cleared: Few<HostArray<'a>, 8>,
+    zeros: &'static [u64],
     writers: Vec<(usize, Box<[AtomicU32]>)>,
     /// The fault at the lowest position so far, and the start of its chunk.
     fault: Mutex<Option<(u32, Fault)>>,
@@ -69,37 +62,83 @@ struct Launch<'a> {
 
 impl<'a> Launch<'a> {
     fn new(body: fn(&Chunk<'_>), dims: [u32; 3], args: &'a [HostArg<'a>], options: Options) -> Launch<'a> {
-        let scattered = |(slot, arg): (usize, &HostArg<'_>)| match arg {
-            HostArg::Array(array) if matches!(array.access, Access::Store | Access::Update) && !array.owned => {
-                Some((slot, (0..array.len).map(|_| AtomicU32::new(0)).collect()))
-            }
-            _ => None,
-        };
-        let added = |(slot, arg): (usize, &HostArg<'a>)| match arg {
-            HostArg::Array(array) if array.access == Access::Add => Some((slot, *array)),
-            _ => None,
-        };
-        let check = cfg!(debug_assertions) && options.write_once;
-        Launch {
+        let mut launch = Launch {
             body,
             dims,
             positions: dims.iter().product(),
             args,
-            added: args.iter().enumerate().filter_map(added).collect(),
-            zeros: zeros(args),
-            writers: if check { args.iter().enumerate().filter_map(scattered).collect() } else { Vec::new() },
+            scattered: Few::new(),
+            cleared: Few::new(),
+            zeros: &[],
+            writers: Vec::new(),
             fault: Mutex::new(None),
+        };
+        let (mut absent, check) = (0, cfg!(debug_assertions) && options.write_once);
+        for (slot, arg) in args.iter().enumerate() {
+            match arg {
+                HostArg::Array(array) if array.access == Access::Add && !array.owned => {
+                    launch.scattered.push((slot, *array));
+                }
+                HostArg::Array(array) if array.access == Access::Add && array.fresh => launch.cleared.push(*array),
+                HostArg::Array(array)
+                    if check && matches!(array.access, Access::Store | Access::Update) && !array.owned =>
+                {
+                    launch.writers.push((slot, (0..array.len).map(|_| AtomicU32::new(0)).collect()));
+                }
+                HostArg::Absent { elem, scalar, len } => {
+                    absent = absent.max((*len as usize * elem.components() * scalar.bytes()).div_ceil(8));
+                }
+                _ => {}
+            }
+        }
+        launch.zeros = zeros(absent);
+        launch
+    }
+
+    fn run(&self) -> Result<(), String> {
+        for (_, array) in self.scattered.iter().filter(|(_, array)| array.fresh) {
+            clear(array);
+        }
+        let bytes: usize = self.scattered.iter().map(|(_, array)| array.bytes()).sum();
+        let chunks = if bytes == 0 { 1 } else { scatter::chunk_count(self.positions, bytes) };
+        let pace = pool::pace(self.body as usize ^ chunks as usize);
+        match (bytes, chunks) {
+            (0, _) => pool::share(self.positions, pool::Grain::Shrinking(128), Some(pace), |range| {
+                self.run_chunk(range, &[]);
+            }),
+            (_, 1) => pool::alone(|| self.run_chunk(0..self.positions, &[])),
+            _ => scatter::run(&self.scattered, chunks, pace, |k, copies| {
+                let bound = |k: u32| (u64::from(self.positions) * u64::from(k) / u64::from(chunks)) as u32;
+                self.run_chunk(bound(k)..bound(k + 1), copies);
+            }),
         }
     }
 
-    /// Runs the positions of one chunk.
-    fn run(&self, positions: Range<u32>, pages: &[(usize, Pages)]) {
+    /// Runs the positions of one chunk, clearing what they add to in passing.
+    fn run_chunk(&self, positions: Range<u32>, pages: &[(usize, Pages)]) {
+        let bytes: usize = self.cleared.iter().map(HostArray::elem_bytes).sum();
+        if bytes == 0 {
+            return self.run_part(positions, pages);
+        }
+        let most = (CLEARED_BYTES / bytes).max(64) as u32;
+        let mut start = positions.start;
+        while start < positions.end {
+            let end = start.saturating_add(most).min(positions.end);
+            let to = if end == self.positions { u32::MAX } else { end };
+            // SAFETY: the elements at these positions, or beyond all of them, are this chunk's alone.
+            self.cleared.iter().for_each(|array| unsafe { array.clear(start, to) });
+            self.run_part(start..end, pages);
+            start = end;
+        }
+    }
+
+    fn run_part(&self, positions: Range<u32>, pages: &[(usize, Pages)]) {
         let chunk = Chunk {
             start: positions.start,
             end: positions.end,
             dims: self.dims,
             args: self.args,
-            zeros: &self.zeros,
+            zeros: self.zeros,
             pages,
             writers: &self.writers,
             fault: OnceCell::new(),
@@ -114,50 +153,25 @@ impl<'a> Launch<'a> {
             }
         }
     }
-
-    /// Runs the positions of one chunk, which adds straight into the arrays.
-    fn run_direct(&self, positions: Range<u32>) {
-        let pages: Vec<_> = self.added.iter().map(|(slot, array)| (*slot, Pages::direct(array))).collect();
-        self.run(positions, &pages);
-    }
-
-    /// Runs `chunks` equal parts of the domain, each with its own copies of the arrays that it accumulates into at
-    /// indices of its choice, and adds the copies up.
-    fn run_copied(&self, chunks: u32) -> Result<(), String> {
-        let bound = |k: u32| (u64::from(self.positions) * u64::from(k) / u64::from(chunks)) as u32;
-        let all: Vec<Mutex<Vec<(usize, Pages)>>> = (0..chunks).map(|_| Mutex::default()).collect();
-        pool::share(chunks, pool::Grain::At(1), |range| {
-            for k in range {
-                let pages = |(slot, array): &(usize, HostArray<'_>)| {
-                    (*slot, if array.owned { Pages::direct(array) } else { Pages::copy(array) })
-                };
-                let pages: Vec<_> = self.added.iter().map(pages).collect();
-                self.run(bound(k)..bound(k + 1), &pages);
-                *all[k as usize].lock().unwrap_or_else(PoisonError::into_inner) = pages;
-            }
-        })?;
-        let all: Vec<_> =
-            all.into_iter().map(|pages| pages.into_inner().unwrap_or_else(PoisonError::into_inner)).collect();
-        for (nth, (_, array)) in self.added.iter().enumerate().filter(|(_, (_, array))| !array.owned) {
-            let copies: Vec<&Pages> = all.iter().map(|pages| &pages[nth].1).collect();
-            merge::merge(*array, &copies);
-        }
-        Ok(())
-    }
 }
 
-/// Zeros enough to read instead of any absent argument. They are never touched by a write, so the system gives them
-/// next to no memory.
-fn zeros(args: &[HostArg<'_>]) -> Arc<Vec<u64>> {
-    static ZEROS: Mutex<Option<Arc<Vec<u64>>>> = Mutex::new(None);
-    let words = |arg: &HostArg<'_>| match arg {
-        HostArg::Absent { elem, scalar, len } => (*len as usize * elem.components() * scalar.bytes()).div_ceil(8),
-        _ => 0,
-    };
-    let needed = args.iter().map(words).max().unwrap_or(0);
-    let mut zeros = ZEROS.lock().unwrap_or_else(PoisonError::into_inner);
-    match &*zeros {
-        Some(zeros) if zeros.len() >= needed => zeros.clone(),
-        _ => zeros.insert(Arc::new(vec![0; needed])).clone(),
+/// Clears a whole array, with the help of other threads.
+fn clear(array: &HostArray<'_>) {
+    let _ = pool::share(array.len, pool::Grain::Shrinking(1 << 13), None, |range| {
+        // SAFETY: the launch writes the array, and nothing has begun.
+        unsafe { array.clear(range.start, range.end) };
+    });
+}
+
+/// Zeros enough to read instead of an absent argument of so many words. They are never written, so the system gives
+/// them next to no memory; a power of two each, kept for later launches.
+fn zeros(words: usize) -> &'static [u64] {
+    static ZEROS: [OnceLock<Vec<u64>>; usize::BITS as usize] = [const { OnceLock::new() }; usize::BITS as usize];
+    match words {
+        0 => &[],
+        _ => {
+            let bits = words.next_power_of_two();
+            ZEROS[bits.ilog2() as usize % ZEROS.len()].get_or_init(|| vec![0; bits])
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Adding up the private copies of an array, page by page, each in the order of the chunks.
+//! Adding up the private copies of an array, page by page, each page in the order of the chunks.
 
 use std::ptr::NonNull;
 
@@ -54,6 +54,32 @@ impl Copies {
     }
 }
 
+/// Adds what one chunk accumulated to `array`, while it is in the caches, and makes its pages spare ones.
+pub(super) fn merge_one(array: HostArray<'_>, copy: &mut Pages) {
+    match array.scalar {
+        ScalarTy::F32 => merge_one_scalars::<f32>(array, copy),
+        ScalarTy::F64 => merge_one_scalars::<f64>(array, copy),
+        ScalarTy::U32 => merge_one_scalars::<u32>(array, copy),
+        ScalarTy::I32 => merge_one_scalars::<i32>(array, copy),
+    }
+    copy.set_merged();
+    copy.reset();
+}
+
+fn merge_one_scalars<S: Scalar>(array: HostArray<'_>, copy: &Pages) {
+    let components = array.elem.components();
+    let per_page = components << page_shift(components * size_of::<S>());
+    for (page, memory) in copy.touched() {
+        let start = page as usize * per_page;
+        let scalars = per_page.min(array.len as usize * components - start);
+        // SAFETY: a page of the array, which a launch writes exclusively; one thread at a time merges.
+        let sum = unsafe { std::slice::from_raw_parts_mut(array.ptr.cast::<S>().add(start).as_ptr(), scalars) };
+        // SAFETY: a page of the copy, which holds at least that many scalars.
+        let copy = unsafe { std::slice::from_raw_parts_mut(memory.cast::<S>(), scalars) };
+        add_and_clear(sum, copy);
+    }
+}
+
 /// Adds what the chunks accumulated to `array` and clears their pages. `chunks` are in order.
 pub(super) fn merge(array: HostArray<'_>, chunks: &[&Pages]) {
     match array.scalar {
@@ -70,7 +96,7 @@ fn merge_scalars<S: Scalar>(array: HostArray<'_>, chunks: &[&Pages]) {
     let components = array.elem.components();
     let per_page = components << page_shift(components * size_of::<S>());
     let (array, total) = (&array, array.len as usize * components);
-    let merged = pool::share(copies.pages.len() as u32, pool::Grain::At(16), |pages| {
+    let merged = pool::share(copies.pages.len() as u32, pool::Grain::At(16), None, |pages| {
         for &(page, first) in &copies.pages[pages.start as usize..pages.end as usize] {
             let start = page as usize * per_page;
             let scalars = per_page.min(total - start);

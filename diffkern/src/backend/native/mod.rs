@@ -11,6 +11,7 @@ mod merge;
 mod own;
 mod pending;
 mod pool;
+mod scatter;
 mod simd;
 mod update;
 mod views;

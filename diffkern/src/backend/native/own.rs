@@ -131,6 +131,7 @@ impl<T: Element> OwnTake<'_, T> {
     /// Element `p`, which becomes 0.
     #[inline(always)]
     pub fn take(&mut self, p: u32, _line: u32) -> T {
+        // Cleared even where nobody looks at it afterwards: a test in the loop would cost more, it is not vectorised.
         // SAFETY: only this chunk touches it.
         self.0.at(p).map_or(T::ZERO, |at| unsafe { at.replace(T::ZERO) })
     }

@@ -22,9 +22,24 @@ pub(super) enum Grain {
     Shrinking(u32),
 }
 
-/// Calls `work` on parts of `0..n`, in parallel when that pays; the error is the message of a panic in it. Starts on
-/// the caller, who measures; a launch while another thread's is under way stays on its caller.
-pub(super) fn share(n: u32, grain: Grain, work: impl Fn(Range<u32>) + Sync) -> Result<(), String> {
+/// How long the last launch of a kind took for one of its parts, in 2^-10 ns; 0 where there was none.
+pub(super) type Pace = AtomicU64;
+
+/// The pace of launches with this key; now and then two share one, which only makes it a bad guess.
+pub(super) fn pace(key: usize) -> &'static Pace {
+    static PACES: [Pace; 256] = [const { AtomicU64::new(0) }; 256];
+    &PACES[key.wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize) >> (usize::BITS - 8)]
+}
+
+/// Calls `work` on the caller; the error is the message of a panic in it.
+pub(super) fn alone(work: impl FnOnce()) -> Result<(), String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| message(&*panic))
+}
+
+/// Calls `work` on parts of `0..n`, in parallel when that pays; the error is the message of a panic in it. Unless the
+/// last launch of the kind says that it pays, it starts on the caller, who measures. A launch while another thread's is
+/// under way stays on its caller.
+pub(super) fn share(n: u32, grain: Grain, pace: Option<&Pace>, work: impl Fn(Range<u32>) + Sync) -> Result<(), String> {
     let threads = threads();
     let next = AtomicU32::new(0);
     let failure = Mutex::new(None);
@@ -45,12 +60,20 @@ pub(super) fn share(n: u32, grain: Grain, work: impl Fn(Range<u32>) + Sync) -> R
         }
     };
     let drain = || {
+        let mut mine = 0;
         while let Some(range) = claim(None) {
+            mine += range.len();
             run(range);
         }
+        mine
     };
+    let expected = pace.map_or(0, |pace| pace.load(Ordering::Relaxed).saturating_mul(u64::from(n)) >> 10);
     if threads == 1 {
         drain();
+    } else if u128::from(expected) > 2 * WORTH.as_nanos() {
+        let begin = Instant::now();
+        let mine = pool().help(threads - 1, &drain);
+        note(pace, begin, mine);
     } else {
         let begin = Instant::now();
         // Ever larger parts, until the time they took says that the rest is worth sharing.
@@ -60,9 +83,13 @@ pub(super) fn share(n: u32, grain: Grain, work: impl Fn(Range<u32>) + Sync) -> R
         while let Some(range) = claim(Some(size)) {
             let done = range.end;
             run(range);
+            if done == n {
+                break;
+            }
             let spent = begin.elapsed();
             let left = spent.mul_f64(f64::from(n - done) / f64::from(done));
             if left.max(spent.min(left * 8)) > WORTH {
+                note(pace, begin, done as usize);
                 pool().help(threads - 1, &drain);
                 break;
             }
@@ -70,6 +97,16 @@ pub(super) fn share(n: u32, grain: Grain, work: impl Fn(Range<u32>) + Sync) -> R
         }
     }
     failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+}
+
+/// Notes that `parts` have taken since `begin`.
+fn note(pace: Option<&Pace>, begin: Instant, parts: usize) {
+    if let Some(pace) = pace
+        && parts > 0
+    {
+        let spent = (begin.elapsed().as_nanos() as u64) << 10;
+        pace.store(spent / parts as u64, Ordering::Relaxed);
+    }
 }
 
 /// Sets how many threads a launch uses, the caller included; 0 for the default: `DIFFKERN_THREADS`, or as many as the
@@ -100,7 +137,7 @@ const OPEN: u64 = 1 << 31;
 const WAITING: u64 = 1 << 30;
 const INSIDE: u64 = WAITING - 1;
 
-type Job = *const (dyn Fn() + Sync);
+type Job = *const (dyn Fn() -> usize + Sync);
 
 struct Pool {
     /// Held by the launch that uses the pool; the number of threads started.
@@ -134,8 +171,9 @@ fn pool() -> &'static Pool {
 }
 
 impl Pool {
-    /// Runs `job` on the caller and, if they come in time, on up to `helpers` more; it must not panic.
-    fn help(&'static self, helpers: usize, job: &(dyn Fn() + Sync)) {
+    /// Runs `job` on the caller and, if they come in time, on up to `helpers` more; it must not panic. The result is
+    /// the caller's.
+    fn help(&'static self, helpers: usize, job: &(dyn Fn() -> usize + Sync)) -> usize {
         let mut started = match self.launch.try_lock() {
             Ok(guard) => guard,
             Err(TryLockError::Poisoned(guard)) => guard.into_inner(),
@@ -145,7 +183,7 @@ impl Pool {
             *started += 1;
         }
         // SAFETY: only the lifetime changes; nobody has the pointer after `close`.
-        let erased = unsafe { std::mem::transmute::<*const (dyn Fn() + Sync + '_), Job>(job) };
+        let erased = unsafe { std::mem::transmute::<*const (dyn Fn() -> usize + Sync + '_), Job>(job) };
         // SAFETY: the pool is closed and empty, and this launch holds the lock.
         unsafe { *self.job.get() = Some((erased, helpers)) };
         let epoch = (self.state.load(Ordering::Relaxed) >> 32).wrapping_add(1);
@@ -154,8 +192,9 @@ impl Pool {
             let _guard = lock(&self.sleep);
             (0..helpers).for_each(|_| self.wake.notify_one());
         }
-        job();
+        let mine = job();
         self.close();
+        mine
     }
 
     /// Lets no more threads in and waits for those inside.

@@ -300,3 +300,26 @@ fn with_threads(n: usize) -> impl Drop {
     set_threads(n);
     Reset(turn)
 }
+
+#[test]
+fn what_counts_as_zero_is_cleared_in_passing() {
+    fn body(c: &Chunk<'_>) {
+        let (mut own, mut any) = (c.add::<f32>(0), c.add::<f32>(1));
+        for p in c.range() {
+            own.add(p, 1.0, 1);
+            any.add(p % 7, 1.0, 2);
+        }
+    }
+    for n in [0u32, 1, 100, 300, 70_000] {
+        let (mut own, mut any) = (vec![9.0f32; n as usize + 5], vec![9.0f32; 5000]);
+        let args = [write(&mut own, Access::Add, true), write(&mut any, Access::Add, false)];
+        let [HostArg::Array(a), HostArg::Array(b)] = args else { panic!("arrays") };
+        let args = [a, b].map(|array| HostArg::Array(array.with_uses(true, false)));
+        launch(body, n as usize, &args).unwrap();
+        assert!(own.iter().enumerate().all(|(i, &x)| x == if i < n as usize { 1.0 } else { 0.0 }), "{n}");
+        assert!(
+            any.iter().enumerate().all(|(i, &x)| x == (0..n).filter(|p| (p % 7) as usize == i).count() as f32),
+            "{n}"
+        );
+    }
+}

@@ -75,6 +75,8 @@ pub(super) struct Target {
     pub(super) exclusive: bool,
     /// Whether writes are dropped; there is no memory.
     pub(super) absent: bool,
+    /// Whether what is taken may stay, since nobody looks at it afterwards.
+    pub(super) keep: bool,
     pub(super) slot: usize,
 }
 
@@ -173,7 +175,7 @@ impl<'a, T: Element> Out<'a, T> {
 /// An array to accumulate into.
 pub struct Acc<'a, T> {
     target: Target,
-    /// `None` where the array is absent: then nothing is allowed.
+    /// `None` where the chunk adds straight into the array.
     pages: Option<&'a Pages>,
     /// That of `pages`, kept in a register.
     table: *const Cell<*mut u8>,
@@ -187,14 +189,28 @@ impl<'a, T: Element> Acc<'a, T> {
         Acc { target, pages, table: pages.map_or(std::ptr::null(), Pages::table), fault, element: PhantomData }
     }
 
+    /// The place of element `i`.
+    ///
+    /// # Safety
+    /// The target allows it.
+    #[inline(always)]
+    pub(super) unsafe fn place(&self, i: u32) -> *mut T {
+        match self.pages {
+            // SAFETY: allowed.
+            None => unsafe { self.target.at::<T>(i) },
+            // SAFETY: the pages are made for the length of the array, and this is their table.
+            Some(pages) => unsafe { Pages::at::<T>(pages, self.table, i) },
+        }
+    }
+
     /// Adds to element `i`; `line` is that of the access in the source.
     #[inline(always)]
     pub fn add(&mut self, i: u32, value: T, line: u32) {
         if !self.target.allows(i, line, self.fault) {
             return;
         }
-        // SAFETY: an array with allowed elements has pages, made for its length, and this is their table.
-        let at = unsafe { Pages::at::<T>(self.pages, self.table, i) };
+        // SAFETY: allowed.
+        let at = unsafe { self.place(i) };
         // SAFETY: this chunk is the only one that touches its copy, its part of an owned array, or, being the only
         // chunk, the array.
         unsafe { at.write(at.read().plus(value)) };
@@ -231,7 +247,7 @@ impl<'a, T: Element> Take<'a, T> {
         let at = unsafe { self.target.at::<T>(i) };
         if self.target.exclusive {
             // SAFETY: only this chunk touches its part of an owned array.
-            return unsafe { at.replace(T::ZERO) };
+            return unsafe { if self.target.keep { at.read() } else { at.replace(T::ZERO) } };
         }
         // SAFETY: an element of the array, which all threads of the launch only access atomically.
         unsafe {
