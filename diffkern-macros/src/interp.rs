@@ -48,7 +48,7 @@ pub enum Arg {
 }
 
 /// Device functions by name, in all three modes.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Library {
     functions: HashMap<String, [Func; 3]>,
 }

@@ -1,8 +1,9 @@
 //! Where an adjoint may be zero because the value was not chosen, while the value itself is anything.
 //!
 //! `select(x > 0, sqrt(x), 0)` computes `sqrt` of a negative number and throws it away. Its adjoint is zero, and zero
-//! times the NaN that is the derivative of `sqrt` must not reach `x`. A value is *reached* when some use passes on an
-//! adjoint whatever the conditions are; the adjoint of the others is tested before it is multiplied.
+//! times the NaN that is the derivative of `sqrt` must not reach `x`. Likewise a component or an element that is written
+//! and then overwritten. A value is *reached* when some use passes on an adjoint whatever the conditions are; the adjoint
+//! of the others is tested before it is multiplied.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,8 +12,10 @@ use crate::ir::{BinaryOp, Block, CallArg, Func, Id, Lit, Op, StmtKind};
 
 /// Whether each value of `func` is reached.
 pub fn reached(func: &Func) -> Vec<bool> {
-    let mut flags = Reached { values: vec![false; func.types.len()], ints: HashMap::new() };
+    let mut flags =
+        Reached { values: vec![false; func.types.len()], ints: HashMap::new(), stores: vec![0; func.params.len()] };
     flags.constants(&func.body);
+    flags.count_stores(&func.body, 1);
     for id in &func.body.yields {
         flags.set(*id);
     }
@@ -23,6 +26,8 @@ pub fn reached(func: &Func) -> Vec<bool> {
 struct Reached {
     values: Vec<bool>,
     ints: HashMap<Id, i64>,
+    /// Stores to each array; one in a loop counts twice.
+    stores: Vec<u32>,
 }
 
 impl Reached {
@@ -50,10 +55,29 @@ impl Reached {
         }
     }
 
+    fn count_stores(&mut self, block: &Block, each: u32) {
+        for stmt in &block.stmts {
+            match &stmt.kind {
+                StmtKind::Store { array, .. } => self.stores[*array] += each,
+                StmtKind::If { then, els, .. } => {
+                    self.count_stores(then, each);
+                    self.count_stores(els, each);
+                }
+                StmtKind::For { body, .. } => self.count_stores(body, 2),
+                _ => {}
+            }
+        }
+    }
+
     fn block(&mut self, block: &Block) {
         for stmt in block.stmts.iter().rev() {
             match &stmt.kind {
                 StmtKind::Let { op: Op::Select(..) | Op::Binary(BinaryOp::Min | BinaryOp::Max, ..), .. } => {}
+                // Of the first operand, one component is gone.
+                StmtKind::Let { id, op: Op::Insert(_, _, part) } if self.get(*id) => self.set(*part),
+                StmtKind::Let { op: Op::Insert(..), .. } => {}
+                // Another store may replace what this one wrote.
+                StmtKind::Store { array, .. } if self.stores[*array] > 1 => {}
                 StmtKind::Let { id, op } if self.get(*id) => {
                     for operand in active_operands(op) {
                         self.set(operand);

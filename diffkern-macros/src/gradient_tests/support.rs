@@ -144,6 +144,12 @@ impl Case {
         found
     }
 
+    /// The real arrays after the kernel ran.
+    pub fn values(&self) -> Vec<Array> {
+        let end = self.launch(&self.primal, &self.arrays, &[]);
+        self.real_arrays().into_iter().map(|k| end[k].clone()).collect()
+    }
+
     /// The bars of the real arrays after the adjoint ran on bars that are `seed` for the written ones.
     pub fn gradient(&self, bars: &[Array]) -> Vec<Array> {
         self.launch(&self.adjoint, &self.arrays, bars).split_off(self.arrays.len())

@@ -1,0 +1,185 @@
+//! A kernel as source.
+
+use std::fmt::Write;
+
+use crate::ast::{ARRAYS, Binary, Expr, Kernel, Kind, Stmt, Ty, Unary, Use};
+use crate::case::LEN;
+
+/// The device functions that kernels call, as source.
+pub const LIBRARY: [&str; 4] = [
+    "fn blend<F: Float>(a: F, b: F, t: F) -> F {
+        let s = t.sin();
+        a * (1.0 - s) + b * s * s
+    }",
+    "fn turn<F: Float>(v: Vec2<F>, angle: F) -> Vec2<F> {
+        let (c, s) = (angle.cos(), angle.sin());
+        Vec2::new(c * v.x - s * v.y, s * v.x + c * v.y)
+    }",
+    "fn gather<F: Float>(x: &Array<F>, start: u32, w: F) -> F {
+        let mut sum = F::new(0.5);
+        for k in 0..3u32 {
+            let e = x[((start + k) % 7) as usize];
+            if e > 0.0 {
+                sum = sum + (sum * e).sin() * w;
+            } else {
+                sum = sum - e * w * w;
+            }
+        }
+        sum
+    }",
+    "fn split<F: Float>(v: Vec3<F>, w: F) -> (F, Vec3<F>) {
+        let length = v.dot(v) + 0.5;
+        (length.ln() * w, v * (w / length))
+    }",
+];
+
+/// The name of a type in a kernel.
+pub fn type_name(ty: Ty) -> &'static str {
+    match ty {
+        Ty::Real => "F",
+        Ty::Vec2 => "Vec2<F>",
+        Ty::Vec3 => "Vec3<F>",
+        Ty::Mat2 => "Mat2<F>",
+        Ty::Mat3 => "Mat3<F>",
+        Ty::U32 => "u32",
+        Ty::Bool => "bool",
+    }
+}
+
+/// The kernel as a function called `name`, without its attribute.
+pub fn kernel(kernel: &Kernel, name: &str) -> String {
+    let mut out = format!("fn {name}<F: Float>(");
+    for (array, ty, usage) in ARRAYS {
+        let mutable = if usage == Use::Read { "" } else { "mut " };
+        let _ = write!(out, "{array}: &{mutable}Array<{}>, ", type_name(ty));
+    }
+    out.push_str("s: F, n: u32) {\n");
+    block(&kernel.body, 1, &mut out);
+    out.push_str("}\n");
+    out
+}
+
+fn block(stmts: &[Stmt], depth: usize, out: &mut String) {
+    for stmt in stmts {
+        let _ = write!(out, "{:1$}", "", depth * 4);
+        statement(stmt, depth, out);
+        out.push('\n');
+    }
+}
+
+fn close(depth: usize, out: &mut String) {
+    let _ = write!(out, "{:1$}}}", "", depth * 4);
+}
+
+fn statement(stmt: &Stmt, depth: usize, out: &mut String) {
+    let _ = match stmt {
+        Stmt::Let(v, e) => write!(out, "let mut v{v}: {} = {};", type_name(e.ty), bare(e)),
+        Stmt::Split(v, w, e) => write!(out, "let (mut v{v}, mut v{w}): (F, Vec3<F>) = {};", bare(e)),
+        Stmt::Assign(v, e) => write!(out, "v{v} = {};", bare(e)),
+        Stmt::Compound(v, op, e) => write!(out, "v{v} {op} {};", bare(e)),
+        Stmt::Component(v, ty, k, e) => write!(out, "v{v}{} = {};", part(*ty, *k), bare(e)),
+        Stmt::Store(array, e) => write!(out, "{}[ABSOLUTE_POS] = {};", ARRAYS[*array].0, bare(e)),
+        Stmt::Add(array, at, minus, e) => {
+            let op = if *minus { "-=" } else { "+=" };
+            write!(out, "{}[{}] {op} {};", ARRAYS[*array].0, index(at.as_ref()), bare(e))
+        }
+        Stmt::Return(c) => write!(out, "if {} {{ return; }}", bare(c)),
+        Stmt::If(c, then, els) => {
+            let _ = writeln!(out, "if {} {{", bare(c));
+            block(then, depth + 1, out);
+            close(depth, out);
+            if !els.is_empty() {
+                out.push_str(" else {\n");
+                block(els, depth + 1, out);
+                close(depth, out);
+            }
+            Ok(())
+        }
+        Stmt::For(v, lo, hi, unroll, body) => {
+            let unroll = if *unroll { "#[unroll] " } else { "" };
+            let _ = writeln!(out, "{unroll}for v{v} in {}..{} {{", bare(lo), bare(hi));
+            block(body, depth + 1, out);
+            close(depth, out);
+            Ok(())
+        }
+    };
+}
+
+fn index(at: Option<&Expr>) -> String {
+    match at {
+        None => "ABSOLUTE_POS".to_owned(),
+        Some(e) => format!("({} % {LEN}) as usize", operand(e)),
+    }
+}
+
+fn part(ty: Ty, k: u8) -> String {
+    match ty {
+        Ty::Mat2 | Ty::Mat3 => format!("[({}, {})]", k as usize / ty.rows(), k as usize % ty.rows()),
+        _ => format!(".{}", ["x", "y", "z", "w"][k as usize]),
+    }
+}
+
+/// Without parentheses that rustc would call superfluous.
+fn bare(e: &Expr) -> String {
+    let text = expression(e);
+    match &e.kind {
+        Kind::Binary(Binary::Infix(_), ..) => text[1..text.len() - 1].to_owned(),
+        _ => text,
+    }
+}
+
+/// As what a method is called on or a sign stands before.
+fn operand(e: &Expr) -> String {
+    match &e.kind {
+        Kind::Unary(Unary::Neg | Unary::Not, _) | Kind::If(..) => format!("({})", expression(e)),
+        Kind::Real(x) if *x < 0.0 => format!("({x:?})"),
+        Kind::Real(x) => format!("F::new({x:?})"),
+        _ => expression(e),
+    }
+}
+
+fn list(parts: &[Expr]) -> String {
+    parts.iter().map(bare).collect::<Vec<_>>().join(", ")
+}
+
+fn expression(e: &Expr) -> String {
+    match &e.kind {
+        Kind::Real(x) => format!("F::new({x:?})"),
+        Kind::Int(x) => format!("{x}u32"),
+        Kind::Bool(x) => x.to_string(),
+        Kind::Var(v) => format!("v{v}"),
+        Kind::Scalar => "s".to_owned(),
+        Kind::Count => "n".to_owned(),
+        Kind::Position => "(ABSOLUTE_POS as u32)".to_owned(),
+        Kind::Load(array, at) => format!("{}[{}]", ARRAYS[*array].0, index(at.as_deref())),
+        Kind::Unary(op, x) => match op {
+            Unary::Neg => format!("-{}", operand(x)),
+            Unary::Not => format!("!{}", operand(x)),
+            Unary::Method(name) => format!("{}.{name}()", operand(x)),
+            Unary::ToReal => format!("F::cast_from({})", bare(x)),
+            Unary::Detach => format!("detach({})", bare(x)),
+            Unary::Component(k) => format!("{}{}", operand(x), part(x.ty, *k)),
+            Unary::Entry(k) => format!("{}{}", operand(x), part(x.ty, *k)),
+        },
+        Kind::Binary(Binary::Infix(op), a, b) => format!("({} {op} {})", operand(a), operand(b)),
+        Kind::Binary(Binary::Method(name), a, b) => format!("{}.{name}({})", operand(a), bare(b)),
+        Kind::Powi(x, n) => format!("{}.powi({n})", operand(x)),
+        Kind::Select(c, a, b) => format!("select({}, {}, {})", bare(c), bare(a), bare(b)),
+        Kind::If(c, a, b) => format!("if {} {{ {} }} else {{ {} }}", bare(c), bare(a), bare(b)),
+        Kind::New(parts) => {
+            let name = type_name(e.ty).trim_end_matches("<F>");
+            format!("{name}::new({})", list(parts))
+        }
+        Kind::Call(name, args) => {
+            let args: Vec<String> = args
+                .iter()
+                .map(|arg| match &arg.kind {
+                    Kind::Array(slot) => ARRAYS[*slot].0.to_owned(),
+                    _ => bare(arg),
+                })
+                .collect();
+            format!("{name}::<F>({})", args.join(", "))
+        }
+        Kind::Array(slot) => ARRAYS[*slot].0.to_owned(),
+    }
+}
