@@ -42,8 +42,8 @@ struct Args {
 fn verdict(kernel: &Kernel, seed: u64, run: &Run) -> Result<bool, String> {
     let at = case(seed);
     match run {
-        Run::Refused => Err("it does not compile".to_owned()),
-        Run::Failed(why) => Err(format!("it returns an error: {why}")),
+        Run::Refused(why) => Err(format!("refused: {why}")),
+        Run::Failed(why) => Err(format!("failed: {why}")),
         Run::Done(found) => match eval(kernel, &at).filter(is_tame) {
             Some(expected) => judge(&expected, &at, found).map(|()| true),
             None => Ok(false),

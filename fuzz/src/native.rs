@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use diffkern_fuzz::ast::{ARRAYS, Kernel, Stmt, Use};
+use diffkern_fuzz::ast::{ARRAYS, Kernel};
 use diffkern_fuzz::judge::Found;
 use diffkern_fuzz::print;
 
@@ -15,8 +15,8 @@ pub type Numbered<'a> = (u64, &'a Kernel);
 
 /// What became of one kernel.
 pub enum Run {
-    /// It does not compile.
-    Refused,
+    /// It does not compile; what the compiler says.
+    Refused(String),
     /// The launch, the tape or forward mode returned an error.
     Failed(String),
     /// It ran.
@@ -58,7 +58,7 @@ impl Native {
     /// Compiles and runs kernels; the results are in their order.
     ///
     /// # Errors
-    /// When the harness itself does not compile, or the program dies.
+    /// When the program dies.
     pub fn run(&self, kernels: &[Numbered<'_>]) -> Result<Vec<Run>> {
         std::fs::write(self.folder.join("src/kernels.rs"), source(kernels))?;
         let build = Command::new("cargo")
@@ -69,7 +69,7 @@ impl Native {
             .context("cargo does not start")?;
         if !build.status.success() {
             if let [_] = kernels {
-                return Ok(vec![Run::Refused]);
+                return Ok(vec![Run::Refused(String::from_utf8_lossy(&build.stderr).into_owned())]);
             }
             // One that does not compile spoils the batch.
             let (left, right) = kernels.split_at(kernels.len() / 2);
@@ -91,36 +91,13 @@ fn source(kernels: &[Numbered<'_>]) -> String {
         let _ = writeln!(out, "#[diff_fn]\n{function}\n");
     }
     let arguments: Vec<String> = ARRAYS.iter().map(|(name, ..)| format!("&a.{name}")).collect();
-    let mut table = String::from("pub const ALL: &[(usize, u64, &[usize], Launch)] = &[\n");
+    let mut table = String::from("pub const ALL: &[(usize, u64, Launch)] = &[\n");
     for (number, (seed, kernel)) in kernels.iter().enumerate() {
         let _ = writeln!(out, "#[diff_kernel]\n{}", print::kernel(kernel, &format!("k{number}")));
-        let (written, arguments) = (written(&kernel.body), arguments.join(", "));
-        let _ = writeln!(table, "({number}, {seed}, &{written:?}, |d, a, s, n| k{number}(d, {arguments}, s, n)),");
+        let arguments = arguments.join(", ");
+        let _ = writeln!(table, "({number}, {seed}, |d, a, s, n| k{number}(d, {arguments}, s, n)),");
     }
     out + &table + "];\n"
-}
-
-/// The arrays that some statement writes.
-fn written(stmts: &[Stmt]) -> Vec<usize> {
-    fn visit(stmts: &[Stmt], seen: &mut Vec<usize>) {
-        for stmt in stmts {
-            match stmt {
-                Stmt::Store(array, _) | Stmt::Add(array, ..) => seen.push(*array),
-                Stmt::If(_, then, els) => {
-                    visit(then, seen);
-                    visit(els, seen);
-                }
-                Stmt::For(.., body) => visit(body, seen),
-                _ => {}
-            }
-        }
-    }
-    let mut seen = Vec::new();
-    visit(stmts, &mut seen);
-    seen.retain(|k| ARRAYS[*k].2 != Use::Read);
-    seen.sort_unstable();
-    seen.dedup();
-    seen
 }
 
 /// The lines that the harness prints.
