@@ -181,6 +181,7 @@ impl Run<'_> {
             }
             Kind::Unary(op, x) => {
                 let value = self.operand(x);
+                self.doubtful |= is_near_jump(*op, &value);
                 unary(*op, x.ty, value)
             }
             Kind::Binary(Binary::Infix(op @ ("&&" | "||")), a, b) => {
@@ -189,6 +190,7 @@ impl Run<'_> {
             }
             Kind::Binary(op, a, b) => {
                 let (x, y) = (self.operand(a), self.operand(b));
+                self.doubtful |= is_close_call(*op, &x, &y);
                 match op {
                     Binary::Infix(op) if a.ty.is_matrix() && *op == "*" => product(a.ty, b.ty, &x, &y),
                     Binary::Infix(op) => infix(op, &x, &y),
@@ -248,6 +250,30 @@ impl Run<'_> {
             }
             other => panic!("no device function `{other}`"),
         }
+    }
+}
+
+/// Whether rounding may decide a comparison or a choice.
+fn is_close_call(op: Binary, a: &Val, b: &Val) -> bool {
+    let (Val::Real(x), Val::Real(y)) = (a, b) else { return false };
+    let (x, y) = (x[0].v, y[0].v);
+    let close = (x - y).abs() <= 1e-9 * (1.0 + x.abs() + y.abs());
+    match op {
+        Binary::Infix("<" | ">" | "<=" | ">=") => close,
+        Binary::Method("min" | "max") => close && x != y,
+        _ => false,
+    }
+}
+
+/// Whether rounding may decide on which side of a jump the operand lies.
+fn is_near_jump(op: Unary, x: &Val) -> bool {
+    let Val::Real(x) = x else { return false };
+    let near = |jump: f64| (x[0].v - jump).abs() < 1e-9 * (1.0 + jump.abs());
+    match op {
+        Unary::Method("floor" | "ceil") => near(x[0].v.round()) && x[0].v != x[0].v.round(),
+        Unary::Method("round") => near(x[0].v.floor() + 0.5),
+        Unary::Method("abs" | "sign") => near(0.0) && x[0].v != 0.0,
+        _ => false,
     }
 }
 

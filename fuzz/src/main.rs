@@ -79,7 +79,7 @@ fn main() -> Result<()> {
     let (mut checked, mut first) = (0, args.seed);
     while first < args.seed + args.kernels {
         let last = (first + args.batch).min(args.seed + args.kernels);
-        let kernels: Vec<_> = (first..last).map(|seed| (seed, kernel(seed, Features { updates: false }))).collect();
+        let kernels: Vec<_> = (first..last).map(|seed| (seed, kernel(seed, Features { updates: true }))).collect();
         let numbered: Vec<_> = kernels.iter().map(|(seed, kernel)| (*seed, kernel)).collect();
         for ((seed, kernel), run) in kernels.iter().zip(native.run(&numbered)?) {
             match verdict(kernel, *seed, &run) {
