@@ -175,6 +175,15 @@ impl Device {
         self.0.pool.peak()
     }
 
+    /// Waits until everything launched so far is done.
+    pub(crate) fn wait(&self) -> Result<()> {
+        match self.kind() {
+            Kind::Cpu => Ok(()),
+            #[cfg(feature = "cubecl")]
+            Kind::Cube(cube) => cube.wait(),
+        }
+    }
+
     /// An array with the given elements.
     ///
     /// # Errors

@@ -1,5 +1,9 @@
 //! Everything that can go wrong, with the values that show the mistake.
 
+mod finite;
+
+pub use finite::{NotFinite, Origin};
+
 /// Result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -148,6 +152,9 @@ pub enum Error {
         /// What went wrong.
         reason: String,
     },
+    /// A value or an adjoint is NaN or infinite ([`Recording::check_finite`](crate::Recording::check_finite)).
+    #[error("{0}")]
+    NotFinite(Box<NotFinite>),
     /// Forward mode cannot do this.
     #[error("jvp: {0}")]
     Jvp(String),
@@ -157,4 +164,14 @@ pub enum Error {
     /// Any other wrong value.
     #[error("{0}")]
     Invalid(String),
+}
+
+impl Error {
+    /// The error with the step of a rollout that it happened in, where it says so.
+    pub(crate) fn in_step(mut self, step: usize) -> Error {
+        if let Error::NotFinite(found) = &mut self {
+            found.steps.insert(0, step);
+        }
+        self
+    }
 }

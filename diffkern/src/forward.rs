@@ -235,6 +235,7 @@ fn launch_direction(
         tangents.push((array, buffer));
     }
     args.extend(tangents.iter().map(|(array, buffer)| part(array, buffer)));
+    let _span = crate::trace::launch(call.def.name, "tangent", call.domain);
     let program = (call.def, Which::Tangent, call.native.tangent);
     backend::run(call.device, program, call.native.scalar, call.domain, &args)
 }

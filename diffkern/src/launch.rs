@@ -14,7 +14,8 @@ use crate::error::Result;
 use crate::few::Few;
 use crate::forward;
 use crate::kernel::{Access, Arg, KernelDef, Native, ParamDef, ParamKind};
-use crate::tape::context;
+use crate::tape::{Recording, Watch, context};
+use crate::trace;
 
 /// A launch that has passed its checks.
 #[derive(Clone, Copy)]
@@ -65,9 +66,21 @@ pub fn launch(def: &'static KernelDef, native: Native, domain: Domain, args: &[A
     if !mode.any() {
         return run_primal(call, &reads);
     }
+    let options = if mode.observed() { context::options() } else { Recording::default() };
+    let watch = if options.check_finite { Some(Watch::launch(call)?) } else { None };
+    if options.timed {
+        device.wait()?;
+    }
     let start = Instant::now();
     run_primal(call, &reads)?;
+    if options.timed {
+        device.wait()?;
+    }
     let seconds = start.elapsed().as_secs_f64();
+    if let Some(watch) = watch {
+        let written: Vec<_> = call.arrays().filter(|(_, array, access)| access.writes() && array.is_real()).collect();
+        watch.check(&|place| written.get(place).map(|(_, array, _)| array.buffer()))?;
+    }
     if mode.observed() {
         context::after_launch(call, &reads, seconds);
     }
@@ -101,6 +114,7 @@ fn run_primal(call: Call<'_>, reads: &[Option<Arc<Buffer>>]) -> Result<()> {
             Arg::Bool(x) => LaunchArg::Bool(x),
         });
     }
+    let _span = trace::launch(call.def.name, "kernel", call.domain);
     let program = (call.def, Which::Primal, call.native.primal);
     backend::run(call.device, program, call.native.scalar, call.domain, &args)
 }

@@ -58,6 +58,10 @@ mod report;
 mod rollout;
 pub mod schedule;
 mod tape;
+#[cfg(feature = "trace")]
+pub mod trace;
+#[cfg(not(feature = "trace"))]
+mod trace;
 
 pub use array::{AnyArray, Array};
 pub use decompose::{polar2, polar3, singular_values2, singular_values3, svd2, svd3};
@@ -65,15 +69,15 @@ pub use device::Device;
 pub use diffkern_macros::{diff_fn, diff_kernel};
 pub use domain::Domain;
 pub use element::{Element, Scalar};
-pub use error::{Error, Result};
+pub use error::{Error, NotFinite, Origin, Result};
 pub use float::Float;
 pub use forward::{Direction, Tangents, jvp};
 pub use gradcheck::GradReport;
 pub use math::{Mat2, Mat3, Quat, Vec2, Vec3, Vec4};
-pub use report::{KernelReport, Report, RolloutReport};
+pub use report::{Entry, Graph, KernelReport, Part, PathEnd, Report, RolloutReport, Use, ZeroGradient};
 pub use rollout::{Rollout, State, rollout};
 pub use schedule::Schedule;
-pub use tape::{Overwrite, Tape, recompute};
+pub use tape::{Overwrite, Recording, Tape, recompute};
 
 /// Number of threads that kernels use on the CPU. Results do not depend on it.
 pub use backend::native::set_threads;

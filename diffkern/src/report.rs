@@ -1,6 +1,15 @@
 //! What a tape did and what it cost.
 
+mod dot;
+mod graph;
+mod zeros;
+
 use std::fmt;
+
+pub(crate) use graph::passes;
+pub use graph::{Entry, Graph, Part, Use};
+pub(crate) use zeros::zero_gradients;
+pub use zeros::{PathEnd, ZeroGradient};
 
 use crate::kernel::KernelDef;
 
@@ -23,9 +32,29 @@ pub struct Report {
     pub kernels: Vec<KernelReport>,
     /// By rollout, in the order of recording.
     pub rollouts: Vec<RolloutReport>,
+    /// What was recorded.
+    pub graph: Graph,
+    /// Arrays that require a gradient and were seen by a recorded launch.
+    pub leaves: Vec<u64>,
+    /// What the last `backward` started from; empty before it.
+    pub losses: Vec<u64>,
+    /// Those of the leaves that get no gradient from the losses whatever the values are, and where their paths end.
+    pub zero_gradients: Vec<ZeroGradient>,
 }
 
-/// Account of one kernel. On a GPU the times are those of submitting the launches.
+impl Report {
+    /// The recorded launches and the arrays between them in the language of Graphviz, for `dot -Tsvg`. Boxes are
+    /// launches, ovals the arrays that were there before (bold if they require a gradient), dashed arrows carry no
+    /// derivative, dotted ones contents that are added to or partly overwritten. A rollout is one frame with its last
+    /// step inside.
+    pub fn to_dot(&self) -> String {
+        dot::to_dot(&self.graph, &self.leaves, &self.losses)
+    }
+}
+
+/// Account of one kernel. On the CPU a launch is over when it returns, and the times are those of the kernels. On a GPU
+/// they are those of handing the launches over, unless the tape was recorded with
+/// [`Recording::timed`](crate::Recording::timed): then each includes its execution and one wait for the device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KernelReport {
     /// Name of the kernel.
@@ -124,7 +153,7 @@ impl fmt::Display for Report {
                 k.name, k.launches, k.adjoint_launches
             )?;
         }
-        Ok(())
+        self.zero_gradients.iter().try_for_each(|zero| writeln!(f, "{zero}"))
     }
 }
 

@@ -6,6 +6,7 @@ use super::{Device, Kind};
 use crate::buffer::Buffer;
 use crate::error::{Error, Result};
 use crate::kernel::ScalarTy;
+use crate::trace;
 
 /// Which bytes of a buffer.
 type Range = std::ops::Range<usize>;
@@ -13,6 +14,7 @@ type Range = std::ops::Range<usize>;
 impl Device {
     /// Copies between buffers of this device, which are not the same one.
     pub(crate) fn copy(&self, from: &Buffer, at: usize, to: &Buffer, to_at: usize, bytes: usize) -> Result<()> {
+        let _span = trace::transfer("copy", bytes);
         let (source, target) = (range(from, at, bytes)?, range(to, to_at, bytes)?);
         match self.kind() {
             Kind::Cpu => {
@@ -26,6 +28,7 @@ impl Device {
 
     /// Repeats `pattern`, whose size divides `bytes`.
     pub(crate) fn fill(&self, to: &Buffer, at: usize, bytes: usize, pattern: &[u8]) -> Result<()> {
+        let _span = trace::transfer("fill", bytes);
         let target = range(to, at, bytes)?;
         match self.kind() {
             Kind::Cpu => {
@@ -48,6 +51,7 @@ impl Device {
 
     /// Host to device.
     pub(crate) fn upload(&self, to: &Buffer, at: usize, data: &[u8]) -> Result<()> {
+        let _span = trace::transfer("upload", data.len());
         let target = range(to, at, data.len())?;
         match self.kind() {
             Kind::Cpu => {
@@ -61,6 +65,7 @@ impl Device {
 
     /// Device to host.
     pub(crate) fn download(&self, from: &Buffer, at: usize, data: &mut [u8]) -> Result<()> {
+        let _span = trace::transfer("download", data.len());
         let source = range(from, at, data.len())?;
         match self.kind() {
             Kind::Cpu => {
@@ -80,6 +85,7 @@ impl Device {
         (to, to_at): (&Buffer, usize),
         bytes: usize,
     ) -> Result<()> {
+        let _span = trace::transfer("accumulate", bytes);
         let (source, target) = (range(from, at, bytes)?, range(to, to_at, bytes)?);
         match self.kind() {
             Kind::Cpu => {

@@ -126,7 +126,7 @@ impl Machine {
             self.captured = monitor.captured;
             self.work = monitor.work;
         }
-        let next = next?;
+        let next = next.map_err(|e| e.in_step(k))?;
         check_shapes(inputs, &next.arrays(), k)?;
         match self.hashes.get(k) {
             None => self.hashes.push(hash),

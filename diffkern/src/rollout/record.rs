@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use super::footprint::Footprint;
 use super::machine::{Machine, Record};
-use super::replay::{Progress, Recorded};
+use super::replay::{Progress, Recorded, StepGraph};
 use super::state::{State, refresh};
 use super::store::{Snapshot, Store};
 use super::{Rollout, broken, pass_on};
@@ -52,9 +52,12 @@ pub(super) fn record<S: State + 'static, F: Fn(&S, usize) -> Result<S> + 'static
     let (steps, trials) = (plan.steps(), progress.trials);
     let end = progress.now.take().ok_or_else(|| broken("no final state"))?;
     let per_step = |n: usize| n as f64 / steps as f64;
+    let schedule = progress.words.take().unwrap_or_else(|| plan.to_string());
+    let last = progress.tapes.get(&(steps - 1)).ok_or_else(|| broken("the last step is not recorded"))?;
+    let graph = StepGraph::of(last, schedule.clone());
     let report = RolloutReport {
         steps,
-        schedule: progress.words.take().unwrap_or_else(|| plan.to_string()),
+        schedule,
         state_bytes: state_bytes(&end),
         predicted_bytes: plan.bytes(),
         predicted_factor: per_step(progress.predicted.unwrap_or(plan.runs() as usize) + trials),
@@ -92,6 +95,7 @@ pub(super) fn record<S: State + 'static, F: Fn(&S, usize) -> Result<S> + 'static
         ends: ends.iter().map(Shape::of).collect(),
         progress: RefCell::new(progress),
         account,
+        graph,
     };
     context::with_recorder(|recorder, _| {
         for array in ends.iter().filter(|array| array.is_real()) {

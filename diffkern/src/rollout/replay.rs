@@ -9,8 +9,10 @@ use super::state::{State, refresh};
 use super::store::{Snapshot, Store};
 use crate::array::AnyArray;
 use crate::error::Result;
+use crate::report::{Entry, Graph, Part};
 use crate::schedule::{Action, Plan};
-use crate::tape::{Bars, Kept, Replay, Shape};
+use crate::tape::{Bars, Kept, Node, Replay, Shape};
+use crate::trace;
 
 /// Where the execution of a schedule stands.
 pub(super) struct Progress<S> {
@@ -18,6 +20,7 @@ pub(super) struct Progress<S> {
     pub(super) machine: Machine,
     pub(super) now: Option<S>,
     pub(super) store: Store<S>,
+    pub(super) state_bytes: usize,
     pub(super) tapes: BTreeMap<usize, StepTape>,
     /// The actions go on where recording left off; otherwise they start anew.
     pub(super) fresh: bool,
@@ -38,6 +41,24 @@ pub(super) struct Recorded<S, F> {
     pub(super) ends: Vec<Shape>,
     pub(super) progress: RefCell<Progress<S>>,
     pub(super) account: usize,
+    pub(super) graph: StepGraph,
+}
+
+/// The last step as a graph, between what the rollout started from and ended with.
+pub(super) struct StepGraph {
+    pub(super) schedule: String,
+    pub(super) inputs: Vec<Part>,
+    pub(super) outputs: Vec<Part>,
+    pub(super) step: Graph,
+}
+
+impl StepGraph {
+    pub(super) fn of(tape: &StepTape, schedule: String) -> StepGraph {
+        let parts = |shapes: &[Shape]| shapes.iter().map(Shape::part).collect();
+        let entries = tape.nodes.iter().filter_map(Node::describe).collect();
+        let (inputs, outputs) = (parts(&tape.inputs), parts(&tape.outputs));
+        StepGraph { schedule, inputs, outputs, step: Graph { entries } }
+    }
 }
 
 impl<S: State> Progress<S> {
@@ -45,6 +66,7 @@ impl<S: State> Progress<S> {
         Progress {
             actions: Box::new(std::iter::empty()),
             machine,
+            state_bytes: super::record::state_bytes(&now),
             now: Some(now),
             store,
             tapes: BTreeMap::new(),
@@ -64,7 +86,7 @@ impl<S: State> Progress<S> {
         Ok(())
     }
 
-    /// Everything but the walk of `Reverse`; `shapes` is a state that stays in memory anyway.
+    /// Everything but the walk of `Reverse`, see [`Progress::act`], as a span.
     pub(super) fn perform(
         &mut self,
         step: &impl Fn(&S, usize) -> Result<S>,
@@ -72,6 +94,12 @@ impl<S: State> Progress<S> {
         plan: Plan,
         shapes: &S,
     ) -> Result<()> {
+        let _span = trace::action(action, self.state_bytes);
+        self.act(step, action, plan, shapes)
+    }
+
+    /// Everything but the walk of `Reverse`; `shapes` is a state that stays in memory anyway.
+    fn act(&mut self, step: &impl Fn(&S, usize) -> Result<S>, action: Action, plan: Plan, shapes: &S) -> Result<()> {
         match action {
             Action::Snapshot { step: k } => {
                 let now = self.now.as_ref().ok_or_else(|| broken("no state to keep"))?;
@@ -181,11 +209,15 @@ impl<S: State, F: Fn(&S, usize) -> Result<S>> Replay for Recorded<S, F> {
         let as_recorded = AsRecorded::new(&progress.machine);
         while let Some(action) = progress.actions.next() {
             if let Action::Reverse { step: k } = action {
+                let _span = trace::action(action, progress.state_bytes);
                 let tape = progress.tapes.get(&k).ok_or_else(|| broken("a step that is not recorded"))?;
                 progress.now = None;
-                state = reverse(tape, state, bars)?;
+                state = reverse(tape, state, bars).map_err(|e| e.in_step(k))?;
             }
             match &self.initial {
+                Some(initial) if matches!(action, Action::Reverse { .. }) => {
+                    progress.act(&self.step, action, self.plan, &initial.state)?;
+                }
                 Some(initial) => progress.perform(&self.step, action, self.plan, &initial.state)?,
                 // All tapes are there.
                 None => progress.now = None,
@@ -207,6 +239,19 @@ impl<S: State, F: Fn(&S, usize) -> Result<S>> Replay for Recorded<S, F> {
             }
         }
         Ok(())
+    }
+
+    fn describe(&self) -> Entry {
+        let StepGraph { schedule, inputs, outputs, step } = &self.graph;
+        Entry::Rollout {
+            steps: self.plan.steps(),
+            schedule: schedule.clone(),
+            starts: self.starts.iter().map(|(shape, _)| shape.part()).collect(),
+            ends: self.ends.iter().map(Shape::part).collect(),
+            inputs: inputs.clone(),
+            outputs: outputs.clone(),
+            step: step.clone(),
+        }
     }
 
     fn visit(&self, see: &mut dyn FnMut(&Shape, Option<&Kept>)) {

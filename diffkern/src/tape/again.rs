@@ -207,6 +207,7 @@ impl Rerun {
                 }
             })
             .collect();
+        let _span = crate::trace::launch(self.def.name, "again", self.domain);
         let program = (self.def, Which::Primal, self.native.primal);
         backend::run(&self.device, program, self.native.scalar, self.domain, &args)?;
         self.ledger.again(self.def);

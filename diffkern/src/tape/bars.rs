@@ -37,6 +37,17 @@ impl Shape {
         }
     }
 
+    /// What it is in a graph.
+    pub(crate) fn part(&self) -> crate::report::Part {
+        crate::report::Part {
+            id: self.id,
+            elem: self.elem.name(self.scalar),
+            offset: self.offset as usize,
+            len: self.len as usize,
+            whole: self.offset == 0 && self.len == self.base_len,
+        }
+    }
+
     fn elem_bytes(&self) -> usize {
         self.elem.components() * self.scalar.bytes()
     }

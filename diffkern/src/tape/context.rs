@@ -6,6 +6,7 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
+use super::ledger::Ledger;
 use super::monitor::Monitor;
 use super::recorder::Recorder;
 use crate::array::AnyArray;
@@ -14,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::forward;
 use crate::kernel::Access;
 use crate::launch::{self, Call};
-use crate::tape::Overwrite;
+use crate::tape::{Overwrite, Recording};
 
 const OBSERVED: u8 = 1;
 const FORWARD: u8 = 2;
@@ -56,6 +57,22 @@ pub(crate) fn mode() -> Mode {
 
 pub(crate) fn set_forward(on: bool) {
     MODE.set(if on { MODE.get() | FORWARD } else { MODE.get() & !FORWARD });
+}
+
+/// What was chosen for the recording that runs.
+pub(crate) fn options() -> Recording {
+    with_ledger(|ledger| ledger.options).unwrap_or_default()
+}
+
+/// Calls `act` with the account of the recording that runs: of the nearest frame that has one.
+fn with_ledger<R>(act: impl FnOnce(&Ledger) -> R) -> Option<R> {
+    STACK.with_borrow(|stack| {
+        let account = |frame: &Frame| {
+            let recorder = frame.recorder.as_ref().map(|recorder| recorder.ledger.clone());
+            recorder.or_else(|| frame.monitor.as_ref().and_then(|monitor| monitor.ledger().cloned()))
+        };
+        stack.iter().rev().find_map(account).map(|ledger| act(&ledger))
+    })
 }
 
 /// Runs `body` inside a frame, and gives the frame back.
@@ -136,10 +153,7 @@ pub(crate) fn after_launch(call: Call<'_>, reads: &[Option<Arc<Buffer>>], second
     });
     if recorded.is_none() {
         // A step that is run only to get to a later one.
-        let _ = with_monitor(|monitor| {
-            monitor.ledger().into_iter().for_each(|ledger| ledger.forward(call.def, seconds));
-            Ok(())
-        });
+        with_ledger(|ledger| ledger.forward(call.def, seconds));
     }
 }
 

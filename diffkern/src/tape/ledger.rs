@@ -7,11 +7,13 @@ use std::sync::Arc;
 use crate::buffer::Buffer;
 use crate::ids::IdMap;
 use crate::kernel::KernelDef;
-use crate::report::{KernelReport, Report, RolloutReport};
+use crate::report::{Graph, KernelReport, Report, RolloutReport, zero_gradients};
+use crate::tape::Recording;
 
 /// Account of one tape and of the steps recorded inside its rollouts.
 #[derive(Default)]
 pub(crate) struct Ledger {
+    pub(crate) options: Recording,
     held: RefCell<Held>,
     work: RefCell<Work>,
 }
@@ -31,6 +33,10 @@ struct Work {
 }
 
 impl Ledger {
+    pub(crate) fn new(options: Recording) -> Ledger {
+        Ledger { options, ..Ledger::default() }
+    }
+
     /// Bytes that the tape keeps alive now.
     pub(crate) fn bytes(&self) -> usize {
         self.held.borrow().now
@@ -75,7 +81,8 @@ impl Ledger {
         }
     }
 
-    pub(crate) fn report(&self, nodes: usize) -> Report {
+    /// `graph` is what was recorded; `leaves` asked for a gradient, and backward started from `losses`.
+    pub(crate) fn report(&self, graph: Graph, leaves: Vec<u64>, losses: Vec<u64>) -> Report {
         let (held, work) = (self.held.borrow(), self.work.borrow());
         let mut kernels: Vec<KernelReport> = work.kernels.values().cloned().collect();
         kernels.sort_by(|a, b| b.total_seconds().total_cmp(&a.total_seconds()).then(a.name.cmp(b.name)));
@@ -83,11 +90,15 @@ impl Ledger {
             launches: kernels.iter().map(|k| k.launches).sum(),
             adjoint_launches: kernels.iter().map(|k| k.adjoint_launches).sum(),
             launches_again: kernels.iter().map(|k| k.launches_again).sum(),
-            nodes,
+            nodes: graph.entries.len(),
             bytes_kept: held.now,
             peak_bytes: held.peak,
             kernels,
             rollouts: work.rollouts.clone(),
+            zero_gradients: zero_gradients(&graph, &leaves, &losses),
+            graph,
+            leaves,
+            losses,
         }
     }
 }

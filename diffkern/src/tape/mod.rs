@@ -3,27 +3,33 @@
 mod again;
 mod bars;
 pub(crate) mod context;
+mod finite;
 mod ledger;
 pub(crate) mod monitor;
 mod node;
 mod recorder;
+mod recording;
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 pub(crate) use again::Again;
 pub use again::recompute;
 pub(crate) use bars::{Bars, Shape};
 pub(crate) use context::Frame;
+pub(crate) use finite::Watch;
 pub(crate) use ledger::{Kept, Ledger};
 pub(crate) use node::{Node, Replay};
 pub(crate) use recorder::Recorder;
+pub use recording::Recording;
 
 use crate::array::{AnyArray, Array};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::ids::{IdMap, IdSet};
 use crate::kernel::ScalarTy;
-use crate::report::Report;
+use crate::report::{Graph, Report};
+use crate::trace;
 
 /// What happens when a launch overwrites a value that the tape needs for a gradient.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,6 +49,8 @@ pub struct Tape {
     leaves: IdMap<AnyArray>,
     tracked: IdSet,
     ledger: Rc<Ledger>,
+    /// What the last `backward` started from.
+    losses: RefCell<Vec<u64>>,
 }
 
 impl std::fmt::Debug for Tape {
@@ -52,6 +60,10 @@ impl std::fmt::Debug for Tape {
 }
 
 impl Tape {
+    fn new(nodes: Vec<Node>, leaves: IdMap<AnyArray>, tracked: IdSet, ledger: Rc<Ledger>) -> Tape {
+        Tape { nodes, leaves, tracked, ledger, losses: RefCell::default() }
+    }
+
     /// Runs `program` and records its launches.
     ///
     /// # Errors
@@ -76,22 +88,7 @@ impl Tape {
         overwrite: Overwrite,
         program: impl FnOnce() -> Result<R, E>,
     ) -> Result<(Tape, R), E> {
-        let refuse = |reason: &str| Err(Error::Tape(reason.to_owned()).into());
-        if context::is_recording() {
-            return refuse("this thread records already; record both programs on one tape");
-        }
-        if context::is_stepping() {
-            return refuse("a step of a rollout cannot record; record around the rollout");
-        }
-        if context::mode().forward() {
-            return refuse("`jvp` cannot be recorded; call `jvp` and `Tape::record` one after the other");
-        }
-        let ledger = Rc::new(Ledger::default());
-        let frame = Frame { recorder: Some(Recorder::new(ledger.clone(), overwrite)), monitor: None };
-        let (result, frame) = context::within(frame, program);
-        let result = result?;
-        let (nodes, leaves, tracked) = frame.recorder.map(Recorder::into_parts).unwrap_or_default();
-        Ok((Tape { nodes, leaves, tracked, ledger }, result))
+        Recording::new().overwrite(overwrite).record_with(program)
     }
 
     /// Adds the gradient of `loss`, an array of one element, to the [`Array::grad`] of all arrays that asked for it.
@@ -121,6 +118,8 @@ impl Tape {
         if context::is_recording() || context::is_stepping() {
             return Err(Error::Tape("`backward` inside a recording; leave `Tape::record` first".to_owned()));
         }
+        let _span = trace::backward("backward", self.nodes.len());
+        *self.losses.borrow_mut() = seeds.iter().map(|(output, _)| output.id()).collect();
         let mut bars = Bars::new(&self.ledger);
         for (output, seed) in seeds {
             self.check_seed(output, seed)?;
@@ -154,7 +153,10 @@ impl Tape {
 
     /// What the tape did and what it costs.
     pub fn report(&self) -> Report {
-        self.ledger.report(self.nodes.len())
+        let graph = Graph { entries: self.nodes.iter().filter_map(Node::describe).collect() };
+        let mut leaves: Vec<u64> = self.leaves.keys().copied().collect();
+        leaves.sort_unstable();
+        self.ledger.report(graph, leaves, self.losses.borrow().clone())
     }
 }
 

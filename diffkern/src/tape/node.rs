@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use super::again::{Rerun, Source};
 use super::bars::{Bars, Shape};
+use super::finite::Watch;
 use super::ledger::Kept;
 use crate::backend::{self, LaunchArg, Which};
 use crate::buffer::Buffer;
@@ -13,6 +14,9 @@ use crate::device::Device;
 use crate::domain::Domain;
 use crate::error::Result;
 use crate::kernel::{Access, KernelDef, Native};
+use crate::launch::access;
+use crate::report::{Entry, Use, passes};
+use crate::trace;
 
 /// One recorded operation.
 pub(crate) enum Node {
@@ -29,6 +33,8 @@ pub(crate) enum Node {
         retire: bool,
     },
     Rollout(Box<dyn Replay>),
+    /// A launch that reads something with a gradient and writes only integers.
+    Detour(Detour),
     /// A launch that is run again where its results are needed: only after this place.
     Again(Weak<Rerun>),
 }
@@ -40,6 +46,16 @@ pub(crate) trait Replay {
 
     /// Shows arrays as [`Node::visit`] does.
     fn visit(&self, see: &mut dyn FnMut(&Shape, Option<&Kept>));
+
+    /// What it is in a graph.
+    fn describe(&self) -> Entry;
+}
+
+/// A launch where every derivative ends.
+pub(crate) struct Detour {
+    pub(crate) def: &'static KernelDef,
+    pub(crate) domain: Domain,
+    pub(crate) arrays: Vec<(usize, Shape)>,
 }
 
 /// A recorded launch.
@@ -87,6 +103,7 @@ impl Node {
                 Ok(())
             }
             Node::Rollout(replay) => replay.backward(bars),
+            Node::Detour(_) => Ok(()),
             Node::Again(launch) => {
                 if let Some(launch) = launch.upgrade() {
                     launch.forget();
@@ -105,6 +122,7 @@ impl Node {
                 .arrays()
                 .filter(|array| array.tracked || array.kept.is_some())
                 .for_each(|array| see(&array.shape, array.kept.as_ref().and_then(Source::kept))),
+            Node::Detour(_) => {}
             Node::Overwrite { to, .. } => see(to, None),
             Node::Copy { to, from, .. } => from.iter().chain([to]).for_each(|shape| see(shape, None)),
             Node::Rollout(replay) => replay.visit(see),
@@ -115,6 +133,44 @@ impl Node {
             }
         }
     }
+}
+
+impl Node {
+    /// What it is in a graph; nothing, when it is only there for another one.
+    pub(crate) fn describe(&self) -> Option<Entry> {
+        Some(match self {
+            Node::Launch(launch) => {
+                let arrays = launch.args.iter().enumerate().filter_map(|(slot, arg)| match arg {
+                    KeptArg::Array(array) => Some((slot, &array.shape)),
+                    KeptArg::Scalar(_) => None,
+                });
+                describe(launch.def, launch.domain, arrays)
+            }
+            Node::Detour(Detour { def, domain, arrays }) => {
+                describe(def, *domain, arrays.iter().map(|(slot, shape)| (*slot, shape)))
+            }
+            Node::Overwrite { to, .. } => Entry::Write { to: to.part() },
+            Node::Copy { to, from, .. } => Entry::Copy { to: to.part(), from: from.as_ref().map(Shape::part) },
+            Node::Rollout(replay) => replay.describe(),
+            Node::Again(_) => return None,
+        })
+    }
+}
+
+fn describe<'a>(def: &'static KernelDef, domain: Domain, arrays: impl Iterator<Item = (usize, &'a Shape)>) -> Entry {
+    let passes = passes(def);
+    let arrays = arrays.filter_map(|(slot, shape)| {
+        let param = def.primal.params.get(slot)?;
+        let access = access(param);
+        Some(Use {
+            param: param.name,
+            part: shape.part(),
+            read: matches!(access, Access::Read | Access::Update),
+            written: access.writes(),
+            passes: passes.get(slot).copied().unwrap_or(false),
+        })
+    });
+    Entry::Launch { kernel: def.name, file: def.file, line: def.line, domain: domain.dims(), arrays: arrays.collect() }
 }
 
 fn retire_if(retire: bool, shape: &Shape, bars: &mut Bars) {
@@ -154,19 +210,44 @@ impl LaunchNode {
         // What ends here is dropped after the launch, so what is taken out of it need not be cleared.
         targets.iter().filter(|t| t.array.retire).filter_map(|t| t.buffer.as_ref()).for_each(|b| b.set_last_use());
         args.extend(targets.iter().map(|t| part(&t.array.shape, t.buffer.as_deref())));
+        let options = bars.ledger.options;
+        let watch = if options.check_finite { Some(self.watch(&contents, &targets)?) } else { None };
+        if options.timed {
+            self.device.wait()?;
+        }
+        let _span = trace::launch(self.def.name, "adjoint", self.domain);
         let start = Instant::now();
         let program = (self.def, Which::Adjoint, self.native.adjoint);
         backend::run(&self.device, program, self.native.scalar, self.domain, &args)?;
         if let Some(clear) = self.native.clear {
             backend::run(&self.device, (self.def, Which::Clear, clear), self.native.scalar, self.domain, &args)?;
         }
+        if options.timed {
+            self.device.wait()?;
+        }
         bars.ledger.backward(self.def, start.elapsed().as_secs_f64());
+        if let Some(watch) = watch {
+            let written: Vec<_> = targets.iter().filter_map(|t| t.buffer.clone()).collect();
+            watch.check(&|place| written.get(place).cloned())?;
+        }
         for target in targets.iter().filter(|t| t.apart) {
             if let Some(buffer) = &target.buffer {
                 bars.add_part(&target.array.shape, buffer, target.array.shape.byte_range().0)?;
             }
         }
         Ok(())
+    }
+
+    fn watch(&self, contents: &[Option<Arc<Buffer>>], targets: &[Target<'_>]) -> Result<Watch> {
+        let read = self.args.iter().zip(contents).enumerate().filter_map(|(slot, pair)| match pair {
+            (KeptArg::Array(array), Some(buffer)) => Some((slot, &array.shape, buffer)),
+            _ => None,
+        });
+        let bars = targets
+            .iter()
+            .enumerate()
+            .filter_map(|(k, target)| Some((self.args.len() + k, &target.array.shape, target.buffer.as_ref()?)));
+        Watch::adjoint(self.def, read, bars)
     }
 
     /// By slot, what the adjoint reads.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::again::{Again, Reruns, Source};
 use super::bars::Shape;
 use super::ledger::Ledger;
-use super::node::{KeptArg, KeptArray, LaunchNode, Node};
+use super::node::{Detour, KeptArg, KeptArray, LaunchNode, Node};
 use crate::array::AnyArray;
 use crate::backend::LaunchArg;
 use crate::buffer::Buffer;
@@ -123,7 +123,12 @@ impl Recorder {
             active |= self.is_tracked(array, around);
             writes_real |= access.writes() && array.is_real();
         }
-        if !active || !writes_real {
+        if !active {
+            return;
+        }
+        if !writes_real {
+            let arrays = call.arrays().map(|(slot, array, _)| (slot, Shape::of(array))).collect();
+            self.nodes.push(Node::Detour(Detour { def: call.def, domain: call.domain, arrays }));
             return;
         }
         let keeps = call.def.adjoint.params;

@@ -45,6 +45,8 @@ pub(crate) trait Queue: Send + Sync {
     fn launch(&self, call: Call<'_>) -> Result<(), String>;
     /// Sends everything to the device; an error of anything before.
     fn flush(&self) -> Result<(), String>;
+    /// Waits until everything before is done.
+    fn sync(&self) -> Result<(), String>;
     fn properties(&self) -> &DeviceProperties;
 }
 
@@ -102,6 +104,10 @@ impl<R: Runtime> Queue for Client<R> {
             Ok(Err(e)) => Err(brief(&format!("{e:?}"))),
             Err(e) => Err(e),
         }
+    }
+
+    fn sync(&self) -> Result<(), String> {
+        guarded(|| cubecl::future::block_on(self.0.sync()))?.map_err(|e| brief(&format!("{e:?}")))
     }
 
     fn properties(&self) -> &DeviceProperties {

@@ -203,6 +203,12 @@ impl CubeDevice {
         self.settle_alone()
     }
 
+    /// Waits until everything launched so far is done.
+    pub fn wait(&self) -> Result<()> {
+        self.settle()?;
+        self.queue().sync().map_err(|e| self.error(e))
+    }
+
     /// [`CubeDevice::settle`] for the holder of the gate.
     fn settle_alone(&self) -> Result<()> {
         let flushed = self.queue().flush();

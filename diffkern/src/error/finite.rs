@@ -1,0 +1,95 @@
+//! The first value that is not finite.
+
+use std::fmt;
+
+/// Where a NaN or an infinity was found first, and where it comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NotFinite {
+    /// Name of the kernel that wrote it.
+    pub kernel: &'static str,
+    /// Source file of the kernel.
+    pub file: &'static str,
+    /// Line of the first statement that writes to the parameter (in an adjoint, that it belongs to), or of the kernel.
+    pub line: u32,
+    /// The adjoint of the kernel wrote it, to the adjoint of the array.
+    pub adjoint: bool,
+    /// Name of the parameter.
+    pub param: &'static str,
+    /// Identity of the array.
+    pub array: u64,
+    /// Number of the element, within the view that was passed.
+    pub element: usize,
+    /// Number of the component within the element.
+    pub component: usize,
+    /// Components of an element.
+    pub components: usize,
+    /// NaN or an infinity.
+    pub value: f64,
+    /// Steps of the rollouts in which that happened, the outermost first; empty outside rollouts.
+    pub steps: Vec<usize>,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// Where a value that is not finite comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Origin {
+    /// It arises in this launch: everything that the launch read is finite.
+    Here,
+    /// The launch read a value that was not finite and that no launch under observation wrote: it came in by an input, or
+    /// by an element that nothing has written.
+    Input {
+        /// Name of the parameter.
+        param: &'static str,
+        /// Identity of the array.
+        array: u64,
+        /// It is the adjoint of the array: a seed that is not finite.
+        adjoint: bool,
+        /// Number of the element, within the view that was passed.
+        element: usize,
+        /// Number of the component within the element.
+        component: usize,
+        /// NaN or an infinity.
+        value: f64,
+    },
+}
+
+struct Place(usize, usize, usize);
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Place(element, component, components) = self;
+        match components {
+            1 => write!(f, "element {element}"),
+            _ => write!(f, "component {component} of element {element}"),
+        }
+    }
+}
+
+impl fmt::Display for NotFinite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (depth, step) in self.steps.iter().enumerate() {
+            write!(f, "{}step {step}", if depth == 0 { "" } else { ", inside it " })?;
+        }
+        if !self.steps.is_empty() {
+            f.write_str(": ")?;
+        }
+        let of = if self.adjoint { "the adjoint of " } else { "" };
+        let place = Place(self.element, self.component, self.components);
+        write!(
+            f,
+            "{of}kernel `{}` ({}:{}) gives {} for {place} of {of}`{}` (array {}); ",
+            self.kernel, self.file, self.line, self.value, self.param, self.array
+        )?;
+        match self.origin {
+            Origin::Here => f.write_str("it arises here: everything that it read is finite"),
+            Origin::Input { param, array, adjoint, element, component, value } => write!(
+                f,
+                "it came in from outside: {place} of {of}`{param}` (array {array}) is {value}, which no launch under \
+                 observation wrote",
+                of = if adjoint { "the adjoint of " } else { "" },
+                place = Place(element, component, if component > 0 { 2 } else { 1 }),
+            ),
+        }
+    }
+}
