@@ -164,6 +164,44 @@ impl Device {
         }
     }
 
+    /// Whether the same launches give the same bits in each run. Always so on the CPU; on a GPU as chosen by
+    /// [`Device::set_deterministic`].
+    pub fn is_deterministic(&self) -> bool {
+        match self.kind() {
+            Kind::Cpu => true,
+            #[cfg(feature = "cubecl")]
+            Kind::Cube(cube) => cube.is_deterministic(),
+        }
+    }
+
+    /// Programs that a GPU has been asked to run so far (with those that copy, clear and add up arrays), and how often the
+    /// host has waited for it. Of the CPU, where there is no queue, both are 0.
+    pub fn queued(&self) -> (u64, u64) {
+        match self.kind() {
+            Kind::Cpu => (0, 0),
+            #[cfg(feature = "cubecl")]
+            Kind::Cube(cube) => {
+                use std::sync::atomic::Ordering::Relaxed;
+                (cube.work.launches.load(Relaxed), cube.work.waits.load(Relaxed))
+            }
+        }
+    }
+
+    /// Chooses for launches from now on, through all handles, whether sums on a GPU have the same bits in each run. Where
+    /// threads add reals to elements of their choice, atomic additions round in an order that nobody controls; instead,
+    /// a fixed number of threads then adds into copies, which are added up in order. That takes up to 64 MiB for each
+    /// array added to, two more launches, and fewer threads, so it is slower. `f64` can be added so where a device has
+    /// no atomic addition of it. Nothing changes on the CPU.
+    pub fn set_deterministic(&self, on: bool) {
+        match self.kind() {
+            Kind::Cpu => {
+                let _ = on;
+            }
+            #[cfg(feature = "cubecl")]
+            Kind::Cube(cube) => cube.set_deterministic(on),
+        }
+    }
+
     /// Bytes in live arrays, tapes and snapshots on this device.
     pub fn bytes_live(&self) -> usize {
         self.0.pool.live()

@@ -15,6 +15,9 @@ use train::video::Depth;
 pub(super) struct Cli {
     #[command(subcommand)]
     pub(super) command: Option<Command>,
+    /// Write when each launch, transfer and checkpoint ran, for ui.perfetto.dev or chrome://tracing.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(super) trace: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -4,6 +4,7 @@ mod args;
 mod screen;
 mod signals;
 mod table;
+mod trace;
 
 use anyhow::Result;
 use args::{Cli, Command, IdentifyArgs};
@@ -49,7 +50,14 @@ fn fail(message: &str, code: u8) -> ExitCode {
 }
 
 fn command(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
-    match cli.command {
+    let trace = cli.trace.as_deref().map(trace::Trace::start).transpose()?;
+    let code = dispatch(cli.command, interrupt)?;
+    trace.map_or(Ok(()), trace::Trace::finish)?;
+    Ok(code)
+}
+
+fn dispatch(command: Option<Command>, interrupt: &Interrupt) -> Result<u8> {
+    match command {
         None => sample(interrupt),
         Some(Command::Identify(args)) => identify_args(&args, interrupt),
         Some(Command::Simulate(args)) => job(args.job(), interrupt),

@@ -30,6 +30,7 @@ impl Kernel {
         let target = special.target;
         hash.write(&[target.double, target.atomic_add, target.exact_math].map(u8::from));
         special.bound.iter().for_each(|b| hash.write(&b.map_or(0, |slot| slot as u32 + 1).to_le_bytes()));
+        special.copied.iter().for_each(|&copied| hash.write(&[u8::from(copied)]));
         for value in &special.comptime {
             hash.write(&[u8::from(value.is_some())]);
             hash.write(&value.unwrap_or(0).to_le_bytes());
@@ -37,6 +38,10 @@ impl Kernel {
         let kernel = Self { program, special: Arc::new(special), width, identity: hash.0 };
         let (_, layout) = kernel.build()?;
         Ok((kernel, layout))
+    }
+
+    pub fn special(&self) -> &Special {
+        &self.special
     }
 
     pub fn target(&self) -> super::build::Target {

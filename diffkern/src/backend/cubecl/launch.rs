@@ -42,12 +42,16 @@ pub(super) struct Plan {
 pub(super) type Args<'a, 'b> = &'a [LaunchArg<'b, CubeBuffer>];
 
 /// Threads of one launch and the scratch memory they need.
-struct Split {
+pub(super) struct Split {
     /// Scratch scalars per thread: of integers, of reals.
     words: [u64; 2],
     /// First scalar and number of slots, per stack.
     stacks: Vec<(u32, u32)>,
-    threads: u32,
+    pub(super) threads: u32,
+    /// Positions of the domain.
+    pub(super) total: u32,
+    /// Positions of a thread and of all, where additions are ordered.
+    pub(super) ordered: Option<(u32, u32)>,
 }
 
 impl CubeDevice {
@@ -74,8 +78,13 @@ impl CubeDevice {
             }
         }
         let plan = self.plan(program, scalar, args).map_err(failed)?;
-        let split = self.split(program, &plan, dims, args).map_err(failed)?;
-        let run = || self.run(program, scalar, &plan, &split, dims, args);
+        let copied = &plan.kernel.special().copied;
+        let mut split = self.split(program, &plan, dims, args).map_err(failed)?;
+        let copies = match copied.contains(&true) {
+            true => self.copies(program, scalar, copied, &mut split, args)?,
+            false => Vec::new(),
+        };
+        let run = || self.run(program, scalar, &plan, &split, dims, args, &copies);
         let done = if plan.proven.load(Ordering::Relaxed) {
             let _shared = GATE.read().unwrap_or_else(PoisonError::into_inner);
             self.remember(name);
@@ -91,6 +100,9 @@ impl CubeDevice {
             return Err(failed(reason));
         }
         plan.proven.store(true, Ordering::Relaxed);
+        for (slot, copies) in &copies {
+            self.add_up(scalar, copies, split.threads, &args[*slot])?;
+        }
         if plan.flag.is_some() {
             let mut flagged = lock(&self.flagged);
             if !flagged.iter().any(|other| Arc::ptr_eq(other, &plan)) {
@@ -106,6 +118,7 @@ impl CubeDevice {
         let mut exceeded = None;
         for plan in flagged {
             let Some(flag) = &plan.flag else { continue };
+            self.work.waits.fetch_add(1, Ordering::Relaxed);
             let word = self.queue().read(lock(flag).clone()).map_err(|e| self.error(e))?;
             let line = word.first_chunk().map_or(0, |word| u32::from_ne_bytes(*word));
             if line != 0 {
@@ -129,10 +142,11 @@ impl CubeDevice {
         let linked = Linked::of(program)?;
         let target =
             Target { double: scalar == ScalarTy::F64, atomic_add: self.atomic_add, exact_math: self.opened.exact_math };
-        let bound = (0..args.len()).map(|slot| sharing(program, args, slot)).collect();
+        let bound: Vec<_> = (0..args.len()).map(|slot| sharing(program, args, slot)).collect();
+        let copied = if self.is_deterministic() { super::ordered::copied(program, &bound) } else { Vec::new() };
         let fixed = |param: &ParamKind| matches!(param, ParamKind::Scalar { comptime: true, .. });
         let comptime = program.params.iter().zip(args).map(|(p, arg)| fixed(&p.kind).then(|| bits(arg)).flatten());
-        let key = (linked.hash, Special { target, bound, comptime: comptime.collect() });
+        let key = (linked.hash, Special { target, bound, copied, comptime: comptime.collect() });
         if let Some(plan) = lock(&self.plans).get(&key) {
             return Ok(plan.clone());
         }
@@ -157,7 +171,8 @@ impl CubeDevice {
     /// How many threads a launch can have, given the stacks' actual lengths.
     fn split(&self, program: &Program, plan: &Plan, dims: [u32; 3], args: Args<'_, '_>) -> Result<Split, String> {
         let total = dims.iter().map(|&d| u64::from(d)).product::<u64>();
-        let mut split = Split { words: [0; 2], stacks: vec![], threads: total as u32 };
+        let mut split =
+            Split { words: [0; 2], stacks: vec![], threads: total as u32, total: total as u32, ordered: None };
         if plan.layout.stacks.is_empty() {
             return Ok(split);
         }
@@ -202,9 +217,12 @@ impl CubeDevice {
         split: &Split,
         dims: [u32; 3],
         args: Args<'_, '_>,
+        copies: &[(usize, CubeBuffer)],
     ) -> Result<(), String> {
         let real = storage(scalar);
         let total = dims.iter().map(|&d| u64::from(d)).product::<u64>();
+        // Where additions are ordered, one launch has all positions.
+        let total = split.ordered.map_or(total, |_| u64::from(split.threads));
         let mut buffers = vec![];
         for &slot in &plan.layout.arrays {
             let (Some(LaunchArg::Buffer { buffer, len, elem, .. }), Some(param)) =
@@ -220,6 +238,10 @@ impl CubeDevice {
                 return Err(format!("parameter `{}`: elements {elem:?} where {declared:?} are needed", param.name));
             }
             let ty = if declared.is_real() { real } else { U32 };
+            if let Some((_, copy)) = copies.iter().find(|(copied, _)| *copied == slot) {
+                buffers.push((copy.handle(), ty, copy.bytes / ty.size()));
+                continue;
+            }
             buffers.push(match len {
                 0 => (self.zeros.clone(), ty, 128 / ty.size()),
                 _ => (buffer.handle(), ty, buffer.bytes / ty.size()),
@@ -244,6 +266,7 @@ impl CubeDevice {
             let count = u64::from(threads).min(total - first) as u32;
             let words = words(program, real, split, dims, (first as u32, count), args);
             let cubes = cubes(count.div_ceil(plan.kernel.width));
+            self.work.launches.fetch_add(1, Ordering::Relaxed);
             self.queue().launch(Call { kernel: &plan.kernel, cubes, buffers: buffers.clone(), words: &words })?;
             first += u64::from(count);
         }
@@ -274,6 +297,7 @@ fn words(
     args: Args<'_, '_>,
 ) -> Vec<Word> {
     let mut words: Vec<Word> = [0, dims[0], dims[1], dims[2], first, count].into_iter().map(word).collect();
+    words.extend(split.ordered.into_iter().flat_map(|(each, total)| [word(each), word(total)]));
     for (param, arg) in program.params.iter().zip(args) {
         match (param.kind, arg) {
             (ParamKind::Scalar { comptime: true, .. }, _) => {}

@@ -10,10 +10,13 @@ mod kernel;
 mod launch;
 mod link;
 mod open;
+mod ordered;
+mod stock;
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cubecl::ir::features::AtomicUsage;
@@ -31,6 +34,10 @@ pub(crate) struct CubeDevice {
     opened: open::Opened,
     properties: Arc<DeviceProperties>,
     atomic_add: bool,
+    pub(crate) work: Work,
+    stock: Mutex<stock::Stock>,
+    /// Sums do not depend on the order in which threads run.
+    deterministic: AtomicBool,
     plans: Mutex<HashMap<launch::PlanKey, Arc<launch::Plan>>>,
     /// Plans launched since the last read that may report an exceeded bound.
     flagged: Mutex<Vec<Arc<launch::Plan>>>,
@@ -40,6 +47,14 @@ pub(crate) struct CubeDevice {
     recent: Mutex<Vec<String>>,
     /// Why no read can be trusted any more.
     broken: Mutex<Option<String>>,
+}
+
+/// What a device has been asked to do so far.
+#[derive(Default)]
+pub(crate) struct Work {
+    pub launches: AtomicU64,
+    /// Waits of the host for the device.
+    pub waits: AtomicU64,
 }
 
 /// Memory on a GPU.
@@ -74,6 +89,9 @@ impl CubeDevice {
             opened,
             properties,
             atomic_add,
+            work: Work::default(),
+            stock: Mutex::default(),
+            deterministic: AtomicBool::new(false),
             plans: Mutex::default(),
             flagged: Mutex::default(),
             zeros,
@@ -100,6 +118,16 @@ impl CubeDevice {
         self.opened.double
     }
 
+    /// Whether sums have the same bits in each run.
+    pub fn is_deterministic(&self) -> bool {
+        self.deterministic.load(Ordering::Relaxed)
+    }
+
+    /// Makes sums have the same bits in each run, or not.
+    pub fn set_deterministic(&self, on: bool) {
+        self.deterministic.store(on, Ordering::Relaxed);
+    }
+
     /// Most buffers of one kernel.
     pub fn max_bindings(&self) -> usize {
         self.properties.hardware.max_bindings as usize
@@ -119,6 +147,9 @@ impl CubeDevice {
         if bytes > self.max_bytes() {
             let reason = format!("one array can have {} here; split it, or use the cpu device", self.max_bytes());
             return Err(Error::Memory { device: self.name.to_owned(), bytes, reason });
+        }
+        if zero && let Some(handle) = self.stocked(bytes)? {
+            return Ok(CubeBuffer { handle: Mutex::new(handle), bytes, poison: Mutex::default() });
         }
         let handle = self.queue().empty(bytes.max(16)).map_err(|e| self.error(e))?;
         let buffer = CubeBuffer { handle: Mutex::new(handle), bytes, poison: Mutex::default() };
@@ -154,6 +185,7 @@ impl CubeDevice {
         self.check(from)?;
         self.settle()?;
         self.check_bounds()?;
+        self.work.waits.fetch_add(1, Ordering::Relaxed);
         let end = from.handle().size_in_used() - (at + data.len()) as u64;
         let part = from.handle().offset_start(at as u64).offset_end(end);
         let bytes = self.queue().read(part).map_err(|e| self.error(e))?;
@@ -206,6 +238,7 @@ impl CubeDevice {
     /// Waits until everything launched so far is done.
     pub fn wait(&self) -> Result<()> {
         self.settle()?;
+        self.work.waits.fetch_add(1, Ordering::Relaxed);
         self.queue().sync().map_err(|e| self.error(e))
     }
 

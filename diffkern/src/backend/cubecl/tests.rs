@@ -12,7 +12,7 @@ mod limits;
 
 /// The device under test; `None` where there is none, and the test has nothing to say. One that is named in
 /// `DIFFKERN_TEST_DEVICES` has to be there.
-fn device() -> Option<&'static CubeDevice> {
+pub(super) fn device() -> Option<&'static CubeDevice> {
     use std::sync::OnceLock;
     static DEVICE: OnceLock<Option<CubeDevice>> = OnceLock::new();
     DEVICE
@@ -34,10 +34,14 @@ fn again(device: &CubeDevice) -> CubeDevice {
         opened: device.opened.clone(),
         properties: device.properties.clone(),
         atomic_add: device.atomic_add,
+        deterministic: std::sync::atomic::AtomicBool::new(false),
+        work: Default::default(),
+        stock: Mutex::default(),
         plans: Mutex::default(),
         zeros: device.zeros.clone(),
         recent: Mutex::default(),
         broken: Mutex::default(),
+        flagged: Mutex::default(),
     }
 }
 
@@ -101,7 +105,7 @@ fn words(device: &CubeDevice, values: &[u32]) -> CubeBuffer {
     buffer
 }
 
-fn read_words(device: &CubeDevice, buffer: &CubeBuffer) -> Vec<u32> {
+pub(super) fn read_words(device: &CubeDevice, buffer: &CubeBuffer) -> Vec<u32> {
     let mut data = vec![0; buffer.bytes];
     device.download(buffer, 0, &mut data).unwrap();
     data.as_chunks::<4>().0.iter().map(|&b| u32::from_ne_bytes(b)).collect()

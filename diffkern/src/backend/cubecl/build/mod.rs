@@ -29,6 +29,9 @@ pub(crate) struct Special {
     /// By slot, whether an array is bound, and the first slot whose buffer it shares when both are added to: two
     /// bindings of one buffer are a race within a thread, since compilers take them for different memory.
     pub bound: Vec<Option<Slot>>,
+    /// By slot, whether each thread adds into a copy of its own, which are added up in order afterwards; empty where
+    /// additions are atomic.
+    pub copied: Vec<bool>,
     /// By slot, bits of the scalars that are fixed.
     pub comptime: Vec<Option<u64>>,
 }
@@ -180,6 +183,16 @@ pub(crate) fn build(
     // Scalars first, then buffers: the launcher follows this order.
     let [zero, nx, ny, nz, first, threads] = [(); 6].map(|()| *e.kernel.scalar(U32));
     e.zero_bits = Some(zero);
+    let ordered = special.copied.contains(&true).then(|| [(); 2].map(|()| *e.kernel.scalar(U32)));
+
+    // Cubes are folded into two dimensions.
+    let [x, y, count, unit, width] = [Cube::CubePosX, Cube::CubePosY, Cube::CubeCountX, Cube::UnitPosX, Cube::CubeDimX]
+        .map(|b| Variable::builtin(b, U32));
+    let row = e.mul(y, count);
+    let cube = e.add(row, x);
+    let cube = e.mul(cube, width);
+    let thread = e.add(cube, unit);
+
     let mut roots = vec![];
     for (slot, param) in program.func.params.iter().enumerate() {
         roots.push(match &param.kind {
@@ -197,6 +210,15 @@ pub(crate) fn build(
                     Some(first) => {
                         let base = *e.kernel.scalar(U32);
                         let shared = roots.get(first).copied().flatten().and_then(|r: Root| r.memory);
+                        if special.copied.get(slot) == Some(&true) {
+                            // A copy per thread, which nobody else touches.
+                            layout.arrays.push(slot);
+                            let stride = e.mul(len, e.u32(elem.components() as u32));
+                            let base = e.mul(thread, stride);
+                            let memory = Some(bind(&mut e, base, scalar, *access, true)?);
+                            roots.push(Some(Root { memory, len, components: elem.components(), scalar }));
+                            continue;
+                        }
                         let owned = *owned && special.bound.iter().filter(|b| **b == Some(first)).count() == 1;
                         Some(match shared {
                             Some(shared) => Memory { base, ..shared },
@@ -212,18 +234,11 @@ pub(crate) fn build(
         });
     }
 
-    // Cubes are folded into two dimensions.
-    let [x, y, count, unit, width] = [Cube::CubePosX, Cube::CubePosY, Cube::CubeCountX, Cube::UnitPosX, Cube::CubeDimX]
-        .map(|b| Variable::builtin(b, U32));
-    let row = e.mul(y, count);
-    let cube = e.add(row, x);
-    let cube = e.mul(cube, width);
-    let thread = e.add(cube, unit);
     let pos = e.add(thread, first);
     let inside = e.cmp(Cmp::Lt, thread, threads);
     let mut builder =
         Builder { e, roots, layout, scratch: [None; 2], flag: None, pos, dims: [nx, ny, nz], thread, threads };
-    builder.guarded(inside, &mut frame)?;
+    builder.guarded(inside, ordered, &mut frame)?;
     if builder.e.blocks > MAX_BLOCKS {
         return Err(format!(
             "{} branches and loops, of which a GPU's compiler takes {MAX_BLOCKS}; split the kernel, or use the cpu device",
@@ -291,10 +306,29 @@ fn bind(e: &mut Emit, base: Variable, scalar: StorageType, access: Access, owned
 }
 
 impl Builder {
-    /// The body, for threads inside the domain.
-    fn guarded<'p>(&mut self, inside: Variable, frame: &mut Frame<'p>) -> Result<(), String> {
+    /// The body, for threads inside the domain: for one position, or, where additions are `ordered`, for so many
+    /// positions one after the other, of a total.
+    fn guarded<'p>(
+        &mut self,
+        inside: Variable,
+        ordered: Option<[Variable; 2]>,
+        frame: &mut Frame<'p>,
+    ) -> Result<(), String> {
         let parent = self.e.enter();
-        let done = self.block(frame, &frame.program.func.body);
+        let done = match ordered {
+            None => self.block(frame, &frame.program.func.body),
+            Some([each, total]) => {
+                let lo = self.e.mul(self.thread, each);
+                let hi = self.e.add(lo, each);
+                let over = self.e.cmp(Cmp::Gt, hi, total);
+                let hi = self.e.select(over, total, hi);
+                let (outer, i, position) = self.e.begin_loop(lo.ty);
+                self.pos = position;
+                let done = self.block(frame, &frame.program.func.body);
+                self.e.end_loop(outer, i, (lo, hi));
+                done
+            }
+        };
         let scope = self.e.leave(parent);
         self.e.when(inside, scope);
         done

@@ -42,7 +42,7 @@ fn f64_is_not_added_by_halves_where_there_is_no_atomic_addition() {
     let text = "fn add\narray 0 add real y\nbody\n%0 : usize = const 0\n%1 : real = const 2\nadd 0 %0 %1 @1\n";
     let kernel = |double, atomic_add| {
         let target = Target { double, atomic_add, exact_math: true };
-        let special = Special { target, bound: vec![Some(0)], comptime: vec![None] };
+        let special = Special { target, bound: vec![Some(0)], copied: vec![], comptime: vec![None] };
         kernel::Kernel::new(link::Linked::of(program(text)).unwrap(), special, 64).map(|_| ())
     };
     assert!(kernel(true, false).unwrap_err().contains("f64"));
