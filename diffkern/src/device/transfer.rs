@@ -35,7 +35,7 @@ impl Device {
                 let target = host_mut(to, target)?;
                 match pattern.iter().all(|&b| b == 0) {
                     true => target.fill(0),
-                    false => target.chunks_exact_mut(pattern.len()).for_each(|c| c.copy_from_slice(pattern)),
+                    false => repeat(target, pattern),
                 }
                 Ok(())
             }
@@ -111,6 +111,17 @@ impl Device {
                 cube.launch(&ACCUMULATE, ty, (len as usize).into(), &args)
             }
         }
+    }
+}
+
+/// Fills with copies of `pattern`, doubling what is there.
+fn repeat(target: &mut [u8], pattern: &[u8]) {
+    let mut done = pattern.len().min(target.len());
+    target[..done].copy_from_slice(&pattern[..done]);
+    while done > 0 && done < target.len() {
+        let more = done.min(target.len() - done);
+        target.copy_within(..more, done);
+        done += more;
     }
 }
 
