@@ -38,6 +38,7 @@ pub fn form(primal: &Func, form: Form, path: &Path, errors: &Diagnostics) -> Opt
         types: Vec::new(),
         stacks: 0,
         callees: vec![path.clone()],
+        laws: Vec::new(),
     };
     let mut args = Vec::new();
     let mut real = Vec::new();

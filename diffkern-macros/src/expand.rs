@@ -19,6 +19,11 @@ pub fn expand(args: TokenStream, item: TokenStream, kind: FuncKind) -> TokenStre
     let errors = Diagnostics::default();
     let attribute = attribute::attribute(args, kind, &errors);
     let sig = parse::signature(&item, kind, &errors);
+    if let (Some(path), Some(sig)) = (attribute.vjp.as_ref().or(attribute.jvp.as_ref()), &sig)
+        && !sig.laws.is_empty()
+    {
+        errors.at(path, "a function with a law among its type parameters has no derivative by hand; give the law's methods one");
+    }
     let forms = sig.as_ref().map(|sig| forms(lower::lower(&item, sig, kind, &errors), &attribute, &errors));
     match (errors.finish(), sig, forms) {
         (Ok(()), Some(sig), Some(Some(forms))) => match kind {

@@ -120,6 +120,8 @@ pub struct Func {
     pub stacks: u32,
     /// Paths of the device functions called, by [`StmtKind::Call::callee`].
     pub callees: Vec<syn::Path>,
+    /// Type parameters (and `Self`) whose methods are device functions.
+    pub laws: Vec<String>,
 }
 
 impl Func {

@@ -21,6 +21,7 @@ mod gradient_tests;
 #[cfg(test)]
 mod interp;
 mod ir;
+mod law;
 mod lower;
 mod parse;
 mod reach;
@@ -39,4 +40,17 @@ pub fn diff_kernel(args: proc_macro::TokenStream, item: proc_macro::TokenStream)
 #[proc_macro_attribute]
 pub fn diff_fn(args: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     expand::expand(args.into(), item.into(), ir::FuncKind::DiffFn).into()
+}
+
+/// A law: a trait whose methods are device functions. Kernels and device functions may have a type parameter that
+/// implements it.
+#[proc_macro_attribute]
+pub fn diff_trait(args: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    law::expand_trait(args.into(), item.into()).into()
+}
+
+/// The implementation of a law for a type.
+#[proc_macro_attribute]
+pub fn diff_impl(args: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    law::expand_impl(args.into(), item.into()).into()
 }

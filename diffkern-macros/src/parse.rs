@@ -13,6 +13,10 @@ pub struct Signature {
     pub real: Option<Ident>,
     /// Whether `real` is `f32` or `f64`.
     pub concrete: bool,
+    /// Type parameters that are laws, and `Self` in the method of one.
+    pub laws: Vec<String>,
+    /// The same as written, with their bounds.
+    pub law_params: Vec<syn::TypeParam>,
     pub params: Vec<SigParam>,
     /// Results of a device function; more than one is a tuple.
     pub results: Vec<Ty>,
@@ -58,7 +62,10 @@ pub fn signature(item: &ItemFn, kind: FuncKind, errors: &Diagnostics) -> Option<
         }
     }
     let results = results(&sig.output, kind, real.as_ref(), errors)?;
-    (params.len() == sig.inputs.len()).then_some(Signature { real, concrete: is_concrete, params, results })
+    let law_params = law_params(item);
+    let laws = law_params.iter().map(|p| p.ident.to_string()).collect();
+    let whole = params.len() == sig.inputs.len();
+    whole.then_some(Signature { real, concrete: is_concrete, laws, law_params, params, results })
 }
 
 fn real_parameter(item: &ItemFn, errors: &Diagnostics) -> Option<Ident> {
@@ -71,9 +78,16 @@ fn real_parameter(item: &ItemFn, errors: &Diagnostics) -> Option<Ident> {
                 }
                 real = Some(t.ident.clone());
             }
+            GenericParam::Type(t) if is_law(t) => {}
             GenericParam::Type(t) => {
-                errors
-                    .at(t, format!("write the bound as `{}: Float`; other type parameters are not supported", t.ident));
+                errors.at(
+                    t,
+                    format!(
+                        "write the bound as `{0}: Float` for reals, or `{0}: Law` with a `#[diff_trait]` for a choice of \
+                         device functions; other type parameters are not supported",
+                        t.ident
+                    ),
+                );
             }
             GenericParam::Lifetime(l) => errors.at(l, "a kernel takes no lifetimes; remove it"),
             GenericParam::Const(c) => {
@@ -85,6 +99,23 @@ fn real_parameter(item: &ItemFn, errors: &Diagnostics) -> Option<Ident> {
         errors.at(clause, "write the bound in the angle brackets: `<F: Float>`");
     }
     real
+}
+
+/// A bound that is a trait, but none that CubeCL or Rust has for numbers.
+fn is_law(param: &syn::TypeParam) -> bool {
+    let known = ["Float", "Numeric", "Int", "CubePrimitive", "CubeType", "Copy", "Clone", "Default", "Size", "Send", "Sync"];
+    param.bounds.iter().any(|bound| match bound {
+        TypeParamBound::Trait(t) => t.path.segments.last().is_some_and(|s| !known.iter().any(|k| s.ident == k)),
+        _ => false,
+    })
+}
+
+fn law_params(item: &ItemFn) -> Vec<syn::TypeParam> {
+    let types = item.sig.generics.params.iter().filter_map(|generic| match generic {
+        GenericParam::Type(t) if !is_float(t.bounds.iter()) && is_law(t) => Some(t.clone()),
+        _ => None,
+    });
+    types.collect()
 }
 
 /// The first `f32` or `f64` in the signature of a function without a real type parameter.

@@ -6,6 +6,9 @@ use crate::kernel::FnDef;
 
 /// A `#[diff_fn]`, found by its path.
 pub trait DiffFn {
+    /// How many device functions it runs.
+    const RECURSION_IS_REFUSED: usize;
+
     /// Its three programs.
     fn def() -> &'static FnDef;
 }

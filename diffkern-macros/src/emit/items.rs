@@ -34,9 +34,10 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
     let checks = checks(sig, &names, &types, &args);
     let (generics, scalar) = host_real(sig);
     let types: Vec<_> = types.into_iter().map(|ty| on_host(sig, ty)).collect();
-    let adjoint = kernel_form(&forms.adjoint, "adjoint", attribute.vjp.as_ref());
-    let tangent = kernel_form(&forms.tangent, "tangent", attribute.jvp.as_ref());
-    let clear = forms.clear.as_ref().map(|func| kernel_form(func, "clear", None));
+    let Laws { names: law_names, params: laws, this, of_type, decl } = Laws::of(sig, name);
+    let adjoint = kernel_form(&forms.adjoint, "adjoint", attribute.vjp.as_ref(), sig);
+    let tangent = kernel_form(&forms.tangent, "tangent", attribute.jvp.as_ref(), sig);
+    let clear = forms.clear.as_ref().map(|func| kernel_form(func, "clear", None, sig));
     let (clear_body, clear, clear_native) = match clear {
         Some(form) => {
             let (body, program, native) = (form.body, form.program, form.native);
@@ -52,7 +53,7 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
             quote_spanned!(path.span()=> const _: () = ::diffkern::private::#check(&#name::DEF, &#path::DEF);)
         })
     });
-    let primal_body = native::kernel(&forms.primal, &format_ident!("primal"));
+    let primal_body = native::kernel(&forms.primal, &format_ident!("primal"), &sig.law_params);
     let primal = program(&forms.primal);
     let line = u32::try_from(name.span().start().line).unwrap_or(0);
     let name_text = name.to_string();
@@ -66,8 +67,8 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
             #(#names: #types),*
         ) -> ::diffkern::Result<()> {
             ::diffkern::private::launch(
-                #name::def(),
-                #name::native::<#scalar>(),
+                #this::def(),
+                #this::native::<#scalar>(),
                 ::core::convert::Into::into(domain),
                 &[#(#args),*],
             )
@@ -75,7 +76,7 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
 
         #[doc = #type_doc]
         #[allow(non_camel_case_types)]
-        #vis enum #name {}
+        #vis enum #name #decl
 
         #allow
         #[allow(non_camel_case_types)]
@@ -86,7 +87,7 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
             #clear_body
             #(#by_hand)*
 
-            impl #name {
+            impl<#(#laws),*> #name #of_type {
                 #[doc(hidden)]
                 pub const DEF: ::diffkern::private::KernelDef = ::diffkern::private::KernelDef {
                     name: #name_text,
@@ -100,15 +101,14 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
 
                 #[doc(hidden)]
                 pub fn def() -> &'static ::diffkern::private::KernelDef {
-                    static DEF: ::diffkern::private::KernelDef = #name::DEF;
-                    &DEF
+                    const { &Self::DEF }
                 }
 
                 #[doc(hidden)]
                 pub fn native<F: ::diffkern::Float>() -> ::diffkern::private::Native {
                     ::diffkern::private::Native {
                         scalar: <F as ::diffkern::Float>::SCALAR,
-                        primal: ::diffkern::private::dispatch::<primal<F>>,
+                        primal: ::diffkern::private::dispatch::<primal<F #(, #law_names)*>>,
                         adjoint: #adjoint_native,
                         tangent: #tangent_native,
                         clear: #clear_native,
@@ -123,11 +123,44 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
 
 /// The generics of what the host calls, and what `F` is in its body.
 fn host_real(sig: &Signature) -> (TokenStream, TokenStream) {
+    let laws = &sig.law_params;
     match &sig.real {
-        Some(real) if sig.concrete => (quote!(), quote!(#real)),
-        Some(_) => (quote!(<F: ::diffkern::Float>), quote!(F)),
+        Some(real) if sig.concrete => (quote!(<#(#laws),*>), quote!(#real)),
+        Some(_) => (quote!(<F: ::diffkern::Float #(, #laws)*>), quote!(F)),
         // Without reals nothing depends on F.
-        None => (quote!(), quote!(f32)),
+        None => (quote!(<#(#laws),*>), quote!(f32)),
+    }
+}
+
+/// How the type of a function with laws among its type parameters is written.
+struct Laws {
+    names: Vec<Ident>,
+    params: Vec<syn::TypeParam>,
+    /// `stress::<M>`
+    this: TokenStream,
+    /// `<M>`
+    of_type: TokenStream,
+    /// What follows the name in its declaration.
+    decl: TokenStream,
+}
+
+impl Laws {
+    fn of(sig: &Signature, name: &Ident) -> Laws {
+        let params = sig.law_params.clone();
+        let names: Vec<Ident> = params.iter().map(|p| p.ident.clone()).collect();
+        if names.is_empty() {
+            return Laws { names, params, this: quote!(#name), of_type: quote!(), decl: quote!({}) };
+        }
+        Laws {
+            this: quote!(#name::<#(#names),*>),
+            of_type: quote!(<#(#names),*>),
+            decl: quote!(<#(#params),*> {
+                #[doc(hidden)]
+                __Never(::core::convert::Infallible, ::core::marker::PhantomData<fn() -> (#(#names,)*)>),
+            }),
+            names,
+            params,
+        }
     }
 }
 
@@ -146,7 +179,7 @@ struct KernelForm {
     native: TokenStream,
 }
 
-fn kernel_form(func: &Func, name: &str, by_hand: Option<&syn::Path>) -> KernelForm {
+fn kernel_form(func: &Func, name: &str, by_hand: Option<&syn::Path>, sig: &Signature) -> KernelForm {
     if let Some(path) = by_hand {
         return KernelForm {
             body: quote!(),
@@ -155,10 +188,11 @@ fn kernel_form(func: &Func, name: &str, by_hand: Option<&syn::Path>) -> KernelFo
         };
     }
     let name = format_ident!("{name}");
+    let laws: Vec<_> = sig.law_params.iter().map(|law| &law.ident).collect();
     KernelForm {
-        body: native::kernel(func, &name),
+        body: native::kernel(func, &name, &sig.law_params),
         program: program(func),
-        native: quote!(::diffkern::private::dispatch::<#name<F>>),
+        native: quote!(::diffkern::private::dispatch::<#name<F #(, #laws)*>>),
     }
 }
 
@@ -241,7 +275,11 @@ pub fn function(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attri
     ];
     let bodies: Vec<_> = all.iter().map(|(func, name, _)| native::function(func, &format_ident!("{name}"))).collect();
     let checks: Vec<_> = all.iter().filter_map(|(func, _, path)| Some(signature_check(func, (*path)?))).collect();
-    let [primal, replay, vjp, jvp] = all.map(|(func, ..)| program(func));
+    let table = fn_def(&name_text, forms);
+    let calls = super::calls(&forms.primal);
+    let Laws { params: laws, names: law_names, of_type, decl, .. } = Laws::of(sig, name);
+    // Of a function with laws, each instance is asked for where it is called.
+    let finite = law_names.is_empty().then(|| quote!(const _: usize = <#name as ::diffkern::private::DiffFn>::RECURSION_IS_REFUSED;));
     let type_doc = format!("The generated adjoint and tangent of the device function `{name}`.");
     let allow = allow();
     let host = host_function(sig, forms, name, vis, &docs);
@@ -250,31 +288,41 @@ pub fn function(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attri
 
         #[doc = #type_doc]
         #[allow(non_camel_case_types)]
-        #vis enum #name {}
+        #vis enum #name #decl
 
         #allow
         const _: () = {
-            static DEF: ::diffkern::private::FnDef = ::diffkern::private::FnDef {
-                name: #name_text,
-                primal: #primal,
-                replay: #replay,
-                vjp: #vjp,
-                jvp: #jvp,
-            };
-
             #(#checks)*
 
+            #finite
+
             #[doc(hidden)]
-            impl #name {
+            impl<#(#laws),*> #name #of_type {
                 #(#bodies)*
             }
 
-            impl ::diffkern::private::DiffFn for #name {
+            impl<#(#laws),*> ::diffkern::private::DiffFn for #name #of_type {
+                const RECURSION_IS_REFUSED: usize = #calls;
+
                 fn def() -> &'static ::diffkern::private::FnDef {
-                    &DEF
+                    const { &#table }
                 }
             }
         };
+    }
+}
+
+/// The table of a device function.
+pub(super) fn fn_def(name: &str, forms: &Forms) -> TokenStream {
+    let [primal, replay, vjp, jvp] = [&forms.primal, &forms.replay, &forms.adjoint, &forms.tangent].map(program);
+    quote! {
+        ::diffkern::private::FnDef {
+            name: #name,
+            primal: #primal,
+            replay: #replay,
+            vjp: #vjp,
+            jvp: #jvp,
+        }
     }
 }
 
@@ -329,6 +377,7 @@ fn host_function(
         all => quote!((#(#all),*)),
     };
     let (generics, scalar) = host_real(sig);
+    let this = Laws::of(sig, name).this;
     let types: Vec<_> = types.into_iter().map(|ty| on_host(sig, ty)).collect();
     let output = on_host(sig, output);
     let allow = allow();
@@ -337,7 +386,7 @@ fn host_function(
         #allow
         #[must_use]
         #vis fn #name #generics(#(#names: #types),*) -> #output {
-            #name::primal::<#scalar>(#(#names),*)
+            #this::primal::<#scalar>(#(#names),*)
         }
     }
 }
@@ -363,7 +412,7 @@ pub fn fallback(item: &ItemFn, sig: Option<&Signature>, is_kernel: bool) -> Toke
     }
 }
 
-fn allow() -> TokenStream {
+pub(super) fn allow() -> TokenStream {
     quote!(#[allow(unused, clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction)])
 }
 
@@ -443,7 +492,7 @@ fn program(func: &Func) -> TokenStream {
         quote!(::diffkern::private::ParamDef { name: #name, kind: #kind })
     });
     let text = text::text(func);
-    let callees = func.callees.iter().map(|path| quote!(<#path as ::diffkern::private::DiffFn>::def));
+    let callees = func.callees.iter().map(|path| super::callee_form(func, path, "def"));
     quote! {
         ::diffkern::private::Program {
             params: &[#(#params),*],

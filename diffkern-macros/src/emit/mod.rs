@@ -1,9 +1,40 @@
 //! From IR to what the user's crate is given: the host function that launches a kernel, and its generated parts.
 
 mod items;
+mod law;
 mod native;
 mod text;
 
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
+use syn::Ident;
+
+use crate::ir::Func;
+
 pub use items::{Forms, fallback, function, kernel};
+pub use law::{law_impl, law_method, law_name};
 #[cfg(test)]
 pub use text::text;
+
+/// A form of a device function that `func` calls: `path::vjp`, or `<M>::__stress_vjp` for a method of a law.
+fn callee_form(func: &Func, path: &syn::Path, form: &str) -> TokenStream {
+    if let [owner, method] = path.segments.iter().collect::<Vec<_>>().as_slice()
+        && func.laws.iter().any(|law| owner.ident == law)
+    {
+        let (owner, name) = (&owner.ident, law_name(&method.ident.to_string(), form));
+        return quote!(<#owner>::#name);
+    }
+    let name = Ident::new(form, Span::call_site());
+    match form {
+        "def" => quote!(<#path as ::diffkern::private::DiffFn>::def),
+        "calls" => quote!(<#path as ::diffkern::private::DiffFn>::RECURSION_IS_REFUSED),
+        _ => quote!(<#path>::#name),
+    }
+}
+
+/// How many device functions are below this one, each counted wherever it is called: without end, and so an error of the
+/// compiler that names the way round, for one that calls itself.
+fn calls(func: &Func) -> TokenStream {
+    let below = func.callees.iter().map(|path| callee_form(func, path, "calls"));
+    quote!(1usize #(+ #below)*)
+}

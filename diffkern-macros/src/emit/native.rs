@@ -8,7 +8,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
-use syn::Ident;
+use syn::{Ident, TypeParam};
 
 use crate::ir::{
     Access, BinaryOp, Block, Builtin, CallArg, CallMode, FaultKind, Func, FuncKind, Id, Lit, Op, ParamKind, Slot, Stmt,
@@ -19,7 +19,8 @@ use crate::ir::{
 ///
 /// Where every array is only touched at the thread's own position, the body is there twice: first for chunks that all
 /// arrays cover, in which the compiler needs no test of an index and can use vector instructions.
-pub fn kernel(func: &Func, name: &Ident) -> TokenStream {
+pub fn kernel(func: &Func, name: &Ident, laws: &[TypeParam]) -> TokenStream {
+    let law_names: Vec<_> = laws.iter().map(|law| &law.ident).collect();
     let emit = Emit { func };
     let stacks = emit.stacks();
     let body = emit.stmts(&func.body);
@@ -38,9 +39,9 @@ pub fn kernel(func: &Func, name: &Ident) -> TokenStream {
         }
     });
     quote! {
-        struct #name<F>(::core::marker::PhantomData<F>);
+        struct #name<F #(, #law_names)*>(::core::marker::PhantomData<(F, #(#law_names,)*)>);
 
-        impl<F: ::diffkern::Float> ::diffkern::private::Body for #name<F> {
+        impl<F: ::diffkern::Float #(, #laws)*> ::diffkern::private::Body for #name<F #(, #law_names)*> {
             #[inline(always)]
             fn run(c: &::diffkern::private::Chunk<'_>) {
                 #covered
@@ -54,8 +55,14 @@ pub fn kernel(func: &Func, name: &Ident) -> TokenStream {
     }
 }
 
-/// `fn name<F: Float>(args) -> results`, a device function in one of its modes.
+/// A device function in one of its modes, in an `impl` of its own.
 pub fn function(func: &Func, name: &Ident) -> TokenStream {
+    let method = method(func, name);
+    quote!(#[inline(always)] pub #method)
+}
+
+/// `fn name<F: Float>(args) -> results`, a device function in one of its modes.
+pub fn method(func: &Func, name: &Ident) -> TokenStream {
     let emit = Emit { func };
     let args = func.params.iter().enumerate().map(|(slot, param)| match &param.kind {
         ParamKind::Array { elem, access, .. } => {
@@ -77,8 +84,7 @@ pub fn function(func: &Func, name: &Ident) -> TokenStream {
     let stacks = emit.stacks();
     let body = emit.stmts(&func.body);
     quote! {
-        #[inline(always)]
-        pub fn #name<F: ::diffkern::Float>(#(#args),*) -> #output {
+        fn #name<F: ::diffkern::Float>(#(#args),*) -> #output {
             #stacks
             #body
             #result
@@ -290,9 +296,9 @@ impl Emit<'_> {
                 quote!(let #name: #ty = #stack[#at as usize];)
             }
             StmtKind::Call { callee, mode, args, results } => {
-                let path = &self.func.callees[*callee];
-                let mode = format_ident!(
-                    "{}",
+                let form = super::callee_form(
+                    self.func,
+                    &self.func.callees[*callee],
                     match mode {
                         CallMode::Primal => "primal",
                         CallMode::Replay => "replay",
@@ -309,7 +315,7 @@ impl Emit<'_> {
                 });
                 let args: Vec<_> = args.collect();
                 let binding = self.binding(results);
-                let call = quote_spanned!(stmt.span=> #path::#mode::<F>(#(#args),*));
+                let call = quote_spanned!(stmt.span=> #form::<F>(#(#args),*));
                 quote!(#binding #call;)
             }
         }

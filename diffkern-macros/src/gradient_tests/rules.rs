@@ -18,6 +18,7 @@ fn one_op(inputs: &[Ty], write: impl FnOnce(&mut Builder, &[Id]) -> Id) -> Func 
         types: Vec::new(),
         stacks: 0,
         callees: Vec::new(),
+        laws: Vec::new(),
     };
     let mut b = Builder::new(func);
     let ids: Vec<Id> = inputs.iter().map(|ty| b.fresh(*ty)).collect();

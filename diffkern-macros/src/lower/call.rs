@@ -323,7 +323,8 @@ impl Lower<'_> {
             return None;
         };
         let shown = path.path.segments.iter().map(|s| s.ident.to_string()).collect::<Vec<_>>().join("::");
-        if path.path.is_ident(&self.own_name) {
+        let own_method = path.path.segments.len() == 2 && shown == format!("Self::{}", self.own_name);
+        if path.path.is_ident(&self.own_name) || own_method && self.func.laws.iter().any(|law| law == "Self") {
             self.errors.at(&c.func, format!("`{shown}` calls itself; recursion is refused, write a loop"));
             return None;
         }
@@ -361,7 +362,7 @@ impl Lower<'_> {
         }
         let mut callee = path.path.clone();
         if let Some(last) = callee.segments.last_mut() {
-            last.arguments = syn::PathArguments::None;
+            last.arguments = self.without_real(&last.arguments);
         }
         let callee = match self.func.callees.iter().position(|p| *p == callee) {
             Some(k) => k,
@@ -373,6 +374,26 @@ impl Lower<'_> {
         let results: Vec<Id> = types.iter().map(|&t| self.func.fresh(t)).collect();
         self.emit(StmtKind::Call { callee, mode: CallMode::Primal, args, results: results.clone() }, c.span());
         Some(results)
+    }
+}
+
+impl Lower<'_> {
+    /// The types of a turbofish but the real one, which calls have anyway.
+    fn without_real(&self, arguments: &syn::PathArguments) -> syn::PathArguments {
+        let syn::PathArguments::AngleBracketed(arguments) = arguments else { return syn::PathArguments::None };
+        let mut kept = arguments.clone();
+        kept.args = arguments.args.iter().filter(|arg| !self.is_real_type(arg)).cloned().collect();
+        if kept.args.is_empty() { syn::PathArguments::None } else { syn::PathArguments::AngleBracketed(kept) }
+    }
+
+    fn is_real_type(&self, arg: &syn::GenericArgument) -> bool {
+        match arg {
+            syn::GenericArgument::Type(syn::Type::Infer(_)) => true,
+            syn::GenericArgument::Type(syn::Type::Path(path)) => {
+                self.real.as_ref().is_some_and(|real| path.path.is_ident(real))
+            }
+            _ => false,
+        }
     }
 }
 

@@ -80,6 +80,7 @@ impl<'a> Lower<'a> {
             types: Vec::new(),
             stacks: 0,
             callees: Vec::new(),
+            laws: sig.laws.clone(),
         };
         let mut lower = Lower {
             func,

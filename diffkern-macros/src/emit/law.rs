@@ -1,0 +1,108 @@
+//! Methods of laws.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote};
+use syn::{Ident, ItemFn};
+
+use super::items::{Forms, allow, fn_def};
+use super::native::{self, rust_type};
+use super::calls;
+use crate::ir::Ty;
+use crate::parse::{SigKind, Signature};
+
+/// The hidden method that is a form of a method of a law.
+pub fn law_name(method: &str, form: &str) -> Ident {
+    Ident::new(&format!("__{method}_{form}"), Span::call_site())
+}
+
+/// What a law says of a method: its forms, and the method itself for the host.
+pub fn law_method(item: &ItemFn, sig: &Signature) -> TokenStream {
+    let name = item.sig.ident.to_string();
+    let params: Vec<Ty> = sig
+        .params
+        .iter()
+        .filter_map(|p| match p.kind {
+            SigKind::Scalar { ty, .. } => Some(ty),
+            SigKind::Array { .. } => None,
+        })
+        .collect();
+    let real = |types: &[Ty]| -> Vec<Ty> { types.iter().copied().filter(|ty| ty.is_real()).collect() };
+    let results = sig.results.clone();
+    let (real_params, real_results) = (real(&params), real(&results));
+    let form = |form: &str, args: Vec<Ty>, outcomes: Vec<Ty>| {
+        let name = law_name(&name, form);
+        let args = args.into_iter().map(|ty| {
+            let ty = rust_type(ty);
+            quote!(_: #ty)
+        });
+        let output = tuple(&outcomes);
+        quote!(#[doc(hidden)] fn #name<F: ::diffkern::Float>(#(#args),*) -> #output;)
+    };
+    let primal = form("primal", params.clone(), results.clone());
+    let replay = form("replay", params.clone(), results.clone());
+    let vjp = form("vjp", [params.clone(), real_results.clone()].concat(), real_params.clone());
+    let jvp = form("jvp", [params, real_params].concat(), [results, real_results].concat());
+    let (def, calls) = (law_name(&name, "def"), law_name(&name, "calls"));
+    let host = host_method(item, sig);
+    quote! {
+        #host
+        #primal
+        #replay
+        #vjp
+        #jvp
+        #[doc(hidden)]
+        #[allow(non_upper_case_globals)]
+        const #calls: usize;
+        #[doc(hidden)]
+        fn #def() -> &'static ::diffkern::private::FnDef;
+    }
+}
+
+fn host_method(item: &ItemFn, sig: &Signature) -> TokenStream {
+    let (name, docs) = (&item.sig.ident, item.attrs.iter().map(ToTokens::to_token_stream));
+    let (names, types): (Vec<_>, Vec<_>) = sig
+        .params
+        .iter()
+        .filter_map(|p| match p.kind {
+            SigKind::Scalar { ty, .. } => Some((&p.name, rust_type(ty))),
+            SigKind::Array { .. } => None,
+        })
+        .unzip();
+    let output = tuple(&sig.results);
+    let primal = law_name(&name.to_string(), "primal");
+    quote! {
+        #(#docs)*
+        #[must_use]
+        fn #name<F: ::diffkern::Float>(#(#names: #types),*) -> #output {
+            Self::#primal::<F>(#(#names),*)
+        }
+    }
+}
+
+/// The forms of a method, from its body.
+pub fn law_impl(item: &ItemFn, _sig: &Signature, forms: &Forms) -> TokenStream {
+    let name = item.sig.ident.to_string();
+    let bodies = [(&forms.primal, "primal"), (&forms.replay, "replay"), (&forms.adjoint, "vjp"), (&forms.tangent, "jvp")]
+        .map(|(func, form)| native::method(func, &law_name(&name, form)));
+    let (def, count) = (law_name(&name, "def"), law_name(&name, "calls"));
+    let (table, calls, allow) = (fn_def(&name, forms), calls(&forms.primal), allow());
+    let bodies = bodies.iter().map(|body| quote!(#allow #[inline(always)] #body));
+    quote! {
+        #(#bodies)*
+        #[allow(non_upper_case_globals)]
+        const #count: usize = #calls;
+        fn #def() -> &'static ::diffkern::private::FnDef {
+            const { &#table }
+        }
+    }
+}
+
+fn tuple(types: &[Ty]) -> TokenStream {
+    match types {
+        [one] => rust_type(*one),
+        types => {
+            let types = types.iter().map(|ty| rust_type(*ty));
+            quote!((#(#types),*))
+        }
+    }
+}
