@@ -9,30 +9,52 @@ use crate::custom::{self, Form};
 use crate::diagnostics::Diagnostics;
 use crate::emit::{self, Forms};
 use crate::ir::{Func, FuncKind};
+use crate::record::{self, Records};
 use crate::{adjoint, lower, parse, simplify, tangent};
 
 pub fn expand(args: TokenStream, item: TokenStream, kind: FuncKind) -> TokenStream {
-    let item: ItemFn = match syn::parse2(item) {
+    expand_with(args, item, kind, &Records::default())
+}
+
+/// Goes on when some structs are known: asks for the next, or expands.
+pub fn expand_with(args: TokenStream, tokens: TokenStream, kind: FuncKind, records: &Records) -> TokenStream {
+    let original: ItemFn = match syn::parse2(tokens.clone()) {
         Ok(item) => item,
         Err(e) => return e.into_compile_error(),
     };
+    if let Some(path) = record::missing(&original, records) {
+        let what = if kind == FuncKind::Kernel { "diff_kernel" } else { "diff_fn" };
+        return record::ask(&path, records, what, &args, &tokens);
+    }
     let errors = Diagnostics::default();
+    let (item, host) = match records.all.is_empty() {
+        true => (original.clone(), record::HostSide::default()),
+        false => record::rewrite(&original, kind, records, &errors),
+    };
     let attribute = attribute::attribute(args, kind, &errors);
-    let sig = parse::signature(&item, kind, &errors);
+    let mut sig = parse::signature(&item, kind, &errors);
+    if let Some(sig) = &mut sig {
+        sig.host = host;
+    }
     if let (Some(path), Some(sig)) = (attribute.vjp.as_ref().or(attribute.jvp.as_ref()), &sig)
         && !sig.laws.is_empty()
     {
-        errors.at(path, "a function with a law among its type parameters has no derivative by hand; give the law's methods one");
+        errors.at(
+            path,
+            "a function with a law among its type parameters has no derivative by hand; give the law's methods one",
+        );
     }
-    let forms = sig.as_ref().map(|sig| forms(lower::lower(&item, sig, kind, &errors), &attribute, &errors));
+    // What could not be translated would be reported again.
+    let lowered = if errors.found() && !records.all.is_empty() { None } else { sig.as_ref() };
+    let forms = lowered.map(|sig| forms(lower::lower(&item, sig, kind, &errors), &attribute, &errors));
     match (errors.finish(), sig, forms) {
         (Ok(()), Some(sig), Some(Some(forms))) => match kind {
-            FuncKind::Kernel => emit::kernel(&item, &sig, &forms, &attribute),
-            FuncKind::DiffFn => emit::function(&item, &sig, &forms, &attribute),
+            FuncKind::Kernel => emit::kernel(&original, &sig, &forms, &attribute),
+            FuncKind::DiffFn => emit::function(&original, &sig, &forms, &attribute),
         },
         (result, sig, _) => {
             let error = result.err().map(syn::Error::into_compile_error);
-            let rest = emit::fallback(&item, sig.as_ref(), kind == FuncKind::Kernel);
+            let rest = emit::fallback(&original, sig.as_ref(), kind == FuncKind::Kernel);
             quote!(#error #rest)
         }
     }

@@ -25,6 +25,7 @@ mod law;
 mod lower;
 mod parse;
 mod reach;
+mod record;
 mod rules;
 mod simplify;
 mod tangent;
@@ -53,4 +54,18 @@ pub fn diff_trait(args: proc_macro::TokenStream, item: proc_macro::TokenStream) 
 #[proc_macro_attribute]
 pub fn diff_impl(args: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     law::expand_impl(args.into(), item.into()).into()
+}
+
+/// A plain struct of the kernel language: reals, vectors, matrices, integers, truth values, other such structs. It gets
+/// `repr(C)`, `Clone`, `Copy`, `Debug` and `PartialEq`; one of reals alone can be an element of an array.
+#[proc_macro_attribute]
+pub fn diff_struct(args: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    record::declare(args.into(), item.into()).into()
+}
+
+/// How the macro of a struct hands its fields on. Not for users.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __resume(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    record::resume(input.into()).into()
 }

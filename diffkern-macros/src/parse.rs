@@ -6,6 +6,7 @@ use syn::{FnArg, GenericParam, Ident, ItemFn, Pat, ReturnType, Type, TypeParamBo
 use crate::cube;
 use crate::diagnostics::Diagnostics;
 use crate::ir::{FuncKind, Ty};
+use crate::record::HostSide;
 
 /// What a signature says.
 pub struct Signature {
@@ -18,6 +19,8 @@ pub struct Signature {
     /// The same as written, with their bounds.
     pub law_params: Vec<syn::TypeParam>,
     pub params: Vec<SigParam>,
+    /// Where structs are among the parameters or results.
+    pub host: HostSide,
     /// Results of a device function; more than one is a tuple.
     pub results: Vec<Ty>,
 }
@@ -65,7 +68,15 @@ pub fn signature(item: &ItemFn, kind: FuncKind, errors: &Diagnostics) -> Option<
     let law_params = law_params(item);
     let laws = law_params.iter().map(|p| p.ident.to_string()).collect();
     let whole = params.len() == sig.inputs.len();
-    whole.then_some(Signature { real, concrete: is_concrete, laws, law_params, params, results })
+    whole.then_some(Signature {
+        real,
+        concrete: is_concrete,
+        laws,
+        law_params,
+        params,
+        host: HostSide::default(),
+        results,
+    })
 }
 
 fn real_parameter(item: &ItemFn, errors: &Diagnostics) -> Option<Ident> {
@@ -103,7 +114,8 @@ fn real_parameter(item: &ItemFn, errors: &Diagnostics) -> Option<Ident> {
 
 /// A bound that is a trait, but none that CubeCL or Rust has for numbers.
 fn is_law(param: &syn::TypeParam) -> bool {
-    let known = ["Float", "Numeric", "Int", "CubePrimitive", "CubeType", "Copy", "Clone", "Default", "Size", "Send", "Sync"];
+    let known =
+        ["Float", "Numeric", "Int", "CubePrimitive", "CubeType", "Copy", "Clone", "Default", "Size", "Send", "Sync"];
     param.bounds.iter().any(|bound| match bound {
         TypeParamBound::Trait(t) => t.path.segments.last().is_some_and(|s| !known.iter().any(|k| s.ident == k)),
         _ => false,

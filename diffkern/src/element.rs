@@ -40,8 +40,11 @@ pub unsafe trait Element: Copy + Debug + PartialEq + Send + Sync + 'static + sea
     type Scalar: Scalar;
     /// How many of them.
     const COMPONENTS: usize;
-    /// Its shape.
+    /// Its shape, or that of the parts that make it up.
     const ELEM: ElemTy;
+    /// How many parts of the shape `ELEM` it has: more than one only for a struct, which is as many scalars.
+    #[doc(hidden)]
+    const PARTS: usize = 1;
     /// All components 0.
     const ZERO: Self;
 

@@ -66,7 +66,9 @@ mod trace;
 pub use array::{AnyArray, Array};
 pub use decompose::{polar2, polar3, singular_values2, singular_values3, svd2, svd3};
 pub use device::Device;
-pub use diffkern_macros::{diff_fn, diff_impl, diff_kernel, diff_trait};
+#[doc(hidden)]
+pub use diffkern_macros::__resume;
+pub use diffkern_macros::{diff_fn, diff_impl, diff_kernel, diff_struct, diff_trait};
 pub use domain::Domain;
 pub use element::{Element, Scalar};
 pub use error::{Error, NotFinite, Origin, Result};
@@ -86,7 +88,8 @@ pub use backend::native::set_threads;
 pub mod prelude {
     pub use crate::{
         AnyArray, Array, Device, Domain, Element, Error, Float, Mat2, Mat3, Quat, Result, Schedule, State, Tape, Vec2,
-        Vec3, Vec4, diff_fn, diff_impl, diff_kernel, diff_trait, polar2, polar3, singular_values2, singular_values3, svd2, svd3,
+        Vec3, Vec4, diff_fn, diff_impl, diff_kernel, diff_struct, diff_trait, polar2, polar3, singular_values2,
+        singular_values3, svd2, svd3,
     };
 }
 
@@ -98,6 +101,7 @@ pub mod private {
         dispatch, local_outside,
     };
     pub use crate::custom::{check_adjoint, check_tangent};
+    pub use crate::element::sealed::Sealed;
     pub use crate::generated::{DiffFn, idiv, irem, sign, udiv, urem};
     pub use crate::gradcheck::kernel as gradcheck;
     pub use crate::gradcheck::on_device as devicecheck;

@@ -85,7 +85,7 @@ fn energies<F: Float, M: Material>(
 ) {
     let i = ABSOLUTE_POS;
     let e: F = M::energy(f[i], q[i].x, q[i].y);
-    let (n, s): (u32, F) = M::strain::<F>(f[i], 3);
+    let (n, s): (u32, F) = M::strain::<F>(f[i], 3u32);
     let both: F = twice::<F, M>(f[i], q[i].x);
     energy[i] = e + s + both;
     let p: Mat3<F> = M::stress(f[i], q[i].x, q[i].y);

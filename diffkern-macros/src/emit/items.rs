@@ -29,8 +29,7 @@ pub struct Forms {
 pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribute) -> TokenStream {
     let (name, vis) = (&item.sig.ident, &item.vis);
     let docs = docs(item);
-    let (names, types): (Vec<_>, Vec<_>) = sig.params.iter().map(|p| (&p.name, launch_type(p.kind))).unzip();
-    let args: Vec<_> = sig.params.iter().map(|p| launch_arg(&p.name, p.kind)).collect();
+    let (names, types, args) = launch_params(item, sig);
     let checks = checks(sig, &names, &types, &args);
     let (generics, scalar) = host_real(sig);
     let types: Vec<_> = types.into_iter().map(|ty| on_host(sig, ty)).collect();
@@ -197,7 +196,7 @@ fn kernel_form(func: &Func, name: &str, by_hand: Option<&syn::Path>, sig: &Signa
 }
 
 /// Generic over the domain's type, so that whoever calls neither pays for neither.
-fn checks(sig: &Signature, names: &[&Ident], types: &[TokenStream], args: &[TokenStream]) -> TokenStream {
+fn checks(sig: &Signature, names: &[Ident], types: &[TokenStream], args: &[TokenStream]) -> TokenStream {
     let real = sig.real.as_ref().map(|_| {
         quote!(
             type F = f64;
@@ -251,16 +250,7 @@ fn checks(sig: &Signature, names: &[&Ident], types: &[TokenStream], args: &[Toke
 
 /// `F` as `real` in a type of the signature.
 fn replace_real(tokens: TokenStream, real: &Ident) -> TokenStream {
-    tokens
-        .into_iter()
-        .map(|t| match t {
-            proc_macro2::TokenTree::Ident(i) if i == "F" => Ident::new(&real.to_string(), i.span()).into(),
-            proc_macro2::TokenTree::Group(g) => {
-                proc_macro2::Group::new(g.delimiter(), replace_real(g.stream(), real)).into()
-            }
-            other => other,
-        })
-        .collect()
+    super::replace_ident(tokens, "F", &real.to_string())
 }
 
 pub fn function(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribute) -> TokenStream {
@@ -277,12 +267,15 @@ pub fn function(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attri
     let checks: Vec<_> = all.iter().filter_map(|(func, _, path)| Some(signature_check(func, (*path)?))).collect();
     let table = fn_def(&name_text, forms);
     let calls = super::calls(&forms.primal);
+    let count = quote_spanned!(name.span()=> const RECURSION_IS_REFUSED: usize = #calls;);
     let Laws { params: laws, names: law_names, of_type, decl, .. } = Laws::of(sig, name);
     // Of a function with laws, each instance is asked for where it is called.
-    let finite = law_names.is_empty().then(|| quote!(const _: usize = <#name as ::diffkern::private::DiffFn>::RECURSION_IS_REFUSED;));
+    let finite = law_names
+        .is_empty()
+        .then(|| quote!(const _: usize = <#name as ::diffkern::private::DiffFn>::RECURSION_IS_REFUSED;));
     let type_doc = format!("The generated adjoint and tangent of the device function `{name}`.");
     let allow = allow();
-    let host = host_function(sig, forms, name, vis, &docs);
+    let host = host_function(item, sig, forms, &docs);
     quote! {
         #host
 
@@ -302,7 +295,7 @@ pub fn function(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attri
             }
 
             impl<#(#laws),*> ::diffkern::private::DiffFn for #name #of_type {
-                const RECURSION_IS_REFUSED: usize = #calls;
+                #count
 
                 fn def() -> &'static ::diffkern::private::FnDef {
                     const { &#table }
@@ -354,30 +347,33 @@ fn signature_check(func: &Func, path: &syn::Path) -> TokenStream {
 }
 
 /// The function itself, for the host; one that takes arrays lives in kernels only.
-fn host_function(
-    sig: &Signature,
-    forms: &Forms,
-    name: &Ident,
-    vis: &syn::Visibility,
-    docs: &[TokenStream],
-) -> TokenStream {
-    let scalars: Option<Vec<_>> = sig
-        .params
-        .iter()
-        .map(|p| match p.kind {
-            SigKind::Scalar { ty, .. } => Some((&p.name, rust_type(ty))),
-            SigKind::Array { .. } => None,
-        })
-        .collect();
-    let Some(scalars) = scalars else { return quote!() };
-    let (names, types): (Vec<_>, Vec<_>) = scalars.into_iter().unzip();
+fn host_function(item: &ItemFn, sig: &Signature, forms: &Forms, docs: &[TokenStream]) -> TokenStream {
+    if sig.params.iter().any(|p| matches!(p.kind, SigKind::Array { .. })) {
+        return quote!();
+    }
+    let (name, vis) = (&item.sig.ident, &item.vis);
+    let (mut names, mut types, mut args) = (Vec::new(), Vec::new(), Vec::new());
+    for name in parameter_names(item) {
+        if let Some(param) = sig.host.params.iter().find(|p| p.name == name) {
+            types.push(param.ty.clone());
+            args.extend(param.args.iter().cloned());
+        } else if let Some(param) = sig.params.iter().find(|p| p.name == name)
+            && let SigKind::Scalar { ty, .. } = param.kind
+        {
+            types.push(rust_type(ty));
+            args.push(quote!(#name));
+        }
+        names.push(name);
+    }
     let results: Vec<_> = forms.primal.body.yields.iter().map(|&id| rust_type(forms.primal.ty(id))).collect();
-    let output = match results.as_slice() {
-        [one] => one.clone(),
-        all => quote!((#(#all),*)),
-    };
     let (generics, scalar) = host_real(sig);
     let this = Laws::of(sig, name).this;
+    let call = quote!(#this::primal::<#scalar>(#(#args),*));
+    let (output, value) = match (&sig.host.result, results.as_slice()) {
+        (Some((ty, value)), _) => (ty.clone(), quote!({ let r = #call; #value })),
+        (None, [one]) => (one.clone(), call),
+        (None, all) => (quote!((#(#all),*)), call),
+    };
     let types: Vec<_> = types.into_iter().map(|ty| on_host(sig, ty)).collect();
     let output = on_host(sig, output);
     let allow = allow();
@@ -386,7 +382,7 @@ fn host_function(
         #allow
         #[must_use]
         #vis fn #name #generics(#(#names: #types),*) -> #output {
-            #this::primal::<#scalar>(#(#names),*)
+            #value
         }
     }
 }
@@ -399,8 +395,8 @@ pub fn fallback(item: &ItemFn, sig: Option<&Signature>, is_kernel: bool) -> Toke
     if !is_kernel {
         return quote!();
     }
-    let (names, types): (Vec<_>, Vec<_>) =
-        sig.params.iter().map(|p| (&p.name, on_host(sig, launch_type(p.kind)))).unzip();
+    let (names, types, _) = launch_params(item, sig);
+    let types: Vec<_> = types.into_iter().map(|ty| on_host(sig, ty)).collect();
     quote! {
         #[allow(unused_variables, missing_docs)]
         #vis fn #name #generics(
@@ -418,6 +414,35 @@ pub(super) fn allow() -> TokenStream {
 
 fn docs(item: &ItemFn) -> Vec<TokenStream> {
     item.attrs.iter().map(ToTokens::to_token_stream).collect()
+}
+
+/// Names, types and arguments of a launch, as the host sees them: a struct is one parameter with several arguments.
+fn launch_params(item: &ItemFn, sig: &Signature) -> (Vec<Ident>, Vec<TokenStream>, Vec<TokenStream>) {
+    let (mut names, mut types, mut args) = (Vec::new(), Vec::new(), Vec::new());
+    for name in parameter_names(item) {
+        if let Some(param) = sig.host.params.iter().find(|p| p.name == name) {
+            types.push(param.ty.clone());
+            args.extend(param.args.iter().cloned());
+        } else if let Some(param) = sig.params.iter().find(|p| p.name == name) {
+            types.push(launch_type(param.kind));
+            args.push(launch_arg(&name, param.kind));
+        } else {
+            continue;
+        }
+        names.push(name);
+    }
+    (names, types, args)
+}
+
+fn parameter_names(item: &ItemFn) -> Vec<Ident> {
+    let name = |arg: &syn::FnArg| match arg {
+        syn::FnArg::Typed(typed) => match &*typed.pat {
+            syn::Pat::Ident(name) => Some(name.ident.clone()),
+            _ => None,
+        },
+        syn::FnArg::Receiver(_) => None,
+    };
+    item.sig.inputs.iter().filter_map(name).collect()
 }
 
 fn launch_type(kind: SigKind) -> TokenStream {

@@ -4,9 +4,9 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Ident, ItemFn};
 
+use super::calls;
 use super::items::{Forms, allow, fn_def};
 use super::native::{self, rust_type};
-use super::calls;
 use crate::ir::Ty;
 use crate::parse::{SigKind, Signature};
 
@@ -82,8 +82,9 @@ fn host_method(item: &ItemFn, sig: &Signature) -> TokenStream {
 /// The forms of a method, from its body.
 pub fn law_impl(item: &ItemFn, _sig: &Signature, forms: &Forms) -> TokenStream {
     let name = item.sig.ident.to_string();
-    let bodies = [(&forms.primal, "primal"), (&forms.replay, "replay"), (&forms.adjoint, "vjp"), (&forms.tangent, "jvp")]
-        .map(|(func, form)| native::method(func, &law_name(&name, form)));
+    let bodies =
+        [(&forms.primal, "primal"), (&forms.replay, "replay"), (&forms.adjoint, "vjp"), (&forms.tangent, "jvp")]
+            .map(|(func, form)| native::method(func, &law_name(&name, form)));
     let (def, count) = (law_name(&name, "def"), law_name(&name, "calls"));
     let (table, calls, allow) = (fn_def(&name, forms), calls(&forms.primal), allow());
     let bodies = bodies.iter().map(|body| quote!(#allow #[inline(always)] #body));

@@ -5,9 +5,10 @@ mod law;
 mod native;
 mod text;
 
-use proc_macro2::{Span, TokenStream};
-use quote::quote;
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use quote::{quote, quote_spanned};
 use syn::Ident;
+use syn::spanned::Spanned;
 
 use crate::ir::Func;
 
@@ -22,13 +23,16 @@ fn callee_form(func: &Func, path: &syn::Path, form: &str) -> TokenStream {
         && func.laws.iter().any(|law| owner.ident == law)
     {
         let (owner, name) = (&owner.ident, law_name(&method.ident.to_string(), form));
-        return quote!(<#owner>::#name);
+        return quote_spanned!(owner.span()=> <#owner>::#name);
     }
     let name = Ident::new(form, Span::call_site());
+    let plain = path.segments.last().is_some_and(|last| last.arguments.is_empty());
     match form {
         "def" => quote!(<#path as ::diffkern::private::DiffFn>::def),
         "calls" => quote!(<#path as ::diffkern::private::DiffFn>::RECURSION_IS_REFUSED),
-        _ => quote!(<#path>::#name),
+        // Mistakes are reported on the path.
+        _ if plain => quote!(#path::#name),
+        _ => quote_spanned!(path.span()=> <#path>::#name),
     }
 }
 
@@ -37,4 +41,16 @@ fn callee_form(func: &Func, path: &syn::Path, form: &str) -> TokenStream {
 fn calls(func: &Func) -> TokenStream {
     let below = func.callees.iter().map(|path| callee_form(func, path, "calls"));
     quote!(1usize #(+ #below)*)
+}
+
+/// `tokens` with one name for another.
+pub fn replace_ident(tokens: TokenStream, from: &str, to: &str) -> TokenStream {
+    tokens
+        .into_iter()
+        .map(|t| match t {
+            TokenTree::Ident(i) if i == from => Ident::new(to, i.span()).into(),
+            TokenTree::Group(g) => Group::new(g.delimiter(), replace_ident(g.stream(), from, to)).into(),
+            other => other,
+        })
+        .collect()
 }

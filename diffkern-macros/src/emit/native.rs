@@ -304,7 +304,7 @@ impl Emit<'_> {
                         CallMode::Replay => "replay",
                         CallMode::Vjp => "vjp",
                         CallMode::Jvp => "jvp",
-                    }
+                    },
                 );
                 let args = args.iter().map(|arg| match arg {
                     CallArg::Value(id) => {

@@ -43,7 +43,9 @@ impl Lower<'_> {
                 let ty = self.ty(old);
                 if let Some(id) = self.expr(right, Some(ty)) {
                     self.expect_type(id, Some(ty), right.span());
-                    self.env.set(var, id);
+                    if self.ty(id) == ty {
+                        self.env.set(var, id);
+                    }
                 }
             }
             Some(Place::Component(var, k)) => {

@@ -146,6 +146,13 @@ impl Lower<'_> {
                 .map(|(k, e)| self.expr(e, types.as_ref().and_then(|t| t.get(k).copied())))
                 .collect::<Option<Vec<_>>>(),
             (Expr::Call(call), types) => self.device_call(call, types.as_deref(), tuple.elems.len()),
+            (Expr::If(e), types) => self.branch_value(e, &wanted(types.as_deref(), tuple.elems.len())),
+            (Expr::Block(b), types) if b.label.is_none() => {
+                self.env.push();
+                let ids = self.block_values(&b.block, &wanted(types.as_deref(), tuple.elems.len()));
+                self.env.pop();
+                ids
+            }
             (other, _) => {
                 self.errors.at(other, "a tuple of names takes the results of a device function or a tuple");
                 None
@@ -333,6 +340,10 @@ impl Lower<'_> {
     fn fn_span(&self) -> Span {
         self.func.params.first().map_or_else(Span::call_site, |p| p.span)
     }
+}
+
+fn wanted(types: Option<&[Ty]>, n: usize) -> Vec<Option<Ty>> {
+    (0..n).map(|k| types.and_then(|types| types.get(k).copied())).collect()
 }
 
 fn ends_in_return(e: &ExprIf) -> bool {

@@ -45,7 +45,7 @@ impl<T: Element> TryFrom<AnyArray> for Array<T> {
 
     fn try_from(any: AnyArray) -> Result<Array<T>> {
         let scalar = <T::Scalar as Scalar>::TY;
-        if any.elem() != T::ELEM || any.scalar() != scalar {
+        if any.elem() != T::ELEM || any.scalar() != scalar || !any.len().is_multiple_of(T::PARTS) {
             let (found, expected) = (any.elem().name(any.scalar()), T::ELEM.name(scalar));
             return Err(Error::Type { what: "typed array", found, expected });
         }
@@ -53,12 +53,14 @@ impl<T: Element> TryFrom<AnyArray> for Array<T> {
     }
 }
 
-impl<T> Array<T> {
+impl<T: Element> Array<T> {
     /// Number of elements.
     pub fn len(&self) -> usize {
-        self.any.len()
+        self.any.len() / T::PARTS
     }
+}
 
+impl<T> Array<T> {
     /// Whether it has no elements.
     pub fn is_empty(&self) -> bool {
         self.any.is_empty()
@@ -93,7 +95,7 @@ impl<T: Element> Array<T> {
         }
         let bytes = n.saturating_mul(size_of::<T>());
         let scalars = n.saturating_mul(T::COMPONENTS);
-        let (Ok(len), Ok(_)) = (u32::try_from(n), u32::try_from(scalars)) else {
+        let (Ok(len), Ok(_)) = (u32::try_from(n.saturating_mul(T::PARTS)), u32::try_from(scalars)) else {
             let reason = format!("{scalars} scalars, the most in one array is {}", u32::MAX);
             return Err(Error::Memory { device: device.name().to_owned(), bytes, reason });
         };
@@ -136,7 +138,7 @@ impl<T: Element> Array<T> {
         let grad = self.any.lock_grad().clone();
         let grad = grad.ok_or_else(|| missing("no `backward` has reached it: the loss does not depend on it"))?;
         let start = self.any.offset() as usize;
-        Array::try_from(grad.view(start, start + self.len())?)
+        Array::try_from(grad.view(start, start + self.any.len())?)
     }
 
     /// Forgets the gradient.
@@ -186,7 +188,7 @@ impl<T: Element> Array<T> {
             Bound::Excluded(&n) => n,
             Bound::Unbounded => self.len(),
         };
-        Ok(Array { any: self.any.view(from, to)?, elem: PhantomData })
+        Ok(Array { any: self.any.view(from.saturating_mul(T::PARTS), to.saturating_mul(T::PARTS))?, elem: PhantomData })
     }
 
     /// A new array with the same elements, on no tape: no gradient flows through it.

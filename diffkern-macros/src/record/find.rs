@@ -1,0 +1,80 @@
+//! Which structs an item speaks of.
+
+use syn::visit::Visit;
+use syn::{Ident, ItemFn, Path, Type};
+
+use super::Records;
+use crate::cube::refused_type;
+use crate::parse::named_shape;
+
+/// The first type that may be a struct and is not known yet.
+pub fn missing(item: &ItemFn, known: &Records) -> Option<Path> {
+    let generics = item.sig.generics.params.iter().filter_map(|p| match p {
+        syn::GenericParam::Type(t) => Some(t.ident.clone()),
+        _ => None,
+    });
+    let mut find = Find { known, generics: generics.collect(), found: None };
+    for input in &item.sig.inputs {
+        find.visit_fn_arg(input);
+    }
+    find.visit_return_type(&item.sig.output);
+    find.visit_block(&item.block);
+    find.found
+}
+
+/// The same for the type of a field.
+pub fn missing_in_type(ty: &Type, real: Option<&Ident>, known: &Records) -> Option<Path> {
+    let mut find = Find { known, generics: real.into_iter().cloned().collect(), found: None };
+    find.visit_type(ty);
+    find.found
+}
+
+struct Find<'a> {
+    known: &'a Records,
+    generics: Vec<Ident>,
+    found: Option<Path>,
+}
+
+impl Find<'_> {
+    fn look(&mut self, path: &Path) {
+        let Some(last) = path.segments.last() else { return };
+        let name = last.ident.to_string();
+        let is_struct = name.starts_with(char::is_uppercase)
+            && !self.generics.contains(&last.ident)
+            && named_shape(&name).is_none()
+            && refused_type(&name).is_none()
+            && !matches!(name.as_str(), "Array" | "Self" | "String" | "Vec" | "Box" | "Float")
+            && !is_vector_of_another_size(&name)
+            && self.known.named(&last.ident).is_none();
+        if is_struct && self.found.is_none() {
+            let mut path = path.clone();
+            for segment in &mut path.segments {
+                segment.arguments = syn::PathArguments::None;
+            }
+            self.found = Some(path);
+        }
+    }
+}
+
+fn is_vector_of_another_size(name: &str) -> bool {
+    ["Vec", "Mat"].iter().any(|stem| name.strip_prefix(stem).is_some_and(|n| n.chars().all(|c| c.is_ascii_digit())))
+}
+
+impl<'ast> Visit<'ast> for Find<'_> {
+    fn visit_type_path(&mut self, ty: &'ast syn::TypePath) {
+        if ty.qself.is_none() {
+            self.look(&ty.path);
+        }
+        syn::visit::visit_type_path(self, ty);
+    }
+
+    fn visit_expr_struct(&mut self, e: &'ast syn::ExprStruct) {
+        self.look(&e.path);
+        syn::visit::visit_expr_struct(self, e);
+    }
+
+    /// A turbofish may name laws.
+    fn visit_expr_path(&mut self, _: &'ast syn::ExprPath) {}
+
+    fn visit_item(&mut self, _: &'ast syn::Item) {}
+}

@@ -1,0 +1,23 @@
+//! Plain structs. A macro sees one item, so a struct also has a macro of its name, which hands its fields on:
+//!
+//! ```text
+//! #[diff_struct] struct Body<F> { x: Vec3<F>, m: F }      the struct, and macro_rules! Body
+//! #[diff_kernel] fn k<F: Float>(b: &Array<Body<F>>)       Body! { diff_kernel fn k .. }
+//!                                                         __resume! { Body { x: Vec3<F>, m: F } diff_kernel fn k .. }
+//!                                                         fn k<F: Float>(b: &Array<F>), reading b[4 * i], ..
+//! ```
+//! What follows is a translation of source to source: a value of a struct is a variable per field, an array of structs is
+//! the array of their scalars. So the language itself, its adjoints and its backends know of no structs.
+
+mod declare;
+mod def;
+mod find;
+mod host;
+mod rewrite;
+mod values;
+
+pub use declare::{ask, declare, resume};
+pub use def::Records;
+pub use find::missing;
+pub use host::HostSide;
+pub use rewrite::rewrite;

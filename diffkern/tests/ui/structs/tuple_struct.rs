@@ -1,0 +1,6 @@
+use diffkern::prelude::*;
+
+#[diff_struct]
+struct Pair<F>(F, F);
+
+fn main() {}
