@@ -1,11 +1,15 @@
 //! How a generated function touches its arrays.
 
 use crate::activity::is_real_array;
-use crate::ir::{Access, Block, CallArg, CallMode, Func, ParamKind, Slot, StmtKind};
+use crate::ir::{Access, Block, CallArg, CallMode, Func, FuncKind, ParamKind, Slot, StmtKind};
 
-/// Sets the access of every array parameter to what the body does with it.
-pub fn set_access(func: &mut Func) {
+/// Sets the access of every array parameter to what the body does with it. The callers of a device function let it add
+/// to the parameters in `bars`, whether it does so or not.
+pub fn set_access(func: &mut Func, bars: &[Slot]) {
     let mut found = vec![Access::Unused; func.params.len()];
+    if func.kind == FuncKind::DiffFn {
+        bars.iter().for_each(|slot| found[*slot] = Access::Add);
+    }
     scan(func, &func.body, &mut found);
     for (param, found) in func.params.iter_mut().zip(found) {
         if let ParamKind::Array { access, .. } = &mut param.kind {
@@ -28,15 +32,8 @@ fn scan(func: &Func, block: &Block, found: &mut [Access]) {
             StmtKind::For { body, .. } => scan(func, body, found),
             StmtKind::Call { mode, args, .. } => {
                 let arrays = array_args(args);
-                let (read, bars) = arrays.split_at(match mode {
-                    CallMode::Vjp => primal_arrays(func, &arrays),
-                    CallMode::Primal | CallMode::Replay | CallMode::Jvp => arrays.len(),
-                });
-                for slot in read {
-                    touch(found, *slot, Access::Read);
-                }
-                for slot in bars {
-                    touch(found, *slot, Access::Add);
+                for (slot, adds) in arrays.iter().zip(added(func, *mode, &arrays)) {
+                    touch(found, *slot, if adds { Access::Add } else { Access::Read });
                 }
             }
             StmtKind::Let { .. }
@@ -61,14 +58,18 @@ fn array_args(args: &[CallArg]) -> Vec<Slot> {
         .collect()
 }
 
-/// How many of the arrays of a `Vjp` call are the primal's; the rest is one bar for each of these that is real.
-fn primal_arrays(func: &Func, arrays: &[Slot]) -> usize {
-    let mut total = 0;
-    for (k, slot) in arrays.iter().enumerate() {
-        if total == arrays.len() {
-            return k;
-        }
-        total += 1 + usize::from(is_real_array(func, *slot));
+/// Which of the arrays of a call it adds to. Those of a `Vjp` are the primal's, then one bar for each of these that is
+/// real; those of its tangent go on with a dot of each of the primal's that is real and a dot of each bar.
+fn added(func: &Func, mode: CallMode, arrays: &[Slot]) -> Vec<bool> {
+    let per_real = match mode {
+        CallMode::Primal | CallMode::Replay | CallMode::Jvp => return vec![false; arrays.len()],
+        CallMode::Vjp => 1,
+        CallMode::Second => 3,
+    };
+    let (mut primal, mut real, mut total) = (0, 0, 0);
+    while total < arrays.len() {
+        let is_real = usize::from(is_real_array(func, arrays[primal]));
+        (primal, real, total) = (primal + 1, real + is_real, total + 1 + per_real * is_real);
     }
-    arrays.len()
+    (0..arrays.len()).map(|k| (primal..primal + real).contains(&k) || k >= primal + 2 * real).collect()
 }

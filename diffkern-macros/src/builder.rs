@@ -57,7 +57,7 @@ impl Builder {
 
     pub fn unary(&mut self, op: UnaryOp, x: Id) -> Id {
         let ty = match op {
-            UnaryOp::IsNan => Ty::Bool,
+            UnaryOp::IsNan | UnaryOp::Nonzero => Ty::Bool,
             _ => self.ty(x),
         };
         self.op(ty, Op::Unary(op, x))
@@ -115,20 +115,7 @@ impl Builder {
 
     /// Whether any component differs from zero.
     pub fn nonzero(&mut self, x: Id) -> Id {
-        let zero = self.real(0.0);
-        if self.ty(x) == Ty::Real {
-            return self.binary(BinaryOp::Ne, x, zero);
-        }
-        let mut any = None;
-        for k in 0..self.ty(x).components() {
-            let part = self.extract(x, k);
-            let test = self.binary(BinaryOp::Ne, part, zero);
-            any = Some(match any {
-                None => test,
-                Some(any) => self.binary(BinaryOp::Or, any, test),
-            });
-        }
-        any.unwrap_or(zero)
+        self.unary(UnaryOp::Nonzero, x)
     }
 
     /// Runs `write` with an empty block and returns the statements it wrote.

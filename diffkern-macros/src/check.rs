@@ -227,7 +227,7 @@ impl Check<'_> {
 
 /// The type of the result, if the operand is of a legal one.
 fn unary_type(op: UnaryOp, x: Ty) -> Option<Ty> {
-    use UnaryOp::{Abs, Detach, IsNan, Neg, Not, Transpose};
+    use UnaryOp::{Abs, Detach, IsNan, Neg, Nonzero, Not, Transpose};
     match op {
         Not => (x == Ty::Bool).then_some(x),
         Neg => (x.is_real() || x == Ty::I32).then_some(x),
@@ -235,6 +235,7 @@ fn unary_type(op: UnaryOp, x: Ty) -> Option<Ty> {
         Detach => x.is_real().then_some(x),
         Transpose => matches!(x, Ty::Mat(_)).then_some(x),
         IsNan => (x == Ty::Real).then_some(Ty::Bool),
+        Nonzero => x.is_real().then_some(Ty::Bool),
         _ => (x == Ty::Real).then_some(x),
     }
 }

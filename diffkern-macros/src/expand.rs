@@ -10,7 +10,7 @@ use crate::diagnostics::Diagnostics;
 use crate::emit::{self, Forms};
 use crate::ir::{Func, FuncKind};
 use crate::record::{self, Records};
-use crate::{adjoint, lower, parse, simplify, tangent};
+use crate::{adjoint, guard, lower, parse, simplify, tangent};
 
 pub fn expand(args: TokenStream, item: TokenStream, kind: FuncKind) -> TokenStream {
     expand_with(args, item, kind, &Records::default())
@@ -60,7 +60,7 @@ pub fn expand_with(args: TokenStream, tokens: TokenStream, kind: FuncKind, recor
     }
 }
 
-/// Primal, adjoint and tangent, if the primal has no mistakes.
+/// All forms, if the primal has no mistakes.
 pub fn forms(mut primal: Func, attribute: &Attribute, errors: &Diagnostics) -> Option<Forms> {
     if errors.found() {
         return None;
@@ -69,7 +69,7 @@ pub fn forms(mut primal: Func, attribute: &Attribute, errors: &Diagnostics) -> O
         (Some(path), FuncKind::DiffFn) => Some(custom::form(&primal, form, path, errors)),
         _ => None,
     };
-    let mut adjoint = match by_hand(Form::Vjp, &attribute.vjp) {
+    let adjoint = match by_hand(Form::Vjp, &attribute.vjp) {
         Some(func) => func?,
         None => adjoint::adjoint(&primal),
     };
@@ -82,12 +82,14 @@ pub fn forms(mut primal: Func, attribute: &Attribute, errors: &Diagnostics) -> O
         (FuncKind::Kernel, Some(_)) => Some(adjoint::clearing(&primal)),
         _ => None,
     };
-    for func in [&mut primal, &mut adjoint, &mut tangent].into_iter().chain(&mut clear) {
+    let second = cfg!(any(test, feature = "second-order")).then(|| tangent::second(&adjoint));
+    let adjoint = guard::lower(adjoint);
+    for func in [&mut primal, &mut tangent].into_iter().chain(&mut clear) {
         simplify::simplify(func);
     }
     let replay = match replay {
         Some(func) => func?,
         None => custom::replayed(&primal),
     };
-    Some(Forms { primal, replay, adjoint, tangent, clear })
+    Some(Forms { primal, replay, adjoint, tangent, clear, second })
 }

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use crate::adjoint::adjoint;
+use crate::guard;
 use crate::ir::{
     BinaryOp, Block, Builtin, CallArg, CallMode, Func, Id, Lit, Op, ParamKind, Slot, StmtKind, Ty, UnaryOp,
 };
-use crate::tangent::tangent;
+use crate::tangent::{second, tangent};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Val {
@@ -47,16 +48,17 @@ pub enum Arg {
     Value(Val),
 }
 
-/// Device functions by name, in all three modes.
+/// Device functions by name, in all modes.
 #[derive(Clone, Default)]
 pub struct Library {
-    functions: HashMap<String, [Func; 3]>,
+    functions: HashMap<String, [Func; 4]>,
 }
 
 impl Library {
     pub fn add(&mut self, primal: Func) {
         let (vjp, jvp) = (adjoint(&primal), tangent(&primal));
-        self.functions.insert(primal.name.clone(), [primal, vjp, jvp]);
+        let second = second(&vjp);
+        self.functions.insert(primal.name.clone(), [primal, guard::lower(vjp), jvp, second]);
     }
 
     fn get(&self, path: &syn::Path, mode: CallMode) -> &Func {
@@ -66,6 +68,7 @@ impl Library {
             CallMode::Primal | CallMode::Replay => &forms[0],
             CallMode::Vjp => &forms[1],
             CallMode::Jvp => &forms[2],
+            CallMode::Second => &forms[3],
         }
     }
 }
@@ -281,6 +284,7 @@ fn unary(op: UnaryOp, x: &Val) -> Val {
         Round => f64::round_ties_even,
         Sign => |x| if x == 0.0 { 0.0 } else { x.signum() },
         Detach => |x| x,
+        Nonzero => return Val::Bool(parts.iter().any(|x| *x != 0.0)),
         IsNan => return Val::Bool(parts[0].is_nan()),
         Transpose => return Val::Real((0..n * n).map(|k| parts[k % n * n + k / n]).collect()),
         Not => panic!("not of a real"),

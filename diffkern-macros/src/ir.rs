@@ -155,13 +155,22 @@ pub struct Stmt {
     pub span: Span,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CallMode {
     Primal,
     /// The primal as adjoints and tangents run it again; it differs where a custom derivative says so.
     Replay,
     Vjp,
     Jvp,
+    /// The tangent of the `Vjp`.
+    Second,
+}
+
+impl CallMode {
+    /// Whether the call adds to bar arrays among its arguments.
+    pub fn accumulates(self) -> bool {
+        matches!(self, CallMode::Vjp | CallMode::Second)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -244,6 +253,8 @@ pub enum StmtKind {
     ///   -> adjoint of each real value argument
     /// - `Jvp`: arguments, tangent of each real value argument, dot array of each real array argument
     ///   -> results, then the tangent of each real result
+    /// - `Second`: those of the `Vjp`, tangent of each real value argument of the `Vjp`, dot array of each real array
+    ///   argument of it -> results of the `Vjp`, then the tangent of each
     Call {
         callee: usize,
         mode: CallMode,
@@ -341,6 +352,8 @@ pub enum UnaryOp {
     IsNan,
     Detach,
     Transpose,
+    /// Of any real type: whether a component differs from zero. Only an adjoint asks, see [`crate::guard`].
+    Nonzero,
 }
 
 /// `Add`, `Sub`: equal types, real or integer. `Mul`: equal scalars. `Div`: equal scalars. `Min`, `Max`: equal scalars,
@@ -395,7 +408,8 @@ macro_rules! op_names {
 
 op_names!(UnaryOp: Neg "neg", Not "not", Abs "abs", Exp "exp", Ln "ln", Sqrt "sqrt", Sin "sin", Cos "cos", Tan "tan",
     Asin "asin", Acos "acos", Atan "atan", Tanh "tanh", Sinh "sinh", Cosh "cosh", Erf "erf", Log1p "log1p",
-    Floor "floor", Ceil "ceil", Round "round", Sign "sign", IsNan "is_nan", Detach "detach", Transpose "transpose");
+    Floor "floor", Ceil "ceil", Round "round", Sign "sign", IsNan "is_nan", Detach "detach", Transpose "transpose",
+    Nonzero "nonzero");
 op_names!(BinaryOp: Add "add", Sub "sub", Mul "mul", Div "div", Rem "rem", Min "min", Max "max", Powf "powf",
     Powi "powi", Atan2 "atan2", Hypot "hypot", Scale "scale", MulElem "mul_elem", Dot "dot", Cross "cross",
     MatVec "mat_vec", MatMul "mat_mul", Outer "outer", BitAnd "bit_and", BitOr "bit_or", BitXor "bit_xor",

@@ -18,6 +18,7 @@ mod expand;
 mod golden;
 #[cfg(test)]
 mod gradient_tests;
+mod guard;
 #[cfg(test)]
 mod interp;
 mod ir;

@@ -38,7 +38,7 @@ pub fn unary(op: UnaryOp) -> UnaryRule {
     use UnaryOp::*;
     use UnaryRule::{Cut, Linear, Scalar};
     match op {
-        Not | Floor | Ceil | Round | Sign | IsNan | Detach => Cut,
+        Not | Floor | Ceil | Round | Sign | IsNan | Detach | Nonzero => Cut,
         Neg | Transpose => Linear,
         Abs => Scalar(|b, t, x, _| { let s = b.unary(Sign, x); b.mul(t, s) }),
         Exp => Scalar(|b, t, _, y| b.mul(t, y)),

@@ -15,7 +15,10 @@ use crate::activity::{is_real_array, varied};
 use crate::adjoint::add_arrays;
 use crate::builder::Builder;
 use crate::check::check;
-use crate::ir::{Block, CallArg, CallMode, Func, FuncKind, Id, Op, Param, ParamKind, Slot, Stmt, StmtKind};
+use crate::guard;
+use crate::ir::{
+    BinaryOp, Block, CallArg, CallMode, Func, FuncKind, Id, Op, Param, ParamKind, Slot, Stmt, StmtKind, UnaryOp,
+};
 use crate::rules::{BinaryRule, UnaryRule, binary, unary};
 use crate::simplify::simplify;
 
@@ -24,9 +27,32 @@ use crate::simplify::simplify;
 /// Parameters are those of the primal, then for a device function one scalar for the tangent of each real value parameter,
 /// then one dot array for each real array parameter. A kernel writes dot arrays only; a device function returns the
 /// results of the primal, then the tangent of each real one.
-///
-/// `primal` may be the adjoint of a kernel without calls of device functions: the tangent of a `Vjp` is not defined.
 pub fn tangent(primal: &Func) -> Func {
+    transform(primal, Writes::Tangents, &[])
+}
+
+/// The adjoint and its tangent in one: what a Hessian-vector product runs. Forward over reverse.
+///
+/// `adjoint` is a [`crate::adjoint::adjoint`]. Parameters and results are those of its tangent; but while a
+/// tangent leaves the arrays of its primal alone, this one writes the bars as well as their dots. It has to: a thread
+/// that stores to one element twice takes a bar twice, and the second time it is zero.
+pub fn second(adjoint: &Func) -> Func {
+    let real = (0..adjoint.params.len()).filter(|slot| is_real_array(adjoint, *slot)).count();
+    let bars = adjoint.params.len() - real / 2;
+    let bars: Vec<Slot> = (bars..adjoint.params.len()).collect();
+    guard::lower(transform(adjoint, Writes::Both, &bars))
+}
+
+/// What a derivative writes beside the tangents.
+#[derive(Clone, Copy, PartialEq)]
+enum Writes {
+    Tangents,
+    /// What its primal writes, too.
+    Both,
+}
+
+/// `bars`: the arrays that a caller lets the primal add to.
+fn transform(primal: &Func, writes: Writes, bars: &[Slot]) -> Func {
     let mut func = Func { body: Block::default(), ..primal.clone() };
     let mut dots = vec![None; primal.types.len()];
     if primal.kind == FuncKind::DiffFn {
@@ -43,7 +69,8 @@ pub fn tangent(primal: &Func) -> Func {
     }
     let dot_slots = add_arrays(&mut func, primal, "dot");
     let b = Builder::new(func);
-    let mut state = Tangent { primal, b, dots, varied: varied(primal), dot_slots, dot_stacks: HashMap::new() };
+    let (varied, dot_stacks, wide) = (varied(primal), HashMap::new(), HashMap::new());
+    let mut state = Tangent { primal, b, writes, dots, varied, dot_slots, dot_stacks, wide };
     state.stmts(&primal.body.stmts);
     let mut yields = primal.body.yields.clone();
     for result in &primal.body.yields {
@@ -53,9 +80,11 @@ pub fn tangent(primal: &Func) -> Func {
     }
     let mut func = state.b.func;
     func.body = Block { stmts: state.b.stmts, yields };
-    set_access(&mut func);
+    let dots = bars.iter().filter_map(|slot| state.dot_slots[*slot]);
+    let bars: Vec<Slot> = bars.iter().copied().chain(dots).collect();
+    set_access(&mut func, &bars);
     simplify(&mut func);
-    set_access(&mut func);
+    set_access(&mut func, &bars);
     debug_assert_eq!(check(&func), Ok(()));
     func
 }
@@ -63,11 +92,14 @@ pub fn tangent(primal: &Func) -> Func {
 struct Tangent<'a> {
     primal: &'a Func,
     b: Builder,
+    writes: Writes,
     /// The tangent of each value; absent while it is zero.
     dots: Vec<Option<Id>>,
     varied: Vec<bool>,
     dot_slots: Vec<Option<Slot>>,
     dot_stacks: HashMap<u32, u32>,
+    /// The guards, by what they test, as tests of the tangent.
+    wide: HashMap<Id, Id>,
 }
 
 impl Tangent<'_> {
@@ -107,6 +139,7 @@ impl Tangent<'_> {
         match kind {
             StmtKind::Let { id, op } => {
                 self.b.push(kind.clone());
+                self.widen(*id, op);
                 if self.is_varied(*id) {
                     let dot = self.op(*id, op);
                     self.set_dot(*id, dot);
@@ -119,21 +152,25 @@ impl Tangent<'_> {
                     self.b.push(StmtKind::Load { id, array, index: *index });
                 }
             }
-            // The tangent writes tangents only, so the value is read and stays.
             StmtKind::Take { id, array, index } => {
-                self.b.push(StmtKind::Load { id: *id, array: *array, index: *index });
+                self.b.push(match self.writes {
+                    Writes::Both => kind.clone(),
+                    Writes::Tangents => StmtKind::Load { id: *id, array: *array, index: *index },
+                });
                 if let Some(array) = self.dot_slots[*array] {
                     let id = self.fresh_dot(*id);
                     self.b.push(StmtKind::Take { id, array, index: *index });
                 }
             }
             StmtKind::Store { array, index, value } => {
+                self.write(kind);
                 if let Some(array) = self.dot_slots[*array] {
                     let value = self.dot_or_zero(*value);
                     self.b.push(StmtKind::Store { array, index: *index, value });
                 }
             }
             StmtKind::Add { array, index, value } => {
+                self.write(kind);
                 if let (Some(array), Some(value)) = (self.dot_slots[*array], self.dot(*value)) {
                     self.b.push(StmtKind::Add { array, index: *index, value });
                 }
@@ -147,7 +184,8 @@ impl Tangent<'_> {
                     let dot = self.fresh_dot(results[k]);
                     results.push(dot);
                 }
-                self.b.push(StmtKind::If { cond: *cond, then, els, results });
+                let cond = self.wide(*cond);
+                self.b.push(StmtKind::If { cond, then, els, results });
             }
             StmtKind::For { .. } => self.turns(kind),
             // The primal has reported it.
@@ -175,6 +213,33 @@ impl Tangent<'_> {
             }
             StmtKind::Call { callee, mode, args, results } => self.call(*callee, *mode, args, results),
         }
+    }
+
+    fn write(&mut self, kind: &StmtKind) {
+        if self.writes == Writes::Both {
+            self.b.push(kind.clone());
+        }
+    }
+
+    /// A guard lets a tangent pass where either the adjoint that it tests or the tangent of that is not zero.
+    fn widen(&mut self, id: Id, op: &Op) {
+        let wide = match op {
+            Op::Unary(UnaryOp::Nonzero, t) => {
+                let Some(dot) = self.dot(*t) else { return };
+                let moves = self.b.unary(UnaryOp::Nonzero, dot);
+                self.b.binary(BinaryOp::Or, id, moves)
+            }
+            Op::Binary(BinaryOp::Or, a, c) if self.wide.contains_key(a) || self.wide.contains_key(c) => {
+                let (a, c) = (self.wide(*a), self.wide(*c));
+                self.b.binary(BinaryOp::Or, a, c)
+            }
+            _ => return,
+        };
+        self.wide.insert(id, wide);
+    }
+
+    fn wide(&self, cond: Id) -> Id {
+        self.wide.get(&cond).copied().unwrap_or(cond)
     }
 
     fn dot_stack(&mut self, stack: u32) -> u32 {
@@ -224,9 +289,11 @@ impl Tangent<'_> {
             self.b.push(StmtKind::Call { callee, mode, args: args.to_vec(), results: results.to_vec() });
             return;
         }
-        if !matches!(mode, CallMode::Primal | CallMode::Replay) {
-            unreachable!("the tangent of an adjoint takes kernels without calls");
-        }
+        let mode = match mode {
+            CallMode::Primal | CallMode::Replay => CallMode::Jvp,
+            CallMode::Vjp => CallMode::Second,
+            CallMode::Jvp | CallMode::Second => unreachable!("tangents are taken of sources and of their adjoints"),
+        };
         let mut call = args.to_vec();
         let mut arrays = Vec::new();
         for arg in args {
@@ -245,7 +312,7 @@ impl Tangent<'_> {
                 outcomes.push(self.fresh_dot(*result));
             }
         }
-        self.b.push(StmtKind::Call { callee, mode: CallMode::Jvp, args: call, results: outcomes });
+        self.b.push(StmtKind::Call { callee, mode, args: call, results: outcomes });
     }
 
     fn sum(&mut self, a: Option<Id>, b: Option<Id>) -> Option<Id> {
@@ -273,7 +340,8 @@ impl Tangent<'_> {
             }
             Op::Select(cond, a, c) => {
                 let (a, c) = (self.dot_or_zero(*a), self.dot_or_zero(*c));
-                Some(self.b.select(*cond, a, c))
+                let cond = self.wide(*cond);
+                Some(self.b.select(cond, a, c))
             }
             Op::Unary(op, x) => {
                 let t = self.dot(*x)?;

@@ -9,7 +9,7 @@ pub trait DiffFn {
     /// How many device functions it runs.
     const RECURSION_IS_REFUSED: usize;
 
-    /// Its three programs.
+    /// Its programs.
     fn def() -> &'static FnDef;
 }
 

@@ -1,4 +1,4 @@
-//! What `#[diff_kernel]` generates and the launcher takes: the text of three programs, their native bodies, arguments.
+//! What `#[diff_kernel]` generates and the launcher takes: the text of its programs, their native bodies, arguments.
 
 use crate::array::AnyArray;
 use crate::backend::native::Chunk;
@@ -171,7 +171,7 @@ pub struct Program {
     pub callees: &'static [fn() -> &'static FnDef],
 }
 
-/// A device function: itself, its vector-Jacobian and its Jacobian-vector product.
+/// A device function: itself, its vector-Jacobian product with the tangent of that, its Jacobian-vector product.
 #[derive(Clone, Copy)]
 pub struct FnDef {
     /// As in the source.
@@ -184,9 +184,11 @@ pub struct FnDef {
     pub vjp: Program,
     /// Its tangent.
     pub jvp: Program,
+    /// The tangent of its adjoint, with the feature `second-order`.
+    pub second: Option<Program>,
 }
 
-/// A kernel with its adjoint and its tangent.
+/// A kernel with its derivatives.
 #[derive(Clone, Copy)]
 pub struct KernelDef {
     /// As in the source.
@@ -204,6 +206,9 @@ pub struct KernelDef {
     /// After an adjoint written by hand: sets the bars of what a store has overwritten to zero. Parameters are those of
     /// the adjoint.
     pub clear: Option<Program>,
+    /// The adjoint and its tangent in one, with the feature `second-order`. Parameters: those of the adjoint, then a dot
+    /// per real array of these.
+    pub second: Option<Program>,
 }
 
 /// Body of a program on the host, for one chunk of the domain.
@@ -222,6 +227,8 @@ pub struct Native {
     pub tangent: NativeBody,
     /// See [`KernelDef::clear`].
     pub clear: Option<NativeBody>,
+    /// The adjoint and its tangent in one, with the feature `second-order`.
+    pub second: Option<NativeBody>,
 }
 
 /// An argument of a launch.

@@ -40,6 +40,8 @@ use bars::Bar;
 /// Parameters are those of the primal, then for a device function one scalar for the adjoint of each real result, then
 /// one bar array for each real array parameter. A kernel writes bar arrays only; a device function also returns the
 /// adjoint of each real value parameter.
+///
+/// Its guards are still to be told from the tests of the source; [`crate::guard::lower`] ends that.
 pub fn adjoint(primal: &Func) -> Func {
     reverse(primal, varied(primal))
 }
@@ -96,9 +98,10 @@ fn reverse(primal: &Func, varied: Vec<bool>) -> Func {
     }
     let mut func = state.b.func;
     func.body = Block { stmts: state.b.stmts, yields };
-    set_access(&mut func);
+    let bars: Vec<Slot> = state.bar_slots.iter().flatten().copied().collect();
+    set_access(&mut func, &bars);
     simplify(&mut func);
-    set_access(&mut func);
+    set_access(&mut func, &bars);
     debug_assert_eq!(check(&func), Ok(()));
     func
 }

@@ -15,7 +15,7 @@ use crate::attribute::Attribute;
 use crate::ir::{Access, Func, ParamKind, Ty};
 use crate::parse::{SigKind, Signature};
 
-/// A function in its three forms.
+/// A function in its forms.
 pub struct Forms {
     pub primal: Func,
     /// The primal as adjoints and tangents run it again.
@@ -24,6 +24,8 @@ pub struct Forms {
     pub tangent: Func,
     /// Beside an adjoint kernel written by hand.
     pub clear: Option<Func>,
+    /// The tangent of the adjoint, where second derivatives are asked for.
+    pub second: Option<Func>,
 }
 
 pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribute) -> TokenStream {
@@ -44,6 +46,10 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
         }
         None => (quote!(), quote!(::core::option::Option::None), quote!(::core::option::Option::None)),
     };
+    let second = forms.second.as_ref().map(|func| second_form(func, attribute.vjp.as_ref(), sig));
+    let second_body = second.as_ref().map(|form| &form.body);
+    let second_native = option(second.as_ref().map(|form| &form.native));
+    let second = option(second.as_ref().map(|form| &form.program));
     let KernelForm { body: adjoint_body, program: adjoint, native: adjoint_native } = adjoint;
     let KernelForm { body: tangent_body, program: tangent, native: tangent_native } = tangent;
     let by_hand = [(&attribute.vjp, "check_adjoint"), (&attribute.jvp, "check_tangent")].map(|(path, check)| {
@@ -84,6 +90,7 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
             #adjoint_body
             #tangent_body
             #clear_body
+            #second_body
             #(#by_hand)*
 
             impl<#(#laws),*> #name #of_type {
@@ -96,6 +103,7 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
                     adjoint: #adjoint,
                     tangent: #tangent,
                     clear: #clear,
+                    second: #second,
                 };
 
                 #[doc(hidden)]
@@ -111,6 +119,7 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
                         adjoint: #adjoint_native,
                         tangent: #tangent_native,
                         clear: #clear_native,
+                        second: #second_native,
                     }
                 }
 
@@ -195,6 +204,18 @@ fn kernel_form(func: &Func, name: &str, by_hand: Option<&syn::Path>, sig: &Signa
     }
 }
 
+/// The tangent of the adjoint. That of an adjoint written by hand is a tangent as any other: it leaves the bars alone.
+fn second_form(func: &Func, by_hand: Option<&syn::Path>, sig: &Signature) -> KernelForm {
+    match by_hand {
+        None => kernel_form(func, "second", None, sig),
+        Some(path) => KernelForm {
+            body: quote!(),
+            program: quote_spanned!(path.span()=> #path::DEF.tangent),
+            native: quote_spanned!(path.span()=> #path::native::<F>().tangent),
+        },
+    }
+}
+
 /// Generic over the domain's type, so that whoever calls neither pays for neither.
 fn checks(sig: &Signature, names: &[Ident], types: &[TokenStream], args: &[TokenStream]) -> TokenStream {
     let real = sig.real.as_ref().map(|_| {
@@ -263,7 +284,9 @@ pub fn function(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attri
         (&forms.adjoint, "vjp", attribute.vjp.as_ref()),
         (&forms.tangent, "jvp", attribute.jvp.as_ref()),
     ];
-    let bodies: Vec<_> = all.iter().map(|(func, name, _)| native::function(func, &format_ident!("{name}"))).collect();
+    let generated = all.iter().map(|(func, name, _)| (*func, *name));
+    let generated = generated.chain(forms.second.iter().map(|second| (second, "second")));
+    let bodies: Vec<_> = generated.map(|(func, name)| native::function(func, &format_ident!("{name}"))).collect();
     let checks: Vec<_> = all.iter().filter_map(|(func, _, path)| Some(signature_check(func, (*path)?))).collect();
     let table = fn_def(&name_text, forms);
     let calls = super::calls(&forms.primal);
@@ -308,6 +331,7 @@ pub fn function(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attri
 /// The table of a device function.
 pub(super) fn fn_def(name: &str, forms: &Forms) -> TokenStream {
     let [primal, replay, vjp, jvp] = [&forms.primal, &forms.replay, &forms.adjoint, &forms.tangent].map(program);
+    let second = option(forms.second.as_ref().map(program));
     quote! {
         ::diffkern::private::FnDef {
             name: #name,
@@ -315,6 +339,7 @@ pub(super) fn fn_def(name: &str, forms: &Forms) -> TokenStream {
             replay: #replay,
             vjp: #vjp,
             jvp: #jvp,
+            second: #second,
         }
     }
 }
@@ -524,6 +549,13 @@ fn program(func: &Func) -> TokenStream {
             text: #text,
             callees: &[#(#callees),*],
         }
+    }
+}
+
+fn option(value: Option<impl ToTokens>) -> TokenStream {
+    match value {
+        Some(value) => quote!(::core::option::Option::Some(#value)),
+        None => quote!(::core::option::Option::None),
     }
 }
 

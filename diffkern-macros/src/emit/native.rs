@@ -304,6 +304,7 @@ impl Emit<'_> {
                         CallMode::Replay => "replay",
                         CallMode::Vjp => "vjp",
                         CallMode::Jvp => "jvp",
+                        CallMode::Second => "second",
                     },
                 );
                 let args = args.iter().map(|arg| match arg {

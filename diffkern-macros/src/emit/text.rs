@@ -126,6 +126,7 @@ impl Printer<'_> {
                     CallMode::Replay => "replay",
                     CallMode::Vjp => "vjp",
                     CallMode::Jvp => "jvp",
+                    CallMode::Second => "second",
                 };
                 let mut line = format!("call {callee} {mode} (");
                 for arg in args {

@@ -69,3 +69,38 @@ fn unchosen_values_do_not_leak() {
         assert_eq!(slope_with(body, -1.0, 0.0, bad), 1.0, "{body}");
     }
 }
+
+/// The guards of [`unchosen_values_do_not_leak`] test an adjoint against zero. Where it is zero and its tangent is not, the
+/// tangent passes; where both are zero, nothing does.
+#[test]
+fn an_adjoint_of_zero_may_have_a_tangent() {
+    let bad = || library(&["fn bad<F: Float>(v: F) -> F { v.sqrt() * v.ln() }"]);
+    let number = |x: f64| vec![Val::Real(vec![x])];
+    let after = |body: &str, x: f64, y_bar: f64, y_bar_dot: f64| {
+        let source = format!(
+            "fn k<F: Float>(x: &Array<F>, y: &mut Array<F>) {{ let v = x[ABSOLUTE_POS]; {body} y[ABSOLUTE_POS] = r; }}"
+        );
+        let case = Case::new(&source, 1, vec![reals(&[x]), zeros(1, Ty::Real)], bad());
+        let (bars, dots, bar_dots) = ([0.0, y_bar], [1.0, 0.0], [0.0, y_bar_dot]);
+        let (bars, bar_dots) = case.second(&bars.map(number), &dots.map(number), &bar_dots.map(number));
+        (bars[0][0].reals()[0], bar_dots[0][0].reals()[0])
+    };
+    let cases = [
+        "let r = select(v > 0.0, v.sqrt() * v.ln(), v);",
+        "let s = v.sqrt(); let q = s * v.ln(); let mut r = v; if v > 0.0 { r = q; }",
+        "let s: F = bad::<F>(v); let r = select(v > 0.0, s, v);",
+        "let s: F = bad::<F>(v); let mut r = v; if v > 0.0 { r = s; }",
+        "let w = Vec3::new(v.sqrt(), v, v) * v.ln(); let r = select(v > 0.0, w.x, v);",
+    ];
+    let slope = |x: f64| x.ln() / (2.0 * x.sqrt()) + 1.0 / x.sqrt();
+    let curvature = |x: f64| -x.ln() / (4.0 * x.powf(1.5));
+    for body in cases {
+        for (y_bar, y_bar_dot) in [(0.0, 1.0), (1.0, 0.0), (0.0, 0.0), (0.5, -2.0)] {
+            let (bar, bar_dot) = after(body, 1.7, y_bar, y_bar_dot);
+            let expected = slope(1.7) * y_bar_dot + curvature(1.7) * y_bar;
+            assert!((bar - slope(1.7) * y_bar).abs() < 1e-12, "{body}: {bar}");
+            assert!((bar_dot - expected).abs() < 1e-12, "{body}: {bar_dot} against {expected}");
+            assert_eq!(after(body, -1.0, y_bar, y_bar_dot), (y_bar, y_bar_dot), "{body}");
+        }
+    }
+}

@@ -6,7 +6,7 @@ use crate::builder::Builder;
 use crate::check::check;
 use crate::interp::{Arg, Library, Val, run};
 use crate::ir::{BinaryOp, Block, Func, FuncKind, Id, Lit, Op, Param, ParamKind, Ty, UnaryOp};
-use crate::tangent::tangent;
+use crate::tangent::{second, tangent};
 
 /// `fn f(x0: T0, x1: T1, ..) -> R` of one operation.
 fn one_op(inputs: &[Ty], write: impl FnOnce(&mut Builder, &[Id]) -> Id) -> Func {
@@ -37,7 +37,12 @@ fn call(func: &Func, args: &[Val]) -> Vec<Val> {
     run(func, &args, &mut [], 0, &Library::default())
 }
 
-/// Both forms of `func` at `at`, along a random direction.
+/// A zero like `x`.
+fn still(x: &Val) -> Val {
+    Val::Real(vec![0.0; x.reals().len()])
+}
+
+/// All forms of `func` at `at`, along a random direction.
 #[track_caller]
 fn agrees(func: &Func, at: &[Val], rng: &mut Random, what: &str) {
     let (vjp, jvp) = (adjoint(func), tangent(func));
@@ -54,10 +59,9 @@ fn agrees(func: &Func, at: &[Val], rng: &mut Random, what: &str) {
     let forward = dot(&forward[1..], std::slice::from_ref(&seed));
     let bars = call(&vjp, &[at, std::slice::from_ref(&seed)].concat());
     let reverse = dot(&bars, &direction);
-    let along = |h: f64| {
+    let moved = |h: f64| -> Vec<Val> {
         let mut k = 0;
-        let moved: Vec<Val> = at
-            .iter()
+        at.iter()
             .map(|x| match x {
                 Val::Real(x) => {
                     k += 1;
@@ -65,12 +69,23 @@ fn agrees(func: &Func, at: &[Val], rng: &mut Random, what: &str) {
                 }
                 other => other.clone(),
             })
-            .collect();
-        dot(&call(func, &moved), std::slice::from_ref(&seed))
+            .collect()
     };
-    let numeric = difference(along, 2e-3);
+    let numeric = difference(|h| dot(&call(func, &moved(h)), std::slice::from_ref(&seed)), 2e-3);
     close(forward, numeric, 1e-7, &format!("{what} at {at:?}, tangent against differences"));
     close(reverse, numeric, 1e-7, &format!("{what} at {at:?}, adjoint against differences"));
+
+    let twice = call(&second(&vjp), &[at, std::slice::from_ref(&seed), &direction[..], &[still(&seed)]].concat());
+    let (values, tangents) = twice.split_at(bars.len());
+    assert_eq!(values, bars, "{what}: the adjoint beside its tangent");
+    let gradient = |h: f64| dot(&call(&vjp, &[&moved(h)[..], std::slice::from_ref(&seed)].concat()), &direction);
+    let numeric = difference(gradient, 2e-3);
+    close(
+        dot(tangents, &direction),
+        numeric,
+        1e-7,
+        &format!("{what} at {at:?}, second derivative against differences"),
+    );
 }
 
 #[test]

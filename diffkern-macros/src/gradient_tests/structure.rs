@@ -6,7 +6,7 @@ use crate::check::check;
 use crate::emit::text;
 use crate::interp::{Arg, Library, Val, run};
 use crate::ir::{Access, Func, ParamKind};
-use crate::tangent::tangent;
+use crate::tangent::second;
 
 fn count(func: &Func, word: &str) -> usize {
     text(func).lines().filter(|line| line.split(' ').any(|w| w == word)).count()
@@ -94,7 +94,7 @@ fn tangent_of_adjoint_is_valid() {
         y[0] = s;
     }";
     for source in [SUM, order] {
-        let func = tangent(&adjoint(&kernel(source)));
+        let func = second(&adjoint(&kernel(source)));
         check(&func).expect("valid");
     }
 }
@@ -112,7 +112,7 @@ fn tangent_of_adjoint_is_the_second_derivative() {
         }",
     );
     let gradient = adjoint(&primal);
-    let second = tangent(&gradient);
+    let second = second(&gradient);
     check(&second).expect("valid");
     let call = |func: &Func, args: &[Val]| {
         let args: Vec<Arg> = args.iter().cloned().map(Arg::Value).collect();

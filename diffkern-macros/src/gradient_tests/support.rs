@@ -3,10 +3,11 @@
 use crate::adjoint::adjoint;
 use crate::check::check;
 use crate::diagnostics::Diagnostics;
+use crate::guard;
 use crate::interp::{Arg, Array, Library, Val, run};
 use crate::ir::{Func, FuncKind, ParamKind, Ty};
 use crate::simplify::simplify;
-use crate::tangent::tangent;
+use crate::tangent::{second, tangent};
 use crate::{lower, parse};
 
 /// Lowers a function that has no mistakes.
@@ -88,6 +89,7 @@ pub struct Case {
     pub primal: Func,
     pub adjoint: Func,
     pub tangent: Func,
+    pub second: Func,
     pub args: Vec<Arg>,
     pub arrays: Vec<Array>,
     pub domain: usize,
@@ -103,7 +105,10 @@ impl Case {
         check(&raw_tangent).expect("the tangent is valid");
         simplify(&mut primal);
         check(&primal).expect("simplified IR is valid");
-        let (adjoint, tangent) = (adjoint(&primal), tangent(&primal));
+        let adjoint = adjoint(&primal);
+        let second = second(&adjoint);
+        check(&second).expect("the tangent of the adjoint is valid");
+        let (adjoint, tangent) = (guard::lower(adjoint), tangent(&primal));
         check(&adjoint).expect("the adjoint is valid");
         check(&tangent).expect("the tangent is valid");
         let mut arrays = Vec::new();
@@ -117,7 +122,7 @@ impl Case {
                 Input::Value(value) => Arg::Value(value),
             })
             .collect();
-        Self { primal, adjoint, tangent, args, arrays, domain, library }
+        Self { primal, adjoint, tangent, second, args, arrays, domain, library }
     }
 
     /// The arrays after `func` ran with an array of `extra` for each real array parameter.
@@ -160,6 +165,15 @@ impl Case {
         self.launch(&self.tangent, &self.arrays, dots).split_off(self.arrays.len())
     }
 
+    /// The bars of the real arrays and the dots of these after the tangent of the adjoint ran.
+    pub fn second(&self, bars: &[Array], dots: &[Array], bar_dots: &[Array]) -> (Vec<Array>, Vec<Array>) {
+        let extra = [bars, dots, bar_dots].concat();
+        let mut after = self.launch(&self.second, &self.arrays, &extra).split_off(self.arrays.len());
+        let bar_dots = after.split_off(2 * bars.len());
+        after.truncate(bars.len());
+        (after, bar_dots)
+    }
+
     /// Random arrays like the real ones.
     fn like(&self, rng: &mut Random) -> Vec<Array> {
         let mut element = |x: &Val| Val::Real(x.reals().iter().map(|_| rng.within(-1.0, 1.0)).collect());
@@ -194,7 +208,35 @@ impl Case {
                 total(&bars, &outcome)
             };
             close(forward, difference(along, step), 1e-7, "tangent against differences");
+            self.holds_twice(&mut rng, &dots, &bars, step);
         }
+    }
+}
+
+impl Case {
+    /// The tangent of the adjoint against differences of the adjoint to 1e-7, along `dots` for the arrays and a random
+    /// direction for the bars; the bars are those of the adjoint; the second derivative is symmetric to 1e-10.
+    #[track_caller]
+    fn holds_twice(&self, rng: &mut Random, dots: &[Array], bars: &[Array], step: f64) {
+        let (bar_dots, probe) = (self.like(rng), self.like(rng));
+        let total = |a: &[Array], b: &[Array]| a.iter().zip(b).map(|(a, b)| dot(a, b)).sum::<f64>();
+        let (bars_after, found) = self.second(bars, dots, &bar_dots);
+        close(total(&probe, &bars_after), total(&probe, &self.gradient(bars)), 1e-12, "bars beside their tangents");
+        let along = |h: f64| {
+            let mut start = self.arrays.clone();
+            for (k, dot) in self.real_arrays().into_iter().zip(dots) {
+                start[k] = moved(&self.arrays[k], dot, h);
+            }
+            let bars: Vec<Array> = bars.iter().zip(&bar_dots).map(|(bar, dot)| moved(bar, dot, h)).collect();
+            let after = self.launch(&self.adjoint, &start, &bars).split_off(self.arrays.len());
+            total(&probe, &after)
+        };
+        close(total(&probe, &found), difference(along, step), 1e-7, "tangent of adjoint against differences");
+
+        let zeros: Vec<Array> = bars.iter().map(|bar| moved(bar, bar, -1.0)).collect();
+        let curvature = |along: &[Array]| self.second(bars, along, &zeros).1;
+        let (one, other) = (total(&probe, &curvature(dots)), total(dots, &curvature(&probe)));
+        close(one, other, 1e-10, "second derivative against its transpose");
     }
 }
 

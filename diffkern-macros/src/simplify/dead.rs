@@ -60,9 +60,9 @@ impl Live<'_> {
         }
     }
 
-    /// A vector-Jacobian product adds to the bar arrays among its arguments.
+    /// A vector-Jacobian product, and its tangent, adds to the bar arrays among its arguments.
     fn writes(&self, mode: CallMode, args: &[CallArg]) -> bool {
-        mode == CallMode::Vjp
+        mode.accumulates()
             && args.iter().any(|arg| matches!(arg, CallArg::Array(slot) if is_real_array(self.func, *slot)))
     }
 

@@ -50,7 +50,7 @@ enum Key {
     Extract(Id, u8),
     Insert(Id, u8, Id),
     Load(Slot, Id),
-    Call(usize, bool, Vec<Result<Id, Slot>>),
+    Call(usize, CallMode, Vec<Result<Id, Slot>>),
 }
 
 fn key(op: &Op, ty: Ty) -> Key {
@@ -188,7 +188,7 @@ impl Fold<'_> {
                         array => array,
                     })
                     .collect();
-                if mode != CallMode::Vjp && self.merge(call_key(callee, mode, &args), &results) {
+                if !mode.accumulates() && self.merge(call_key(callee, mode, &args), &results) {
                     return;
                 }
                 StmtKind::Call { callee, mode, args, results }
@@ -269,5 +269,5 @@ fn call_key(callee: usize, mode: CallMode, args: &[CallArg]) -> Key {
             CallArg::Array(slot) => Err(*slot),
         })
         .collect();
-    Key::Call(callee, mode != CallMode::Jvp, args)
+    Key::Call(callee, mode, args)
 }

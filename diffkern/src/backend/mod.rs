@@ -59,23 +59,29 @@ impl<B> Clone for LaunchArg<'_, B> {
 
 impl<B> Copy for LaunchArg<'_, B> {}
 
-/// Which of the three programs of a kernel.
+/// Which of the programs of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Which {
     Primal,
     Adjoint,
     Tangent,
     Clear,
+    /// The adjoint and its tangent in one.
+    Second,
 }
 
 impl Which {
-    pub(crate) fn of(self, def: &'static KernelDef) -> &'static Program {
-        match self {
+    pub(crate) fn of(self, def: &'static KernelDef) -> Result<&'static Program> {
+        Ok(match self {
             Which::Primal => &def.primal,
             Which::Adjoint => &def.adjoint,
             Which::Tangent => &def.tangent,
             Which::Clear => def.clear.as_ref().unwrap_or(&def.adjoint),
-        }
+            Which::Second => def.second.as_ref().ok_or(Error::Launch {
+                kernel: def.name,
+                reason: "it has no second derivatives; switch on the feature `second-order` of diffkern".to_owned(),
+            })?,
+        })
     }
 }
 
@@ -88,7 +94,7 @@ pub(crate) fn run(
     domain: Domain,
     args: &[LaunchArg<'_, Buffer>],
 ) -> Result<()> {
-    let program = which.of(def);
+    let program = which.of(def)?;
     debug_assert_eq!(program.params.len(), args.len(), "arguments of `{}`", def.name);
     match device.kind() {
         Kind::Cpu => {

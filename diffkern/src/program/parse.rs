@@ -315,6 +315,7 @@ impl<'t> Parser<'t> {
             "replay" => CallMode::Replay,
             "vjp" => CallMode::Vjp,
             "jvp" => CallMode::Jvp,
+            "second" => CallMode::Second,
             other => return Err(format!("unknown mode of a call `{other}`")),
         };
         let end = rest.iter().position(|t| *t == ")").ok_or("a call without `)`")?;

@@ -183,6 +183,8 @@ pub enum CallMode {
     Vjp,
     /// Its tangent.
     Jvp,
+    /// The tangent of its adjoint.
+    Second,
 }
 
 /// An argument of a call.

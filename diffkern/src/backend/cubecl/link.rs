@@ -48,6 +48,9 @@ impl Linked {
                 CallMode::Replay => &def.replay,
                 CallMode::Vjp => &def.vjp,
                 CallMode::Jvp => &def.jvp,
+                CallMode::Second => def.second.as_ref().ok_or_else(|| {
+                    format!("`{}` was compiled without the feature `second-order` of diffkern", def.name)
+                })?,
             };
             let linked = Self::link(called, depth)?;
             hash.write(&[mode as u8]);

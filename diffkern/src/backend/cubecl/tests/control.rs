@@ -313,14 +313,15 @@ const TWICE: Program = Program {
 };
 
 fn twice() -> &'static FnDef {
-    static DEF: FnDef = FnDef { name: "twice", primal: TWICE, replay: TWICE, vjp: TWICE, jvp: TWICE };
+    static DEF: FnDef = FnDef { name: "twice", primal: TWICE, replay: TWICE, vjp: TWICE, jvp: TWICE, second: None };
     &DEF
 }
 
 fn recursive() -> &'static FnDef {
     static PROGRAM: Program =
         Program { params: &[], text: "fn again\nbody\ncall 0 primal ( ) ->\nreturn\n", callees: &[recursive] };
-    static DEF: FnDef = FnDef { name: "again", primal: PROGRAM, replay: PROGRAM, vjp: PROGRAM, jvp: PROGRAM };
+    static DEF: FnDef =
+        FnDef { name: "again", primal: PROGRAM, replay: PROGRAM, vjp: PROGRAM, jvp: PROGRAM, second: None };
     &DEF
 }
 
