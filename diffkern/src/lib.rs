@@ -79,7 +79,7 @@ pub use math::{Mat2, Mat3, Quat, Vec2, Vec3, Vec4};
 pub use report::{Entry, Graph, KernelReport, Part, PathEnd, Report, RolloutReport, Use, ZeroGradient};
 pub use rollout::{Rollout, State, rollout};
 pub use schedule::Schedule;
-pub use tape::{Overwrite, Recording, Tape, recompute};
+pub use tape::{Metric, Overwrite, Products, Recording, Tape, recompute};
 
 /// Number of threads that kernels use on the CPU. Results do not depend on it.
 pub use backend::native::set_threads;

@@ -6,6 +6,7 @@ mod machine;
 mod options;
 mod record;
 mod replay;
+mod second;
 mod state;
 mod store;
 

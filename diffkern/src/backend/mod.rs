@@ -77,11 +77,14 @@ impl Which {
             Which::Adjoint => &def.adjoint,
             Which::Tangent => &def.tangent,
             Which::Clear => def.clear.as_ref().unwrap_or(&def.adjoint),
-            Which::Second => def.second.as_ref().ok_or(Error::Launch {
-                kernel: def.name,
-                reason: "it has no second derivatives; switch on the feature `second-order` of diffkern".to_owned(),
-            })?,
+            Which::Second => def.second.as_ref().ok_or_else(|| Which::missing(def))?,
         })
+    }
+
+    /// Why there is no tangent of an adjoint.
+    pub(crate) fn missing(def: &'static KernelDef) -> Error {
+        let reason = "it has no second derivatives; switch on the feature `second-order` of diffkern".to_owned();
+        Error::Launch { kernel: def.name, reason }
     }
 }
 

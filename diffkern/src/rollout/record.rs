@@ -1,6 +1,6 @@
 //! Recording a rollout: the choice of its schedule, and the actions up to the tape of the last step.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use super::footprint::Footprint;
 use super::machine::{Machine, Record};
@@ -89,8 +89,8 @@ pub(super) fn record<S: State + 'static, F: Fn(&S, usize) -> Result<S> + 'static
     let ends = end.arrays();
     let node = Recorded {
         step,
-        plan,
-        initial: (!plan.keeps_tapes()).then_some(initial),
+        plan: Cell::new(plan),
+        initial: (!plan.keeps_tapes() || progress.costs.is_some()).then_some(initial),
         starts,
         ends: ends.iter().map(Shape::of).collect(),
         progress: RefCell::new(progress),
@@ -189,7 +189,10 @@ fn measure<S: State>(
     progress.now = Some(next);
     progress.tapes.insert(0, tape);
     let state = state_bytes(&now);
-    Ok(Costs { state, tape: print.tape, adjoints: print.adjoints, work, light: None, file: options.file_cost() })
+    let (tape, adjoints, file) = (print.tape, print.adjoints, options.file_cost());
+    let costs = Costs { state, tape, adjoints, work, light: None, file };
+    progress.costs = Some((costs, options.schedule.budget()));
+    Ok(costs)
 }
 
 /// Records the first step once more, with launches that are run again.
@@ -207,7 +210,11 @@ fn measure_light<S: State>(
     progress.trials += 1;
     let print = Footprint::of(&tape, &progress.machine);
     let share = print.work_again / work.max(1.0);
-    Ok(Light { tape: print.tape, again: print.again, share })
+    let light = Light { tape: print.tape, again: print.again, share };
+    if let Some((costs, _)) = &mut progress.costs {
+        costs.light = Some(light);
+    }
+    Ok(light)
 }
 
 /// Runs until it is told to stop; `None` when that is at once.

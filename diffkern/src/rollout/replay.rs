@@ -1,6 +1,7 @@
 //! A rollout on the tape: executes the actions of its schedule.
 
-use std::cell::RefCell;
+use std::any::Any;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use super::broken;
@@ -10,8 +11,8 @@ use super::store::{Snapshot, Store};
 use crate::array::AnyArray;
 use crate::error::Result;
 use crate::report::{Entry, Graph, Part};
-use crate::schedule::{Action, Plan};
-use crate::tape::{Bars, Kept, Node, Replay, Shape};
+use crate::schedule::{Action, Costs, Plan};
+use crate::tape::{Bars, Dots, Kept, Node, Replay, Shape};
 use crate::trace;
 
 /// Where the execution of a schedule stands.
@@ -29,12 +30,14 @@ pub(super) struct Progress<S> {
     /// Steps that recording and the first backward run, where that is not by the plan; and the plan in words.
     pub(super) predicted: Option<usize>,
     pub(super) words: Option<String>,
+    /// What a step costs and what there is to spend, where it was measured.
+    pub(super) costs: Option<(Costs, usize)>,
 }
 
 pub(super) struct Recorded<S, F> {
     pub(super) step: F,
-    pub(super) plan: Plan,
-    /// To start anew from; absent when all tapes are kept.
+    pub(super) plan: Cell<Plan>,
+    /// To start anew from; absent when all tapes are kept whatever they cost.
     pub(super) initial: Option<Snapshot<S>>,
     /// The arrays it started from, with whether they have a gradient.
     pub(super) starts: Vec<(Shape, bool)>,
@@ -74,7 +77,16 @@ impl<S: State> Progress<S> {
             trials: 0,
             predicted: None,
             words: None,
+            costs: None,
         }
+    }
+
+    /// Drops what recording left for the first walk back, which then starts anew.
+    pub(super) fn let_go(&mut self) {
+        self.store.clear();
+        self.tapes.clear();
+        self.now = None;
+        self.fresh = false;
     }
 
     pub(super) fn advance(&mut self, step: &impl Fn(&S, usize) -> Result<S>, from: usize, to: usize) -> Result<()> {
@@ -154,10 +166,10 @@ fn reverse(tape: &StepTape, state: Vec<Option<Kept>>, bars: &mut Bars) -> Result
 }
 
 /// Puts back what captured arrays had when they were recorded, and what they have now on drop.
-struct AsRecorded(Vec<(AnyArray, std::sync::Arc<crate::buffer::Buffer>)>);
+pub(super) struct AsRecorded(Vec<(AnyArray, std::sync::Arc<crate::buffer::Buffer>)>);
 
 impl AsRecorded {
-    fn new(machine: &Machine) -> AsRecorded {
+    pub(super) fn new(machine: &Machine) -> AsRecorded {
         let put = |c: &crate::tape::monitor::Captured| {
             let buffer = c.kept.as_ref()?.buffer().clone();
             let mut cell = c.array.lock();
@@ -181,20 +193,20 @@ impl Drop for AsRecorded {
 
 impl<S: State, F: Fn(&S, usize) -> Result<S>> Recorded<S, F> {
     fn restart(&self, progress: &mut Progress<S>) -> Result<()> {
-        progress.actions = self.plan.actions();
+        progress.actions = self.plan.get().actions();
         progress.store.clear();
         progress.now = match &self.initial {
             Some(initial) => Some(refresh(&initial.state)?),
             None => None,
         };
-        if !self.plan.keeps_tapes() {
+        if !self.plan.get().keeps_tapes() {
             progress.tapes.clear();
         }
         Ok(())
     }
 }
 
-impl<S: State, F: Fn(&S, usize) -> Result<S>> Replay for Recorded<S, F> {
+impl<S: State + 'static, F: Fn(&S, usize) -> Result<S>> Replay for Recorded<S, F> {
     fn backward(&self, bars: &mut Bars) -> Result<()> {
         let mut state: Vec<Option<Kept>> = self.ends.iter().map(|shape| bars.take(shape.id)).collect();
         if state.iter().all(Option::is_none) {
@@ -216,15 +228,15 @@ impl<S: State, F: Fn(&S, usize) -> Result<S>> Replay for Recorded<S, F> {
             }
             match &self.initial {
                 Some(initial) if matches!(action, Action::Reverse { .. }) => {
-                    progress.act(&self.step, action, self.plan, &initial.state)?;
+                    progress.act(&self.step, action, self.plan.get(), &initial.state)?;
                 }
-                Some(initial) => progress.perform(&self.step, action, self.plan, &initial.state)?,
+                Some(initial) => progress.perform(&self.step, action, self.plan.get(), &initial.state)?,
                 // All tapes are there.
                 None => progress.now = None,
             }
         }
         drop(as_recorded);
-        let (run, steps) = (progress.machine.steps_run, self.plan.steps());
+        let (run, steps) = (progress.machine.steps_run, self.plan.get().steps());
         bars.ledger.with_rollout(self.account, |report| {
             report.steps_run = run;
             report.files = progress.store.written;
@@ -244,7 +256,7 @@ impl<S: State, F: Fn(&S, usize) -> Result<S>> Replay for Recorded<S, F> {
     fn describe(&self) -> Entry {
         let StepGraph { schedule, inputs, outputs, step } = &self.graph;
         Entry::Rollout {
-            steps: self.plan.steps(),
+            steps: self.plan.get().steps(),
             schedule: schedule.clone(),
             starts: self.starts.iter().map(|(shape, _)| shape.part()).collect(),
             ends: self.ends.iter().map(Shape::part).collect(),
@@ -252,6 +264,14 @@ impl<S: State, F: Fn(&S, usize) -> Result<S>> Replay for Recorded<S, F> {
             outputs: outputs.clone(),
             step: step.clone(),
         }
+    }
+
+    fn forward(&self, dots: &mut [Dots], keep: bool) -> Result<Box<dyn Any>> {
+        self.walk_forward(dots, keep)
+    }
+
+    fn second(&self, trail: Box<dyn Any>, bars: &mut Bars, bar_dots: &mut [Bars]) -> Result<()> {
+        self.walk_back(trail, bars, bar_dots)
     }
 
     fn visit(&self, see: &mut dyn FnMut(&Shape, Option<&Kept>)) {

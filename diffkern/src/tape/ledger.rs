@@ -125,6 +125,11 @@ impl Kept {
     pub(crate) fn buffer(&self) -> &Arc<Buffer> {
         &self.buffer
     }
+
+    /// The same buffer, kept once more.
+    pub(crate) fn again(&self) -> Kept {
+        Kept::new(self.buffer.clone(), &self.ledger)
+    }
 }
 
 impl Drop for Kept {

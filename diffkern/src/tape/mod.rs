@@ -3,12 +3,16 @@
 mod again;
 mod bars;
 pub(crate) mod context;
+mod dots;
 mod finite;
+mod gauss_newton;
+mod hvp;
 mod ledger;
 pub(crate) mod monitor;
 mod node;
 mod recorder;
 mod recording;
+mod second;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -17,11 +21,16 @@ pub(crate) use again::Again;
 pub use again::recompute;
 pub(crate) use bars::{Bars, Shape};
 pub(crate) use context::Frame;
+pub(crate) use dots::Dots;
 pub(crate) use finite::Watch;
 pub(crate) use ledger::{Kept, Ledger};
 pub(crate) use node::{Node, Replay};
 pub(crate) use recorder::Recorder;
 pub use recording::Recording;
+pub(crate) use second::{Trail, forward, second};
+
+pub use gauss_newton::Metric;
+pub use hvp::Products;
 
 use crate::array::{AnyArray, Array};
 use crate::element::Element;
@@ -97,17 +106,7 @@ impl Tape {
     /// When `loss` has not one element or no recorded launch made it from arrays that require a gradient; when a
     /// rollout does something else on replay; when the device fails.
     pub fn backward<T: Element>(&self, loss: &Array<T>) -> Result<()> {
-        if loss.len() != 1 || loss.elem().components() != 1 || !loss.is_real() {
-            return Err(Error::Tape(format!(
-                "the loss is an array of one real scalar, not {:?}; sum it, or give seeds to `backward_from`",
-                loss.any()
-            )));
-        }
-        let one = match loss.scalar() {
-            ScalarTy::F64 => loss.device().array(&[1.0f64])?.any().clone(),
-            _ => loss.device().array(&[1.0f32])?.any().clone(),
-        };
-        self.backward_from(&[(loss.any(), &one)])
+        self.backward_from(&[(loss.any(), &one(loss.any())?)])
     }
 
     /// The same for several outputs, each with the derivative of the loss by its elements.
@@ -158,6 +157,19 @@ impl Tape {
         leaves.sort_unstable();
         self.ledger.report(graph, leaves, self.losses.borrow().clone())
     }
+}
+
+/// The derivative of a loss by itself.
+fn one(loss: &AnyArray) -> Result<AnyArray> {
+    if loss.len() != 1 || loss.elem().components() != 1 || !loss.is_real() {
+        return Err(Error::Tape(format!(
+            "the loss is an array of one real scalar, not {loss:?}; sum it, or give a seed for each output"
+        )));
+    }
+    Ok(match loss.scalar() {
+        ScalarTy::F64 => loss.device().array(&[1.0f64])?.any().clone(),
+        _ => loss.device().array(&[1.0f32])?.any().clone(),
+    })
 }
 
 /// Adds to the gradient of an array.

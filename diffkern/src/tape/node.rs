@@ -1,11 +1,13 @@
 //! An entry of the tape, and how it is walked backwards.
 
+use std::any::Any;
 use std::rc::Weak;
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::again::{Rerun, Source};
 use super::bars::{Bars, Shape};
+use super::dots::Dots;
 use super::finite::Watch;
 use super::ledger::Kept;
 use crate::backend::{self, LaunchArg, Which};
@@ -47,6 +49,13 @@ pub(crate) trait Replay {
     /// Shows arrays as [`Node::visit`] does.
     fn visit(&self, see: &mut dyn FnMut(&Shape, Option<&Kept>));
 
+    /// Carries tangents, per direction, from what it started from and read to what it produced. With `keep`, returns
+    /// what [`Replay::second`] takes.
+    fn forward(&self, dots: &mut [Dots], keep: bool) -> Result<Box<dyn Any>>;
+
+    /// As [`Replay::backward`], with the tangents of the adjoints, per direction.
+    fn second(&self, trail: Box<dyn Any>, bars: &mut Bars, bar_dots: &mut [Bars]) -> Result<()>;
+
     /// What it is in a graph.
     fn describe(&self) -> Entry;
 }
@@ -74,6 +83,15 @@ pub(crate) enum KeptArg {
     Scalar(LaunchArg<'static, Buffer>),
 }
 
+impl KeptArg {
+    pub(super) fn array(&self) -> Option<&KeptArray> {
+        match self {
+            KeptArg::Array(array) => Some(array),
+            KeptArg::Scalar(_) => None,
+        }
+    }
+}
+
 pub(crate) struct KeptArray {
     pub(crate) shape: Shape,
     pub(crate) access: Access,
@@ -81,7 +99,7 @@ pub(crate) struct KeptArray {
     pub(crate) tracked: bool,
     /// Before this launch it had none: its adjoint ends here.
     pub(crate) retire: bool,
-    /// Its contents, if the adjoint reads them.
+    /// Its contents, if a derivative reads them.
     pub(crate) kept: Option<Source>,
 }
 
@@ -180,11 +198,8 @@ fn retire_if(retire: bool, shape: &Shape, bars: &mut Bars) {
 }
 
 impl LaunchNode {
-    fn arrays(&self) -> impl Iterator<Item = &KeptArray> {
-        self.args.iter().filter_map(|arg| match arg {
-            KeptArg::Array(array) => Some(array),
-            KeptArg::Scalar(_) => None,
-        })
+    pub(super) fn arrays(&self) -> impl Iterator<Item = &KeptArray> {
+        self.args.iter().filter_map(KeptArg::array)
     }
 
     fn backward(&self, bars: &mut Bars) -> Result<()> {
@@ -197,19 +212,13 @@ impl LaunchNode {
         Ok(())
     }
 
-    fn run_adjoint(&self, bars: &mut Bars) -> Result<()> {
+    pub(super) fn run_adjoint(&self, bars: &mut Bars) -> Result<()> {
         let contents = self.contents()?;
         let targets = self.targets(bars)?;
-        let mut args: Vec<LaunchArg<'_, Buffer>> = Vec::with_capacity(self.args.len() + targets.len());
-        for (arg, contents) in self.args.iter().zip(&contents) {
-            args.push(match arg {
-                KeptArg::Scalar(scalar) => *scalar,
-                KeptArg::Array(array) => part(&array.shape, contents.as_deref()),
-            });
-        }
         // What ends here is dropped after the launch, so what is taken out of it need not be cleared.
         targets.iter().filter(|t| t.array.retire).filter_map(|t| t.buffer.as_ref()).for_each(|b| b.set_last_use());
-        args.extend(targets.iter().map(|t| part(&t.array.shape, t.buffer.as_deref())));
+        let mut args = self.bound(&contents);
+        args.extend(targets.iter().map(Target::bound));
         let options = bars.ledger.options;
         let watch = if options.check_finite { Some(self.watch(&contents, &targets)?) } else { None };
         if options.timed {
@@ -230,6 +239,11 @@ impl LaunchNode {
             let written: Vec<_> = targets.iter().filter_map(|t| t.buffer.clone()).collect();
             watch.check(&|place| written.get(place).cloned())?;
         }
+        self.add_apart(&targets, bars)
+    }
+
+    /// Adds up what was accumulated into memory of its own.
+    pub(super) fn add_apart(&self, targets: &[Target<'_>], bars: &mut Bars) -> Result<()> {
         for target in targets.iter().filter(|t| t.apart) {
             if let Some(buffer) = &target.buffer {
                 bars.add_part(&target.array.shape, buffer, target.array.shape.byte_range().0)?;
@@ -250,8 +264,17 @@ impl LaunchNode {
         Watch::adjoint(self.def, read, bars)
     }
 
-    /// By slot, what the adjoint reads.
-    fn contents(&self) -> Result<Vec<Option<Arc<Buffer>>>> {
+    /// The arguments of a derivative that are those of the launch.
+    pub(super) fn bound<'a>(&'a self, contents: &'a [Option<Arc<Buffer>>]) -> Vec<LaunchArg<'a, Buffer>> {
+        let one = |(arg, contents): (&'a KeptArg, &'a Option<Arc<Buffer>>)| match arg {
+            KeptArg::Scalar(scalar) => *scalar,
+            KeptArg::Array(array) => part(&array.shape, contents.as_deref()),
+        };
+        self.args.iter().zip(contents).map(one).collect()
+    }
+
+    /// By slot, what the derivatives read.
+    pub(super) fn contents(&self) -> Result<Vec<Option<Arc<Buffer>>>> {
         let kept = |arg: &KeptArg| match arg {
             KeptArg::Array(KeptArray { kept: Some(source), .. }) => source.buffer().map(Some),
             _ => Ok(None),
@@ -260,7 +283,7 @@ impl LaunchNode {
     }
 
     /// The adjoint of each real array, in order.
-    fn targets<'a>(&'a self, bars: &mut Bars) -> Result<Vec<Target<'a>>> {
+    pub(super) fn targets<'a>(&'a self, bars: &mut Bars) -> Result<Vec<Target<'a>>> {
         let mut targets: Vec<Target<'a>> = Vec::new();
         for array in self.arrays().filter(|a| a.shape.elem.is_real()) {
             // Two arguments with a common element: the second adds into memory of its own, added up afterwards.
@@ -276,13 +299,20 @@ impl LaunchNode {
     }
 }
 
-struct Target<'a> {
-    array: &'a KeptArray,
-    buffer: Option<Arc<Buffer>>,
+/// Where a derivative adds the adjoint of an array, or takes it from.
+pub(super) struct Target<'a> {
+    pub(super) array: &'a KeptArray,
+    pub(super) buffer: Option<Arc<Buffer>>,
     apart: bool,
 }
 
-fn part<'a>(shape: &Shape, buffer: Option<&'a Buffer>) -> LaunchArg<'a, Buffer> {
+impl Target<'_> {
+    pub(super) fn bound(&self) -> LaunchArg<'_, Buffer> {
+        part(&self.array.shape, self.buffer.as_deref())
+    }
+}
+
+pub(super) fn part<'a>(shape: &Shape, buffer: Option<&'a Buffer>) -> LaunchArg<'a, Buffer> {
     match buffer {
         Some(buffer) => LaunchArg::Buffer { buffer, offset: shape.offset, len: shape.len, elem: shape.elem },
         None => LaunchArg::Absent { len: shape.len },

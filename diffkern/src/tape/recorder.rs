@@ -12,7 +12,7 @@ use crate::backend::LaunchArg;
 use crate::buffer::Buffer;
 use crate::error::{Error, Result};
 use crate::ids::{IdMap, IdSet};
-use crate::kernel::{Access, Arg};
+use crate::kernel::{Access, Arg, ParamDef};
 use crate::launch::{Call, access};
 use crate::tape::Overwrite;
 
@@ -131,12 +131,15 @@ impl Recorder {
             self.nodes.push(Node::Detour(Detour { def: call.def, domain: call.domain, arrays }));
             return;
         }
-        let keeps = call.def.adjoint.params;
+        // The others read what the adjoint reads, unless they are written by hand.
+        let second = call.def.second.as_ref().map_or(&[][..], |second| second.params);
+        let derivatives = [call.def.adjoint.params, call.def.tangent.params, second];
         let args = call.args.iter().enumerate().map(|(slot, arg)| match *arg {
             Arg::Array(array) => {
                 let how = access(&call.def.primal.params[slot]);
                 let retire = how.writes() && array.is_real() && self.track(array.id());
-                let read = keeps.get(slot).is_some_and(|param| access(param) == Access::Read);
+                let is_read = |params: &[ParamDef]| params.get(slot).is_some_and(|p| access(p) == Access::Read);
+                let read = derivatives.into_iter().any(is_read);
                 KeptArg::Array(KeptArray {
                     shape: Shape::of(array),
                     access: how,

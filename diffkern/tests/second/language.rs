@@ -1,0 +1,181 @@
+//! What kernels can say, each as a program whose loss is not linear in the kernel's outcome.
+
+use diffkern::prelude::*;
+use diffkern::reduce;
+
+use crate::common::{holds, point};
+
+#[diff_fn]
+fn spring<F: Float>(length: F, rest: F, k: usize) -> (F, F) {
+    let mut s = length / rest;
+    for j in 0..k {
+        s = s * s * 0.5 + F::cast_from(j) * 0.1;
+    }
+    (s.tanh(), s * rest)
+}
+
+#[diff_fn]
+fn gather<F: Float>(x: &Array<F>, i: usize, w: F) -> F {
+    let mut s = x[i] * w;
+    if w > 0.2 {
+        s += x[(i + 1) % x.len()] * (w * w);
+    }
+    s
+}
+
+#[diff_fn]
+fn twice<F: Float>(x: &Array<F>, i: usize, w: F) -> F {
+    let once: F = gather(x, i, w * w);
+    once * w + x[i].sin()
+}
+
+#[diff_fn]
+fn infinite_at_zero<F: Float>(x: F) -> F {
+    x.sqrt() * x
+}
+
+#[diff_kernel]
+fn branches<F: Float>(x: &Array<F>, y: &mut Array<F>) {
+    let i = ABSOLUTE_POS;
+    let v = x[i];
+    let mut r = v * v;
+    if v > 0.9 {
+        r = r.sin() + v;
+    } else if v > 0.7 {
+        r = v.powf(2.5);
+    }
+    y[i] = r.max(v * 0.3) + v.abs() * r;
+}
+
+#[diff_kernel]
+fn loops<F: Float>(x: &Array<F>, y: &mut Array<F>, n: u32) {
+    let i = ABSOLUTE_POS;
+    let a = x[i];
+    let mut s = a;
+    let mut t = x[(i + 1) % x.len()];
+    for p in 0..n {
+        let before = s;
+        for q in p..4 {
+            s = s * t.sin() + a * F::cast_from(q) * 0.1;
+            t += s * before * 0.05;
+        }
+        if t > 1.0 {
+            t = t * 0.9 + s * s * 0.1;
+        }
+    }
+    y[i] = s * t + a;
+}
+
+#[diff_kernel]
+fn functions<F: Float>(x: &Array<F>, y: &mut Array<F>) {
+    let i = ABSOLUTE_POS;
+    let (s, e): (F, F) = spring(x[i], x[(i + 2) % x.len()] + 0.5, 3usize);
+    let g: F = twice(x, i, e);
+    let mut r = s * g;
+    for k in 0..2 {
+        let h: F = gather(x, k, r);
+        r += h * 0.3;
+    }
+    y[i] = r;
+}
+
+#[diff_kernel]
+fn scatter<F: Float>(x: &Array<F>, to: &Array<u32>, y: &mut Array<F>) {
+    let v = x[ABSOLUTE_POS];
+    y[to[ABSOLUTE_POS]] += v * v.exp();
+    y[0] += v.ln();
+}
+
+#[diff_kernel]
+fn stores<F: Float>(x: &Array<F>, y: &mut Array<F>) {
+    let i = ABSOLUTE_POS;
+    y[i] = x[i] * x[i];
+    if x[i] > 0.8 {
+        y[i] = x[i].sin();
+    }
+}
+
+#[diff_kernel]
+fn algebra<F: Float>(x: &Array<F>, y: &mut Array<F>) {
+    let i = ABSOLUTE_POS;
+    let n = x.len();
+    let v = Vec3::new(x[i], x[(i + 1) % n], x[(i + 2) % n]);
+    let m = v.outer(v.cross(Vec3::new(x[i], F::new(1.0), x[i] * x[i]))) + Mat3::identity();
+    let w = m.inverse() * v.normalize();
+    y[i] = w.norm() * m.determinant() + (m.transpose() * m).trace();
+}
+
+#[diff_kernel]
+fn guarded<F: Float>(x: &Array<F>, y: &mut Array<F>) {
+    let i = ABSOLUTE_POS;
+    let v = x[i];
+    let s: F = infinite_at_zero(v - 0.8);
+    let root = (v - 0.8).sqrt() * v;
+    y[i] = select(v > 0.8, s + root, v * v);
+}
+
+#[diff_kernel]
+fn misfit<F: Float>(y: &Array<F>, goal: &Array<F>, loss: &mut Array<F>) {
+    let d = y[ABSOLUTE_POS] - goal[ABSOLUTE_POS];
+    loss[0] += d * d * 0.5;
+}
+
+const N: usize = 7;
+
+type Kernel = fn(&Array<f64>, &Array<f64>) -> Result<()>;
+
+/// The loss is `sum sin(y) y`, by two more launches.
+fn loss_of(kernel: Kernel) -> impl Fn(&Array<f64>) -> Result<Array<f64>> {
+    move |x| {
+        let (y, z) = (x.device().zeros(N)?, x.device().zeros(N)?);
+        kernel(x, &y)?;
+        branches(N, &y, &z)?;
+        reduce::dot(&y, &z)
+    }
+}
+
+#[test]
+fn statements_and_calls() -> Result<()> {
+    let cases: [(&str, Kernel); 8] = [
+        ("branches", |x, y| branches(N, x, y)),
+        ("loops", |x, y| loops(N, x, y, 3)),
+        ("loops without turns", |x, y| loops(N, x, y, 0)),
+        ("functions", |x, y| functions(N, x, y)),
+        ("scatter", |x, y| {
+            let to = x.device().array(&[3u32, 1, 3, 3, 0, 6, 2])?;
+            scatter(N, x, &to, y)
+        }),
+        ("stores", |x, y| stores(N, x, y)),
+        ("algebra", |x, y| algebra(N, x, y)),
+        ("guarded", |x, y| guarded(N, x, y)),
+    ];
+    for (what, kernel) in cases {
+        holds(what, &loss_of(kernel), &point(N))?;
+    }
+    Ok(())
+}
+
+/// At the goal the adjoints are zero, and the adjoint's guards see that; the Hessian is `J^T J` all the same.
+#[test]
+fn a_residual_of_zero_has_curvature() -> Result<()> {
+    let at = point(N);
+    let goal = {
+        let (x, y) = (Device::cpu().array(&at)?, Device::cpu().zeros::<f64>(N)?);
+        guarded(N, &x, &y)?;
+        y.to_vec()?
+    };
+    let program = move |x: &Array<f64>| {
+        let (y, loss) = (x.device().zeros(N)?, x.device().zeros(1)?);
+        guarded(N, x, &y)?;
+        misfit(N, &y, &x.device().array(&goal)?, &loss)?;
+        Ok(loss)
+    };
+    let (gradient, hessian) = crate::common::products(&program, &at, &[vec![1.0; N]])?;
+    assert_eq!(gradient, [0.0; N]);
+    for (x, found) in at.into_iter().zip(&hessian[0]) {
+        let root = (x - 0.8).sqrt();
+        let slope = if x > 0.8 { 1.5 * root + 0.5 * x / root + root } else { 2.0 * x };
+        assert!((found - slope * slope).abs() < 1e-12 * slope * slope, "at {x}: {found}, {}", slope * slope);
+    }
+    Ok(())
+}

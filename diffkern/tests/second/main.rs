@@ -1,0 +1,9 @@
+//! Second derivatives over tapes: Hessian and Gauss-Newton products.
+
+mod common;
+
+mod gauss_newton;
+mod language;
+mod misuse;
+mod rollouts;
+mod tapes;

@@ -1,0 +1,123 @@
+//! Second derivatives through rollouts: the same bits with every schedule, within the budget, nested.
+
+use diffkern::prelude::*;
+use diffkern::{reduce, rollout};
+
+use crate::common::{holds, point, products};
+
+/// A pendulum that drives the next, one per index; `k[0]` pulls it, `k[1]` couples.
+#[diff_kernel]
+fn swing<F: Float>(x: &Array<F>, v: &Array<F>, k: &Array<F>, x_next: &mut Array<F>, v_next: &mut Array<F>, dt: F) {
+    let i = ABSOLUTE_POS;
+    let other = x[(i + 1) % x.len()];
+    let speed = v[i] - (k[0] * x[i].sin() + k[1] * (x[i] - other)) * dt;
+    v_next[i] = speed;
+    x_next[i] = x[i] + speed * dt;
+}
+
+#[diff_kernel]
+fn kick<F: Float>(by: &Array<F>, v: &mut Array<F>, scale: F) {
+    v[ABSOLUTE_POS] += by[ABSOLUTE_POS].sin() * by[ABSOLUTE_POS].cos() * scale;
+}
+
+const N: usize = 8;
+
+type Two = (Array<f64>, Array<f64>);
+
+/// The first two numbers are the parameters, the others where the pendulums start.
+fn run(all: &Array<f64>, steps: usize, schedule: Schedule) -> Result<Array<f64>> {
+    let dev = all.device();
+    let (k, start) = (all.slice(0..2)?, dev.zeros(N)?);
+    start.copy_from(&all.slice(2..2 + N)?)?;
+    let (x, v) = rollout(steps, schedule, (start, dev.zeros(N)?), move |(x, v): &Two, step| {
+        let (x_next, v_next) = (x.device().uninit(N)?, x.device().uninit(N)?);
+        swing(N, x, v, &k, &x_next, &v_next, 0.05)?;
+        if step % 3 == 0 {
+            kick(N, x, &v_next, 0.01)?;
+        }
+        Ok((x_next, v_next))
+    })?;
+    let energy = reduce::dot(&x, &x)?;
+    reduce::sum_into(&reduce::dot(&v, &x)?, 0.3, &energy)?;
+    Ok(energy)
+}
+
+/// Steps of steps: the inner rollout has its own schedule.
+fn nested(all: &Array<f64>, outer: Schedule, inner: Schedule) -> Result<Array<f64>> {
+    let dev = all.device();
+    let (k, start) = (all.slice(0..2)?, dev.zeros(N)?);
+    start.copy_from(&all.slice(2..2 + N)?)?;
+    let (x, v) = rollout(4, outer, (start, dev.zeros(N)?), move |(x, v): &Two, _| {
+        let k = k.clone();
+        let (x, v) = rollout(3, inner, (x.clone(), v.clone()), move |(x, v): &Two, _| {
+            let (x_next, v_next) = (x.device().uninit(N)?, x.device().uninit(N)?);
+            swing(N, x, v, &k, &x_next, &v_next, 0.1)?;
+            Ok((x_next, v_next))
+        })?;
+        let kicked = v.device().zeros(N)?;
+        kicked.copy_from(&v)?;
+        kick(N, &x, &kicked, 0.1)?;
+        Ok((x, kicked))
+    })?;
+    reduce::dot(&x, &v)
+}
+
+#[test]
+fn the_hessian_of_a_rollout_is_that_of_differences() -> Result<()> {
+    for (steps, schedule) in [(1, Schedule::StoreAll), (25, Schedule::StoreAll), (25, Schedule::Checkpoints(3))] {
+        holds(&format!("{steps} steps, {schedule:?}"), &|x| run(x, steps, schedule), &point(N + 2))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn every_schedule_gives_the_same_bits() -> Result<()> {
+    let along = [point(N + 2), vec![1.0; N + 2]];
+    for steps in [1, 2, 17] {
+        let all = products(&|x| run(x, steps, Schedule::StoreAll), &point(N + 2), &along)?;
+        let mut schedules = vec![Schedule::Auto, Schedule::Budget(3500), Schedule::Budget(6000)];
+        schedules.extend([1, 2, 5, 1000].map(Schedule::Checkpoints));
+        for schedule in schedules {
+            let other = products(&|x| run(x, steps, schedule), &point(N + 2), &along)?;
+            assert_eq!(all, other, "{steps} steps, {schedule:?}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn rollouts_in_steps_of_rollouts() -> Result<()> {
+    use Schedule::{Checkpoints, StoreAll};
+    let along = [point(N + 2)];
+    holds("nested", &|x| nested(x, StoreAll, StoreAll), &point(N + 2))?;
+    let all = products(&|x| nested(x, StoreAll, StoreAll), &point(N + 2), &along)?;
+    for (outer, inner) in [(Checkpoints(2), StoreAll), (StoreAll, Checkpoints(1)), (Checkpoints(1), Checkpoints(2))] {
+        let other = products(&|x| nested(x, outer, inner), &point(N + 2), &along)?;
+        assert_eq!(all, other, "{outer:?}, {inner:?}");
+    }
+    Ok(())
+}
+
+/// Recording fills its budget with tapes; with tangents beside them fewer fit, so recording's go.
+#[test]
+fn a_budget_is_kept() -> Result<()> {
+    let dev = Device::cpu();
+    for (steps, budget, directions) in [(60, 40_000, 1), (60, 40_000, 4), (400, 12_000, 1), (400, 12_000, 3)] {
+        let x = dev.array(&point(N + 2))?.requires_grad();
+        let (tape, loss) = Tape::record_with(|| run(&x, steps, Schedule::Budget(budget)))?;
+        let v = dev.array(&point(N + 2))?;
+        let pair = [(x.any(), v.any())];
+        let all = vec![&pair[..]; directions];
+        tape.hvp(&loss, &all)?;
+        let report = tape.report();
+        // What is outside of the rollout has its own share.
+        let beside = 1_500 * (1 + directions);
+        assert!(report.peak_bytes <= budget + beside, "{budget}, {directions} directions: {report}");
+        // The gradient still stands.
+        let (grad, _) = products(&|x| run(x, steps, Schedule::StoreAll), &point(N + 2), &[point(N + 2)])?;
+        tape.backward(&loss)?;
+        assert_eq!(x.grad()?.to_vec()?, grad);
+        assert!(tape.report().peak_bytes <= budget + beside, "{}", tape.report());
+    }
+    Ok(())
+}
