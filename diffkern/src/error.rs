@@ -155,6 +155,21 @@ pub enum Error {
     /// A value or an adjoint is NaN or infinite ([`Recording::check_finite`](crate::Recording::check_finite)).
     #[error("{0}")]
     NotFinite(Box<NotFinite>),
+    /// An iteration ended before its residual was small enough.
+    #[error(
+        "{what}: residual {residual:e} after {iterations} iterations, allowed {tolerance:e}; allow more iterations, or \
+         a larger residual"
+    )]
+    NotConverged {
+        /// Which iteration.
+        what: &'static str,
+        /// Iterations done.
+        iterations: usize,
+        /// Its relative residual.
+        residual: f64,
+        /// Largest allowed.
+        tolerance: f64,
+    },
     /// Forward mode cannot do this.
     #[error("jvp: {0}")]
     Jvp(String),

@@ -151,14 +151,19 @@ fn writable<'a>(dot: &'a mut Option<Arc<Buffer>>, array: &AnyArray) -> Result<&'
     Ok(dot.insert(buffer))
 }
 
-fn current() -> Option<(u64, usize)> {
+pub(crate) fn current() -> Option<(u64, usize)> {
     EVALUATION.with_borrow(|s| s.as_ref().map(|s| (s.id, s.directions)))
 }
 
 /// The tangent of `array` along direction `k`, if it has one.
-fn dot(evaluation: u64, array: &AnyArray, k: usize) -> Option<Arc<Buffer>> {
+pub(crate) fn dot(evaluation: u64, array: &AnyArray, k: usize) -> Option<Arc<Buffer>> {
     let dots = array.lock_dots();
     dots.as_ref().filter(|dots| dots.evaluation == evaluation).and_then(|dots| dots.buffers.get(k)?.clone())
+}
+
+/// Gives an array its tangent along direction `k`.
+pub(crate) fn set(evaluation: u64, directions: usize, array: &AnyArray, (k, dot): (usize, Option<Arc<Buffer>>)) {
+    with_dots(evaluation, directions, array, |dots| dots[k] = dot);
 }
 
 /// Zeros of the size of an array.

@@ -48,6 +48,7 @@ mod forward;
 mod generated;
 pub mod gradcheck;
 mod ids;
+pub mod implicit;
 mod kernel;
 mod launch;
 mod math;

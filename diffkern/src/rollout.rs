@@ -16,7 +16,8 @@ pub use state::State;
 use crate::error::{Error, Result};
 use crate::schedule::Schedule;
 use crate::tape::context;
-use machine::Machine;
+pub(crate) use machine::{Machine, StepTape};
+pub(crate) use state::{observe, refresh};
 
 /// Runs `steps` steps from `state`: `state = step(&state, k)?` for `k` from 0. While a tape records on this thread, the
 /// rollout is recorded as one entry that `backward` replays by `schedule`; inside [`jvp`](crate::jvp) the tangents
@@ -43,7 +44,7 @@ pub fn rollout<S: State + 'static>(
 }
 
 /// Tells the step around this rollout, if there is one, what the steps in it have done.
-fn pass_on(machine: &Machine) -> Result<()> {
+pub(crate) fn pass_on(machine: &Machine) -> Result<()> {
     context::with_monitor(|monitor| {
         let mut captured: Vec<_> = machine.captured.values().collect();
         captured.sort_by_key(|captured| captured.index);

@@ -207,7 +207,7 @@ fn kernel_form(func: &Func, name: &str, by_hand: Option<&syn::Path>, sig: &Signa
 /// The tangent of the adjoint. That of an adjoint written by hand is a tangent as any other: it leaves the bars alone.
 fn second_form(func: &Func, by_hand: Option<&syn::Path>, sig: &Signature) -> KernelForm {
     match by_hand {
-        None => kernel_form(func, "second", None, sig),
+        None => kernel_form(func, "second_body", None, sig),
         Some(path) => KernelForm {
             body: quote!(),
             program: quote_spanned!(path.span()=> #path::DEF.tangent),

@@ -10,35 +10,35 @@ use crate::tape::monitor::{Captured, Monitor};
 use crate::tape::{Again, Frame, Ledger, Node, Overwrite, Recorder, Shape, context};
 
 /// The tape of one step.
-pub(super) struct StepTape {
-    pub(super) nodes: Vec<Node>,
-    pub(super) inputs: Vec<Shape>,
-    pub(super) outputs: Vec<Shape>,
+pub(crate) struct StepTape {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) inputs: Vec<Shape>,
+    pub(crate) outputs: Vec<Shape>,
 }
 
 /// Account and rules of the tape around.
-pub(super) type Record = (Rc<Ledger>, Overwrite);
+pub(crate) type Record = (Rc<Ledger>, Overwrite);
 
-pub(super) struct Machine {
+pub(crate) struct Machine {
     /// Identities from here on were made in the rollout.
     first_id: u64,
     record: Option<Record>,
     /// One per step run so far: what it did.
-    pub(super) hashes: Vec<u64>,
+    pub(crate) hashes: Vec<u64>,
     /// What steps have read from outside.
-    pub(super) captured: IdMap<Captured>,
+    pub(crate) captured: IdMap<Captured>,
     /// Those of them that have a gradient, once that is known.
-    pub(super) external: Vec<u64>,
+    pub(crate) external: Vec<u64>,
     /// Launches of recorded steps to be run again in backward.
-    pub(super) again: Again,
+    pub(crate) again: Again,
     /// Adds up the work of the launches, where asked for.
-    pub(super) work: Option<f64>,
+    pub(crate) work: Option<f64>,
     /// Steps run, recorded or not.
-    pub(super) steps_run: usize,
+    pub(crate) steps_run: usize,
 }
 
 impl Machine {
-    pub(super) fn new(first_id: u64, record: Option<Record>) -> Machine {
+    pub(crate) fn new(first_id: u64, record: Option<Record>) -> Machine {
         let (hashes, captured) = (Vec::new(), IdMap::default());
         Machine {
             first_id,
@@ -53,14 +53,14 @@ impl Machine {
     }
 
     /// Runs step `k` from `state` without recording it.
-    pub(super) fn run<S: State>(&mut self, step: &impl Fn(&S, usize) -> Result<S>, state: &S, k: usize) -> Result<S> {
+    pub(crate) fn run<S: State>(&mut self, step: &impl Fn(&S, usize) -> Result<S>, state: &S, k: usize) -> Result<S> {
         let inputs = state.arrays();
         let (next, _) = self.watch(&inputs, k, None, || step(state, k))?;
         Ok(next)
     }
 
     /// Runs step `k` from `state` and keeps its tape.
-    pub(super) fn record<S: State>(
+    pub(crate) fn record<S: State>(
         &mut self,
         step: &impl Fn(&S, usize) -> Result<S>,
         state: &S,
@@ -83,7 +83,7 @@ impl Machine {
     }
 
     /// Asks whether to go on before step `k`; the answer may read whatever a step may, and write nothing of that.
-    pub(super) fn ask<S: State>(
+    pub(crate) fn ask<S: State>(
         &mut self,
         go_on: &impl Fn(&S, usize) -> Result<bool>,
         state: &S,

@@ -62,7 +62,7 @@ tuple!(A 0, B 1, C 2, D 3, E 4);
 tuple!(A 0, B 1, C 2, D 3, E 4, G 5);
 
 /// The state with handles of its own: what is written through them does not show in the state given.
-pub(super) fn refresh<S: State>(state: &S) -> Result<S> {
+pub(crate) fn refresh<S: State>(state: &S) -> Result<S> {
     let arrays = state.arrays();
     let mut fresh: Vec<AnyArray> = Vec::with_capacity(arrays.len());
     for (k, array) in arrays.iter().enumerate() {
@@ -80,7 +80,7 @@ pub(super) fn refresh<S: State>(state: &S) -> Result<S> {
 }
 
 /// Tells the step around the rollout, if there is one, that the state is read.
-pub(super) fn observe<S: State>(state: &S) -> Result<()> {
+pub(crate) fn observe<S: State>(state: &S) -> Result<()> {
     if !context::mode().observed() {
         return Ok(());
     }

@@ -120,6 +120,41 @@ fn misfit<F: Float>(y: &Array<F>, goal: &Array<F>, loss: &mut Array<F>) {
     loss[0] += d * d * 0.5;
 }
 
+/// The adjoints that the generated ones would be, by hand.
+mod by_hand {
+    use diffkern::prelude::*;
+
+    #[diff_fn]
+    pub fn vjp<F: Float>(x: F, y: F, bar: F) -> (F, F) {
+        (bar * y * x.cos(), bar * x.sin())
+    }
+
+    #[diff_kernel]
+    pub fn adjoint_of_kernel<F: Float>(x: &Array<F>, y: &Array<F>, x_bar: &mut Array<F>, y_bar: &Array<F>) {
+        let (i, n) = (ABSOLUTE_POS, x.len());
+        x_bar[i] += y_bar[i] * x[i].exp() * x[(i + 1) % n];
+        x_bar[(i + 1) % n] += y_bar[i] * x[i].exp();
+    }
+}
+
+#[diff_fn(vjp = by_hand::vjp)]
+fn sine_times<F: Float>(x: F, y: F) -> F {
+    x.sin() * y
+}
+
+#[diff_kernel]
+fn function_by_hand<F: Float>(x: &Array<F>, y: &mut Array<F>) {
+    let i = ABSOLUTE_POS;
+    let s: F = sine_times(x[i], x[(i + 1) % x.len()]);
+    y[i] = s * s + x[i];
+}
+
+#[diff_kernel(vjp = by_hand::adjoint_of_kernel)]
+fn kernel_by_hand<F: Float>(x: &Array<F>, y: &mut Array<F>) {
+    let i = ABSOLUTE_POS;
+    y[i] = x[i].exp() * x[(i + 1) % x.len()];
+}
+
 const N: usize = 7;
 
 type Kernel = fn(&Array<f64>, &Array<f64>) -> Result<()>;
@@ -136,7 +171,7 @@ fn loss_of(kernel: Kernel) -> impl Fn(&Array<f64>) -> Result<Array<f64>> {
 
 #[test]
 fn statements_and_calls() -> Result<()> {
-    let cases: [(&str, Kernel); 8] = [
+    let cases: [(&str, Kernel); 10] = [
         ("branches", |x, y| branches(N, x, y)),
         ("loops", |x, y| loops(N, x, y, 3)),
         ("loops without turns", |x, y| loops(N, x, y, 0)),
@@ -148,6 +183,12 @@ fn statements_and_calls() -> Result<()> {
         ("stores", |x, y| stores(N, x, y)),
         ("algebra", |x, y| algebra(N, x, y)),
         ("guarded", |x, y| guarded(N, x, y)),
+        ("function by hand", |x, y| function_by_hand(N, x, y)),
+        ("kernel by hand", |x, y| {
+            // Twice into one array: the second store clears the adjoint of the first.
+            scatter(N, x, &x.device().zeros(N)?, y)?;
+            kernel_by_hand(N, x, y)
+        }),
     ];
     for (what, kernel) in cases {
         holds(what, &loss_of(kernel), &point(N))?;

@@ -3,6 +3,7 @@
 mod common;
 
 mod gauss_newton;
+mod implicit;
 mod language;
 mod misuse;
 mod rollouts;

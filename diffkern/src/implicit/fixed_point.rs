@@ -1,0 +1,43 @@
+//! `x = g(x, p)`.
+
+use super::krylov::{add_scaled, norm};
+use super::operation::Equation;
+use super::vectors::of_state;
+use super::{Solve, linear::Stage};
+use crate::error::Result;
+use crate::rollout::State;
+
+/// The fixed point of `g`, by its own iteration from `start`: `x = g(x)` until a turn changes `x` by at most
+/// `options.tolerance`, relative to `x`.
+///
+/// While a tape records, only `g` at the solution is recorded, whatever the number of turns, and `backward` solves the
+/// transposed system `(I - dg/dx)^T w = x_bar` with `options`; [`jvp`](crate::jvp), [`Tape::hvp`](crate::Tape::hvp) and
+/// rollouts around work as with any operation. Gradients reach all arrays that `g` reads, not `start`, on which the
+/// solution does not depend. They are those of the equation, exact as far as it is solved.
+///
+/// `g` is pure, as the step of a [`rollout`](crate::rollout): it writes arrays that it makes or that are in the state it
+/// is given, and does the same launches in every turn. The vectors of the iteration come to the host, which waits for a
+/// device once per turn.
+///
+/// # Errors
+/// What `g` returns; [`Error::NotConverged`](crate::Error::NotConverged), which names the residual, here and from the
+/// derivatives.
+pub fn fixed_point<S: State + 'static>(start: S, options: Solve, g: impl Fn(&S) -> Result<S> + 'static) -> Result<S> {
+    options.check()?;
+    let mut stage = Stage::new(&start)?;
+    let step = |state: &S, _: usize| g(state);
+    let mut now = stage.fresh(&start)?;
+    let mut values = of_state(&now)?;
+    let (mut turns, mut change) = (0, f64::INFINITY);
+    while turns < options.iterations {
+        let next = stage.run(&step, &now)?;
+        let found = of_state(&next)?;
+        add_scaled(&mut values, -1.0, &found);
+        (turns, change) = (turns + 1, norm(&values) / norm(&found).max(f64::MIN_POSITIVE));
+        (now, values) = (next, found);
+        if change <= options.tolerance {
+            return stage.finish(&step, &now, None, (Equation::FixedPoint, options));
+        }
+    }
+    Err(options.missed("fixed point", turns, change))
+}

@@ -1,0 +1,159 @@
+//! `A(p) x = b`.
+
+use std::rc::Rc;
+
+use super::Solve;
+use super::krylov;
+use super::operation::{Equation, Implicit};
+use super::vectors::{of_state, scatter, to_state};
+use crate::array::AnyArray;
+use crate::error::{Error, Result};
+use crate::forward as jvp;
+use crate::ids::next_id;
+use crate::rollout::{Machine, State, observe, pass_on, refresh};
+use crate::tape::{Kept, Ledger, Node, Overwrite, Shape, context};
+
+/// Solves `A x = b` for `x`, of the shape of `b`, where `apply` is `x -> A x`: linear in `x`, with any other array that it
+/// reads for a parameter.
+///
+/// While a tape records, only `apply` at the solution is recorded, and `backward` solves the transposed system
+/// `A^T w = x_bar` by the same method with products of the adjoint; [`jvp`](crate::jvp),
+/// [`Tape::hvp`](crate::Tape::hvp) and rollouts around work as with any operation. Gradients reach `b` and all arrays
+/// that `apply` reads.
+///
+/// `apply` is pure, as the step of a [`rollout`](crate::rollout), and does the same launches each time. It is taken for
+/// linear unchecked. The vectors of the iteration live on the host, which waits for a device once per product.
+///
+/// # Errors
+/// What `apply` returns; [`Error::NotConverged`], which names the residual, here and from the derivatives.
+pub fn linear_solve<S: State + 'static>(b: S, options: Solve, apply: impl Fn(&S) -> Result<S> + 'static) -> Result<S> {
+    options.check()?;
+    let mut stage = Stage::new(&b)?;
+    let step = |state: &S, _: usize| apply(state);
+    let right = of_state(&b)?;
+    let mut product = |x: &[f64]| of_state(&stage.run(&step, &to_state(&b, x)?)?);
+    let x = krylov::solve("linear system", &options, &mut product, &right)?;
+    let x = to_state(&b, &x)?;
+    // A right-hand side of zero was not multiplied.
+    drop(stage.run(&step, &x)?);
+    stage.finish(&step, &x, Some(b.arrays()), (Equation::Linear(Vec::new()), options))
+}
+
+/// Where an implicit operation runs its step: watched as in a rollout, neither recorded nor with tangents.
+pub(super) struct Stage {
+    machine: Machine,
+    ledger: Rc<Ledger>,
+    recording: bool,
+    forward: Paused,
+}
+
+/// Forward mode, if it was on, goes on when this is dropped.
+struct Paused(bool);
+
+impl Paused {
+    fn new() -> Paused {
+        let on = context::mode().forward();
+        context::set_forward(false);
+        Paused(on)
+    }
+}
+
+impl Drop for Paused {
+    fn drop(&mut self) {
+        if self.0 {
+            context::set_forward(true);
+        }
+    }
+}
+
+impl Stage {
+    pub(super) fn new(state: &impl State) -> Result<Stage> {
+        if !state.arrays().iter().any(|array| array.elem().is_real()) {
+            return Err(Error::Invalid("implicit operation: no array of the state is real".to_owned()));
+        }
+        let first_id = next_id();
+        observe(state)?;
+        let around = context::with_recorder(|recorder, _| (recorder.ledger.clone(), recorder.overwrite()));
+        let recording = around.is_some();
+        let (ledger, overwrite) = around.unwrap_or_else(|| (Rc::new(Ledger::default()), Overwrite::Keep));
+        let machine = Machine::new(first_id, Some((ledger.clone(), overwrite)));
+        Ok(Stage { machine, ledger, recording, forward: Paused::new() })
+    }
+
+    pub(super) fn fresh<S: State>(&self, state: &S) -> Result<S> {
+        refresh(state)
+    }
+
+    pub(super) fn run<S: State>(&mut self, step: &impl Fn(&S, usize) -> Result<S>, state: &S) -> Result<S> {
+        self.machine.run(step, &refresh(state)?, 0)
+    }
+
+    /// Puts the operation with the solution `x` on the tape, or its tangents beside it.
+    pub(super) fn finish<S: State>(
+        mut self,
+        step: &impl Fn(&S, usize) -> Result<S>,
+        x: &S,
+        right: Option<Vec<AnyArray>>,
+        (equation, options): (Equation, Solve),
+    ) -> Result<S> {
+        pass_on(&self.machine)?;
+        let solution = refresh(x)?;
+        if !self.recording && !self.forward.0 {
+            return Ok(solution);
+        }
+        if self.forward.0 {
+            let captured = self.machine.captured.values();
+            self.machine.external = captured.filter(|c| c.array.elem().is_real()).map(|c| c.array.id()).collect();
+        }
+        let (_, tape) = self.machine.record(step, &refresh(x)?, 0)?;
+        let ends = solution.arrays().iter().map(Shape::of).collect();
+        let captured: Vec<AnyArray> = self.machine.captured.values().map(|c| c.array.clone()).collect();
+        let ids = captured.iter().map(AnyArray::id).collect();
+        let mut operation = Implicit { equation, options, tape, ends, captured: ids, ledger: self.ledger };
+        if let (Equation::Linear(shapes), Some(right)) = (&mut operation.equation, &right) {
+            *shapes = right.iter().map(|array| (Shape::of(array), false)).collect();
+        }
+        if self.forward.0 {
+            carry(&operation, &captured, right.as_deref(), &solution)?;
+            return Ok(solution);
+        }
+        context::with_recorder(|recorder, around| {
+            let mut active = false;
+            for array in &captured {
+                active |= recorder.is_tracked(array, around);
+            }
+            if let Equation::Linear(shapes) = &mut operation.equation {
+                for ((_, tracked), array) in shapes.iter_mut().zip(right.iter().flatten()) {
+                    *tracked = recorder.is_tracked(array, around);
+                    active |= *tracked;
+                }
+            }
+            if active {
+                solution.arrays().iter().filter(|array| array.elem().is_real()).for_each(|array| {
+                    recorder.track(array.id());
+                });
+                recorder.nodes.push(Node::Rollout(Box::new(operation)));
+            }
+        });
+        Ok(solution)
+    }
+}
+
+/// Gives the solution its tangents in forward mode.
+fn carry(operation: &Implicit, captured: &[AnyArray], right: Option<&[AnyArray]>, x: &impl State) -> Result<()> {
+    let Some((evaluation, directions)) = jvp::current() else { return Ok(()) };
+    let dot = |array: &AnyArray, k: usize| jvp::dot(evaluation, array, k).map(|dot| Kept::new(dot, &operation.ledger));
+    for k in 0..directions {
+        let outer: Vec<(u64, Kept)> = captured.iter().filter_map(|array| Some((array.id(), dot(array, k)?))).collect();
+        let right = operation.right().zip(right).map(|(shapes, arrays)| {
+            let parts: Vec<Option<Kept>> = arrays.iter().map(|array| dot(array, k)).collect();
+            super::vectors::gather(&shapes, &parts)
+        });
+        let moved = operation.tangent(&outer, right.transpose()?)?;
+        let parts = scatter(&operation.ends, &moved, &operation.ledger)?;
+        for (array, part) in x.arrays().iter().zip(parts) {
+            jvp::set(evaluation, directions, array, (k, part.map(|part| part.buffer().clone())));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,81 @@
+//! States, tangents and adjoints as vectors on the host.
+
+use std::rc::Rc;
+
+use crate::array::AnyArray;
+use crate::error::Result;
+use crate::kernel::ScalarTy;
+use crate::rollout::State;
+use crate::tape::{Kept, Ledger, Shape, scalars, upload};
+
+/// Number of reals in arrays of these shapes.
+pub(super) fn count(shapes: &[Shape]) -> usize {
+    shapes.iter().map(reals).sum()
+}
+
+fn reals(shape: &Shape) -> usize {
+    match shape.elem.is_real() {
+        true => shape.base_len as usize * shape.elem.components(),
+        false => 0,
+    }
+}
+
+/// The reals of a state.
+pub(super) fn of_state(state: &impl State) -> Result<Vec<f64>> {
+    let arrays = state.arrays();
+    let parts = arrays.iter().filter(|array| array.elem().is_real()).map(scalars).collect::<Result<Vec<_>>>()?;
+    Ok(parts.concat())
+}
+
+/// A state of new arrays with these reals; the other arrays are those of `like`.
+pub(super) fn to_state<S: State>(like: &S, vector: &[f64]) -> Result<S> {
+    let mut rest = vector;
+    let mut next = |array: &AnyArray| {
+        if !array.elem().is_real() {
+            return Ok(array.fork());
+        }
+        let (head, tail) = rest.split_at(array.len() * array.elem().components());
+        rest = tail;
+        upload(array, head)
+    };
+    let arrays = like.arrays().iter().map(&mut next).collect::<Result<Vec<_>>>()?;
+    Ok(like.with_arrays(arrays))
+}
+
+/// The reals of derivatives of arrays of these shapes, zero where absent.
+pub(super) fn gather(shapes: &[Shape], parts: &[Option<Kept>]) -> Result<Vec<f64>> {
+    let mut vector = Vec::with_capacity(count(shapes));
+    for (shape, part) in shapes.iter().zip(parts).filter(|(shape, _)| shape.elem.is_real()) {
+        let Some(part) = part else {
+            vector.resize(vector.len() + reals(shape), 0.0);
+            continue;
+        };
+        let mut bytes = vec![0u8; shape.base_bytes()];
+        shape.device.download(part.buffer(), 0, &mut bytes)?;
+        match shape.scalar {
+            ScalarTy::F64 => vector.extend(bytes.as_chunks::<8>().0.iter().map(|word| f64::from_ne_bytes(*word))),
+            _ => vector.extend(bytes.as_chunks::<4>().0.iter().map(|word| f64::from(f32::from_ne_bytes(*word)))),
+        }
+    }
+    Ok(vector)
+}
+
+/// The other way round.
+pub(super) fn scatter(shapes: &[Shape], vector: &[f64], ledger: &Rc<Ledger>) -> Result<Vec<Option<Kept>>> {
+    let mut rest = vector;
+    let mut next = |shape: &Shape| {
+        if !shape.elem.is_real() {
+            return Ok(None);
+        }
+        let (head, tail) = rest.split_at(reals(shape));
+        rest = tail;
+        let bytes: Vec<u8> = match shape.scalar {
+            ScalarTy::F64 => head.iter().flat_map(|x| x.to_ne_bytes()).collect(),
+            _ => head.iter().flat_map(|&x| (x as f32).to_ne_bytes()).collect(),
+        };
+        let buffer = shape.device.alloc(bytes.len())?;
+        shape.device.upload(&buffer, 0, &bytes)?;
+        Ok(Some(Kept::new(buffer, ledger)))
+    };
+    shapes.iter().map(&mut next).collect()
+}
