@@ -186,7 +186,7 @@ impl Target<'_> {
     /// Takes memory of its own, or none, in place of the adjoint that a run shall leave alone.
     fn set_aside(&mut self, access: Access) -> Result<()> {
         self.buffer = match (self.buffer.take(), access) {
-            (Some(bar), Access::Take) => {
+            (Some(bar), Access::Take | Access::Update) => {
                 let (shape, bytes) = (&self.array.shape, self.array.shape.base_bytes());
                 let copy = shape.device.alloc(bytes)?;
                 shape.device.copy(&bar, 0, &copy, 0, bytes)?;
