@@ -1,4 +1,5 @@
-//! How many simulator runs does Newton-CG on Hessian-vector products need to identify a material, and how many Adam?
+//! How many simulator runs does Newton-CG on Hessian-vector products need to identify a material, how many Adam, and how
+//! many least squares with tangents (Levenberg and Marquardt, what `identify` uses)?
 //!
 //! A block of MPM particles in six stripes of different stiffness falls on a floor; known are the positions at four
 //! times. Looked for are the logarithms of the stripes' shear moduli and of lambda, from 40 % beside the truth or more,
@@ -13,10 +14,10 @@ use std::time::Instant;
 
 use anyhow::Result;
 use diffkern::prelude::*;
-use diffkern::{AnyArray, Schedule};
+use diffkern::{AnyArray, Schedule, jvp};
 use diffkern_sim::mpm::{Contact, Dim2, Grid, HalfSpace, Law, Model, Params, Solver, State};
 use serde_json::json;
-use train::optim::{Adam, NewtonCg};
+use train::optim::{Adam, Bounds, Lm, NewtonCg, Normal};
 
 const SIDE: usize = 12;
 const N: usize = SIDE * SIDE;
@@ -62,13 +63,15 @@ struct Problem {
 struct Spent {
     gradients: usize,
     products: usize,
+    /// Of runs with tangents beside them, all directions counted.
+    tangents: usize,
     runs: usize,
     seconds: f64,
 }
 
 impl Spent {
     fn walks(&self) -> usize {
-        self.runs + 2 * self.gradients + 3 * self.products
+        self.runs + self.tangents + 2 * self.gradients + 3 * self.products
     }
 }
 
@@ -133,6 +136,33 @@ impl Problem {
     }
 }
 
+impl Problem {
+    /// Residuals and their derivatives by all unknowns, by forward mode.
+    fn linearise(&self, x: &[f64], spent: &mut Spent) -> Result<Normal> {
+        let start = Instant::now();
+        let theta = self.device.array(x)?;
+        let unit =
+            |k: usize| self.device.array(&(0..UNKNOWNS).map(|j| f64::from(u8::from(j == k))).collect::<Vec<_>>());
+        let units = (0..UNKNOWNS).map(unit).collect::<diffkern::Result<Vec<_>>>()?;
+        let pairs: Vec<[_; 1]> = units.iter().map(|unit| [(theta.any(), unit.any())]).collect();
+        let directions: Vec<diffkern::Direction<'_>> = pairs.iter().map(|pair| pair.as_slice()).collect();
+        let (positions, tangents) = jvp(&directions, || self.positions(&theta))?;
+        let mut normal = Normal::new(UNKNOWNS);
+        let scale = (1e4 / N as f64).sqrt();
+        let flat = |v: Vec<Vec2<f64>>| v.iter().flat_map(|v| v.to_array()).map(|x| x * scale).collect::<Vec<f64>>();
+        for (x, seen) in positions.iter().zip(&self.seen) {
+            let (x_now, seen) = (flat(x.to_vec()?), flat(seen.to_vec()?));
+            let residual: Vec<f64> = x_now.iter().zip(&seen).map(|(x, s)| x - s).collect();
+            let by = |k| Ok(flat(tangents.get(k, x)?.to_vec()?));
+            normal.add(&residual, &(0..UNKNOWNS).map(by).collect::<Result<Vec<_>>>()?);
+        }
+        spent.runs += 1;
+        spent.tangents += UNKNOWNS;
+        spent.seconds += start.elapsed().as_secs_f64();
+        Ok(normal)
+    }
+}
+
 struct Here {
     value: f64,
     gradient: Vec<f64>,
@@ -178,6 +208,27 @@ fn newton(problem: &Problem) -> Result<(Spent, usize, f64)> {
     Ok((spent, turns, distance(&x)))
 }
 
+fn least_squares(problem: &Problem) -> Result<(Spent, usize, f64)> {
+    let (mut x, mut spent, mut lm) = (BEGIN.to_vec(), Spent::default(), Lm::default());
+    let wide = |x: f64| vec![x; UNKNOWNS];
+    let bounds = Bounds { low: wide(-3.0), high: wide(3.0), trust: wide(1.0) };
+    let mut here = problem.linearise(&x, &mut spent)?;
+    let mut turns = 0;
+    while distance(&x) > CLOSE && turns < MOST {
+        turns += 1;
+        let Some(step) = lm.propose(&here, None, &bounds, &x) else { break };
+        let next: Vec<f64> = x.iter().zip(&step.change).map(|(x, c)| x + c).collect();
+        match problem.linearise(&next, &mut spent) {
+            Ok(there) if there.cost < here.cost => {
+                (x, here) = (next, there);
+                lm.accept();
+            }
+            _ => lm.refuse(),
+        }
+    }
+    Ok((spent, turns, distance(&x)))
+}
+
 fn adam(problem: &Problem, rate: f64, decays: bool, within: f64) -> Result<(Spent, usize, f64)> {
     let (mut x, mut spent, mut adam) = (BEGIN.to_vec(), Spent::default(), Adam::new(rate, vec![1.0; UNKNOWNS]));
     let mut turns = 0;
@@ -207,6 +258,7 @@ fn main() -> Result<ExitCode> {
     let problem = Problem::new()?;
     let found = newton(&problem)?;
     line(&problem, "newton-cg", &found);
+    line(&problem, "least squares, forward mode", &least_squares(&problem)?);
     let mut best: Option<(Spent, usize, f64)> = None;
     for rate in [0.3, 0.2, 0.1, 0.05, 0.02, 0.01] {
         for decays in [false, true] {

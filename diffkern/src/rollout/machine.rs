@@ -52,6 +52,11 @@ impl Machine {
         }
     }
 
+    /// The account of the tape around.
+    pub(crate) fn ledger(&self) -> Result<Rc<Ledger>> {
+        self.record.as_ref().map(|(ledger, _)| ledger.clone()).ok_or_else(|| super::broken("no tape records"))
+    }
+
     /// Runs step `k` from `state` without recording it.
     pub(crate) fn run<S: State>(&mut self, step: &impl Fn(&S, usize) -> Result<S>, state: &S, k: usize) -> Result<S> {
         let inputs = state.arrays();

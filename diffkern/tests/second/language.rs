@@ -220,3 +220,39 @@ fn a_residual_of_zero_has_curvature() -> Result<()> {
     }
     Ok(())
 }
+
+fn device_product<F: Float>(device: &Device, kernel: usize) -> Result<Vec<f64>> {
+    let reals = |x: &[f64]| x.iter().map(|&x| F::from_f64(x)).collect::<Vec<F>>();
+    let (x, v) = (device.array(&reals(&point(N)))?.requires_grad(), device.array(&reals(&[0.5; N]))?);
+    let (tape, loss) = Tape::record_with(|| {
+        let (y, z) = (device.zeros(N)?, device.zeros(N)?);
+        match kernel {
+            0 => loops(N, &x, &y, 3)?,
+            1 => functions(N, &x, &y)?,
+            2 => guarded(N, &x, &y)?,
+            3 => scatter(N, &x, &device.array(&[3u32, 1, 3, 3, 0, 6, 2])?, &y)?,
+            _ => algebra(N, &x, &y)?,
+        }
+        branches(N, &y, &z)?;
+        reduce::dot(&y, &z)
+    })?;
+    let products = tape.hvp(&loss, &[&[(x.any(), v.any())]])?;
+    Ok(products.get(0, &x)?.to_vec()?.into_iter().map(Float::to_f64).collect())
+}
+
+/// The text of the form makes the same numbers as its Rust, wherever there is a device.
+#[test]
+fn every_device_agrees_with_the_cpu() -> Result<()> {
+    for (name, _) in Device::available() {
+        let device = Device::by_name(&name)?;
+        for kernel in 0..5 {
+            let exact = device_product::<f64>(&Device::cpu(), kernel)?;
+            let found = device_product::<f32>(&device, kernel)?;
+            let size = exact.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+            for (found, exact) in found.iter().zip(&exact) {
+                assert!((found - exact).abs() < 3e-4 * size, "{name}, kernel {kernel}: {found} against {exact}");
+            }
+        }
+    }
+    Ok(())
+}

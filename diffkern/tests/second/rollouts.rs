@@ -1,7 +1,7 @@
 //! Second derivatives through rollouts: the same bits with every schedule, within the budget, nested.
 
 use diffkern::prelude::*;
-use diffkern::{reduce, rollout};
+use diffkern::{Rollout, recompute, reduce, rollout};
 
 use crate::common::{holds, point, products};
 
@@ -25,21 +25,30 @@ const N: usize = 8;
 type Two = (Array<f64>, Array<f64>);
 
 /// The first two numbers are the parameters, the others where the pendulums start.
-fn run(all: &Array<f64>, steps: usize, schedule: Schedule) -> Result<Array<f64>> {
+fn run_as(all: &Array<f64>, steps: usize, how: &Rollout, unknown: bool) -> Result<Array<f64>> {
     let dev = all.device();
     let (k, start) = (all.slice(0..2)?, dev.zeros(N)?);
     start.copy_from(&all.slice(2..2 + N)?)?;
-    let (x, v) = rollout(steps, schedule, (start, dev.zeros(N)?), move |(x, v): &Two, step| {
+    let step = move |(x, v): &Two, step: usize| {
         let (x_next, v_next) = (x.device().uninit(N)?, x.device().uninit(N)?);
         swing(N, x, v, &k, &x_next, &v_next, 0.05)?;
         if step % 3 == 0 {
             kick(N, x, &v_next, 0.01)?;
         }
         Ok((x_next, v_next))
-    })?;
+    };
+    let begin = (start, dev.zeros(N)?);
+    let (x, v) = match unknown {
+        true => how.run_while(move |_, k| Ok(k < steps), begin, step)?.0,
+        false => how.run(steps, begin, step)?,
+    };
     let energy = reduce::dot(&x, &x)?;
     reduce::sum_into(&reduce::dot(&v, &x)?, 0.3, &energy)?;
     Ok(energy)
+}
+
+fn run(all: &Array<f64>, steps: usize, schedule: Schedule) -> Result<Array<f64>> {
+    run_as(all, steps, &Rollout::new(schedule), false)
 }
 
 /// Steps of steps: the inner rollout has its own schedule.
@@ -82,6 +91,34 @@ fn every_schedule_gives_the_same_bits() -> Result<()> {
             assert_eq!(all, other, "{steps} steps, {schedule:?}");
         }
     }
+    Ok(())
+}
+
+/// Lengths that are not known, launches run again, states in files.
+#[test]
+fn rollouts_of_every_kind_give_the_same_bits() -> Result<()> {
+    let along = [point(N + 2), vec![1.0; N + 2]];
+    let steps = 23;
+    let all = products(&|x| run(x, steps, Schedule::StoreAll), &point(N + 2), &along)?;
+    let dir = std::env::temp_dir().join(format!("diffkern-second-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).map_err(|e| Error::Invalid(e.to_string()))?;
+    for schedule in [Schedule::StoreAll, Schedule::Checkpoints(2), Schedule::Budget(5000), Schedule::Auto] {
+        let plain = Rollout::new(schedule);
+        for (how, unknown) in [
+            (plain.clone(), true),
+            (plain.clone().recompute_all(), false),
+            (plain.clone().recompute(&["swing"]), true),
+            (plain.clone().files(&dir).file_cost_steps(0.5), false),
+            (plain.files(&dir).file_cost_steps(0.5).recompute_all(), true),
+        ] {
+            let other = products(&|x| run_as(x, steps, &how, unknown), &point(N + 2), &along)?;
+            assert_eq!(all, other, "{how:?}, {unknown}");
+        }
+    }
+    let _ = std::fs::remove_dir_all(&dir);
+    let within = |x: &Array<f64>| recompute(|| nested(x, Schedule::StoreAll, Schedule::Checkpoints(1)));
+    let plain = |x: &Array<f64>| nested(x, Schedule::StoreAll, Schedule::StoreAll);
+    assert_eq!(products(&within, &point(N + 2), &along)?, products(&plain, &point(N + 2), &along)?);
     Ok(())
 }
 
