@@ -19,6 +19,9 @@ fn squeeze<F: Float>(x: &Array<F>, y: &mut Array<F>) {
 
 const N: usize = 5;
 
+/// What a metric makes of the tangent of both outputs.
+type Weighted = Box<dyn Fn(&[f64]) -> Vec<f64>>;
+
 fn program(x: &Array<f64>, schedule: Schedule) -> Result<(Array<f64>, Array<Vec2<f64>>)> {
     let end = rollout(6, schedule, x.clone(), |x: &Array<f64>, _| {
         let y = x.device().uninit(N)?;
@@ -64,7 +67,7 @@ fn products_are_those_of_the_jacobian() -> Result<()> {
         Ok(vec![dev.array(&first)?.any().clone(), dev.array(&second)?.any().clone()])
     };
     let identity: Vec<f64> = vec![1.0; 3 * N];
-    let cases: [(Metric<'_>, Box<dyn Fn(&[f64]) -> Vec<f64>>); 3] = [
+    let cases: [(Metric<'_>, Weighted); 3] = [
         (Metric::Identity, Box::new(move |t| t.iter().zip(&identity).map(|(t, w)| t * w).collect())),
         (Metric::Diagonal(&diagonal), Box::new(move |t| t.iter().zip(&weights).map(|(t, w)| t * w).collect())),
         (

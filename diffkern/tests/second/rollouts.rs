@@ -32,7 +32,7 @@ fn run_as(all: &Array<f64>, steps: usize, how: &Rollout, unknown: bool) -> Resul
     let step = move |(x, v): &Two, step: usize| {
         let (x_next, v_next) = (x.device().uninit(N)?, x.device().uninit(N)?);
         swing(N, x, v, &k, &x_next, &v_next, 0.05)?;
-        if step % 3 == 0 {
+        if step.is_multiple_of(3) {
             kick(N, x, &v_next, 0.01)?;
         }
         Ok((x_next, v_next))
