@@ -2,7 +2,8 @@
 //!
 //! Write a kernel once under [`diff_kernel`]; its adjoint and its tangent are made from the source. A [`Tape`] records
 //! launches and walks them backwards; [`rollout`] keeps long simulations within a budget of memory; [`jvp`] carries
-//! tangents forward, without a tape.
+//! tangents forward, without a tape. `Tape::hvp` and `Tape::gauss_newton` multiply second derivatives with directions;
+//! [`implicit`] makes a converged solution one operation.
 //!
 //! ```
 //! use diffkern::prelude::*;

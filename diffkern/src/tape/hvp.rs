@@ -93,7 +93,8 @@ impl Tape {
     /// Products of the Hessian of `loss` with several directions, each a list of arrays with what they move by. The
     /// Hessian is that by all arrays that asked for a gradient; arrays that a direction does not name do not move.
     ///
-    /// ```
+    #[cfg_attr(feature = "second-order", doc = "```")]
+    #[cfg_attr(not(feature = "second-order"), doc = "```ignore")]
     /// # use diffkern::prelude::*;
     /// # #[diff_kernel]
     /// # fn sum_of_cubes<F: Float>(x: &Array<F>, loss: &mut Array<F>) {
