@@ -4,6 +4,7 @@ use std::fmt::{Debug, Display};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
+use crate::backend::native::{Lanes, Portable};
 use crate::element::Scalar;
 use crate::kernel::ScalarTy;
 
@@ -28,6 +29,12 @@ pub trait Float:
 {
     /// Which of the scalars this is.
     const SCALAR: ScalarTy;
+    /// The packs for machines with AVX-512, where there are any; else those for all machines.
+    #[doc(hidden)]
+    type Wide: Lanes<F = Self>;
+    /// The packs for machines with AVX2, where there are any; else those for all machines.
+    #[doc(hidden)]
+    type Narrow: Lanes<F = Self>;
 
     /// The nearest value of this type.
     fn from_f64(x: f64) -> Self;
@@ -112,9 +119,11 @@ pub trait Float:
 }
 
 macro_rules! float {
-    ($f:ident, $scalar:ident, $erf:path) => {
+    ($f:ident, $scalar:ident, $erf:path, $wide:ty, $narrow:ty) => {
         impl Float for $f {
             const SCALAR: ScalarTy = ScalarTy::$scalar;
+            type Wide = $wide;
+            type Narrow = $narrow;
 
             float!($f: from_f64(x: f64) = x as $f, zero() = 0.0, one() = 1.0, from_u32(x: u32) = x as $f,
                 from_i32(x: i32) = x as $f);
@@ -191,8 +200,11 @@ macro_rules! float {
     };
 }
 
-float!(f32, F32, libm::erff);
-float!(f64, F64, libm::erf);
+#[cfg(target_arch = "x86_64")]
+float!(f32, F32, libm::erff, crate::backend::native::Avx512, crate::backend::native::Avx2);
+#[cfg(not(target_arch = "x86_64"))]
+float!(f32, F32, libm::erff, Portable<f32>, Portable<f32>);
+float!(f64, F64, libm::erf, Portable<f64>, Portable<f64>);
 
 #[cfg(test)]
 mod tests {

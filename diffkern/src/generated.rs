@@ -11,6 +11,14 @@ pub trait DiffFn {
 
     /// Its programs.
     fn def() -> &'static FnDef;
+    /// Whether its primal can be called by bodies of lanes.
+    const PRIMAL_LANES: bool = false;
+    /// Whether its replay can.
+    const REPLAY_LANES: bool = false;
+    /// Whether its vjp can.
+    const VJP_LANES: bool = false;
+    /// Whether its jvp can.
+    const JVP_LANES: bool = false;
 }
 
 /// -1, 0 or 1; of NaN, NaN.

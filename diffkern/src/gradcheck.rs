@@ -8,7 +8,7 @@ mod kernel_check;
 mod point;
 mod random;
 
-pub use device_check::{devices, on_device};
+pub use device_check::{OnPacks, devices, on_device, on_lanes, on_packs};
 pub use differences::{Along, along};
 pub use function::{Options, check};
 pub use kernel_check::kernel;

@@ -99,14 +99,16 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod private {
     pub use crate::backend::native::{
-        Acc, Body, Chunk, Covered, In, Out, OwnAcc, OwnIn, OwnOut, OwnTake, OwnUpdate, Positions, Take, Update,
-        dispatch, local_outside,
+        Acc, Arrays, Body, Chunk, Covered, In, Kind, LaneAcc, LaneIn, LaneOut, LaneStack, LaneTake, Lanes, Narrow,
+        OneByOne, Out, OwnAcc, OwnIn, OwnOut, OwnTake, OwnUpdate, Positions, Take, Update, Wide, dispatch, first,
+        largest, local_outside,
     };
     pub use crate::custom::{check_adjoint, check_tangent};
     pub use crate::element::sealed::Sealed;
     pub use crate::generated::{DiffFn, idiv, irem, sign, udiv, urem};
     pub use crate::gradcheck::kernel as gradcheck;
     pub use crate::gradcheck::on_device as devicecheck;
+    pub use crate::gradcheck::{OnPacks, on_lanes as lanecheck, on_packs};
     pub use crate::kernel::{
         Access, Arg, ElemTy, FnDef, KernelDef, Native, NativeBody, ParamDef, ParamKind, Program, ScalarKind, ScalarTy,
     };

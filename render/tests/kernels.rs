@@ -18,6 +18,7 @@ use diffkern_render::silhouette::silhouette;
 macro_rules! check {
     ($kernel:ident, $($arg:expr),*) => {
         $kernel::gradcheck($($arg),*).unwrap();
+        $kernel::lanecheck($($arg),*).unwrap();
         #[cfg(any(feature = "wgpu", feature = "wgpu-spirv", feature = "cuda"))]
         for device in diffkern::gradcheck::devices().unwrap() {
             $kernel::devicecheck(&device, $($arg),*).unwrap();

@@ -15,6 +15,7 @@ use diffkern_sim::mpm::{square_distance_2d, square_distance_3d};
 macro_rules! check {
     ($kernel:ident, $($arg:expr),*) => {
         $kernel::gradcheck($($arg),*)?;
+        $kernel::lanecheck($($arg),*)?;
         #[cfg(any(feature = "wgpu", feature = "wgpu-spirv", feature = "cuda"))]
         for device in diffkern::gradcheck::devices()? {
             $kernel::devicecheck(&device, $($arg),*)?;
@@ -46,7 +47,7 @@ fn particles_to_grid_plane() -> Result<()> {
     let dev = Device::cpu();
     for law in [0, 1] {
         let mut r = Random(11 + u64::from(law));
-        let n = 5;
+        let n = 37;
         let x = dev.array(&r.many(n, |r| r.vec2(0.22, 0.5)))?;
         let v = dev.array(&r.many(n, |r| r.vec2(-1.0, 1.0)))?;
         let c = dev.array(&r.many(n, |r| r.mat2(2.0)))?;
@@ -85,7 +86,7 @@ fn particles_to_grid_space() -> Result<()> {
     let dev = Device::cpu();
     for law in [0, 1] {
         let mut r = Random(21 + u64::from(law));
-        let n = 3;
+        let n = 37;
         let x = dev.array(&r.many(n, |r| r.vec3(0.22, 0.5)))?;
         let v = dev.array(&r.many(n, |r| r.vec3(-1.0, 1.0)))?;
         let c = dev.array(&r.many(n, |r| r.mat3(2.0)))?;
@@ -151,7 +152,7 @@ fn grid_update() -> Result<()> {
 fn grid_to_particles() -> Result<()> {
     let dev = Device::cpu();
     let mut r = Random(41);
-    let n = 4;
+    let n = 37;
     let x = dev.array(&r.many(n, |r| r.vec2(0.2, 0.5)))?;
     let u = dev.array(&r.many((NODES * NODES) as usize, |r| r.vec2(-1.0, 1.0)))?;
     let (x1, v1, c1) = (dev.zeros(n)?, dev.zeros(n)?, dev.zeros(n)?);
@@ -168,7 +169,7 @@ fn grid_to_particles() -> Result<()> {
 fn packing_distances_and_surfaces() -> Result<()> {
     let dev = Device::cpu();
     let mut r = Random(51);
-    let n = 6;
+    let n = 37;
     let each = |r: &mut Random| r.between(0.5, 2.0);
     let (mu, lambda) = (dev.array(&r.many(n, each))?, dev.array(&[1.3])?);
     let (eta, rho, volume) = (dev.array(&[0.2])?, dev.array(&r.many(n, each))?, dev.array(&r.many(n, each))?);

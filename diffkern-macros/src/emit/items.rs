@@ -10,7 +10,7 @@ use syn::spanned::Spanned;
 use syn::{Ident, ItemFn};
 
 use super::native::rust_type;
-use super::{native, text};
+use super::{lanes, native, text};
 use crate::attribute::Attribute;
 use crate::ir::{Access, Func, ParamKind, Ty};
 use crate::parse::{SigKind, Signature};
@@ -50,15 +50,21 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
     let second_body = second.as_ref().map(|form| &form.body);
     let second_native = option(second.as_ref().map(|form| &form.native));
     let second = option(second.as_ref().map(|form| &form.program));
-    let KernelForm { body: adjoint_body, program: adjoint, native: adjoint_native } = adjoint;
-    let KernelForm { body: tangent_body, program: tangent, native: tangent_native } = tangent;
+    let KernelForm {
+        body: adjoint_body,
+        program: adjoint,
+        native: adjoint_native,
+        lanes: adjoint_lanes,
+        on_lanes: adjoint_on_lanes,
+    } = adjoint;
+    let KernelForm { body: tangent_body, program: tangent, native: tangent_native, .. } = tangent;
     let by_hand = [(&attribute.vjp, "check_adjoint"), (&attribute.jvp, "check_tangent")].map(|(path, check)| {
         path.as_ref().map(|path| {
             let check = Ident::new(check, path.span());
             quote_spanned!(path.span()=> const _: () = ::diffkern::private::#check(&#name::DEF, &#path::DEF);)
         })
     });
-    let primal_body = native::kernel(&forms.primal, &format_ident!("primal"), &sig.law_params);
+    let primal_body = native::kernel(&forms.primal, &format_ident!("primal"), &sig.law_params, true);
     let primal = program(&forms.primal);
     let line = u32::try_from(name.span().start().line).unwrap_or(0);
     let name_text = name.to_string();
@@ -120,6 +126,19 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
                         tangent: #tangent_native,
                         clear: #clear_native,
                         second: #second_native,
+                    }
+                }
+
+                /// Whether the kernel and its adjoint run on packs of lanes.
+                #[doc(hidden)]
+                pub const LANES: [bool; 2] = [<primal<f32 #(, #law_names)*> as ::diffkern::private::Body>::LANES, #adjoint_on_lanes];
+
+                #[doc(hidden)]
+                pub fn on_lanes<F: ::diffkern::Float, K: ::diffkern::private::Kind>() -> ::diffkern::private::Native {
+                    ::diffkern::private::Native {
+                        primal: K::run::<primal<F #(, #law_names)*>>,
+                        adjoint: #adjoint_lanes,
+                        ..Self::native::<F>()
                     }
                 }
 
@@ -185,6 +204,10 @@ struct KernelForm {
     body: TokenStream,
     program: TokenStream,
     native: TokenStream,
+    /// As `native`, on a kind of packs.
+    lanes: TokenStream,
+    /// Whether it runs on packs.
+    on_lanes: TokenStream,
 }
 
 fn kernel_form(func: &Func, name: &str, by_hand: Option<&syn::Path>, sig: &Signature) -> KernelForm {
@@ -193,14 +216,19 @@ fn kernel_form(func: &Func, name: &str, by_hand: Option<&syn::Path>, sig: &Signa
             body: quote!(),
             program: quote_spanned!(path.span()=> #path::DEF.primal),
             native: quote_spanned!(path.span()=> #path::native::<F>().primal),
+            lanes: quote_spanned!(path.span()=> #path::on_lanes::<F, K>().primal),
+            on_lanes: quote_spanned!(path.span()=> #path::LANES[0]),
         };
     }
     let name = format_ident!("{name}");
     let laws: Vec<_> = sig.law_params.iter().map(|law| &law.ident).collect();
     KernelForm {
-        body: native::kernel(func, &name, &sig.law_params),
+        // Tangents and second derivatives are seldom launched, and not worth the time that bodies of lanes take to compile.
+        body: native::kernel(func, &name, &sig.law_params, name != "tangent" && name != "second_body"),
         program: program(func),
         native: quote!(::diffkern::private::dispatch::<#name<F #(, #laws)*>>),
+        lanes: quote!(K::run::<#name<F #(, #laws)*>>),
+        on_lanes: quote!(<#name<f32 #(, #laws)*> as ::diffkern::private::Body>::LANES),
     }
 }
 
@@ -212,6 +240,8 @@ fn second_form(func: &Func, by_hand: Option<&syn::Path>, sig: &Signature) -> Ker
             body: quote!(),
             program: quote_spanned!(path.span()=> #path::DEF.tangent),
             native: quote_spanned!(path.span()=> #path::native::<F>().tangent),
+            lanes: quote!(),
+            on_lanes: quote!(),
         },
     }
 }
@@ -266,6 +296,35 @@ fn checks(sig: &Signature, names: &[Ident], types: &[TokenStream], args: &[Token
                 &[#(#args),*],
             )
         }
+
+        /// Compares the bodies that run on packs of lanes with the scalar one, at the given point: values and gradient,
+        /// for every kind of pack that this machine has. Returns the largest relative difference in f32.
+        ///
+        /// # Errors
+        /// When it is more than rounding; the message has the numbers.
+        pub fn lanecheck(
+            domain: impl ::core::convert::Into<::diffkern::Domain>,
+            #(#names: #types),*
+        ) -> ::diffkern::Result<f64> {
+            #real
+            ::diffkern::private::lanecheck(
+                Self::def(),
+                (
+                    Self::on_lanes::<f32, ::diffkern::private::OneByOne>(),
+                    Self::on_lanes::<#scalar, ::diffkern::private::OneByOne>(),
+                ),
+                &[
+                    ::diffkern::private::on_packs::<::diffkern::private::Narrow>(
+                        Self::on_lanes::<f32, ::diffkern::private::Narrow>,
+                    ),
+                    ::diffkern::private::on_packs::<::diffkern::private::Wide>(
+                        Self::on_lanes::<f32, ::diffkern::private::Wide>,
+                    ),
+                ],
+                ::core::convert::Into::into(domain),
+                &[#(#args),*],
+            )
+        }
     }
 }
 
@@ -287,6 +346,9 @@ pub fn function(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attri
     let generated = all.iter().map(|(func, name, _)| (*func, *name));
     let generated = generated.chain(forms.second.iter().map(|second| (second, "second")));
     let bodies: Vec<_> = generated.map(|(func, name)| native::function(func, &format_ident!("{name}"))).collect();
+    let on_lanes = &all[..3];
+    let lane_bodies = on_lanes.iter().map(|(func, name, _)| lanes::functions(func, name));
+    let lane_constants = on_lanes.iter().map(|(func, name, _)| lanes::constants(func, name));
     let checks: Vec<_> = all.iter().filter_map(|(func, _, path)| Some(signature_check(func, (*path)?))).collect();
     let table = fn_def(&name_text, forms);
     let calls = super::calls(&forms.primal);
@@ -315,10 +377,12 @@ pub fn function(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attri
             #[doc(hidden)]
             impl<#(#laws),*> #name #of_type {
                 #(#bodies)*
+                #(#lane_bodies)*
             }
 
             impl<#(#laws),*> ::diffkern::private::DiffFn for #name #of_type {
                 #count
+                #(#lane_constants)*
 
                 fn def() -> &'static ::diffkern::private::FnDef {
                     const { &#table }

@@ -1,6 +1,7 @@
 //! From IR to what the user's crate is given: the host function that launches a kernel, and its generated parts.
 
 mod items;
+mod lanes;
 mod law;
 mod native;
 mod text;

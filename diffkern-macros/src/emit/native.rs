@@ -19,7 +19,7 @@ use crate::ir::{
 ///
 /// Where every array is only touched at the thread's own position, the body is there twice: first for chunks that all
 /// arrays cover, in which the compiler needs no test of an index and can use vector instructions.
-pub fn kernel(func: &Func, name: &Ident, laws: &[TypeParam]) -> TokenStream {
+pub fn kernel(func: &Func, name: &Ident, laws: &[TypeParam], lanes: bool) -> TokenStream {
     let law_names: Vec<_> = laws.iter().map(|law| &law.ident).collect();
     let emit = Emit { func };
     let stacks = emit.stacks();
@@ -38,10 +38,15 @@ pub fn kernel(func: &Func, name: &Ident, laws: &[TypeParam]) -> TokenStream {
             }
         }
     });
+    let lanes = lanes.then(|| super::lanes::kernel(func));
     quote! {
         struct #name<F #(, #law_names)*>(::core::marker::PhantomData<(F, #(#law_names,)*)>);
 
         impl<F: ::diffkern::Float #(, #laws)*> ::diffkern::private::Body for #name<F #(, #law_names)*> {
+            type Real = F;
+
+            #lanes
+
             #[inline(always)]
             fn run(c: &::diffkern::private::Chunk<'_>) {
                 #covered
@@ -123,11 +128,11 @@ fn scalar_method(ty: Ty) -> Ident {
     )
 }
 
-fn value(id: Id) -> Ident {
+pub(super) fn value(id: Id) -> Ident {
     format_ident!("v{}", id.0)
 }
 
-fn array(slot: Slot) -> Ident {
+pub(super) fn array(slot: Slot) -> Ident {
     format_ident!("a{slot}")
 }
 
@@ -138,8 +143,8 @@ fn tuple(parts: &[TokenStream]) -> TokenStream {
     }
 }
 
-struct Emit<'a> {
-    func: &'a Func,
+pub(super) struct Emit<'a> {
+    pub(super) func: &'a Func,
 }
 
 impl Emit<'_> {
@@ -167,14 +172,18 @@ impl Emit<'_> {
                         quote!(let #mutable #var = c.#method::<#elem>(#slot);)
                     }
                 }
-                ParamKind::Scalar { id, .. } => {
-                    let ty = self.func.ty(*id);
-                    let (var, rust, method) = (value(*id), rust_type(ty), scalar_method(ty));
-                    quote!(let #var: #rust = c.#method(#slot);)
-                }
+                ParamKind::Scalar { .. } => self.scalar_binding(slot),
             }
         };
         (0..self.func.params.len()).map(binding).collect()
+    }
+
+    /// The value of a scalar parameter.
+    pub(super) fn scalar_binding(&self, slot: Slot) -> TokenStream {
+        let ParamKind::Scalar { id, .. } = self.func.params[slot].kind else { return quote!() };
+        let ty = self.func.ty(id);
+        let (var, rust, method) = (value(id), rust_type(ty), scalar_method(ty));
+        quote!(let #var: #rust = c.#method(#slot);)
     }
 
     /// The stacks, made once and used again for every index.
@@ -226,7 +235,7 @@ impl Emit<'_> {
     }
 
     /// `let a: A = ..`, `let (a, b): (A, B) = ..`, or nothing to bind.
-    fn binding(&self, ids: &[Id]) -> TokenStream {
+    pub(super) fn binding(&self, ids: &[Id]) -> TokenStream {
         if ids.is_empty() {
             return quote!();
         }
@@ -236,7 +245,7 @@ impl Emit<'_> {
         quote!(let #names: #types =)
     }
 
-    fn stmt(&self, stmt: &Stmt) -> TokenStream {
+    pub(super) fn stmt(&self, stmt: &Stmt) -> TokenStream {
         let line = u32::try_from(stmt.span.start().line).unwrap_or(u32::MAX);
         match &stmt.kind {
             StmtKind::Let { id, op } => {

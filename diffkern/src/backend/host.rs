@@ -9,6 +9,9 @@ use std::ptr::NonNull;
 /// Alignment of every host buffer: a cache line, and the widest vector register.
 pub(crate) const ALIGN: usize = 64;
 
+/// Bytes beyond its contents that every buffer has: a pack reads vectors of three reals as four.
+pub(crate) const BEYOND: usize = 8;
+
 /// A block of host memory, always initialised (fresh from the system it is zero, recycled it has old contents).
 pub(crate) struct HostBuffer {
     at: NonNull<u8>,
@@ -21,9 +24,9 @@ unsafe impl Send for HostBuffer {}
 unsafe impl Sync for HostBuffer {}
 
 impl HostBuffer {
-    /// A zeroed block of at least `bytes`; `None` when the system has none.
+    /// A zeroed block of at least `bytes`, with nothing beyond unless they come from [`HostBuffer::class`]; `None` when the system has none.
     pub(crate) fn zeroed(bytes: usize) -> Option<HostBuffer> {
-        let bytes = Self::class(bytes)?;
+        let bytes = Self::rounded(bytes.max(1))?;
         #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
         if let Some(size) = huge::size(bytes) {
             return huge::map(size).map(|at| HostBuffer { at, bytes });
@@ -34,13 +37,18 @@ impl HostBuffer {
         Some(HostBuffer { at, bytes })
     }
 
-    /// Size of the block that serves `bytes`: whole cache lines, at least one, and whole pages where it is large.
+    /// Size of the block that serves `bytes` and [`BEYOND`]: whole cache lines, and whole pages where it is large.
     pub(crate) fn class(bytes: usize) -> Option<usize> {
+        Self::rounded(bytes.checked_add(BEYOND)?)
+    }
+
+    /// Whole cache lines, or whole pages.
+    fn rounded(bytes: usize) -> Option<usize> {
         #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
         if let Some(size) = huge::size(bytes) {
             return Some(size).filter(|&b| b <= isize::MAX as usize - ALIGN);
         }
-        bytes.max(1).checked_next_multiple_of(ALIGN).filter(|&b| b <= isize::MAX as usize - ALIGN)
+        bytes.checked_next_multiple_of(ALIGN).filter(|&b| b <= isize::MAX as usize - ALIGN)
     }
 
     /// Start of the block, aligned to [`ALIGN`].

@@ -8,6 +8,8 @@ pub(crate) mod host;
 mod huge;
 pub(crate) mod native;
 
+#[cfg(doc)]
+pub(crate) use host::BEYOND;
 pub(crate) use host::HostBuffer;
 
 use std::ptr::NonNull;
@@ -131,7 +133,8 @@ fn on_host<'a>(arg: &LaunchArg<'a, Buffer>, def: &ParamDef, real: ScalarTy) -> H
             };
             // SAFETY: the range lies in the buffer, whose start is aligned to more than any scalar; the launcher
             // holds references to what is read, so that nobody writes it, and the locks of what is written.
-            let array = unsafe { HostArray::new(ptr, len, elem, scalar, access, owned) };
+            // SAFETY: as above; every buffer has bytes beyond its contents.
+            let array = unsafe { HostArray::new(ptr, len, elem, scalar, access, owned).padded() };
             HostArg::Array(array.with_uses(fresh, buffer.is_last_use()))
         }
         (LaunchArg::Absent { len }, ParamKind::Array { elem, .. }) => {

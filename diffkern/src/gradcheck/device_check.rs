@@ -2,6 +2,7 @@
 
 use super::point::Point;
 use super::random::Random;
+use crate::backend::native::Kind;
 use crate::device::Device;
 use crate::domain::Domain;
 use crate::error::{Error, Result};
@@ -53,15 +54,47 @@ pub fn on_device(
     args: &[Arg<'_>],
 ) -> Result<f64> {
     let domain = domain.into();
+    compare(def, (native, device, device.name()), (native, exact), domain, args)
+}
+
+/// A kernel on packs of one kind, with its name, if this machine has the instructions.
+pub type OnPacks = Option<(&'static str, Native)>;
+
+/// See [`OnPacks`].
+pub fn on_packs<K: Kind>(native: fn() -> Native) -> OnPacks {
+    K::is_here().then(|| (K::NAME, native()))
+}
+
+/// Compares the bodies of a kernel on packs of lanes with the scalar one, all on the CPU, as [`on_device`] does; `natives`
+/// are in scalar.
+///
+/// # Errors
+/// As [`on_device`].
+pub fn on_lanes(
+    def: &'static KernelDef,
+    natives: (Native, Native),
+    packs: &[OnPacks],
+    domain: impl Into<Domain>,
+    args: &[Arg<'_>],
+) -> Result<f64> {
+    let (domain, cpu) = (domain.into(), Device::cpu());
+    packs.iter().flatten().try_fold(0.0, |worst: f64, &(name, native)| {
+        Ok(worst.max(compare(def, (native, &cpu, name), natives, domain, args)?))
+    })
+}
+
+fn compare(
+    def: &'static KernelDef,
+    (other, device, name): (Native, &Device, &str),
+    (native, exact): (Native, Native),
+    domain: Domain,
+    args: &[Arg<'_>],
+) -> Result<f64> {
     let cpu = Point::new(def, native, domain, args, &Device::cpu())?;
-    let other = Point::new(def, native, domain, args, device)?;
+    let other = Point::new(def, other, domain, args, device)?;
     let exact = Point::new(def, exact, domain, args, &Device::cpu())?.rounded();
     let wrong = |what: &str, param: &str, k: usize, a: &dyn std::fmt::Display, b: &dyn std::fmt::Display| {
-        Error::Gradient(format!(
-            "kernel `{}`, {what} `{param}`, component {k}: {a} on {}, {b} on cpu",
-            def.name,
-            device.name()
-        ))
+        Error::Gradient(format!("kernel `{}`, {what} `{param}`, component {k}: {a} on {name}, {b} on cpu", def.name))
     };
     for ((param, found), (_, expected)) in other.integers()?.into_iter().zip(cpu.integers()?) {
         if let Some(k) = found.iter().zip(&expected).position(|(a, b)| a != b) {

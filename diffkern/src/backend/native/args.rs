@@ -42,6 +42,8 @@ pub(crate) struct HostArray<'a> {
     pub(super) fresh: bool,
     /// Nobody needs the contents after this launch.
     pub(super) last_use: bool,
+    /// Whether packs may read [`BEYOND`](crate::backend::BEYOND) bytes after the last element.
+    pub(super) padded: bool,
     memory: PhantomData<&'a mut [u8]>,
 }
 
@@ -66,7 +68,16 @@ impl<'a> HostArray<'a> {
         access: Access,
         owned: bool,
     ) -> HostArray<'a> {
-        HostArray { ptr, len, elem, scalar, access, owned, fresh: false, last_use: false, memory: PhantomData }
+        let (fresh, last_use, padded) = (false, false, false);
+        HostArray { ptr, len, elem, scalar, access, owned, fresh, last_use, padded, memory: PhantomData }
+    }
+
+    /// The same, when there are [`BEYOND`](crate::backend::BEYOND) bytes more.
+    ///
+    /// # Safety
+    /// They are valid for reads.
+    pub(crate) unsafe fn padded(self) -> HostArray<'a> {
+        HostArray { padded: true, ..self }
     }
 
     /// The same; see the fields.

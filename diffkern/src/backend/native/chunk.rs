@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicU32;
 use super::accumulate::Pages;
 use super::args::{Fault, HostArg, HostArray};
 use super::own::{Covered, OwnAcc, OwnIn, OwnOut, OwnTake, OwnUpdate};
+use super::pending;
 use super::update::Update;
 use super::views::{Acc, In, Out, Take, Target};
 use crate::element::{Element, Scalar};
@@ -25,6 +26,10 @@ pub struct Chunk<'a> {
     /// Who stored to an element, by slot: position + 1, or 0.
     pub(super) writers: &'a [(usize, Box<[AtomicU32]>)],
     pub(super) fault: OnceCell<Fault>,
+    /// What the scalar body says of the same positions, where one of lanes had a fault.
+    pub(super) exact: OnceCell<Fault>,
+    /// Whether a lane has left an array.
+    pub(super) suspect: Cell<bool>,
     /// The position under way, kept for the write-once check only.
     pub(super) position: Cell<u32>,
 }
@@ -34,6 +39,31 @@ impl<'a> Chunk<'a> {
     #[inline(always)]
     pub fn range(&self) -> Positions<'_> {
         Positions { next: self.start, end: self.end, current: &self.position }
+    }
+
+    /// Runs `body`, which is scalar, on the same positions, to have its fault.
+    #[cold]
+    pub(super) fn explain(&self, body: fn(&Chunk<'_>)) {
+        let again = Chunk {
+            start: self.start,
+            end: self.end,
+            dims: self.dims,
+            args: self.args,
+            zeros: self.zeros,
+            pages: self.pages,
+            // What is there was written by the first run.
+            writers: &[],
+            fault: OnceCell::new(),
+            exact: OnceCell::new(),
+            suspect: Cell::new(false),
+            position: Cell::new(0),
+        };
+        let before = pending::take();
+        body(&again);
+        let fault = again.fault.into_inner().or_else(pending::take).or(self.fault.get().cloned()).or(before);
+        // The indices of lanes come from reals that round otherwise, once in a while.
+        let rounded = || Fault::Panicked { message: "an index that lanes have rounded leaves its array".to_owned() };
+        let _ = self.exact.set(fault.unwrap_or_else(rounded));
     }
 
     /// The positions, if every array is there, owned where it is written, and has an element for each: then

@@ -91,7 +91,7 @@ impl<'a> Launch<'a> {
                 _ => {}
             }
         }
-        launch.zeros = zeros(absent);
+        launch.zeros = zeros((absent + PADDING).max(2 * PADDING));
         launch
     }
 
@@ -142,11 +142,13 @@ impl<'a> Launch<'a> {
             pages,
             writers: &self.writers,
             fault: OnceCell::new(),
+            exact: OnceCell::new(),
+            suspect: Cell::new(false),
             position: Cell::new(0),
         };
         pending::clear();
         (self.body)(&chunk);
-        if let Some(fault) = chunk.fault.into_inner().or_else(pending::take) {
+        if let Some(fault) = chunk.exact.into_inner().or(chunk.fault.into_inner()).or_else(pending::take) {
             let mut first = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
             if first.as_ref().is_none_or(|(start, _)| positions.start < *start) {
                 *first = Some((positions.start, fault));
@@ -162,6 +164,9 @@ fn clear(array: &HostArray<'_>) {
         unsafe { array.clear(range.start, range.end) };
     });
 }
+
+/// Words of zeros beyond an argument, and half as many as any element has.
+const PADDING: usize = 8;
 
 /// Zeros enough to read instead of an absent argument of so many words. They are never written, so the system gives
 /// them next to no memory; a power of two each, kept for later launches.

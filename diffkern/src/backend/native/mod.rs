@@ -7,6 +7,7 @@ mod accumulate;
 mod args;
 mod chunk;
 mod exec;
+mod lanes;
 mod merge;
 mod own;
 mod pending;
@@ -17,10 +18,13 @@ mod update;
 mod views;
 
 pub use chunk::{Chunk, Positions};
+#[cfg(target_arch = "x86_64")]
+pub use lanes::{Avx2, Avx512};
+pub use lanes::{LaneAcc, LaneIn, LaneOut, LaneStack, LaneTake, Lanes, Portable, first, largest};
 pub use own::{Covered, OwnAcc, OwnIn, OwnOut, OwnTake, OwnUpdate};
 pub use pending::local_outside;
 pub use pool::set_threads;
-pub use simd::{Body, dispatch};
+pub use simd::{Arrays, Body, Kind, Narrow, OneByOne, Wide, dispatch};
 pub use update::Update;
 pub use views::{Acc, In, Out, Take};
 

@@ -1,31 +1,167 @@
 //! Kernel bodies compiled for the instructions that this machine has.
 //!
-//! The bits are the same for each: no multiplication is fused with an addition unless the kernel says so, and `floor`,
-//! `round` and `fma` are exact with and without an instruction for them.
+//! In f32 a body runs on packs of lanes where it can, else in scalar: there the bits are the same on every machine, since no
+//! multiplication is fused with an addition unless the kernel says so, and `floor`, `round` and `fma` are exact with and
+//! without an instruction for them.
 //!
-//! Builds with debug assertions compile each body once only, in half the time.
+//! Builds with debug assertions compile the scalar body once only, in a fraction of the time; the generated `lanecheck`
+//! compiles the others there.
 
 use super::chunk::Chunk;
+use super::lanes::{Lanes, Portable};
+use super::pending;
+use crate::float::Float;
+use crate::kernel::ScalarTy;
 
 /// A generated body. Its `run` is `#[inline(always)]`, so that it is compiled anew inside [`dispatch`]; a function passed
 /// by value would not be.
 pub trait Body {
+    /// The real scalar.
+    type Real: Float;
+    /// Whether there is a body of lanes.
+    const LANES: bool = false;
+
     /// Runs the positions of `chunk`.
     fn run(chunk: &Chunk<'_>);
+
+    /// Runs the positions of `chunk`, several at once.
+    fn run_lanes<S: Lanes<F = Self::Real>>(chunk: &Chunk<'_>) {
+        Self::run(chunk);
+    }
 }
+
+/// A way to run bodies: generated code is instantiated for those that a program names.
+pub trait Kind {
+    /// For messages.
+    const NAME: &'static str;
+
+    /// Whether this machine has the instructions.
+    fn is_here() -> bool;
+
+    /// Runs a body, in scalar where it has no body of lanes. The machine has the instructions.
+    fn run<B: Body>(chunk: &Chunk<'_>);
+}
+
+/// One position at a time.
+pub struct OneByOne;
+
+impl Kind for OneByOne {
+    const NAME: &'static str = "scalar";
+
+    fn is_here() -> bool {
+        true
+    }
+
+    fn run<B: Body>(chunk: &Chunk<'_>) {
+        B::run(chunk);
+    }
+}
+
+/// Packs in plain arrays, on any machine and in both precisions.
+pub struct Arrays;
+
+impl Kind for Arrays {
+    const NAME: &'static str = "packs in arrays";
+
+    fn is_here() -> bool {
+        true
+    }
+
+    fn run<B: Body>(chunk: &Chunk<'_>) {
+        if B::LANES && chunk.fits_lanes() {
+            B::run_lanes::<Portable<B::Real>>(chunk);
+            return checked::<B>(chunk);
+        }
+        B::run(chunk);
+    }
+}
+
+/// Packs of AVX2, in f32.
+#[cfg(target_arch = "x86_64")]
+pub struct Narrow;
+
+#[cfg(target_arch = "x86_64")]
+impl Kind for Narrow {
+    const NAME: &'static str = "packs of AVX2";
+
+    fn is_here() -> bool {
+        is_x86_64_v3()
+    }
+
+    fn run<B: Body>(chunk: &Chunk<'_>) {
+        if const { on_lanes::<B>() } && chunk.fits_lanes() {
+            // SAFETY: the machine has the instructions.
+            unsafe { v3_lanes::<B>(chunk) };
+            return checked::<B>(chunk);
+        }
+        B::run(chunk);
+    }
+}
+
+/// Packs of AVX-512, in f32.
+#[cfg(target_arch = "x86_64")]
+pub struct Wide;
+
+#[cfg(target_arch = "x86_64")]
+impl Kind for Wide {
+    const NAME: &'static str = "packs of AVX-512";
+
+    fn is_here() -> bool {
+        is_x86_64_v4()
+    }
+
+    fn run<B: Body>(chunk: &Chunk<'_>) {
+        if const { on_lanes::<B>() } && chunk.fits_lanes() {
+            // SAFETY: the machine has the instructions.
+            unsafe { v4_lanes::<B>(chunk) };
+            return checked::<B>(chunk);
+        }
+        B::run(chunk);
+    }
+}
+
+/// Elsewhere there are packs in arrays only.
+#[cfg(not(target_arch = "x86_64"))]
+pub type Narrow = Arrays;
+/// Elsewhere there are packs in arrays only.
+#[cfg(not(target_arch = "x86_64"))]
+pub type Wide = Arrays;
 
 /// Runs a body with the best instructions that this machine has.
 pub fn dispatch<B: Body>(chunk: &Chunk<'_>) {
     #[cfg(all(target_arch = "x86_64", any(test, not(debug_assertions))))]
-    if is_x86_64_v3() {
-        // SAFETY: the machine has these instructions.
-        return unsafe { x86_64_v3::<B>(chunk) };
+    {
+        if const { on_lanes::<B>() } {
+            if is_x86_64_v4() {
+                return Wide::run::<B>(chunk);
+            }
+            if is_x86_64_v3() {
+                return Narrow::run::<B>(chunk);
+            }
+        } else if is_x86_64_v3() {
+            // SAFETY: the machine has these instructions.
+            return unsafe { x86_64_v3::<B>(chunk) };
+        }
     }
     B::run(chunk);
 }
 
+/// Whether a body runs on packs of special instructions.
+#[cfg(target_arch = "x86_64")]
+const fn on_lanes<B: Body>() -> bool {
+    B::LANES && matches!(<B::Real as Float>::SCALAR, ScalarTy::F32)
+}
+
+/// Has a fault explained as the scalar body sees it.
+#[inline(always)]
+fn checked<B: Body>(chunk: &Chunk<'_>) {
+    if chunk.suspect.get() || chunk.fault.get().is_some() || pending::is_some() {
+        chunk.explain(B::run);
+    }
+}
+
 /// The answer is cached by the standard library: loads and tests.
-#[cfg(all(target_arch = "x86_64", any(test, not(debug_assertions))))]
+#[cfg(target_arch = "x86_64")]
 fn is_x86_64_v3() -> bool {
     is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("fma")
@@ -35,8 +171,29 @@ fn is_x86_64_v3() -> bool {
         && is_x86_feature_detected!("popcnt")
 }
 
+#[cfg(target_arch = "x86_64")]
+fn is_x86_64_v4() -> bool {
+    is_x86_64_v3()
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+}
+
 #[cfg(all(target_arch = "x86_64", any(test, not(debug_assertions))))]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
 fn x86_64_v3<B: Body>(chunk: &Chunk<'_>) {
     B::run(chunk);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+fn v3_lanes<B: Body>(chunk: &Chunk<'_>) {
+    B::run_lanes::<<B::Real as Float>::Narrow>(chunk);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+fn v4_lanes<B: Body>(chunk: &Chunk<'_>) {
+    B::run_lanes::<<B::Real as Float>::Wide>(chunk);
 }

@@ -271,6 +271,8 @@ fn a_panic_in_a_body_is_an_error_and_leaves_nothing_behind() {
 fn dispatched_bodies_have_the_same_bits() {
     struct Mix;
     impl Body for Mix {
+        type Real = f32;
+
         #[inline(always)]
         fn run(c: &Chunk<'_>) {
             let (a, mut out) = (c.read::<f32>(0), c.store::<f32>(1));

@@ -42,6 +42,12 @@ impl<'a, T: Element> In<'a, T> {
     pub fn len(&self) -> u32 {
         self.len
     }
+
+    /// The elements, valid for reads.
+    #[inline(always)]
+    pub(super) fn memory(&self) -> (*const T, u32) {
+        (self.base, self.len)
+    }
 }
 
 /// The last element, or zero where there is none.
@@ -144,6 +150,11 @@ impl<'a, T: Element> Out<'a, T> {
         Out { target, writers, position, fault, element: PhantomData }
     }
 
+    #[inline(always)]
+    pub(super) fn target(&self) -> Target {
+        self.target
+    }
+
     /// Sets element `i`; `line` is that of the access in the source.
     #[inline(always)]
     pub fn set(&mut self, i: u32, value: T, line: u32) {
@@ -187,6 +198,11 @@ impl<'a, T: Element> Acc<'a, T> {
     #[inline(always)]
     pub(super) fn new(target: Target, pages: Option<&'a Pages>, fault: &'a OnceCell<Fault>) -> Acc<'a, T> {
         Acc { target, pages, table: pages.map_or(std::ptr::null(), Pages::table), fault, element: PhantomData }
+    }
+
+    #[inline(always)]
+    pub(super) fn target(&self) -> Target {
+        self.target
     }
 
     /// The place of element `i`.
@@ -235,6 +251,11 @@ impl<'a, T: Element> Take<'a, T> {
     #[inline(always)]
     pub(super) fn new(target: Target, fault: &'a OnceCell<Fault>) -> Take<'a, T> {
         Take { target, fault, element: PhantomData }
+    }
+
+    #[inline(always)]
+    pub(super) fn target(&self) -> Target {
+        self.target
     }
 
     /// Element `i`, which becomes 0; `line` is that of the access in the source.

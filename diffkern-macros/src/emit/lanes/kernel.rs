@@ -1,0 +1,119 @@
+//! A kernel over packs of its positions.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use super::Lanes;
+use super::statements::mode_name;
+use crate::emit::native::{array, rust_type};
+use crate::ir::{Access, Block, CallMode, Func, Op, ParamKind, StmtKind, Ty, UnaryOp};
+
+/// The items of `Body` that make it one of lanes; nothing where lanes cannot run it or do not pay.
+pub fn kernel(func: &Func) -> TokenStream {
+    // Laws have no forms for lanes.
+    if vectorizes(func) || !func.laws.is_empty() {
+        return quote!();
+    }
+    body(func).unwrap_or_default()
+}
+
+fn body(func: &Func) -> Option<TokenStream> {
+    let lanes = Lanes::new(func, &[]);
+    let mut text = TokenStream::new();
+    lanes.block(&func.body, &mut text)?;
+    let stacks = lanes.stacks();
+    let scalars = (0..func.params.len()).filter(|&slot| matches!(func.params[slot].kind, ParamKind::Scalar { .. }));
+    let scalars = scalars.map(|slot| lanes.scalar.scalar_binding(slot));
+    let mut arrays = TokenStream::new();
+    let mut flushes = TokenStream::new();
+    for (slot, param) in func.params.iter().enumerate() {
+        let ParamKind::Array { elem, access, .. } = &param.kind else { continue };
+        let (var, elem) = (array(slot), rust_type(*elem));
+        let (method, mutable) = match access {
+            Access::Read => ("read", false),
+            Access::Store => ("store", true),
+            Access::Add => ("add", true),
+            Access::Take => ("take", true),
+            Access::Unused => continue,
+            Access::Update => return None,
+        };
+        let (method, mutable) = (format_ident!("lanes_{method}"), mutable.then(|| quote!(mut)));
+        let fixed = (*access == Access::Add).then(|| lanes.fixed.borrow().get(&slot).copied().unwrap_or(0));
+        let fixed = fixed.iter();
+        arrays.extend(quote!(let #mutable #var = c.#method::<S, #elem>(#slot #(, #fixed)*);));
+        if *access == Access::Add {
+            flushes.extend(quote!(#var.flush();));
+        }
+    }
+    let can = callees(func);
+    Some(quote! {
+        const LANES: bool = true #can;
+
+        #[inline(always)]
+        fn run_lanes<S: ::diffkern::private::Lanes<F = F>>(c: &::diffkern::private::Chunk<'_>) {
+            #arrays
+            #(#scalars)*
+            #stacks
+            let (mut p, mut left) = c.positions();
+            let mut bad = S::splat_m(false);
+            while left > 0 {
+                let m = S::first(left);
+                #text
+                #flushes
+                p = p.wrapping_add(S::N as u32);
+                left = left.saturating_sub(S::N as u32);
+            }
+            if S::any(bad) {
+                c.suspect();
+            }
+        }
+    })
+}
+
+/// Whether all that it calls runs on lanes, as ` && a && b`.
+pub(super) fn callees(func: &Func) -> TokenStream {
+    fn find(block: &Block, found: &mut Vec<(usize, CallMode)>) {
+        for stmt in &block.stmts {
+            match &stmt.kind {
+                StmtKind::Call { callee, mode, .. } if !found.contains(&(*callee, *mode)) => {
+                    found.push((*callee, *mode));
+                }
+                StmtKind::If { then, els, .. } => {
+                    find(then, found);
+                    find(els, found);
+                }
+                StmtKind::For { body, .. } => find(body, found),
+                _ => {}
+            }
+        }
+    }
+    let mut found = Vec::new();
+    find(&func.body, &mut found);
+    found
+        .into_iter()
+        .map(|(callee, mode)| {
+            let path = &func.callees[callee];
+            let name = format_ident!("{}_LANES", mode_name(mode).to_uppercase());
+            quote!(&& <#path as ::diffkern::private::DiffFn>::#name)
+        })
+        .collect()
+}
+
+/// Whether the compiler makes vector instructions of the scalar body: scalars at the thread's own position, straight on.
+fn vectorizes(func: &Func) -> bool {
+    let scalars = |elem: Ty| elem.components() == 1;
+    let params = func.params.iter().all(|param| match param.kind {
+        ParamKind::Array { elem, access, .. } => access == Access::Unused || scalars(elem),
+        ParamKind::Scalar { .. } => true,
+    });
+    let plain = func.body.stmts.iter().all(|stmt| match &stmt.kind {
+        StmtKind::Let { op: Op::Unary(op, _), .. } => matches!(
+            op,
+            UnaryOp::Neg | UnaryOp::Not | UnaryOp::Abs | UnaryOp::Sqrt | UnaryOp::Transpose | UnaryOp::Detach
+        ),
+        StmtKind::Let { op, .. } => !matches!(op, Op::Builtin(b) if *b != crate::ir::Builtin::Pos),
+        StmtKind::Load { .. } | StmtKind::Store { .. } | StmtKind::Add { .. } | StmtKind::Take { .. } => true,
+        _ => false,
+    });
+    func.only_own_positions() && params && plain
+}

@@ -1,0 +1,61 @@
+//! IR to Rust over packs of lanes: the body runs for several consecutive positions at once.
+//!
+//! ```text
+//! x_next[i] = x[i] + v[i] * dt    let [v5_0] = a0.load_at(m, v3, 7); .. a2.set_at(m, p, v3, [v8_0], 7);
+//! if x > 0 { .. }                 let t = S::and(m, v9_0); if S::any(t) { let m = t; .. }
+//! loss[0] += e                    a3.add_all(m, v4, [v7_0], 9);
+//! ```
+//!
+//! `m` is the mask of the lanes that take part. What does not vary among lanes stays scalar ([`uniform`]). A construct
+//! that is not known here gives no body of lanes, and the kernel runs in scalar.
+
+mod control;
+mod function;
+mod kernel;
+mod ops;
+mod statements;
+mod uniform;
+mod values;
+
+pub use function::{constants, functions};
+pub use kernel::kernel;
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+
+use proc_macro2::TokenStream;
+
+use self::values::Values;
+use super::native;
+use crate::ir::{Func, Id, Slot};
+
+/// One function being written.
+struct Lanes<'a> {
+    func: &'a Func,
+    scalar: native::Emit<'a>,
+    values: Values<'a>,
+    /// How many branches and loops are around.
+    depth: Cell<usize>,
+    /// Additions that every pack makes once, by array.
+    fixed: RefCell<HashMap<Slot, usize>>,
+}
+
+impl<'a> Lanes<'a> {
+    fn new(func: &'a Func, parameters: &[Id]) -> Self {
+        Lanes {
+            func,
+            scalar: native::Emit { func },
+            values: Values::new(func, parameters),
+            depth: Cell::new(0),
+            fixed: RefCell::default(),
+        }
+    }
+
+    fn parts(&self, id: Id, out: &mut TokenStream) -> Vec<TokenStream> {
+        self.values.parts(id, out)
+    }
+
+    fn varies(&self, id: Id) -> bool {
+        self.values.varies(id)
+    }
+}

@@ -1,0 +1,131 @@
+//! Which values are alike in all lanes of a pack.
+//!
+//! A value is uniform unless it depends on the position or on what was read at an index that does. A branch or a loop
+//! whose condition varies makes its results varying, whatever they are made of: lanes leave it at different times.
+
+use std::collections::HashSet;
+
+use crate::ir::{Access, BinaryOp, Block, Builtin, CallArg, Func, Id, Op, ParamKind, StmtKind, Ty};
+
+pub struct Shapes {
+    varying: Vec<bool>,
+    consecutive: Vec<bool>,
+    stacks: HashSet<u32>,
+    changed: bool,
+}
+
+impl Shapes {
+    /// `parameters`: the scalar parameters that vary, of a device function.
+    pub fn new(func: &Func, parameters: &[Id]) -> Shapes {
+        let n = func.types.len();
+        let mut shapes =
+            Shapes { varying: vec![false; n], consecutive: vec![false; n], stacks: HashSet::new(), changed: true };
+        parameters.iter().for_each(|&id| shapes.set(id, true));
+        // What varies only grows: a fixed point.
+        while std::mem::take(&mut shapes.changed) {
+            shapes.block(func, &func.body);
+        }
+        shapes
+    }
+
+    pub fn varies(&self, id: Id) -> bool {
+        self.varying[id.0 as usize]
+    }
+
+    /// An integer that grows by one from lane to lane.
+    pub fn is_consecutive(&self, id: Id) -> bool {
+        self.consecutive[id.0 as usize]
+    }
+
+    pub fn stack_varies(&self, stack: u32) -> bool {
+        self.stacks.contains(&stack)
+    }
+
+    fn set(&mut self, id: Id, varies: bool) {
+        self.changed |= varies && !self.varying[id.0 as usize];
+        self.varying[id.0 as usize] |= varies;
+    }
+
+    fn block(&mut self, func: &Func, block: &Block) {
+        for stmt in &block.stmts {
+            self.statement(func, &stmt.kind);
+        }
+    }
+
+    fn statement(&mut self, func: &Func, stmt: &StmtKind) {
+        match stmt {
+            StmtKind::Let { id, op } => {
+                let varies = self.operation(op);
+                self.set(*id, varies);
+                self.consecutive[id.0 as usize] = varies && self.counts(func, op, func.ty(*id));
+            }
+            StmtKind::Load { id, index, .. } => self.set(*id, self.varies(*index)),
+            StmtKind::Take { id, .. } => self.set(*id, true),
+            StmtKind::If { cond, then, els, results } => {
+                self.block(func, then);
+                self.block(func, els);
+                for (k, &result) in results.iter().enumerate() {
+                    let sides = self.varies(then.yields[k]) || self.varies(els.yields[k]);
+                    self.set(result, sides || self.varies(*cond));
+                }
+            }
+            StmtKind::For { index, lo, hi, carried, init, live, body, results } => {
+                let ends = self.varies(*lo) || self.varies(*hi) || live.is_some_and(|id| self.varies(id));
+                self.set(*index, self.varies(*lo));
+                for (k, &id) in carried.iter().enumerate() {
+                    let varies = ends || self.varies(init[k]) || self.varies(body.yields[k]);
+                    self.set(id, varies);
+                    self.set(results[k], varies || self.varies(id));
+                }
+                self.block(func, body);
+            }
+            StmtKind::StackSet { stack, at, value } if self.varies(*at) || self.varies(*value) => {
+                self.changed |= self.stacks.insert(*stack);
+            }
+            StmtKind::StackGet { id, stack, at } => {
+                if self.varies(*at) {
+                    self.changed |= self.stacks.insert(*stack);
+                }
+                self.set(*id, self.stack_varies(*stack));
+            }
+            StmtKind::Call { args, results, .. } => {
+                let varies = !self.is_uniform_call(func, args);
+                results.iter().for_each(|&id| self.set(id, varies));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether a call can be made once for all lanes: then it adds to nothing either.
+    pub fn is_uniform_call(&self, func: &Func, args: &[CallArg]) -> bool {
+        args.iter().all(|arg| match arg {
+            CallArg::Value(id) => !self.varies(*id),
+            CallArg::Array(slot) => {
+                matches!(func.params[*slot].kind, ParamKind::Array { access: Access::Read | Access::Unused, .. })
+            }
+        })
+    }
+
+    fn operation(&self, op: &Op) -> bool {
+        match op {
+            Op::Const(_) | Op::Len(_) => false,
+            Op::Builtin(_) => true,
+            Op::Unary(_, a) | Op::Cast(a) | Op::Extract(a, _) => self.varies(*a),
+            Op::Binary(_, a, b) | Op::Insert(a, _, b) => self.varies(*a) || self.varies(*b),
+            Op::Select(c, a, b) => [c, a, b].iter().any(|id| self.varies(**id)),
+            Op::Compose(parts) => parts.iter().any(|&id| self.varies(id)),
+        }
+    }
+
+    fn counts(&self, func: &Func, op: &Op, ty: Ty) -> bool {
+        match op {
+            Op::Builtin(Builtin::Pos) => true,
+            Op::Cast(a) => ty.is_int() && func.ty(*a).is_int() && self.is_consecutive(*a),
+            Op::Binary(BinaryOp::Add, a, b) => {
+                self.is_consecutive(*a) && !self.varies(*b) || !self.varies(*a) && self.is_consecutive(*b)
+            }
+            Op::Binary(BinaryOp::Sub, a, b) => self.is_consecutive(*a) && !self.varies(*b),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Accumulation by lanes.
+//!
+//! Additions at scattered indices are kept until a pack is done and then made lane by lane, in the order of the scalar
+//! body: neighbouring positions often add to one element, and so an addition seldom waits for the one before.
+
+use std::marker::PhantomData;
+
+use super::super::views::{Acc, Target};
+use super::element::{self, lane};
+use super::token::{Lanes, MOST};
+use super::views::{consecutive, within};
+use crate::element::Element;
+
+/// Additions kept beside those that have a place of their own.
+const MORE: usize = 16;
+
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([u8; 64]);
+
+/// An array to accumulate into.
+pub struct LaneAcc<'a, S: Lanes, T: Element> {
+    one: Acc<'a, T>,
+    target: Target,
+    /// Additions that every pack makes, first among the kept ones.
+    fixed: usize,
+    kept: usize,
+    /// Of each addition a line with the indices, then one with the lanes, then the values.
+    memory: Vec<Line>,
+    token: PhantomData<S>,
+}
+
+/// Reals that an element of `C` takes among the kept ones.
+const fn padded(c: usize) -> usize {
+    if c <= 2 { c } else { c.div_ceil(4) * 4 }
+}
+
+impl<'a, S: Lanes, T: Element> LaneAcc<'a, S, T> {
+    /// Lines of one addition.
+    const LINES: usize = 2 + (padded(T::COMPONENTS) * S::N * size_of::<T::Scalar>()).div_ceil(64);
+
+    #[inline(always)]
+    pub(super) fn new(one: Acc<'a, T>, target: Target, fixed: usize) -> Self {
+        LaneAcc { one, target, fixed, kept: fixed, memory: memory((fixed + MORE) * Self::LINES), token: PhantomData }
+    }
+
+    /// For scalar code.
+    #[inline(always)]
+    pub fn scalar(&mut self) -> &mut Acc<'a, T> {
+        &mut self.one
+    }
+
+    /// Number of elements.
+    #[expect(clippy::len_without_is_empty, reason = "kernels have no `is_empty`")]
+    #[inline(always)]
+    pub fn len(&self) -> u32 {
+        self.target.len
+    }
+
+    /// Adds to elements `i`; `bad` gets the lanes of `m` where there is none.
+    #[inline(always)]
+    pub fn add<const C: usize>(&mut self, m: S::M, i: S::I, value: [S::R; C], bad: &mut S::M)
+    where
+        T: Element<Scalar = S::F>,
+    {
+        if self.kept == self.fixed + MORE {
+            self.settle(self.fixed);
+        }
+        let e = self.kept;
+        self.kept = e + 1;
+        self.keep(e, m, i, value, bad);
+    }
+
+    /// As [`LaneAcc::add`], for the addition in place `e`, which every pack makes once.
+    #[inline(always)]
+    pub fn add_fixed<const C: usize>(&mut self, e: usize, m: S::M, i: S::I, value: [S::R; C], bad: &mut S::M)
+    where
+        T: Element<Scalar = S::F>,
+    {
+        self.keep(e, m, i, value, bad);
+    }
+
+    #[inline(always)]
+    fn keep<const C: usize>(&mut self, e: usize, m: S::M, i: S::I, value: [S::R; C], bad: &mut S::M)
+    where
+        T: Element<Scalar = S::F>,
+    {
+        let target = &self.target;
+        let allowed = S::lt_u(S::sub_i(i, S::splat_i(target.lo)), S::splat_i(target.count));
+        let there = S::lt_u(i, S::splat_i(target.len));
+        *bad = S::or(*bad, S::and(m, S::not(if target.absent { there } else { allowed })));
+        // SAFETY: there is room for all additions.
+        unsafe {
+            let at = self.memory.as_mut_ptr().add(e * Self::LINES);
+            at.cast::<[u32; MOST]>().write(S::put_i(i));
+            at.add(1).cast::<u32>().write(S::bits(S::and(m, allowed)));
+            let at = at.add(2).cast::<S::F>();
+            match C {
+                1 => S::store(at, value[0]),
+                2 => S::store2(at, [value[0], value[1]]),
+                _ => {
+                    for (b, block) in value.chunks(4).enumerate() {
+                        let part = std::array::from_fn(|c| block[c.min(block.len() - 1)]);
+                        S::stage4(at.add(b * 4 * S::N), part);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds to elements `first`, `first + 1`, ...
+    #[inline(always)]
+    pub fn add_at<const C: usize>(&mut self, m: S::M, first: u32, value: [S::R; C], bad: &mut S::M)
+    where
+        T: Element<Scalar = S::F>,
+    {
+        let target = &self.target;
+        if target.absent && first < target.len && target.len - first >= S::N as u32 {
+            return;
+        }
+        let count = target.count.saturating_sub(if C == 3 { 1 } else { 0 });
+        if target.exclusive && S::full(m) && within::<S>(first, target.lo, count) {
+            // SAFETY: in range, and only this chunk touches its part of an owned array.
+            unsafe {
+                let at = target.base.cast::<T>().add(first as usize).cast::<S::F>();
+                let before = element::load::<S, C>(at);
+                element::store::<S, C>(at, std::array::from_fn(|c| S::add(before[c], value[c])));
+            }
+        } else {
+            self.add(m, consecutive::<S>(first), value, bad);
+        }
+    }
+
+    /// Adds to element `i` what all lanes have for it.
+    #[inline(always)]
+    pub fn add_all<const C: usize>(&mut self, m: S::M, i: u32, value: [S::R; C], line: u32)
+    where
+        T: Element<Scalar = S::F>,
+    {
+        if self.target.absent && i < self.target.len {
+            return;
+        }
+        let zero = S::splat(S::F::default());
+        let sums = value.map(|c| [S::sum(S::select(m, c, zero)); MOST]);
+        self.one.add(i, lane::<T, C>(&sums, 0), line);
+    }
+
+    /// Makes the additions that are kept.
+    #[inline(always)]
+    pub fn flush(&mut self) {
+        if self.kept > 0 {
+            self.settle(0);
+        }
+    }
+
+    /// Makes the additions from the `first` on.
+    #[inline(never)]
+    fn settle(&mut self, first: usize) {
+        let lines = self.memory[first * Self::LINES..self.kept * Self::LINES].as_ptr();
+        let n = if self.target.absent { 0 } else { self.kept - first };
+        self.kept = self.fixed;
+        // SAFETY (of all below): kept additions have lanes, and for these an index in range and values.
+        let mask = |e: usize| unsafe { lines.add(e * Self::LINES + 1).cast::<u32>().read() };
+        let all = (0..n).fold(u32::MAX, |all, e| all & mask(e));
+        for k in 0..S::N {
+            let every = all >> k & 1 == 1;
+            for e in 0..n {
+                if every || mask(e) >> k & 1 == 1 {
+                    // SAFETY: as above.
+                    unsafe {
+                        let line = lines.add(e * Self::LINES);
+                        let at = self.one.place(line.cast::<u32>().add(k).read()).cast::<T::Scalar>();
+                        let value = line.add(2).cast::<T::Scalar>();
+                        match T::COMPONENTS {
+                            1 => plus::<T::Scalar, 1>(at, value.add(k)),
+                            2 => plus::<T::Scalar, 2>(at, value.add(2 * k)),
+                            3 => plus::<T::Scalar, 3>(at, value.add(4 * S::slot4(k))),
+                            4 => plus::<T::Scalar, 4>(at, value.add(4 * S::slot4(k))),
+                            c => {
+                                for c in 0..c {
+                                    let block = c / 4 * 4 * S::N;
+                                    plus::<T::Scalar, 1>(at.add(c), value.add(block + 4 * S::slot4(k) + c % 4));
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Zeroed, out of line: a body has many.
+#[inline(never)]
+fn memory(lines: usize) -> Vec<Line> {
+    vec![Line([0; 64]); lines]
+}
+
+/// # Safety
+/// Valid for `C` elements, apart.
+#[inline(always)]
+unsafe fn plus<E: Element, const C: usize>(at: *mut E, value: *const E) {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let (a, b) = (at.cast::<[E; C]>().read(), value.cast::<[E; C]>().read());
+        at.cast::<[E; C]>().write(std::array::from_fn(|c| a[c].plus(b[c])));
+    }
+}

@@ -1,0 +1,33 @@
+//! Bodies that run several consecutive positions at once, one per lane of a pack.
+//!
+//! A pack is a prefix of the positions that are left, so the bits of a position's results do not depend on where packs
+//! begin. Lanes that do not take part (the end of a chunk, the other side of a branch) are masked off: they neither
+//! write nor count, and read elements that are there.
+//!
+//! What lanes do wrong is told as the scalar body tells it: when a pack notes a fault, its chunk runs again in scalar.
+
+mod acc;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod chunk;
+mod element;
+mod math;
+mod portable;
+mod stack;
+mod token;
+mod views;
+
+pub use acc::LaneAcc;
+#[cfg(target_arch = "x86_64")]
+pub use avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
+pub use avx512::Avx512;
+pub use portable::Portable;
+pub use stack::LaneStack;
+pub use token::Lanes;
+pub use views::{LaneIn, LaneOut, LaneTake, first, largest};
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests;
