@@ -25,6 +25,7 @@ fn scan(func: &Func, block: &Block, found: &mut [Access]) {
             StmtKind::Store { array, .. } => touch(found, *array, Access::Store),
             StmtKind::Add { array, .. } => touch(found, *array, Access::Add),
             StmtKind::Take { array, .. } => touch(found, *array, Access::Take),
+            StmtKind::Fetch { array, .. } => touch(found, *array, Access::Fetch),
             StmtKind::If { then, els, .. } => {
                 scan(func, then, found);
                 scan(func, els, found);

@@ -102,7 +102,11 @@ impl Varied<'_> {
                         self.set(*result, any);
                     }
                 }
-                StmtKind::Store { .. } | StmtKind::Add { .. } | StmtKind::StackNew { .. } | StmtKind::Fault { .. } => {}
+                StmtKind::Store { .. }
+                | StmtKind::Add { .. }
+                | StmtKind::StackNew { .. }
+                | StmtKind::Fault { .. }
+                | StmtKind::Fetch { .. } => {}
             }
         }
     }
@@ -213,6 +217,7 @@ pub fn defined(block: &Block, into: &mut HashSet<Id>) {
             StmtKind::Let { id, .. }
             | StmtKind::Load { id, .. }
             | StmtKind::Take { id, .. }
+            | StmtKind::Fetch { id, .. }
             | StmtKind::StackGet { id, .. } => {
                 into.insert(*id);
             }
@@ -271,6 +276,7 @@ fn active_uses(block: &Block, into: &mut Vec<Id>) {
             | StmtKind::Take { .. }
             | StmtKind::StackNew { .. }
             | StmtKind::StackGet { .. }
+            | StmtKind::Fetch { .. }
             | StmtKind::Fault { .. } => {}
         }
     }

@@ -128,6 +128,14 @@ impl Check<'_> {
                 self.inner(els, results)?;
                 self.define_all(results)
             }
+            StmtKind::Fetch { id, array, index, value, .. } => {
+                self.index(*index)?;
+                let ty = self.element(*array)?;
+                ensure(ty.is_int(), || format!("a fetch of {ty:?}"))?;
+                self.expect(*value, ty)?;
+                self.define(*id)?;
+                self.expect(*id, ty)
+            }
             StmtKind::Fault { cond, what } => {
                 self.expect(*cond, Ty::Bool)?;
                 let ty = self.ty(what.id())?;

@@ -12,7 +12,10 @@ pub fn refused_type(name: &str) -> Option<&'static str> {
         "Line" | "Vector" => {
             "the launcher chooses the width: write the scalar, or `Vec2/3/4<F>` where components belong together"
         }
-        "Atomic" => "`y[i] += e` on a `&mut Array<T>` accumulates from any thread",
+        "Atomic" => {
+            "atomics are elements of a `&mut Array<Atomic<T>>`, changed by `y[i].fetch_add(e)`, or by `y[i] += e` without \
+             `Atomic`"
+        }
         "SharedMemory" | "Shared" => {
             "cubes are the launcher's business: accumulate with `y[i] += e`, or split into two kernels"
         }

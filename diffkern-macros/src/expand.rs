@@ -8,7 +8,7 @@ use crate::attribute::{self, Attribute};
 use crate::custom::{self, Form};
 use crate::diagnostics::Diagnostics;
 use crate::emit::{self, Forms};
-use crate::ir::{Func, FuncKind};
+use crate::ir::{Access, Block, Func, FuncKind, ParamKind, StmtKind};
 use crate::record::{self, Records};
 use crate::{adjoint, guard, lower, parse, simplify, tangent};
 
@@ -69,6 +69,7 @@ pub fn forms(mut primal: Func, attribute: &Attribute, errors: &Diagnostics) -> O
         (Some(path), FuncKind::DiffFn) => Some(custom::form(&primal, form, path, errors)),
         _ => None,
     };
+    refuse_updates(&primal, attribute, errors);
     let adjoint = match by_hand(Form::Vjp, &attribute.vjp) {
         Some(func) => func?,
         None => adjoint::adjoint(&primal),
@@ -91,5 +92,51 @@ pub fn forms(mut primal: Func, attribute: &Attribute, errors: &Diagnostics) -> O
         Some(func) => func?,
         None => custom::replayed(&primal),
     };
+    for func in [&adjoint, &tangent].into_iter().chain(&clear) {
+        refuse_fetches(&func.body, errors);
+    }
+    if errors.found() {
+        return None;
+    }
     Some(Forms { primal, replay, adjoint, tangent, clear, second })
+}
+
+/// An adjoint by hand would find two adjoints in one bar: of what was there before and of what is there after.
+fn refuse_updates(primal: &Func, attribute: &Attribute, errors: &Diagnostics) {
+    if primal.kind != FuncKind::Kernel || (attribute.vjp.is_none() && attribute.jvp.is_none()) {
+        return;
+    }
+    for param in &primal.params {
+        if let ParamKind::Array { elem, access: Access::Update, .. } = param.kind
+            && elem.is_real()
+        {
+            errors.error(
+                param.span,
+                format!(
+                    "a kernel with derivatives written by hand does not read what it overwrites; read `{}` and store to \
+                     a second array",
+                    param.name
+                ),
+            );
+        }
+    }
+}
+
+/// What an adjoint or tangent still fetches it needs, but it would fetch something else.
+fn refuse_fetches(block: &Block, errors: &Diagnostics) {
+    for stmt in &block.stmts {
+        match &stmt.kind {
+            StmtKind::Fetch { .. } => errors.error(
+                stmt.span,
+                "a gradient depends on the old value that this returns, and its kernel would get another one; store the \
+                 old value in an array of integers here, and use it in a second kernel",
+            ),
+            StmtKind::If { then, els, .. } => {
+                refuse_fetches(then, errors);
+                refuse_fetches(els, errors);
+            }
+            StmtKind::For { body, .. } => refuse_fetches(body, errors),
+            _ => {}
+        }
+    }
 }

@@ -190,6 +190,15 @@ impl Frame<'_> {
                 }
                 self.set_all(results, values);
             }
+            StmtKind::Fetch { id, array, index, value, again } => {
+                assert!(!again, "fetched once more");
+                let value = self.get(*value).int();
+                let ty = self.func.ty(*id);
+                let element = self.element(*array, *index);
+                let old = element.clone();
+                *element = wrap(ty, old.int() + value);
+                self.set(*id, old);
+            }
             StmtKind::Fault { cond, what } => {
                 assert!(!self.get(*cond).bool(), "{what:?}: {:?}", self.get(what.id()));
             }

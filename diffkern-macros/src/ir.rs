@@ -66,6 +66,8 @@ pub enum Access {
     /// Several of these, all at one index that no other thread touches: an array that is read and overwritten, its
     /// adjoint and its tangent.
     Update,
+    /// Atomic additions that give what was there before.
+    Fetch,
     Unused,
 }
 
@@ -205,6 +207,15 @@ pub enum StmtKind {
         id: Id,
         array: Slot,
         index: Id,
+    },
+    /// Adds to an integer, atomically; `id` is what was there before. `again`: in an adjoint or tangent, where it must not
+    /// stay: it would get another value.
+    Fetch {
+        id: Id,
+        array: Slot,
+        index: Id,
+        value: Id,
+        again: bool,
     },
     /// Each block yields one value per result.
     If {

@@ -33,8 +33,16 @@ pub struct SigParam {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum SigKind {
-    Array { elem: Ty, mutable: bool },
-    Scalar { ty: Ty, comptime: bool },
+    /// `atomic`: of `Atomic<elem>`.
+    Array {
+        elem: Ty,
+        mutable: bool,
+        atomic: bool,
+    },
+    Scalar {
+        ty: Ty,
+        comptime: bool,
+    },
 }
 
 /// Reads the signature; `None` when it is too broken to go on.
@@ -171,7 +179,7 @@ fn parameter(arg: &FnArg, kind: FuncKind, real: Option<&Ident>, errors: &Diagnos
     }
     let kind = match &*arg.ty {
         Type::Reference(r) => {
-            let elem = array_element(&r.elem, real, errors)?;
+            let (elem, atomic) = array_element(&r.elem, real, errors)?;
             if let (Some(token), FuncKind::DiffFn) = (&r.mutability, kind) {
                 errors
                     .at(token, "a device function cannot write an array; return the value and write it in the kernel");
@@ -180,7 +188,7 @@ fn parameter(arg: &FnArg, kind: FuncKind, real: Option<&Ident>, errors: &Diagnos
             if comptime {
                 errors.at(arg, "an array cannot be `#[comptime]`");
             }
-            SigKind::Array { elem, mutable: r.mutability.is_some() }
+            SigKind::Array { elem, mutable: r.mutability.is_some(), atomic }
         }
         other => {
             if let Some(segment) = last_segment(other)
@@ -203,15 +211,20 @@ fn parameter(arg: &FnArg, kind: FuncKind, real: Option<&Ident>, errors: &Diagnos
     Some(SigParam { name: pat.ident.clone(), kind, span: pat.ident.span() })
 }
 
-fn array_element(ty: &Type, real: Option<&Ident>, errors: &Diagnostics) -> Option<Ty> {
-    let inner = last_segment(ty).filter(|s| s.ident == "Array").and_then(|s| match &s.arguments {
+/// The one type argument of `name<..>`.
+fn argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
+    last_segment(ty).filter(|s| s.ident == name).and_then(|s| match &s.arguments {
         syn::PathArguments::AngleBracketed(args) if args.args.len() == 1 => match args.args.first() {
             Some(syn::GenericArgument::Type(t)) => Some(t),
             _ => None,
         },
         _ => None,
-    });
-    let Some(inner) = inner else {
+    })
+}
+
+/// The type of the elements, and whether they are atomic.
+fn array_element(ty: &Type, real: Option<&Ident>, errors: &Diagnostics) -> Option<(Ty, bool)> {
+    let Some(mut inner) = argument(ty, "Array") else {
         if let Some(segment) = last_segment(ty)
             && let Some(way) = cube::refused_type(&segment.ident.to_string())
         {
@@ -221,12 +234,20 @@ fn array_element(ty: &Type, real: Option<&Ident>, errors: &Diagnostics) -> Optio
         errors.at(ty, "a reference parameter is `&Array<T>` or `&mut Array<T>`; pass values without `&`");
         return None;
     };
+    let atomic = argument(inner, "Atomic");
+    if let Some(of) = atomic {
+        inner = of;
+    }
     let elem = value_type(inner, real, errors)?;
+    if atomic.is_some() && !matches!(elem, Ty::U32 | Ty::I32 | Ty::Real) {
+        errors.at(inner, "an atomic is of `u32`, `i32` or the kernel's real type");
+        return None;
+    }
     if matches!(elem, Ty::Bool | Ty::Usize) {
         errors.at(inner, "arrays hold reals, vectors, matrices, `u32` or `i32`; use `u32`");
         return None;
     }
-    Some(elem)
+    Some((elem, atomic.is_some()))
 }
 
 fn results(output: &ReturnType, kind: FuncKind, real: Option<&Ident>, errors: &Diagnostics) -> Option<Vec<Ty>> {

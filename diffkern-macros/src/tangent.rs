@@ -188,6 +188,10 @@ impl Tangent<'_> {
                 self.b.push(StmtKind::If { cond, then, els, results });
             }
             StmtKind::For { .. } => self.turns(kind),
+            StmtKind::Fetch { id, array, index, value, .. } => {
+                let (id, array, index, value) = (*id, *array, *index, *value);
+                self.b.push(StmtKind::Fetch { id, array, index, value, again: true });
+            }
             // The primal has reported it.
             StmtKind::Fault { .. } => {}
             StmtKind::StackNew { stack, ty, len } => {

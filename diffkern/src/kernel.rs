@@ -104,6 +104,8 @@ pub enum Access {
     Take,
     /// Read and overwritten (or taken and added to), at one index that no other thread touches.
     Update,
+    /// Atomic additions to integers, which give what was there before.
+    Fetch,
     /// Not touched (its length may be asked for).
     Unused,
 }
@@ -111,7 +113,7 @@ pub enum Access {
 impl Access {
     /// Whether elements change.
     pub const fn writes(self) -> bool {
-        matches!(self, Access::Store | Access::Add | Access::Take | Access::Update)
+        matches!(self, Access::Store | Access::Add | Access::Take | Access::Update | Access::Fetch)
     }
 }
 

@@ -53,8 +53,10 @@ pub mod implicit;
 mod kernel;
 mod launch;
 mod math;
+pub mod ops;
 #[cfg(feature = "cubecl")]
 mod program;
+pub mod rand;
 pub mod reduce;
 mod report;
 mod rollout;
@@ -99,9 +101,9 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod private {
     pub use crate::backend::native::{
-        Acc, Arrays, Body, Chunk, Covered, In, Kind, LaneAcc, LaneIn, LaneOut, LaneStack, LaneTake, Lanes, Narrow,
-        OneByOne, Out, OwnAcc, OwnIn, OwnOut, OwnTake, OwnUpdate, Positions, Take, Update, Wide, dispatch, first,
-        largest, local_outside,
+        Acc, Arrays, Body, Chunk, Covered, Fetch, In, Kind, LaneAcc, LaneIn, LaneOut, LaneStack, LaneTake, Lanes,
+        Narrow, OneByOne, Out, OwnAcc, OwnIn, OwnOut, OwnTake, OwnUpdate, Positions, Take, Update, Wide, dispatch,
+        first, largest, local_outside,
     };
     pub use crate::custom::{check_adjoint, check_tangent};
     pub use crate::element::sealed::Sealed;

@@ -39,6 +39,11 @@ impl Adjoint<'_> {
                 let id = self.name(*id);
                 self.b.push(StmtKind::Load { id, array: *array, index });
             }
+            StmtKind::Fetch { id, array, index, value, .. } => {
+                let (index, value) = (self.val(*index), self.val(*value));
+                let id = self.name(*id);
+                self.b.push(StmtKind::Fetch { id, array: *array, index, value, again: true });
+            }
             StmtKind::If { cond, then, els, results } => {
                 let cond = self.val(*cond);
                 let then = self.replay_block(then);

@@ -45,7 +45,7 @@ impl Adjoint<'_> {
                 self.reverse_for(*index, (*lo, *hi), (carried, init, results), body);
             }
             StmtKind::Call { callee, args, results, .. } => self.reverse_call(*callee, args, results),
-            StmtKind::Fault { .. } => {}
+            StmtKind::Fault { .. } | StmtKind::Fetch { .. } => {}
             StmtKind::Take { .. }
             | StmtKind::StackNew { .. }
             | StmtKind::StackSet { .. }

@@ -580,6 +580,7 @@ fn program(func: &Func) -> TokenStream {
                     Access::Add => "Add",
                     Access::Take => "Take",
                     Access::Update => "Update",
+                    Access::Fetch => "Fetch",
                     Access::Unused => "Unused",
                 });
                 quote!(::diffkern::private::ParamKind::Array {

@@ -1,5 +1,6 @@
 //! From IR to what the user's crate is given: the host function that launches a kernel, and its generated parts.
 
+mod growing;
 mod items;
 mod lanes;
 mod law;

@@ -6,10 +6,13 @@
 //! adjoint                                let v3 = a6.take(i, 7); a4.add(i, v3 * dt, 7); a5.add(i, v3, 7);
 //! ```
 
+use std::collections::HashSet;
+
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::{Ident, TypeParam};
 
+use super::growing::growing;
 use crate::ir::{
     Access, BinaryOp, Block, Builtin, CallArg, CallMode, FaultKind, Func, FuncKind, Id, Lit, Op, ParamKind, Slot, Stmt,
     StmtKind, Ty, UnaryOp,
@@ -21,7 +24,7 @@ use crate::ir::{
 /// arrays cover, in which the compiler needs no test of an index and can use vector instructions.
 pub fn kernel(func: &Func, name: &Ident, laws: &[TypeParam], lanes: bool) -> TokenStream {
     let law_names: Vec<_> = laws.iter().map(|law| &law.ident).collect();
-    let emit = Emit { func };
+    let emit = Emit { func, growing: growing(func) };
     let stacks = emit.stacks();
     let body = emit.stmts(&func.body);
     let bindings = emit.bindings(false);
@@ -68,7 +71,7 @@ pub fn function(func: &Func, name: &Ident) -> TokenStream {
 
 /// `fn name<F: Float>(args) -> results`, a device function in one of its modes.
 pub fn method(func: &Func, name: &Ident) -> TokenStream {
-    let emit = Emit { func };
+    let emit = Emit { func, growing: growing(func) };
     let args = func.params.iter().enumerate().map(|(slot, param)| match &param.kind {
         ParamKind::Array { elem, access, .. } => {
             let (var, elem) = (array(slot), rust_type(*elem));
@@ -145,6 +148,7 @@ fn tuple(parts: &[TokenStream]) -> TokenStream {
 
 pub(super) struct Emit<'a> {
     pub(super) func: &'a Func,
+    pub(super) growing: HashSet<u32>,
 }
 
 impl Emit<'_> {
@@ -161,6 +165,7 @@ impl Emit<'_> {
                         Access::Add => ("add", true),
                         Access::Take => ("take", true),
                         Access::Update => ("update", true),
+                        Access::Fetch => ("fetch", true),
                         Access::Unused => return quote!(),
                     };
                     let mutable = mutable.then(|| quote!(mut));
@@ -261,6 +266,10 @@ impl Emit<'_> {
                 let ((name, ty), array, index) = (self.typed(*id), array(*slot), value(*index));
                 quote!(let #name: #ty = #array.take(#index, #line);)
             }
+            StmtKind::Fetch { id, array: slot, index, value: v, .. } => {
+                let ((name, ty), array, index, v) = (self.typed(*id), array(*slot), value(*index), value(*v));
+                quote!(let #name: #ty = #array.fetch_add(#index, #v, #line);)
+            }
             StmtKind::Store { array: slot, index, value: v } => {
                 let (array, index, v) = (array(*slot), value(*index), value(*v));
                 quote!(#array.set(#index, #v, #line);)
@@ -289,6 +298,10 @@ impl Emit<'_> {
                 };
                 quote!(if #cond { #report; })
             }
+            StmtKind::StackNew { stack, .. } if self.growing.contains(stack) => {
+                let stack = format_ident!("s{stack}");
+                quote!(#stack.clear();)
+            }
             StmtKind::StackNew { stack, len, .. } => {
                 let (stack, len) = (format_ident!("s{stack}"), value(*len));
                 quote! {
@@ -297,7 +310,11 @@ impl Emit<'_> {
                 }
             }
             StmtKind::StackSet { stack, at, value: v } => {
+                let growing = self.growing.contains(stack);
                 let (stack, at, v) = (format_ident!("s{stack}"), value(*at), value(*v));
+                if growing {
+                    return quote!(if #stack.len() <= #at as usize { #stack.push(#v) } else { #stack[#at as usize] = #v });
+                }
                 quote!(#stack[#at as usize] = #v;)
             }
             StmtKind::StackGet { id, stack, at } => {

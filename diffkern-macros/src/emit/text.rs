@@ -104,6 +104,10 @@ impl Printer<'_> {
                 self.line(&format!("yield{}", ids(&body.yields)));
                 self.line("}");
             }
+            StmtKind::Fetch { id, array, index, value, .. } => {
+                let line = format!("{} = fetch {array} {} {} @{at}", self.typed(*id), name(*index), name(*value));
+                self.line(&line);
+            }
             StmtKind::Fault { cond, what } => {
                 let what = match what {
                     FaultKind::Bound(id) => format!("bound {}", name(*id)),
@@ -175,6 +179,7 @@ fn access_name(access: Access) -> &'static str {
         Access::Add => "add",
         Access::Take => "take",
         Access::Update => "update",
+        Access::Fetch => "fetch",
         Access::Unused => "unused",
     }
 }

@@ -1,7 +1,7 @@
 //! Loops that end early, `while` with a bound, and `return` from inside.
 
-use super::support::{Case, Input, int, random, zeros};
-use crate::interp::Library;
+use super::support::{Case, Input, Random, int, kernel, random, zeros};
+use crate::interp::{Arg, Library, Val, run};
 use crate::ir::Ty;
 
 #[track_caller]
@@ -144,5 +144,93 @@ fn unrolled_and_left() {
     }";
     for seed in 1..5 {
         holds(source, 6, vec![random(seed, 6, Ty::Vec(3), 0.1, 1.0), zeros(6, Ty::Real)]);
+    }
+}
+
+/// `y` of a kernel of `x`, `y` and a count.
+fn values(source: &str, x: &[f64], n: i64) -> Vec<f64> {
+    let primal = kernel(source);
+    let array = |x: &[f64]| x.iter().map(|x| Val::Real(vec![*x])).collect();
+    let mut arrays = vec![array(x), array(&vec![0.0; x.len()])];
+    let args = [Arg::Array(0), Arg::Array(1), Arg::Value(Val::Int(n))];
+    for pos in 0..x.len() {
+        run(&primal, &args, &mut arrays, pos, &Library::default());
+    }
+    arrays[1].iter().map(|y| y.reals()[0]).collect()
+}
+
+/// What `LEAVING` says, in Rust.
+fn left(x: f64, n: u32) -> f64 {
+    let (mut s, mut t) = (x, 1.0f64);
+    for k in 0..n {
+        if s > 2.5 {
+            t *= s;
+            break;
+        }
+        s = s * 1.3 + t * 0.1;
+        if k % 3 == 1 {
+            t *= 0.9;
+            if t * s < 0.6 {
+                continue;
+            }
+            t += s * s * 0.05;
+        } else if s > 1.9 {
+            for j in 0..k {
+                if t > 1.4 {
+                    break;
+                }
+                if j == 1 {
+                    continue;
+                }
+                t = t * s.cosh() * 0.5;
+            }
+        }
+        s = s * t.sin() + 0.4;
+    }
+    s * t
+}
+
+/// A `while` that breaks, does not look at its condition again then, and returns.
+const WHILE: &str = "fn k<F: Float>(x: &Array<F>, y: &mut Array<F>, n: u32) {
+    let i = ABSOLUTE_POS;
+    let mut s = x[i];
+    #[bound(40)]
+    while s < 3.0 {
+        s = s * 1.2 + 0.05;
+        if s > 2.0 && s < 2.2 { s = s - 1.0; break; }
+        for j in 0..n { if s > 2.7 { y[i] = 0.0 - s; return; } s = s + 0.01; }
+    }
+    y[i] = s;
+}";
+
+fn left_while(x: f64, n: u32) -> f64 {
+    let mut s = x;
+    while s < 3.0 {
+        s = s * 1.2 + 0.05;
+        if s > 2.0 && s < 2.2 {
+            s -= 1.0;
+            break;
+        }
+        for _ in 0..n {
+            if s > 2.7 {
+                return -s;
+            }
+            s += 0.01;
+        }
+    }
+    s
+}
+
+#[test]
+fn values_are_those_of_rust() {
+    let mut rng = Random::new(1);
+    let x: Vec<f64> = (0..200).map(|_| rng.within(0.2, 2.4)).collect();
+    for n in [0, 1, 2, 7, 30] {
+        for (source, expected) in [(LEAVING, left as fn(f64, u32) -> f64), (WHILE, left_while)] {
+            for (x, found) in x.iter().zip(values(source, &x, i64::from(n))) {
+                let right = expected(*x, n);
+                assert!((found - right).abs() <= 1e-12 * right.abs(), "of {x}, {n} turns: {found}, not {right}");
+            }
+        }
     }
 }

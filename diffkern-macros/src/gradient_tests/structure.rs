@@ -93,24 +93,48 @@ fn tangent_of_adjoint_is_valid() {
         for k in 0..n { if s > 0.2 { s = s.sin() * x[1]; z[0] += s; } }
         y[0] = s;
     }";
-    for source in [SUM, order] {
+    let update = "fn k<F: Float>(x: &Array<F>, y: &mut Array<F>, n: u32) {
+        let i = ABSOLUTE_POS;
+        let mut s = y[i];
+        #[bound(n)]
+        while s < 1.0 { s = s * x[i] * 1.5; if s > 0.7 { break; } }
+        y[i] = s * y[i];
+    }";
+    for source in [SUM, order, update] {
         let func = second(&adjoint(&kernel(source)));
         check(&func).expect("valid");
     }
 }
 
-/// Second derivatives of a function with a loop and a branch, forward over reverse.
+/// With a loop and a branch; with a local array and a loop that ends early.
+const TWICE: [&str; 2] = [
+    "fn f<F: Float>(x: F, a: F, n: u32) -> F {
+        let mut s = x * a;
+        for k in 0..n {
+            if k % 2 == 1 { s = s.sin() * a + s * s * 0.3; } else { s = s * x; }
+        }
+        s
+    }",
+    "fn f<F: Float>(x: F, a: F, n: u32) -> F {
+        let mut s = x * a;
+        let mut w = [x, a, x * a];
+        for k in 0..n {
+            if s > 1.3 { break; }
+            w[k % 3] *= s;
+            s = s * 1.1 + w[(k + 1) % 3] * 0.1;
+        }
+        s * w[0] * w[n % 3]
+    }",
+];
+
 #[test]
 fn tangent_of_adjoint_is_the_second_derivative() {
-    let primal = function(
-        "fn f<F: Float>(x: F, a: F, n: u32) -> F {
-            let mut s = x * a;
-            for k in 0..n {
-                if k % 2 == 1 { s = s.sin() * a + s * s * 0.3; } else { s = s * x; }
-            }
-            s
-        }",
-    );
+    TWICE.into_iter().for_each(second_derivative);
+}
+
+/// Forward over reverse.
+fn second_derivative(source: &str) {
+    let primal = function(source);
     let gradient = adjoint(&primal);
     let second = second(&gradient);
     check(&second).expect("valid");
@@ -119,7 +143,7 @@ fn tangent_of_adjoint_is_the_second_derivative() {
         run(func, &args, &mut [], 0, &Library::default())
     };
     let real = |x: f64| Val::Real(vec![x]);
-    for n in [0, 1, 4] {
+    for n in [0, 1, 4, 9] {
         let at = |h: f64| [real(0.7 + 0.5 * h), real(1.2 - 0.8 * h), Val::Int(n), real(1.0)];
         // The tangents of x, a and of the adjoint of the result.
         let args = [&at(0.0)[..], &[real(0.5), real(-0.8), real(0.0)]].concat();

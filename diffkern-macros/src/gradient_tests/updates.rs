@@ -61,3 +61,49 @@ fn components_written_back_at_an_index_from_data() {
     }";
     holds(source, 3, vec![ints(&[2, 0, 1]), ints(&[1, 2, 3]), random(4, 3, Ty::Vec(3), 0.2, 1.2)]);
 }
+
+/// Reads, then two additions; of a thread's own element, and at an index from data.
+#[test]
+fn added_to_what_was_read() {
+    let source = "fn k<F: Float>(x: &Array<F>, idx: &Array<u32>, y: &mut Array<F>, z: &mut Array<F>) {
+        let i = ABSOLUTE_POS;
+        let j = idx[i];
+        let old = z[j];
+        y[i] += x[i] * y[i] * old;
+        if x[i] > 0.7 { y[i] -= x[i].exp(); }
+        z[j] += old * old * x[j];
+    }";
+    let args = vec![
+        random(4, 4, Ty::Real, 0.3, 1.2),
+        ints(&[3, 1, 0, 2]),
+        random(5, 4, Ty::Real, 0.2, 1.0),
+        random(6, 4, Ty::Real, 0.2, 1.0),
+    ];
+    holds(source, 4, args);
+}
+
+/// The interpreter refuses to fetch in an adjoint or tangent.
+#[test]
+fn counted_and_listed() {
+    let source = "fn k<F: Float>(x: &Array<F>, n: &mut Array<Atomic<u32>>, list: &mut Array<u32>, sum: &mut Array<F>, y: &mut Array<F>) {
+        let i = ABSOLUTE_POS;
+        let mut s = x[i];
+        for k in 0..3 {
+            s = s * s + 0.3;
+            if s > 0.6 {
+                let slot = n[0].fetch_add(1);
+                if slot < 4 { list[slot] = slot * 3; }
+                sum[0] += s;
+            }
+        }
+        y[i] = s;
+    }";
+    let args = vec![
+        random(4, 5, Ty::Real, 0.3, 0.9),
+        ints(&[0]),
+        ints(&[9; 4]),
+        random(5, 1, Ty::Real, 0.0, 1.0),
+        random(6, 5, Ty::Real, 0.0, 1.0),
+    ];
+    holds(source, 5, args);
+}

@@ -114,6 +114,9 @@ impl Lower<'_> {
     }
 
     pub(super) fn method(&mut self, m: &ExprMethodCall, want: Option<Ty>) -> Option<Id> {
+        if self.fetches(m) {
+            return self.fetch(m, true);
+        }
         let name = m.method.to_string();
         if let Some(local) = self.local_named(&m.receiver)
             && name == "len"
@@ -349,7 +352,7 @@ impl Lower<'_> {
                 other => other,
             };
             if let Some(slot) = self.array_named(inner) {
-                if self.arrays[slot].mutable {
+                if self.arrays[slot].mutable || self.arrays[slot].atomic {
                     self.errors.at(arg, "a device function cannot write an array; return the value and write it here");
                     return None;
                 }

@@ -73,6 +73,9 @@ impl Lower<'_> {
             Expr::Call(c) if super::call::cube_function(c).is_some() => {
                 self.call(c, None);
             }
+            Expr::MethodCall(m) if self.fetches(m) => {
+                self.fetch(m, false);
+            }
             other => {
                 self.errors.at(other, "this statement has no effect; bind its value with `let` or remove it");
             }

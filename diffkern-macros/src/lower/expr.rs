@@ -326,6 +326,17 @@ impl Lower<'_> {
     }
 
     pub(super) fn array_index(&mut self, array: Slot, index: &Expr) -> Option<Id> {
+        if self.arrays[array].atomic {
+            self.errors.at(
+                index,
+                "an atomic is changed by `a[i].fetch_add(v)` and read by a later kernel, that takes it as `&Array<u32>`",
+            );
+            return None;
+        }
+        self.element_index(array, index)
+    }
+
+    pub(super) fn element_index(&mut self, array: Slot, index: &Expr) -> Option<Id> {
         let id = self.expr(index, Some(Ty::Usize))?;
         match self.ty(id) {
             Ty::Usize | Ty::U32 => {}

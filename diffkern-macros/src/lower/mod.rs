@@ -7,6 +7,7 @@
 //! | `if c { return; } rest` | `If(c) {} else { rest }` |
 
 mod assign;
+mod atomic;
 mod call;
 mod control;
 mod env;
@@ -63,6 +64,11 @@ struct Lower<'a> {
 #[derive(Clone, Default)]
 struct ArrayUse {
     mutable: bool,
+    /// Of `Atomic`s.
+    atomic: bool,
+    /// Fetched from; and an old value is used.
+    fetch: bool,
+    fetched: bool,
     /// Where it is read first.
     read: Option<Span>,
     store: Option<Span>,
@@ -105,8 +111,9 @@ impl<'a> Lower<'a> {
     }
 
     fn declare(&mut self, slot: Slot, name: String, kind: SigKind, span: Span) {
+        let atomic = matches!(kind, SigKind::Array { atomic: true, .. });
         let (kind, mutable, binding) = match kind {
-            SigKind::Array { elem, mutable } => {
+            SigKind::Array { elem, mutable, .. } => {
                 (ParamKind::Array { elem, access: Access::Unused, owned: false }, mutable, Binding::Array(slot))
             }
             SigKind::Scalar { ty, comptime } => {
@@ -114,7 +121,7 @@ impl<'a> Lower<'a> {
                 (ParamKind::Scalar { id, comptime }, false, Binding::Value { id, mutable: false })
             }
         };
-        self.arrays.push(ArrayUse { mutable, ..ArrayUse::default() });
+        self.arrays.push(ArrayUse { mutable, atomic, ..ArrayUse::default() });
         self.env.bind(&name, binding);
         self.func.params.push(Param { name, kind, span });
     }
@@ -134,14 +141,18 @@ impl<'a> Lower<'a> {
     fn finish(mut self) -> Func {
         self.func.body.stmts = self.blocks.pop().unwrap_or_default();
         for slot in 0..self.arrays.len() {
+            self.additions(slot);
             let usage = self.arrays[slot].clone();
             self.check_updates(slot, &usage);
             let param = &mut self.func.params[slot];
             if let ParamKind::Array { access, owned, .. } = &mut param.kind {
                 *access = match usage {
-                    ArrayUse { store: Some(_), read: Some(_), .. } => Access::Update,
+                    ArrayUse { store: Some(_), read: Some(_), .. } | ArrayUse { add: Some(_), read: Some(_), .. } => {
+                        Access::Update
+                    }
                     ArrayUse { store: Some(_), .. } => Access::Store,
                     ArrayUse { add: Some(_), .. } => Access::Add,
+                    ArrayUse { fetch: true, .. } => Access::Fetch,
                     ArrayUse { read: Some(_), .. } => Access::Read,
                     _ => Access::Unused,
                 };

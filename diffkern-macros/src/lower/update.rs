@@ -1,4 +1,4 @@
-//! Arrays that a kernel reads and overwrites, as `y[i] *= e` does.
+//! Arrays that a kernel reads and overwrites, as `y[i] *= e` and `y[i] += y[i] * e` do.
 //!
 //! The adjoint reads the array as it was before the launch. That is what the kernel read if each read comes before any
 //! store, and if the element is the thread's own: all accesses of the array have one index, and either this is
@@ -58,21 +58,10 @@ enum Wrong {
 impl Lower<'_> {
     /// Reports what is wrong with the reads of an array that is also written.
     pub(super) fn check_updates(&self, slot: Slot, usage: &ArrayUse) {
-        let Some(read) = usage.read else { return };
+        if usage.read.is_none() || (usage.store.is_none() && usage.add.is_none()) {
+            return;
+        }
         let name = &self.func.params[slot].name;
-        if usage.add.is_some() {
-            self.errors.error(
-                read,
-                format!(
-                    "`{name}` is accumulated into by this kernel, so what is read here depends on the order of threads; \
-                     read from a second array that is not written"
-                ),
-            );
-            return;
-        }
-        if usage.store.is_none() {
-            return;
-        }
         let body = &self.func.body;
         let found = self
             .one_index(body, slot, &mut None)
@@ -109,7 +98,9 @@ impl Lower<'_> {
         // The stores first: the error belongs on a read.
         for reads in [false, true] {
             each(block, &mut |kind, span| match kind {
-                StmtKind::Store { array, index: at, .. } if !reads && *array == slot => {
+                StmtKind::Store { array, index: at, .. } | StmtKind::Add { array, index: at, .. }
+                    if !reads && *array == slot =>
+                {
                     let first = *index.get_or_insert(*at);
                     if self.equals.first(first) == self.equals.first(*at) {
                         Ok(())
@@ -149,7 +140,7 @@ fn order(block: &Block, slot: Slot, stored: &mut bool) -> Result<(), Wrong> {
     for stmt in &block.stmts {
         match &stmt.kind {
             StmtKind::Load { array, .. } if *array == slot && *stored => return Err(Wrong::After(stmt.span)),
-            StmtKind::Store { array, .. } if *array == slot => *stored = true,
+            StmtKind::Store { array, .. } | StmtKind::Add { array, .. } if *array == slot => *stored = true,
             StmtKind::If { then, els, .. } => {
                 let mut other = *stored;
                 order(then, slot, stored)?;
@@ -177,7 +168,7 @@ fn order(block: &Block, slot: Slot, stored: &mut bool) -> Result<(), Wrong> {
 fn followed(block: &Block, slot: Slot, mut after: bool) -> Result<bool, Wrong> {
     for stmt in block.stmts.iter().rev() {
         match &stmt.kind {
-            StmtKind::Store { array, .. } if *array == slot => after = true,
+            StmtKind::Store { array, .. } | StmtKind::Add { array, .. } if *array == slot => after = true,
             StmtKind::Load { array, .. } if *array == slot && !after => return Err(Wrong::Kept(stmt.span)),
             StmtKind::If { then, els, .. } => {
                 let (then, els) = (followed(then, slot, after)?, followed(els, slot, after)?);

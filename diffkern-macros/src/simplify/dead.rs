@@ -124,6 +124,13 @@ impl Live<'_> {
                 }
                 any
             }
+            StmtKind::Fetch { id, index, value, again, .. } => {
+                let any = !again || self.get(*id);
+                if any {
+                    self.set_all(&[*index, *value]);
+                }
+                any
+            }
             StmtKind::Fault { cond, what } => {
                 self.set_all(&[*cond, what.id()]);
                 true
@@ -166,6 +173,7 @@ impl Live<'_> {
         block.stmts.retain_mut(|stmt| match &mut stmt.kind {
             StmtKind::Let { id, .. } | StmtKind::Load { id, .. } | StmtKind::StackGet { id, .. } => self.get(*id),
             StmtKind::Store { .. } | StmtKind::Add { .. } | StmtKind::Take { .. } | StmtKind::Fault { .. } => true,
+            StmtKind::Fetch { id, again, .. } => !*again || self.get(*id),
             StmtKind::StackNew { stack, .. } | StmtKind::StackSet { stack, .. } => self.stacks[*stack as usize],
             StmtKind::Call { mode, args, results, .. } => self.any(results) || self.writes(*mode, args),
             StmtKind::If { then, els, results, .. } => {

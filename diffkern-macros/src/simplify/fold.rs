@@ -168,6 +168,9 @@ impl Fold<'_> {
                 StmtKind::Add { array, index: self.val(index), value: self.val(value) }
             }
             StmtKind::Take { id, array, index } => StmtKind::Take { id, array, index: self.val(index) },
+            StmtKind::Fetch { id, array, index, value, again } => {
+                StmtKind::Fetch { id, array, index: self.val(index), value: self.val(value), again }
+            }
             StmtKind::Fault { cond, what } => {
                 let cond = self.val(cond);
                 if self.defs[cond.0 as usize] == Some(Op::Const(Lit::Bool(false))) {

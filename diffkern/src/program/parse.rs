@@ -96,6 +96,7 @@ impl<'t> Parser<'t> {
                         "add" => Access::Add,
                         "take" => Access::Take,
                         "update" => Access::Update,
+                        "fetch" => Access::Fetch,
                         "unused" => Access::Unused,
                         other => return Err(format!("unknown access `{other}`")),
                     };
@@ -197,6 +198,11 @@ impl<'t> Parser<'t> {
             ["take", slot, index, ..] => {
                 let (array, index) = self.element(slot, index, Access::Take)?;
                 Stmt::Take { id: self.define_element(id, ty, array)?, array, index }
+            }
+            ["fetch", slot, index, value, ..] => {
+                let (array, index) = self.element(slot, index, Access::Fetch)?;
+                let value = self.value_of(value, array)?;
+                Stmt::Fetch { id: self.define_element(id, ty, array)?, array, index, value }
             }
             ["peek", stack, at] => {
                 let (stack, elem) = self.stack(stack)?;

@@ -107,6 +107,8 @@ pub enum Access {
     Take,
     /// Read and overwritten, or taken and added to, at one index that no other thread touches.
     Update,
+    /// Atomic additions to integers, which give what was there before.
+    Fetch,
     /// Not touched, but its length may be asked for.
     Unused,
 }
@@ -240,6 +242,12 @@ pub enum Stmt {
         live: Option<usize>,
         body: Block,
         results: Vec<Id>,
+    },
+    Fetch {
+        id: Id,
+        array: Slot,
+        index: Id,
+        value: Id,
     },
     Fault {
         cond: Id,

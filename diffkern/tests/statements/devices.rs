@@ -3,9 +3,12 @@
 use diffkern::gradcheck::devices;
 use diffkern::prelude::*;
 
+use crate::atomics::{collect, count, tally};
 use crate::locals::{bins, median};
 use crate::loops::{grown, walk};
-use crate::updates::{divide, kick, scale, scattered};
+use crate::ops::{sort_is_right, sums_are_right};
+use crate::random::{draw, sample};
+use crate::updates::{divide, grow, kick, scale, scattered};
 use crate::{numbers, reals};
 
 /// Where `x` doubles beyond `limit`.
@@ -31,6 +34,7 @@ fn updates_agree() {
     for dev in devices().unwrap() {
         scale::devicecheck(&dev, 300, &x, &reals(&cpu, 2, 300, 0.4, 1.3)).unwrap();
         divide::devicecheck(&dev, 300, &x, &reals(&cpu, 3, 300, 0.4, 1.3)).unwrap();
+        grow::devicecheck(&dev, 300, &x, &reals(&cpu, 6, 300, 0.1, 0.8), 0.3).unwrap();
         kick::devicecheck(&dev, 300, &x, &cpu.array(&v).unwrap(), &cpu.zeros(300).unwrap()).unwrap();
         scattered::devicecheck(&dev, 300, &idx, &x, &reals(&cpu, 5, 300, 0.3, 0.9)).unwrap();
     }
@@ -72,5 +76,51 @@ fn local_arrays_agree() {
     for dev in devices().unwrap() {
         median::devicecheck(&dev, 20, &reals(&cpu, 3, 100, 0.3, 1.9), &cpu.zeros(20).unwrap()).unwrap();
         bins::devicecheck(&dev, 12, &x, &v, &cpu.zeros(12).unwrap(), &cpu.zeros(48).unwrap()).unwrap();
+    }
+}
+
+#[test]
+fn counts_agree() {
+    let cpu = Device::cpu();
+    let x = reals(&cpu, 1, 600, 0.02, 0.98);
+    for dev in devices().unwrap() {
+        let (below, balance) = (cpu.array(&[5u32; 8]).unwrap(), cpu.array(&[7i32; 8]).unwrap());
+        count::devicecheck(&dev, 600, &x, &below, &balance, &cpu.zeros(3).unwrap()).unwrap();
+        let (n, left) = (cpu.zeros::<u32>(3).unwrap(), cpu.zeros::<i32>(1).unwrap());
+        tally::devicecheck(&dev, 600, &x, &n, &left, &cpu.zeros(2).unwrap()).unwrap();
+    }
+}
+
+/// In any order, but each index once.
+#[test]
+fn old_values_are_handed_out_once() {
+    for dev in devices().unwrap() {
+        let x: Vec<f32> = numbers(3, 900, 0.1, 0.9).into_iter().map(|x| x as f32).collect();
+        let mut expected: Vec<u32> = (0..900).filter(|&i| x[i as usize] > 0.5).collect();
+        let (next, list) = (dev.zeros::<u32>(1).unwrap(), dev.array(&[u32::MAX; 900]).unwrap());
+        collect(900, &dev.array(&x).unwrap(), &next, &list, &dev.zeros(900).unwrap()).unwrap();
+        assert_eq!(next.to_vec().unwrap(), [expected.len() as u32]);
+        expected.resize(900, u32::MAX);
+        let mut found = list.to_vec().unwrap();
+        found.sort_unstable();
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn draws_agree() {
+    let cpu = Device::cpu();
+    let (mean, spread) = (reals(&cpu, 1, 1, 0.4, 0.6), reals(&cpu, 2, 1, 0.3, 0.9));
+    for dev in devices().unwrap() {
+        draw::devicecheck(&dev, 500, &cpu.zeros(500).unwrap(), &cpu.zeros(500).unwrap(), 3).unwrap();
+        sample::devicecheck(&dev, 40, &mean, &spread, &cpu.zeros(40).unwrap(), 5).unwrap();
+    }
+}
+
+#[test]
+fn sorts_and_sums_agree() {
+    for dev in devices().unwrap() {
+        sort_is_right(&dev, &[0, 1, 2, 255, 256, 257, 1500]);
+        sums_are_right(&dev, &[0, 1, 127, 128, 129, 4096, 17_000]);
     }
 }

@@ -3,9 +3,12 @@
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod atomics;
 mod devices;
 mod locals;
 mod loops;
+mod ops;
+mod random;
 mod updates;
 
 use diffkern::prelude::*;

@@ -1,7 +1,7 @@
 //! `y[i] *= e` and its like: the gradient uses what was there before the launch.
 
-use diffkern::Overwrite;
 use diffkern::prelude::*;
+use diffkern::{Overwrite, rollout};
 
 use crate::{near, numbers, reals};
 
@@ -41,6 +41,13 @@ pub fn scattered<F: Float>(idx: &Array<u32>, x: &Array<F>, y: &mut Array<F>) {
     y[j] = if old > 0.5 { old * old * x[ABSOLUTE_POS] } else { old };
 }
 
+/// An explicit step of `y' = x y (1 - y)`.
+#[diff_kernel]
+pub fn grow<F: Float>(x: &Array<F>, y: &mut Array<F>, dt: F) {
+    let i = ABSOLUTE_POS;
+    y[i] += x[i] * y[i] * (1.0 - y[i]) * dt;
+}
+
 #[test]
 fn one_launch_is_exact() {
     let dev = Device::cpu();
@@ -50,6 +57,7 @@ fn one_launch_is_exact() {
         divide::gradcheck(n, &x, &reals(&dev, 3, n, 0.4, 1.3)).unwrap();
         let v: Vec<Vec3<f64>> = numbers(4, 3 * n, 0.3, 1.2).chunks(3).map(|c| Vec3::new(c[0], c[1], c[2])).collect();
         kick::gradcheck(n, &x, &dev.array(&v).unwrap(), &dev.zeros(n).unwrap()).unwrap();
+        grow::gradcheck(n, &x, &reals(&dev, 6, n, 0.1, 0.8), 0.3).unwrap();
         let idx: Vec<u32> = (0..n as u32).rev().collect();
         scattered::gradcheck(n, &dev.array(&idx).unwrap(), &x, &reals(&dev, 5, n, 0.3, 0.9)).unwrap();
     }
@@ -108,4 +116,26 @@ fn what_may_not_be_kept_is_refused() {
     assert!(matches!(result.map(|_| ()).unwrap_err(), Error::Overwrite { .. }));
     let error = Tape::record(|| scale(3, &y, &x)).map(|_| ()).unwrap_err();
     assert!(error.to_string().contains("requires a gradient"), "{error}");
+}
+
+/// `y_9 = y_0 x^9`, with every state kept and with two.
+#[test]
+fn a_rollout_updates_its_state_in_place() {
+    let dev = Device::cpu();
+    let (x0, y0) = (numbers(7, 4, 0.8, 1.2), numbers(8, 4, 0.5, 1.5));
+    let expected: Vec<f64> = x0.iter().zip(&y0).map(|(x, y)| 9.0 * y * x.powi(8)).collect();
+    for schedule in [Schedule::StoreAll, Schedule::Checkpoints(2)] {
+        let x = dev.array(&x0).unwrap().requires_grad();
+        let y = dev.array(&y0).unwrap();
+        let factor = x.clone();
+        let (tape, end) = Tape::record_with(|| {
+            rollout(9, schedule, y.clone(), move |y: &Array<f64>, _| {
+                scale(4, &factor, y)?;
+                Ok(y.clone())
+            })
+        })
+        .unwrap();
+        tape.backward_from(&[(end.any(), dev.array(&[1.0; 4]).unwrap().any())]).unwrap();
+        near(&x.grad().unwrap().to_vec().unwrap(), &expected);
+    }
 }

@@ -35,7 +35,7 @@ fn body(func: &Func) -> Option<TokenStream> {
             Access::Add => ("add", true),
             Access::Take => ("take", true),
             Access::Unused => continue,
-            Access::Update => return None,
+            Access::Update | Access::Fetch => return None,
         };
         let (method, mutable) = (format_ident!("lanes_{method}"), mutable.then(|| quote!(mut)));
         let fixed = (*access == Access::Add).then(|| lanes.fixed.borrow().get(&slot).copied().unwrap_or(0));

@@ -26,6 +26,7 @@ use std::collections::HashMap;
 use proc_macro2::TokenStream;
 
 use self::values::Values;
+use super::growing::growing;
 use super::native;
 use crate::ir::{Func, Id, Slot};
 
@@ -44,7 +45,7 @@ impl<'a> Lanes<'a> {
     fn new(func: &'a Func, parameters: &[Id]) -> Self {
         Lanes {
             func,
-            scalar: native::Emit { func },
+            scalar: native::Emit { func, growing: growing(func) },
             values: Values::new(func, parameters),
             depth: Cell::new(0),
             fixed: RefCell::default(),

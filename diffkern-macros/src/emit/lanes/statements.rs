@@ -71,6 +71,8 @@ impl Lanes<'_> {
             StmtKind::Call { callee, mode, args, results } => {
                 return self.call(stmt, *callee, *mode, args, results, out);
             }
+            // Old values come in the order of the positions.
+            StmtKind::Fetch { .. } => return None,
             StmtKind::Fault { cond, what } => self.fault(stmt, *cond, *what, line, out),
         }
         Some(())

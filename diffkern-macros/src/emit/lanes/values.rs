@@ -123,7 +123,9 @@ fn count_uses(block: &Block, uses: &mut [u32]) {
         match &stmt.kind {
             StmtKind::Let { op, .. } => operands(op).iter().for_each(count),
             StmtKind::Load { index, .. } | StmtKind::Take { index, .. } => count(index),
-            StmtKind::Store { index, value, .. } | StmtKind::Add { index, value, .. } => {
+            StmtKind::Store { index, value, .. }
+            | StmtKind::Add { index, value, .. }
+            | StmtKind::Fetch { index, value, .. } => {
                 [index, value].into_iter().for_each(count);
             }
             StmtKind::If { cond, then, els, .. } => {

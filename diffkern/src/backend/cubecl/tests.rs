@@ -69,6 +69,7 @@ fn program_with(text: &str, callees: &'static [fn() -> &'static crate::kernel::F
                     p::Access::Add => Access::Add,
                     p::Access::Take => Access::Take,
                     p::Access::Update => Access::Update,
+                    p::Access::Fetch => Access::Fetch,
                     p::Access::Unused => Access::Unused,
                 },
                 owned: *owned,

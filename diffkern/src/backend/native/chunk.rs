@@ -7,7 +7,7 @@ use super::accumulate::Pages;
 use super::args::{Fault, HostArg, HostArray};
 use super::own::{Covered, OwnAcc, OwnIn, OwnOut, OwnTake, OwnUpdate};
 use super::pending;
-use super::update::Update;
+use super::update::{Fetch, Update};
 use super::views::{Acc, In, Out, Take, Target};
 use crate::element::{Element, Scalar};
 use crate::float::Float;
@@ -165,6 +165,18 @@ impl<'a> Chunk<'a> {
     pub fn update<T: Element>(&self, slot: usize) -> Update<'_, T> {
         let target = self.target(slot, T::ELEM, T::Scalar::TY);
         Update::new(target, self.writers(slot), &self.position, &self.fault)
+    }
+
+    /// The array of integers at `slot`, to add to and get what was there. Such a launch has one chunk.
+    #[inline(always)]
+    pub fn fetch<T: Element>(&self, slot: usize) -> Fetch<'_, T> {
+        Fetch::new(self.target(slot, T::ELEM, T::Scalar::TY), &self.fault)
+    }
+
+    /// As [`Chunk::fetch`]: there is no faster way.
+    #[inline(always)]
+    pub fn own_fetch<T: Element>(&self, slot: usize, _covered: Covered) -> Fetch<'_, T> {
+        self.fetch(slot)
     }
 
     /// The real at `slot`.

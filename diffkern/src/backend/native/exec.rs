@@ -102,7 +102,10 @@ impl<'a> Launch<'a> {
         let bytes: usize = self.scattered.iter().map(|(_, array)| array.bytes()).sum();
         let chunks = if bytes == 0 { 1 } else { scatter::chunk_count(self.positions, bytes) };
         let pace = pool::pace(self.body as usize ^ chunks as usize);
+        // Old values depend on the order of the positions: there is one, the same for any number of threads.
+        let ordered = self.args.iter().any(|arg| matches!(arg, HostArg::Array(array) if array.access == Access::Fetch));
         match (bytes, chunks) {
+            _ if ordered => pool::alone(|| self.run_chunk(0..self.positions, &[])),
             (0, _) => pool::share(self.positions, pool::Grain::Shrinking(128), Some(pace), |range| {
                 self.run_chunk(range, &[]);
             }),

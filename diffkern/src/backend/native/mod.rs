@@ -25,7 +25,7 @@ pub use own::{Covered, OwnAcc, OwnIn, OwnOut, OwnTake, OwnUpdate};
 pub use pending::local_outside;
 pub use pool::set_threads;
 pub use simd::{Arrays, Body, Kind, Narrow, OneByOne, Wide, dispatch};
-pub use update::Update;
+pub use update::{Fetch, Update};
 pub use views::{Acc, In, Out, Take};
 
 pub(crate) use args::{Fault, HostArg, HostArray};

@@ -61,6 +61,9 @@ impl<'a, T: Element> Update<'a, T> {
     #[inline(always)]
     pub fn add(&mut self, i: u32, value: T, line: u32) {
         if self.target.allows(i, line, self.fault) {
+            if cfg!(debug_assertions) && !self.target.exclusive {
+                self.target.claim((i, line), self.writers, self.position, self.fault);
+            }
             // SAFETY: allowed.
             unsafe { self.store(i, self.load(i).plus(value)) };
         }
@@ -109,6 +112,35 @@ impl<'a, T: Element> Update<'a, T> {
         unsafe {
             let at = self.target.at::<T>(i);
             if self.target.exclusive { at.write(value) } else { store_relaxed(at, value) }
+        }
+    }
+}
+
+/// An array of integers to add to, in a launch of one chunk.
+pub struct Fetch<'a, T> {
+    target: Target,
+    fault: &'a OnceCell<Fault>,
+    element: PhantomData<T>,
+}
+
+impl<'a, T: Element> Fetch<'a, T> {
+    #[inline(always)]
+    pub(super) fn new(target: Target, fault: &'a OnceCell<Fault>) -> Fetch<'a, T> {
+        Fetch { target, fault, element: PhantomData }
+    }
+
+    /// Adds to element `i`, and gives what was there: zero, where there is no such element.
+    #[inline(always)]
+    pub fn fetch_add(&mut self, i: u32, value: T, line: u32) -> T {
+        if !self.target.allows(i, line, self.fault) {
+            return T::ZERO;
+        }
+        // SAFETY: allowed; the launch has one chunk, so nobody else touches the array meanwhile.
+        unsafe {
+            let at = self.target.at::<T>(i);
+            let old = at.read();
+            at.write(old.plus(value));
+            old
         }
     }
 }

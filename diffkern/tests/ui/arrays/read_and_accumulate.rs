@@ -3,7 +3,7 @@ use diffkern::prelude::*;
 #[diff_kernel]
 fn kernel<F: Float>(x: &Array<F>, y: &mut Array<F>) {
     let i = ABSOLUTE_POS;
-    y[i] += x[i] * y[i];
+    y[0] += x[i] * y[i];
 }
 
 fn main() {}

@@ -36,6 +36,12 @@ impl Builder {
                 frame.set(*id, Val::new(regs));
                 Ok(())
             }
+            Stmt::Fetch { id, array, index, value } => {
+                let (index, value) = (frame.reg(*index)?, frame.reg(*value)?);
+                let old = self.fetch(frame.arrays[*array], index, value)?;
+                frame.set(*id, Val::new(vec![old]));
+                Ok(())
+            }
             Stmt::Store { array, index, value } => {
                 self.store(frame.arrays[*array], frame.reg(*index)?, &frame.regs(*value)?)
             }

@@ -109,6 +109,21 @@ impl Builder {
         Ok(())
     }
 
+    /// Adds to an integer and gives what was there; an index out of range changes nothing and gives zero.
+    pub(super) fn fetch(&mut self, slot: Slot, index: Variable, value: Variable) -> Result<Variable, String> {
+        let root = self.root(slot)?;
+        let zero = self.zero(value);
+        let Some(memory) = root.memory else { return Ok(zero) };
+        let old = self.e.mutable(root.scalar);
+        self.e.assign(old, zero);
+        self.checked(root, memory, index, &[value], |b, at, value| {
+            let lhs = b.pointer(memory.array, at);
+            let found = b.e.register(AtomicOp::Add(BinaryOperator { lhs, rhs: value }), root.scalar);
+            b.e.assign(old, found);
+        });
+        Ok(self.e.read(old))
+    }
+
     fn checked(
         &mut self,
         root: Root,

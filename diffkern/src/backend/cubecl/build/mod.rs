@@ -287,6 +287,7 @@ fn bind(e: &mut Emit, base: Variable, scalar: StorageType, access: Access, owned
     use cubecl::ir::Type;
     let atomic = match (access, owned) {
         (Access::Add, false) if e.target.atomic_add || scalar != e.real => Atomic::Add,
+        (Access::Fetch, _) => Atomic::Add,
         (Access::Add, false) if e.target.double => {
             return Err("this device adds no f64 atomically; use f32, or the cpu device".into());
         }
