@@ -130,6 +130,8 @@ impl Lanes<'_> {
     fn stack(&self, stmt: &StmtKind, out: &mut TokenStream) -> Option<()> {
         let name = |stack: u32| format_ident!("s{stack}");
         match stmt {
+            // As many slots as the bound says, for each lane, of which a turn or two may be used.
+            StmtKind::StackNew { stack, .. } if self.scalar.growing.contains(stack) => return None,
             StmtKind::StackNew { stack, ty, len } => {
                 let name = name(*stack);
                 let varies = self.values.shapes.stack_varies(*stack);
