@@ -71,7 +71,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
     }
 
     fn visit_arm(&mut self, arm: &'ast Arm) {
-        let outer = std::mem::replace(&mut self.row, String::new());
+        let outer = std::mem::take(&mut self.row);
         self.row = self.text(&arm.pat).to_owned();
         if let Expr::Path(rule) = &*arm.body {
             // A rule without a formula: nothing where something is, and the other way about.
