@@ -81,6 +81,8 @@ impl Lower<'_> {
                 let Binding::Value { id: old, .. } = self.env.get(var) else { return };
                 let want = self.other_side(&op, self.ty(old));
                 let Some(value) = self.expr(&e.right, want) else { return };
+                // As in Rust the right side comes first: a block there may have changed the variable.
+                let old = self.env.get(var).id();
                 if let Some(id) = self.binary(&op, old, value, e.span()) {
                     self.expect_type(id, Some(self.ty(old)), e.right.span());
                     self.env.set(var, id);
@@ -88,8 +90,12 @@ impl Lower<'_> {
             }
             Some(Place::Component(var, k)) => {
                 let Binding::Value { id: whole, .. } = self.env.get(var) else { return };
-                let old = self.op(Ty::Real, Op::Extract(whole, k), e.left.span());
+                let mut old = self.op(Ty::Real, Op::Extract(whole, k), e.left.span());
                 let Some(value) = self.expr(&e.right, Some(Ty::Real)) else { return };
+                let now = self.env.get(var).id();
+                if now != whole {
+                    old = self.op(Ty::Real, Op::Extract(now, k), e.left.span());
+                }
                 if let Some(id) = self.binary(&op, old, value, e.span()) {
                     self.expect_type(id, Some(Ty::Real), e.right.span());
                     self.insert(var, k, id, e.left.span());

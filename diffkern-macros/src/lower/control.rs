@@ -157,7 +157,11 @@ impl Lower<'_> {
                 ids
             }
             (other, _) => {
-                self.errors.at(other, "a tuple of names takes the results of a device function or a tuple");
+                self.errors.at(
+                    other,
+                    "a tuple of names takes a tuple, an `if` or a block that ends in one, or the results of a device \
+                     function",
+                );
                 None
             }
         };

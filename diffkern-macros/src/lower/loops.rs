@@ -281,6 +281,11 @@ impl Lower<'_> {
                 self.errors.at(token, "with a bound known at run time write `lo..hi + 1`");
                 return None;
             }
+            let largest = if ty == Ty::I32 { i64::from(i32::MAX) } else { i64::from(u32::MAX) };
+            if matches!(self.consts.get(&hi), Some(Lit::Int(k)) if *k == largest) {
+                self.errors.at(end, "no integer is above this, so the range would wrap around; end it below");
+                return None;
+            }
             let one = self.constant(ty, Lit::Int(1), range.span());
             let hi = self.op(ty, Op::Binary(crate::ir::BinaryOp::Add, hi, one), range.span());
             return Some((lo, hi));
