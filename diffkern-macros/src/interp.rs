@@ -276,7 +276,7 @@ fn unary(op: UnaryOp, x: &Val) -> Val {
         Abs => f64::abs,
         Exp => f64::exp,
         Ln => f64::ln,
-        Sqrt => f64::sqrt,
+        Sqrt | Length => f64::sqrt,
         Sin => f64::sin,
         Cos => f64::cos,
         Tan => f64::tan,

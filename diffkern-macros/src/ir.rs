@@ -344,6 +344,8 @@ pub enum UnaryOp {
     Exp,
     Ln,
     Sqrt,
+    /// `Sqrt` of a sum of squares: its derivative at 0 is 0.
+    Length,
     Sin,
     Cos,
     Tan,
@@ -417,8 +419,8 @@ macro_rules! op_names {
     };
 }
 
-op_names!(UnaryOp: Neg "neg", Not "not", Abs "abs", Exp "exp", Ln "ln", Sqrt "sqrt", Sin "sin", Cos "cos", Tan "tan",
-    Asin "asin", Acos "acos", Atan "atan", Tanh "tanh", Sinh "sinh", Cosh "cosh", Erf "erf", Log1p "log1p",
+op_names!(UnaryOp: Neg "neg", Not "not", Abs "abs", Exp "exp", Ln "ln", Sqrt "sqrt", Length "sqrt", Sin "sin", Cos "cos",
+    Tan "tan", Asin "asin", Acos "acos", Atan "atan", Tanh "tanh", Sinh "sinh", Cosh "cosh", Erf "erf", Log1p "log1p",
     Floor "floor", Ceil "ceil", Round "round", Sign "sign", IsNan "is_nan", Detach "detach", Transpose "transpose",
     Nonzero "nonzero");
 op_names!(BinaryOp: Add "add", Sub "sub", Mul "mul", Div "div", Rem "rem", Min "min", Max "max", Powf "powf",

@@ -2,8 +2,9 @@
 //!
 //! At a kink the derivative is that of the side taken: `abs` has 0 at 0, a tie of `min` or `max` goes to the first
 //! operand, a `select` to the side its condition names. `floor`, `ceil`, `round`, `sign` have derivative 0.
-//! Where the derivative does not exist, `hypot` and `atan2` have 0 at the origin; `sqrt`, `ln`, `asin`, `acos` and `powf` with an
-//! exponent below 1 have the infinity of the limit. `x^p` has derivative 0 in `x` for `p = 0`, and 0 in `p` for `x = 0`.
+//! Where the derivative does not exist, `hypot`, `norm` and `atan2` have 0 at the origin; `sqrt`, `ln`, `asin`, `acos` and
+//! `powf` with an exponent below 1 have the infinity of the limit. `x^p` has derivative 0 in `x` for `p = 0`, and 0 in `p`
+//! for `x = 0`.
 
 use crate::builder::Builder;
 use crate::ir::{BinaryOp, Id, Ty, UnaryOp};
@@ -45,6 +46,7 @@ pub fn unary(op: UnaryOp) -> UnaryRule {
         Ln => Scalar(|b, t, x, _| b.div(t, x)),
         Log1p => Scalar(|b, t, x, _| { let one = b.real(1.0); let d = b.add(x, one); b.div(t, d) }),
         Sqrt => Scalar(|b, t, _, y| { let half = b.real(0.5); let h = b.mul(t, half); b.div(h, y) }),
+        Length => Scalar(|b, t, _, y| { let half = b.real(0.5); let h = b.mul(t, half); over_radius(b, h, y) }),
         Sin => Scalar(|b, t, x, _| { let d = b.unary(Cos, x); b.mul(t, d) }),
         Cos => Scalar(|b, t, x, _| { let d = b.unary(Sin, x); let m = b.mul(t, d); b.neg(m) }),
         Tan => Scalar(|b, t, _, y| { let one = b.real(1.0); let s = b.mul(y, y); let d = b.add(s, one); b.mul(t, d) }),
@@ -120,8 +122,8 @@ pub fn binary(op: BinaryOp) -> BinaryRule {
             |b, t, y, x, _| { let r = b.binary(Hypot, y, x); let d = over_radius_twice(b, t, y, r); b.neg(d) },
         ),
         Hypot => Scalar(
-            |b, t, a, _, y| { let m = b.mul(t, a); over_radius(b, m, y) },
-            |b, t, _, c, y| { let m = b.mul(t, c); over_radius(b, m, y) },
+            |b, t, a, _, y| { let unit = over_radius(b, a, y); b.mul(t, unit) },
+            |b, t, _, c, y| { let unit = over_radius(b, c, y); b.mul(t, unit) },
         ),
         Scale => Bilinear(|b, t, _, s, _| b.binary(Scale, t, s), |b, t, v, _, _| b.binary(Dot, t, v)),
         MulElem => Bilinear(|b, t, _, c, _| b.binary(MulElem, t, c), |b, t, a, _, _| b.binary(MulElem, t, a)),

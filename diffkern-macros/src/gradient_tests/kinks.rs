@@ -25,6 +25,7 @@ fn conventions() {
         ("let r = v.abs();", 0.0, 0.0),
         ("let r = v.hypot(v);", 0.0, 0.0),
         ("let r = v.atan2(v);", 0.0, 0.0),
+        ("let r = Vec2::new(v, v).norm();", 0.0, 0.0),
         ("let r = v.min(p * 0.0);", 0.0, 1.0),
         ("let r = v.max(p * 0.0);", 0.0, 1.0),
         ("let r = v.powf(p);", 0.0, 0.0),

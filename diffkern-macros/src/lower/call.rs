@@ -224,7 +224,7 @@ impl Lower<'_> {
                 if name == "norm_squared" {
                     return Some(square);
                 }
-                let norm = self.op(Ty::Real, Op::Unary(UnaryOp::Sqrt, square), span);
+                let norm = self.op(Ty::Real, Op::Unary(UnaryOp::Length, square), span);
                 if name == "norm" {
                     return Some(norm);
                 }
