@@ -18,6 +18,7 @@
 
 mod bars;
 mod control;
+mod products;
 mod replay;
 mod statements;
 
@@ -30,10 +31,11 @@ use crate::activity::{is_real_array, useful, varied};
 use crate::builder::Builder;
 use crate::check::check;
 use crate::ir::{Access, Block, Func, FuncKind, Id, Param, ParamKind, Slot};
-use crate::reach::reached;
+use crate::reach::{Reached, reached};
 use crate::simplify::simplify;
 
 use bars::Bar;
+pub use products::product_terms;
 
 /// The adjoint of a kernel or the vector-Jacobian product of a device function, simplified.
 ///
@@ -131,7 +133,7 @@ struct Adjoint<'a> {
     bars: Vec<Bar>,
     varied: Vec<bool>,
     useful: Vec<bool>,
-    reached: Vec<bool>,
+    reached: Reached,
     bar_slots: Vec<Option<Slot>>,
     /// What the forward run of a loop left, by the loop's index.
     tapes: HashMap<Id, Tape>,
@@ -156,6 +158,6 @@ impl Adjoint<'_> {
     }
 
     fn is_reached(&self, id: Id) -> bool {
-        self.reached[id.0 as usize]
+        self.reached.get(id)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Adjoint;
 use super::bars::Bar;
+use super::product_terms;
 use crate::activity::is_real_array;
 use crate::ir::{BinaryOp, Block, CallArg, CallMode, Id, Op, Stmt, StmtKind, Ty};
 use crate::rules::{BinaryRule, UnaryRule, binary, unary};
@@ -105,6 +106,10 @@ impl Adjoint<'_> {
                 };
                 self.add_bar(*x, term);
             }
+            Op::Binary(op, a, c) if self.is_partly_used(id, *op, *a) => {
+                let bar = self.take_parts(id);
+                self.reverse_product(id, *op, (*a, *c), &bar);
+            }
             Op::Binary(op, a, c) => {
                 let Some(t) = self.take_bar(id) else { return };
                 let (first, second, guarded) = match binary(*op) {
@@ -124,6 +129,13 @@ impl Adjoint<'_> {
                 }
             }
         }
+    }
+
+    /// Whether some components of the product `id` may be used and others not.
+    fn is_partly_used(&self, id: Id, op: BinaryOp, first: Id) -> bool {
+        self.primal.ty(id).components() > 1
+            && !self.is_reached(id)
+            && !product_terms(op, self.primal.ty(first)).is_empty()
     }
 
     /// `term`, or zero where the adjoint `t` of a value that is not always used is zero; see [`crate::reach`].

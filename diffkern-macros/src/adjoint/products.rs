@@ -1,0 +1,70 @@
+//! Products of vectors and matrices of which only some components are used.
+//!
+//! `select(x > 0, w.x, w.y)` with `w = (sqrt(x), x) * s` passes an adjoint to one component of `w` only. The adjoint of
+//! `s` is a sum over the components, in which zero times the NaN of the other must not show. So where a product is not
+//! always used (see [`crate::reach`]) its adjoint is written component by component, each behind a test.
+
+use super::Adjoint;
+use super::bars::Bar;
+use crate::ir::{BinaryOp, Id, Lit, Op, Ty};
+
+/// A term of one component of a product: the components of the factors, and whether it is subtracted.
+pub type Term = (usize, usize, bool);
+
+/// The terms of every component of `a op c`, where `op` is bilinear and has more than one component; else none. `a`: the
+/// type of the first factor.
+pub fn product_terms(op: BinaryOp, a: Ty) -> Vec<Vec<Term>> {
+    let n = match a {
+        Ty::Vec(n) | Ty::Mat(n) => n as usize,
+        _ => 1,
+    };
+    let square = |f: &dyn Fn(usize, usize) -> Vec<Term>| (0..n * n).map(|k| f(k / n, k % n)).collect();
+    match op {
+        BinaryOp::Scale => (0..a.components()).map(|k| vec![(k, 0, false)]).collect(),
+        BinaryOp::MulElem => (0..n).map(|k| vec![(k, k, false)]).collect(),
+        BinaryOp::Cross => [(1, 2), (2, 0), (0, 1)].map(|(i, j)| vec![(i, j, false), (j, i, true)]).into(),
+        BinaryOp::MatVec => (0..n).map(|i| (0..n).map(|j| (i * n + j, j, false)).collect()).collect(),
+        BinaryOp::MatMul => square(&|i, j| (0..n).map(|k| (i * n + k, k * n + j, false)).collect()),
+        BinaryOp::Outer => square(&|i, j| vec![(i, j, false)]),
+        _ => Vec::new(),
+    }
+}
+
+impl Adjoint<'_> {
+    /// The adjoints of both factors of `id = a op c`, from the adjoint of `id`, component by component.
+    pub fn reverse_product(&mut self, id: Id, op: BinaryOp, (a, c): (Id, Id), bar: &Bar) {
+        for (k, terms) in product_terms(op, self.primal.ty(a)).into_iter().enumerate() {
+            let Some(t) = self.part_of(bar, k) else { continue };
+            let used = if self.reached.part(id, k) {
+                self.b.op(Ty::Bool, Op::Const(Lit::Bool(true)))
+            } else {
+                self.b.nonzero(t)
+            };
+            for (i, j, minus) in terms {
+                for (to, at, other, with) in [(a, i, c, j), (c, j, a, i)] {
+                    if self.is_varied(to) {
+                        self.add_product(used, t, (to, at), (other, with), minus);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds `t` times component `with` of `other` to the adjoint of component `at` of `to`, where `used`.
+    fn add_product(&mut self, used: Id, t: Id, (to, at): (Id, usize), (other, with): (Id, usize), minus: bool) {
+        let mut factor = self.val(other);
+        if self.primal.ty(other) != Ty::Real {
+            factor = self.b.extract(factor, with);
+        }
+        let mut product = self.b.mul(t, factor);
+        if minus {
+            product = self.b.neg(product);
+        }
+        let zero = self.b.real(0.0);
+        let term = self.b.select(used, product, zero);
+        match self.primal.ty(to) {
+            Ty::Real => self.add_bar(to, term),
+            _ => self.add_part(to, at, term),
+        }
+    }
+}
