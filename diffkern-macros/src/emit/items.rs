@@ -36,9 +36,10 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
     let (generics, scalar) = host_real(sig);
     let types: Vec<_> = types.into_iter().map(|ty| on_host(sig, ty)).collect();
     let Laws { names: law_names, params: laws, this, of_type, decl } = Laws::of(sig, name);
-    let adjoint = kernel_form(&forms.adjoint, "adjoint", attribute.vjp.as_ref(), sig);
-    let tangent = kernel_form(&forms.tangent, "tangent", attribute.jvp.as_ref(), sig);
-    let clear = forms.clear.as_ref().map(|func| kernel_form(func, "clear", None, sig));
+    let domain = unseen("domain");
+    let adjoint = kernel_form(&forms.adjoint, "__adjoint", attribute.vjp.as_ref(), sig);
+    let tangent = kernel_form(&forms.tangent, "__tangent", attribute.jvp.as_ref(), sig);
+    let clear = forms.clear.as_ref().map(|func| kernel_form(func, "__clear", None, sig));
     let (clear_body, clear, clear_native) = match clear {
         Some(form) => {
             let (body, program, native) = (form.body, form.program, form.native);
@@ -64,7 +65,7 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
             quote_spanned!(path.span()=> const _: () = ::diffkern::private::#check(&#name::DEF, &#path::DEF);)
         })
     });
-    let primal_body = native::kernel(&forms.primal, &format_ident!("primal"), &sig.law_params, true);
+    let primal_body = native::kernel(&forms.primal, &format_ident!("__primal"), &sig.law_params, true);
     let primal = program(&forms.primal);
     let line = u32::try_from(name.span().start().line).unwrap_or(0);
     let name_text = name.to_string();
@@ -74,13 +75,13 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
         #(#docs)*
         #allow
         #vis fn #name #generics(
-            domain: impl ::core::convert::Into<::diffkern::Domain>,
+            #domain: impl ::core::convert::Into<::diffkern::Domain>,
             #(#names: #types),*
         ) -> ::diffkern::Result<()> {
             ::diffkern::private::launch(
                 #this::def(),
                 #this::native::<#scalar>(),
-                ::core::convert::Into::into(domain),
+                ::core::convert::Into::into(#domain),
                 &[#(#args),*],
             )
         }
@@ -121,7 +122,7 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
                 pub fn native<F: ::diffkern::Float>() -> ::diffkern::private::Native {
                     ::diffkern::private::Native {
                         scalar: <F as ::diffkern::Float>::SCALAR,
-                        primal: ::diffkern::private::dispatch::<primal<F #(, #law_names)*>>,
+                        primal: ::diffkern::private::dispatch::<__primal<F #(, #law_names)*>>,
                         adjoint: #adjoint_native,
                         tangent: #tangent_native,
                         clear: #clear_native,
@@ -131,12 +132,12 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
 
                 /// Whether the kernel and its adjoint run on packs of lanes.
                 #[doc(hidden)]
-                pub const LANES: [bool; 2] = [<primal<f32 #(, #law_names)*> as ::diffkern::private::Body>::LANES, #adjoint_on_lanes];
+                pub const LANES: [bool; 2] = [<__primal<f32 #(, #law_names)*> as ::diffkern::private::Body>::LANES, #adjoint_on_lanes];
 
                 #[doc(hidden)]
                 pub fn on_lanes<F: ::diffkern::Float, K: ::diffkern::private::Kind>() -> ::diffkern::private::Native {
                     ::diffkern::private::Native {
-                        primal: K::run::<primal<F #(, #law_names)*>>,
+                        primal: K::run::<__primal<F #(, #law_names)*>>,
                         adjoint: #adjoint_lanes,
                         ..Self::native::<F>()
                     }
@@ -256,8 +257,7 @@ fn checks(sig: &Signature, names: &[Ident], types: &[TokenStream], args: &[Token
     let double = Ident::new("f64", Span::call_site());
     let types: Vec<_> = types.iter().map(|t| replace_real(t.clone(), &double)).collect();
     let scalar = if sig.real.is_some() { quote!(f64) } else { quote!(f32) };
-    // A parameter may have this name as well.
-    let device = Ident::new("device", Span::mixed_site());
+    let (domain, device) = (unseen("domain"), unseen("device"));
     quote! {
         /// Checks the adjoint and the tangent at the given point, in f64 on the CPU: the dot-product identity and
         /// finite differences.
@@ -265,14 +265,14 @@ fn checks(sig: &Signature, names: &[Ident], types: &[TokenStream], args: &[Token
         /// # Errors
         /// When a bound is missed; the message has the numbers.
         pub fn gradcheck(
-            domain: impl ::core::convert::Into<::diffkern::Domain>,
+            #domain: impl ::core::convert::Into<::diffkern::Domain>,
             #(#names: #types),*
         ) -> ::diffkern::Result<::diffkern::GradReport> {
             #real
             ::diffkern::private::gradcheck(
                 Self::def(),
                 Self::native::<#scalar>(),
-                ::core::convert::Into::into(domain),
+                ::core::convert::Into::into(#domain),
                 &[#(#args),*],
             )
         }
@@ -284,7 +284,7 @@ fn checks(sig: &Signature, names: &[Ident], types: &[TokenStream], args: &[Token
         /// When it is over 1e-4 and more than rounding; the message has the numbers.
         pub fn devicecheck(
             #device: &::diffkern::Device,
-            domain: impl ::core::convert::Into<::diffkern::Domain>,
+            #domain: impl ::core::convert::Into<::diffkern::Domain>,
             #(#names: #types),*
         ) -> ::diffkern::Result<f64> {
             #real
@@ -292,7 +292,7 @@ fn checks(sig: &Signature, names: &[Ident], types: &[TokenStream], args: &[Token
                 #device,
                 Self::def(),
                 (Self::native::<f32>(), Self::native::<f64>()),
-                ::core::convert::Into::into(domain),
+                ::core::convert::Into::into(#domain),
                 &[#(#args),*],
             )
         }
@@ -413,7 +413,7 @@ fn signature_check(func: &Func, path: &syn::Path) -> TokenStream {
     let array = |access: &Access, elem: Ty| {
         let elem = rust_type(elem);
         match access {
-            Access::Add => quote!(&mut ::diffkern::private::Acc<'_, #elem>),
+            Access::Add => quote!(&::diffkern::private::Acc<'_, #elem>),
             _ => quote!(::diffkern::private::In<'_, #elem>),
         }
     };
@@ -485,16 +485,22 @@ pub fn fallback(item: &ItemFn, sig: Option<&Signature>, is_kernel: bool) -> Toke
         return quote!();
     }
     let (names, types, _) = launch_params(item, sig);
+    let domain = unseen("domain");
     let types: Vec<_> = types.into_iter().map(|ty| on_host(sig, ty)).collect();
     quote! {
         #[allow(unused_variables, missing_docs)]
         #vis fn #name #generics(
-            domain: impl ::core::convert::Into<::diffkern::Domain>,
+            #domain: impl ::core::convert::Into<::diffkern::Domain>,
             #(#names: #types),*
         ) -> ::diffkern::Result<()> {
             ::core::unreachable!()
         }
     }
+}
+
+/// A parameter that an author's of the same name does not clash with.
+fn unseen(name: &str) -> Ident {
+    Ident::new(name, Span::mixed_site())
 }
 
 pub(super) fn allow() -> TokenStream {

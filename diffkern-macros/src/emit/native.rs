@@ -76,7 +76,7 @@ pub fn method(func: &Func, name: &Ident) -> TokenStream {
         ParamKind::Array { elem, access, .. } => {
             let (var, elem) = (array(slot), rust_type(*elem));
             match access {
-                Access::Add => quote!(#var: &mut ::diffkern::private::Acc<'_, #elem>),
+                Access::Add => quote!(#var: &::diffkern::private::Acc<'_, #elem>),
                 _ => quote!(#var: ::diffkern::private::In<'_, #elem>),
             }
         }
@@ -348,7 +348,7 @@ impl Emit<'_> {
         }
     }
 
-    /// A read array is passed by copy, one that is added to by a new borrow.
+    /// A read array is passed by copy, one that is added to by reference, since it may be two arguments at once.
     fn array_argument(&self, slot: Slot) -> TokenStream {
         let var = array(slot);
         let access = match &self.func.params[slot].kind {
@@ -356,8 +356,7 @@ impl Emit<'_> {
             ParamKind::Scalar { .. } => Access::Unused,
         };
         match (access, self.func.kind) {
-            (Access::Add, FuncKind::Kernel) => quote!(&mut #var),
-            (Access::Add, FuncKind::DiffFn) => quote!(&mut *#var),
+            (Access::Add, FuncKind::Kernel) => quote!(&#var),
             _ => quote!(#var),
         }
     }

@@ -109,7 +109,13 @@ fn vectorizes(func: &Func) -> bool {
     let plain = func.body.stmts.iter().all(|stmt| match &stmt.kind {
         StmtKind::Let { op: Op::Unary(op, _), .. } => matches!(
             op,
-            UnaryOp::Neg | UnaryOp::Not | UnaryOp::Abs | UnaryOp::Sqrt | UnaryOp::Transpose | UnaryOp::Detach
+            UnaryOp::Neg
+                | UnaryOp::Not
+                | UnaryOp::Abs
+                | UnaryOp::Sqrt
+                | UnaryOp::Length
+                | UnaryOp::Transpose
+                | UnaryOp::Detach
         ),
         StmtKind::Let { op, .. } => !matches!(op, Op::Builtin(b) if *b != crate::ir::Builtin::Pos),
         StmtKind::Load { .. } | StmtKind::Store { .. } | StmtKind::Add { .. } | StmtKind::Take { .. } => true,

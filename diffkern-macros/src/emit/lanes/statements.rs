@@ -213,6 +213,17 @@ impl Lanes<'_> {
         if path.segments.iter().any(|segment| !segment.arguments.is_empty()) {
             return None;
         }
+        // Two arguments cannot add to one array here; in scalar they can.
+        let added = |slot: &Slot| matches!(self.func.params[*slot].kind, ParamKind::Array { access: Access::Add, .. });
+        let mut slots: Vec<Slot> = args
+            .iter()
+            .filter_map(|arg| if let CallArg::Array(slot) = arg { Some(*slot) } else { None })
+            .filter(added)
+            .collect();
+        slots.sort_unstable();
+        if slots.windows(2).any(|pair| pair[0] == pair[1]) {
+            return None;
+        }
         let mode = mode_name(mode);
         let span = stmt.span;
         if self.values.shapes.is_uniform_call(self.func, args) {

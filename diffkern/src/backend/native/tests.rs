@@ -34,7 +34,7 @@ fn scale(c: &Chunk<'_>) {
 
 /// `out[idx[i]] += a[i]`
 fn scatter_add(c: &Chunk<'_>) {
-    let (a, idx, mut out) = (c.read::<Vec3<f32>>(0), c.read::<u32>(1), c.add::<Vec3<f32>>(2));
+    let (a, idx, out) = (c.read::<Vec3<f32>>(0), c.read::<u32>(1), c.add::<Vec3<f32>>(2));
     for p in c.range() {
         out.add(idx.get(p, 3), a.get(p, 3), 4);
     }
@@ -50,7 +50,7 @@ fn scatter_store(c: &Chunk<'_>) {
 
 /// Its adjoint: `a_bar[i] += take(out_bar[idx[i]])`
 fn scatter_store_adjoint(c: &Chunk<'_>) {
-    let (idx, mut a_bar, mut out_bar) = (c.read::<u32>(0), c.add::<f32>(1), c.take::<f32>(2));
+    let (idx, a_bar, mut out_bar) = (c.read::<u32>(0), c.add::<f32>(1), c.take::<f32>(2));
     for p in c.range() {
         let bar = out_bar.take(idx.get(p, 3), 4);
         a_bar.add(p, bar, 3);
@@ -134,7 +134,7 @@ fn take_reads_and_clears() {
 #[test]
 fn integers_are_stored_and_wrap_when_added() {
     fn body(c: &Chunk<'_>) {
-        let (mut ids, mut sum) = (c.store::<i32>(0), c.add::<u32>(1));
+        let (mut ids, sum) = (c.store::<i32>(0), c.add::<u32>(1));
         for p in c.range() {
             ids.set(p, -(p as i32), 1);
             sum.add(0, u32::MAX, 2);
@@ -227,7 +227,7 @@ fn accumulation_has_the_same_bits_for_any_number_of_threads() {
 fn launches_from_several_threads_do_not_mix() {
     let v = vec![Vec3::new(1.0f64, 2.0, 3.0); 5000];
     fn body(c: &Chunk<'_>) {
-        let (v, mut sum) = (c.read::<Vec3<f64>>(0), c.add::<Vec3<f64>>(1));
+        let (v, sum) = (c.read::<Vec3<f64>>(0), c.add::<Vec3<f64>>(1));
         for p in c.range() {
             sum.add(p % 3, v.get(p, 1), 2);
         }
@@ -249,7 +249,7 @@ fn launches_from_several_threads_do_not_mix() {
 #[test]
 fn a_panic_in_a_body_is_an_error_and_leaves_nothing_behind() {
     fn body(c: &Chunk<'_>) {
-        let mut sum = c.add::<f32>(0);
+        let sum = c.add::<f32>(0);
         for p in c.range() {
             sum.add(0, 1.0, 1);
             assert!(p != 3000 || c.u32(1) == 0, "position {p}");
@@ -306,7 +306,7 @@ fn with_threads(n: usize) -> impl Drop {
 #[test]
 fn what_counts_as_zero_is_cleared_in_passing() {
     fn body(c: &Chunk<'_>) {
-        let (mut own, mut any) = (c.add::<f32>(0), c.add::<f32>(1));
+        let (own, any) = (c.add::<f32>(0), c.add::<f32>(1));
         for p in c.range() {
             own.add(p, 1.0, 1);
             any.add(p % 7, 1.0, 2);

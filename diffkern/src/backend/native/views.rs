@@ -219,9 +219,10 @@ impl<'a, T: Element> Acc<'a, T> {
         }
     }
 
-    /// Adds to element `i`; `line` is that of the access in the source.
+    /// Adds to element `i`; `line` is that of the access in the source. Shared, for a function that has one array as two
+    /// of its arguments.
     #[inline(always)]
-    pub fn add(&mut self, i: u32, value: T, line: u32) {
+    pub fn add(&self, i: u32, value: T, line: u32) {
         if !self.target.allows(i, line, self.fault) {
             return;
         }
