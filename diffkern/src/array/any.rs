@@ -190,7 +190,8 @@ impl AnyArray {
 
     /// Whether the two have an element in common.
     pub(crate) fn overlaps(&self, other: &AnyArray) -> bool {
-        self.id() == other.id() && self.offset < other.offset + other.len && other.offset < self.offset + self.len
+        let both = self.len > 0 && other.len > 0 && self.id() == other.id();
+        both && self.offset < other.offset + other.len && other.offset < self.offset + self.len
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Cell> {
