@@ -1,0 +1,56 @@
+//! The table of exactness: each case is a program of launches with a gradient derived by hand.
+//!
+//! A case is checked in f64 on the CPU against its formula (1e-12), against tangents and against finite differences of
+//! the whole program (1e-6); in f32 against f64 (1e-4); and on every device that this build and machine have against the
+//! CPU (1e-4). What cannot be exact is refused: by the compiler in `tests/ui`, at launch in `refusals`.
+
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+#[path = "exact/case.rs"]
+mod case;
+#[path = "exact/run.rs"]
+mod run;
+
+#[path = "exact/branches.rs"]
+mod branches;
+#[path = "exact/edges.rs"]
+mod edges;
+#[path = "exact/found.rs"]
+mod found;
+#[path = "exact/functions.rs"]
+mod functions;
+#[path = "exact/integers.rs"]
+mod integers;
+#[path = "exact/loops.rs"]
+mod loops;
+#[path = "exact/memory.rs"]
+mod memory;
+#[path = "exact/programs.rs"]
+mod programs;
+#[path = "exact/refusals.rs"]
+mod refusals;
+#[path = "exact/softras.rs"]
+mod softras;
+#[path = "exact/vectors.rs"]
+mod vectors;
+
+/// One test per family.
+macro_rules! families {
+    ($($family:ident)*) => {
+        $(#[test]
+        fn $family() {
+            run::check(&$family::cases());
+        })*
+
+        #[test]
+        fn every_case_has_its_name() {
+            let all: Vec<&str> = [$($family::cases()),*].iter().flatten().map(|case| case.name).collect();
+            let mut names = all.clone();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), all.len());
+        }
+    };
+}
+
+families!(memory loops branches edges integers functions vectors programs);
