@@ -326,8 +326,9 @@ impl Lower<'_> {
             return None;
         };
         let shown = path.path.segments.iter().map(|s| s.ident.to_string()).collect::<Vec<_>>().join("::");
+        let own = shown.strip_prefix("self::").unwrap_or(&shown) == self.own_name;
         let own_method = path.path.segments.len() == 2 && shown == format!("Self::{}", self.own_name);
-        if path.path.is_ident(&self.own_name) || own_method && self.func.laws.iter().any(|law| law == "Self") {
+        if own || own_method && self.func.laws.iter().any(|law| law == "Self") {
             self.errors.at(&c.func, format!("`{shown}` calls itself; recursion is refused, write a loop"));
             return None;
         }
