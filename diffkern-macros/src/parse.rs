@@ -45,6 +45,9 @@ pub enum SigKind {
     },
 }
 
+/// Functions that a call by a plain name means.
+const TAKEN: [&str; 2] = ["select", "detach"];
+
 /// Reads the signature; `None` when it is too broken to go on.
 pub fn signature(item: &ItemFn, kind: FuncKind, errors: &Diagnostics) -> Option<Signature> {
     let sig = &item.sig;
@@ -57,6 +60,9 @@ pub fn signature(item: &ItemFn, kind: FuncKind, errors: &Diagnostics) -> Option<
         if let Some(span) = token {
             errors.error(span, format!("a kernel cannot be `{what}`; remove the keyword"));
         }
+    }
+    if kind == FuncKind::DiffFn && TAKEN.iter().any(|name| sig.ident == name) {
+        errors.at(&sig.ident, format!("in kernels `{}` is a function of the language; choose another name", sig.ident));
     }
     for attr in item.attrs.iter().filter(|a| a.path().segments.last().is_some_and(|s| s.ident == "cube")) {
         errors

@@ -37,6 +37,10 @@ enum Place {
 
 impl Lower<'_> {
     pub(super) fn assign(&mut self, left: &Expr, right: &Expr) {
+        if let Expr::Tuple(t) = left {
+            self.errors.at(t, "assign one variable at a time; `let (a, b) = (x, y);` makes new ones");
+            return;
+        }
         match self.place(left) {
             Some(Place::Variable(var)) => {
                 let Binding::Value { id: old, .. } = self.env.get(var) else { return };

@@ -160,7 +160,7 @@ impl Lower<'_> {
                 self.errors.at(
                     other,
                     "a tuple of names takes a tuple, an `if` or a block that ends in one, or the results of a device \
-                     function",
+                     function; of a vector take `v.x`",
                 );
                 None
             }

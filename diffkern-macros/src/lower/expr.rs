@@ -345,7 +345,10 @@ impl Lower<'_> {
                 return None;
             }
             other => {
-                self.errors.at(index, format!("an index is a `usize` or `u32`, not `{}`", self.type_name(other)));
+                self.errors.at(index, {
+                    let way = if other == Ty::Real { "; of a real take `usize::cast_from(x)`" } else { "" };
+                    format!("an index is a `usize` or `u32`, not `{}`{way}", self.type_name(other))
+                });
                 return None;
             }
         }

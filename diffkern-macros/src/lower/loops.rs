@@ -261,7 +261,10 @@ impl Lower<'_> {
                 return None;
             }
             other => {
-                self.errors.at(other, "loop over a range: `for k in lo..hi`");
+                self.errors.at(
+                    other,
+                    "loop over a range, `for k in lo..hi`; to count down, or in steps, compute the index from `k`",
+                );
                 return None;
             }
         };

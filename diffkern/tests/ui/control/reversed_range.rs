@@ -1,0 +1,12 @@
+use diffkern::prelude::*;
+
+#[diff_kernel]
+fn backwards<F: Float>(x: &Array<F>, y: &mut Array<F>) {
+    let mut s = x[ABSOLUTE_POS];
+    for k in (0..x.len()).rev() {
+        s = s * x[k];
+    }
+    y[ABSOLUTE_POS] = s;
+}
+
+fn main() {}
