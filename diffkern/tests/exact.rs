@@ -5,6 +5,7 @@
 //! CPU (1e-4). What cannot be exact is refused: by the compiler in `tests/ui`, at launch in `refusals`.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::needless_range_loop, reason = "formulas by hand read by their indices")]
 
 #[path = "exact/case.rs"]
 mod case;
@@ -21,6 +22,8 @@ mod found;
 mod functions;
 #[path = "exact/integers.rs"]
 mod integers;
+#[path = "exact/leaving.rs"]
+mod leaving;
 #[path = "exact/loops.rs"]
 mod loops;
 #[path = "exact/memory.rs"]
@@ -31,6 +34,8 @@ mod programs;
 mod refusals;
 #[path = "exact/softras.rs"]
 mod softras;
+#[path = "exact/updates.rs"]
+mod updates;
 #[path = "exact/vectors.rs"]
 mod vectors;
 
@@ -53,4 +58,4 @@ macro_rules! families {
     };
 }
 
-families!(memory loops branches edges integers functions vectors programs);
+families!(memory updates loops leaving branches edges integers functions vectors programs);

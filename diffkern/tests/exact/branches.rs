@@ -10,6 +10,8 @@ pub fn cases() -> Vec<Case> {
         nan_on_the_branch_not_taken(),
         nan_before_the_branch(),
         nan_in_a_product_not_selected(),
+        nan_in_one_component(),
+        nan_in_one_row(),
         nan_in_a_loop_not_selected(),
         infinity_not_selected(),
         a_missing_element_not_taken(),
@@ -136,6 +138,69 @@ case! {
             }
             false => (x.powi(3), 3.0 * x * x),
         })
+    }
+}
+
+#[diff_kernel]
+fn one_component<F: Float>(x: &Array<F>, s: &Array<F>, y: &mut Array<F>) {
+    let v = x[ABSOLUTE_POS];
+    let w = Vec3::new(v.sqrt(), v, 1.0) * s[0];
+    let u = w.mul_elem(Vec3::new(s[1], v, s[1]));
+    y[ABSOLUTE_POS] = u.y + select(v > 0.0, u.x, u.z);
+}
+
+case! {
+    /// One component is always used, one is NaN where it is not selected; their factors are parameters.
+    nan_in_one_component<S>(run; x: S = signed(6, 0.3, 1.4), s: S = signed(2, 0.5, 1.5)) {
+        let y = run.zeros::<S>(6)?;
+        one_component(6, &x, &s, &y)?;
+        run.output(&y);
+    }
+    by_hand(w) {
+        let f = |x: f64| if x > 0.0 { x.sqrt() } else { 1.0 };
+        let slope = |x: f64| if x > 0.0 { 0.5 / x.sqrt() } else { 0.0 };
+        (dot(w, &list(6, |i| s[0] * (x[i] * x[i] + s[1] * f(x[i])))), vec![
+            list(6, |i| w[i] * s[0] * (2.0 * x[i] + s[1] * slope(x[i]))),
+            vec![
+                (0..6).map(|i| w[i] * (x[i] * x[i] + s[1] * f(x[i]))).sum(),
+                (0..6).map(|i| w[i] * s[0] * f(x[i])).sum(),
+            ],
+        ])
+    }
+}
+
+#[diff_kernel]
+fn one_row<F: Float>(x: &Array<F>, s: &Array<Vec2<F>>, y: &mut Array<F>) {
+    let v = x[ABSOLUTE_POS];
+    let m = Mat2::new(v.ln(), 1.0, v, 2.0);
+    let w = m * s[0];
+    let n = m.transpose() * m;
+    let mut a = w.y;
+    if v > 0.0 {
+        a = w.x + n[(0, 0)];
+    } else {
+        a = a * m[(1, 0)];
+    }
+    y[ABSOLUTE_POS] = a;
+}
+
+case! {
+    /// A row of a matrix with a NaN, not used on one side.
+    nan_in_one_row<S>(run; x: S = signed(6, 0.3, 1.4), s: Vec2<S> = signed(2, 0.5, 1.5)) {
+        let y = run.zeros::<S>(6)?;
+        one_row(6, &x, &s, &y)?;
+        run.output(&y);
+    }
+    by_hand(w) {
+        // Value, by x, by s.
+        let f = |x: f64| match x > 0.0 {
+            true => [
+                x.ln() * s[0] + s[1] + x.ln().powi(2) + x * x, s[0] / x + 2.0 * x.ln() / x + 2.0 * x, x.ln(), 1.0,
+            ],
+            false => [(x * s[0] + 2.0 * s[1]) * x, 2.0 * x * s[0] + 2.0 * s[1], x * x, 2.0 * x],
+        };
+        let sum = |k: usize| (0..6).map(|i| w[i] * f(x[i])[k]).sum();
+        (dot(w, &list(6, |i| f(x[i])[0])), vec![list(6, |i| w[i] * f(x[i])[1]), vec![sum(2), sum(3)]])
     }
 }
 
@@ -557,7 +622,7 @@ case! {
     by_hand(w) {
         let f = |i: usize| {
             let v = x[i];
-            let cubed = (v > 0.3 && i % 2 == 0) || (v <= -0.5 && x[0] >= 0.0);
+            let cubed = (v > 0.3 && i.is_multiple_of(2)) || (v <= -0.5 && x[0] >= 0.0);
             if cubed { (v.powi(3), 3.0 * v * v) } else { (v.sin(), v.cos()) }
         };
         (dot(w, &list(8, |i| f(i).0)), vec![list(8, |i| w[i] * f(i).1)])

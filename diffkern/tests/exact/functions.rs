@@ -21,6 +21,7 @@ pub fn cases() -> Vec<Case> {
         an_integer_result(),
         an_argument_not_used(),
         nan_in_a_call_not_selected(),
+        nan_in_one_of_two_results(),
         a_function_of_another_module(),
         the_result_shadowing_the_argument(),
         a_condition_from_a_call(),
@@ -466,7 +467,7 @@ case! {
         run.output(&y);
     }
     by_hand(w) {
-        let even = |i: usize| i % 2 == 0;
+        let even = |i: usize| i.is_multiple_of(2);
         (dot(w, &list(4, |i| if even(i) { x[i] * x[i] } else { x[i] })), vec![
             list(4, |i| w[i] * if even(i) { 2.0 * x[i] } else { 1.0 }), vec![0.0; 4],
         ])
@@ -494,6 +495,38 @@ case! {
     }
     by_hand(w) {
         each(x, w, |x| if x > 0.0 { (x * x.ln(), x.ln() + 1.0) } else { (x * x, 2.0 * x) })
+    }
+}
+
+#[diff_fn]
+fn root_and_square<F: Float>(x: F, s: F) -> (F, F) {
+    (x.sqrt() * s, x * x * s)
+}
+
+#[diff_kernel]
+fn one_of_both<F: Float>(x: &Array<F>, s: &Array<F>, y: &mut Array<F>) {
+    let v = x[ABSOLUTE_POS];
+    let (root, square): (F, F) = root_and_square(v, s[0]);
+    let mut a = square;
+    if v > 0.0 {
+        a = a + root;
+    }
+    y[ABSOLUTE_POS] = a;
+}
+
+case! {
+    /// One result is always used, the other is NaN where it is not.
+    nan_in_one_of_two_results<S>(run; x: S = signed(6, 0.5, 1.5), s: S = signed(1, 0.5, 1.5)) {
+        let y = run.zeros::<S>(6)?;
+        one_of_both(6, &x, &s, &y)?;
+        run.output(&y);
+    }
+    by_hand(w) {
+        let root = |x: f64| if x > 0.0 { x.sqrt() } else { 0.0 };
+        let slope = |x: f64| 2.0 * x + if x > 0.0 { 0.5 / x.sqrt() } else { 0.0 };
+        (dot(w, &list(6, |i| s[0] * (x[i] * x[i] + root(x[i])))), vec![
+            list(6, |i| w[i] * s[0] * slope(x[i])), vec![(0..6).map(|i| w[i] * (x[i] * x[i] + root(x[i]))).sum()],
+        ])
     }
 }
 

@@ -445,7 +445,7 @@ case! {
         run.output(&z);
     }
     by_hand(w) {
-        let mut y = vec![0.0; 5];
+        let mut y = [0.0; 5];
         for i in 0..3 {
             y[i] += x[i].exp();
             y[i + 1] += u[i].exp();

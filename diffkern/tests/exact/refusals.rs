@@ -190,7 +190,7 @@ fn refusals() -> Vec<(&'static str, Refused, &'static [&'static str])> {
                 let (x, y) = (dev.array(&[1.0, 2.0])?.requires_grad(), dev.zeros::<f64>(2)?);
                 Tape::record(|| square(2, &x, &y))?.backward(&y)
             },
-            &["one real scalar", "backward_from"],
+            &["one real scalar", "seed"],
         ),
     ]
 }
