@@ -22,7 +22,7 @@ pub fn cases() -> Vec<Case> {
         a_local_array_shifted(),
         a_local_array_of_vectors(),
         a_local_array_in_branches(),
-        a_local_array_of_integers_as_indices(),
+        a_local_array_of_integers_as_indices().refused_on_gpu("bound the loop by a scalar"),
         nan_in_a_local_array_not_read(),
     ]
 }

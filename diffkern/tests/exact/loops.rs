@@ -15,7 +15,7 @@ pub fn cases() -> Vec<Case> {
         assigned_before_and_in_the_loop(),
         two_values_that_change_places(),
         inner_bound_from_the_outer_index(),
-        inner_bound_from_data().refused_on_gpu("bounds it"),
+        inner_bound_from_data().refused_on_gpu("bound the loop by a scalar"),
         inner_bound_carried(),
         a_bound_changed_in_the_body(),
         a_loop_that_never_runs(),

@@ -237,7 +237,7 @@ fn empty_arrays_and_domains_are_no_mistake() -> Result<()> {
         square((4, 0, 3), &x, &y.slice(1..)?)
     })?;
     tape.backward(&y)?;
-    assert_eq!(x.grad()?.to_vec()?, []);
+    assert!(x.grad()?.is_empty());
     assert_eq!(y.to_vec()?, [2.0]);
     // A view without elements shares none.
     let z = dev.array(&[1.0, 2.0])?;
