@@ -63,7 +63,7 @@ pub fn uniform<F: Float>(seed: u32, stream: u32, counter: u32) -> F {
 }
 
 /// Normal with mean 0 and variance 1, by the transform of Box and Muller (1958): in `f32` at most 5.8 from 0, as its
-/// uniform numbers are multiples of 2^-24. Independent of [`uniform`] of the same arguments.
+/// uniform numbers are multiples of 2^-24. Independent of [`uniform()`] of the same arguments.
 #[diff_fn]
 pub fn normal<F: Float>(seed: u32, stream: u32, counter: u32) -> F {
     let (a, b): (u32, u32) = threefry(seed, stream, counter, 1u32);

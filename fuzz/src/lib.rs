@@ -1,7 +1,7 @@
 //! Random kernels of the kernel language, and what they compute and differentiate to by an evaluator that shares nothing
 //! with the macro.
 //!
-//! [`generate::kernel`] makes a well-typed kernel from a seed, [`print`] writes it as source, [`eval`] runs it over dual
+//! [`generate::kernel`] makes a well-typed kernel from a seed, [`mod@print`] writes it as source, [`eval`] runs it over dual
 //! numbers and [`shrink`] proposes smaller ones. Two searches use them: the tests of `diffkern-macros` run the
 //! transformations in their interpreter, and the binary `fuzz` compiles the kernels for the CPU.
 

@@ -11,7 +11,7 @@ pub const MOST: usize = 16;
 /// A kind of packs: `N` reals, `N` 32-bit integers or `N` truth values at a time, one per lane.
 ///
 /// What has no faster way goes lane by lane, as the defaults here do. Methods may use instructions that not every
-/// machine has, so they are called inside the function of [`super::dispatch`] for this kind only. They mean what the
+/// machine has, so they are called inside the function of `dispatch` for this kind only. They mean what the
 /// operations of [`Float`] and of 32-bit integers mean, except that `fma` and its like may round once or twice, and
 /// the elementary functions may differ from the scalar ones by some ulp.
 #[expect(missing_docs, reason = "named after the operation; what needs words has them")]
