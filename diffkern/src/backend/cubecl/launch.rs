@@ -84,7 +84,7 @@ impl CubeDevice {
             true => self.copies(program, scalar, copied, &mut split, args)?,
             false => Vec::new(),
         };
-        let run = || self.run(program, scalar, &plan, &split, dims, args, &copies);
+        let run = || self.run(program, scalar, (&plan, &split), dims, args, &copies);
         let done = if plan.proven.load(Ordering::Relaxed) {
             let _shared = GATE.read().unwrap_or_else(PoisonError::into_inner);
             self.remember(name);
@@ -213,8 +213,7 @@ impl CubeDevice {
         &self,
         program: &Program,
         scalar: ScalarTy,
-        plan: &Plan,
-        split: &Split,
+        (plan, split): (&Plan, &Split),
         dims: [u32; 3],
         args: Args<'_, '_>,
         copies: &[(usize, CubeBuffer)],
