@@ -13,6 +13,7 @@ fn text_of(source: &str, double: bool, bound: usize) -> String {
     let special = Special {
         target: Target { double, atomic_add: true, exact_math: true },
         bound: (0..bound).map(Some).collect(),
+        copied: vec![],
         comptime: vec![None; bound],
     };
     let (kernel, _) = Kernel::new(Linked::of(program(source)).unwrap(), special, 128).unwrap();
