@@ -37,16 +37,13 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
     let types: Vec<_> = types.into_iter().map(|ty| on_host(sig, ty)).collect();
     let Laws { names: law_names, params: laws, this, of_type, decl } = Laws::of(sig, name);
     let domain = unseen("domain");
-    let adjoint = kernel_form(&forms.adjoint, "__adjoint", attribute.vjp.as_ref(), sig);
-    let tangent = kernel_form(&forms.tangent, "__tangent", attribute.jvp.as_ref(), sig);
-    let clear = forms.clear.as_ref().map(|func| kernel_form(func, "__clear", None, sig));
-    let (clear_body, clear, clear_native) = match clear {
-        Some(form) => {
-            let (body, program, native) = (form.body, form.program, form.native);
-            (body, quote!(::core::option::Option::Some(#program)), quote!(::core::option::Option::Some(#native)))
-        }
-        None => (quote!(), quote!(::core::option::Option::None), quote!(::core::option::Option::None)),
-    };
+    // Tangents and second derivatives are seldom launched, and not worth the time that bodies of lanes take to compile.
+    let adjoint = kernel_form(&forms.adjoint, "__adjoint", OnLanes::Yes, attribute.vjp.as_ref(), sig);
+    let tangent = kernel_form(&forms.tangent, "__tangent", OnLanes::No, attribute.jvp.as_ref(), sig);
+    let clear = forms.clear.as_ref().map(|func| kernel_form(func, "__clear", OnLanes::Yes, None, sig));
+    let clear_body = clear.as_ref().map(|form| &form.body);
+    let clear_native = option(clear.as_ref().map(|form| &form.native));
+    let clear = option(clear.as_ref().map(|form| &form.program));
     let second = forms.second.as_ref().map(|func| second_form(func, attribute.vjp.as_ref(), sig));
     let second_body = second.as_ref().map(|form| &form.body);
     let second_native = option(second.as_ref().map(|form| &form.native));
@@ -211,7 +208,14 @@ struct KernelForm {
     on_lanes: TokenStream,
 }
 
-fn kernel_form(func: &Func, name: &str, by_hand: Option<&syn::Path>, sig: &Signature) -> KernelForm {
+/// Whether a form also gets a body for packs of lanes.
+#[derive(Clone, Copy, PartialEq)]
+enum OnLanes {
+    Yes,
+    No,
+}
+
+fn kernel_form(func: &Func, name: &str, on_lanes: OnLanes, by_hand: Option<&syn::Path>, sig: &Signature) -> KernelForm {
     if let Some(path) = by_hand {
         return KernelForm {
             body: quote!(),
@@ -224,8 +228,7 @@ fn kernel_form(func: &Func, name: &str, by_hand: Option<&syn::Path>, sig: &Signa
     let name = format_ident!("{name}");
     let laws: Vec<_> = sig.law_params.iter().map(|law| &law.ident).collect();
     KernelForm {
-        // Tangents and second derivatives are seldom launched, and not worth the time that bodies of lanes take to compile.
-        body: native::kernel(func, &name, &sig.law_params, name != "tangent" && name != "second_body"),
+        body: native::kernel(func, &name, &sig.law_params, on_lanes == OnLanes::Yes),
         program: program(func),
         native: quote!(::diffkern::private::dispatch::<#name<F #(, #laws)*>>),
         lanes: quote!(K::run::<#name<F #(, #laws)*>>),
@@ -236,7 +239,7 @@ fn kernel_form(func: &Func, name: &str, by_hand: Option<&syn::Path>, sig: &Signa
 /// The tangent of the adjoint. That of an adjoint written by hand is a tangent as any other: it leaves the bars alone.
 fn second_form(func: &Func, by_hand: Option<&syn::Path>, sig: &Signature) -> KernelForm {
     match by_hand {
-        None => kernel_form(func, "second_body", None, sig),
+        None => kernel_form(func, "__second", OnLanes::No, None, sig),
         Some(path) => KernelForm {
             body: quote!(),
             program: quote_spanned!(path.span()=> #path::DEF.tangent),
@@ -303,7 +306,7 @@ fn checks(sig: &Signature, names: &[Ident], types: &[TokenStream], args: &[Token
         /// # Errors
         /// When it is more than rounding; the message has the numbers.
         pub fn lanecheck(
-            domain: impl ::core::convert::Into<::diffkern::Domain>,
+            #domain: impl ::core::convert::Into<::diffkern::Domain>,
             #(#names: #types),*
         ) -> ::diffkern::Result<f64> {
             #real
@@ -321,7 +324,7 @@ fn checks(sig: &Signature, names: &[Ident], types: &[TokenStream], args: &[Token
                         Self::on_lanes::<f32, ::diffkern::private::Wide>,
                     ),
                 ],
-                ::core::convert::Into::into(domain),
+                ::core::convert::Into::into(#domain),
                 &[#(#args),*],
             )
         }
