@@ -90,20 +90,10 @@ fn extra(func: &mut Func, ty: Ty, name: String, path: &Path) -> CallArg {
 /// The function as adjoints and tangents run it again: every call in it likewise.
 pub fn replayed(primal: &Func) -> Func {
     let mut func = primal.clone();
-    calls_replay(&mut func.body);
-    func
-}
-
-fn calls_replay(block: &mut Block) {
-    for stmt in &mut block.stmts {
-        match &mut stmt.kind {
-            StmtKind::Call { mode, .. } => *mode = CallMode::Replay,
-            StmtKind::If { then, els, .. } => {
-                calls_replay(then);
-                calls_replay(els);
-            }
-            StmtKind::For { body, .. } => calls_replay(body),
-            _ => {}
+    func.body.each_mut(&mut |stmt| {
+        if let StmtKind::Call { mode, .. } = &mut stmt.kind {
+            *mode = CallMode::Replay;
         }
-    }
+    });
+    func
 }

@@ -124,19 +124,13 @@ fn refuse_updates(primal: &Func, attribute: &Attribute, errors: &Diagnostics) {
 
 /// What an adjoint or tangent still fetches it needs, but it would fetch something else.
 fn refuse_fetches(block: &Block, errors: &Diagnostics) {
-    for stmt in &block.stmts {
-        match &stmt.kind {
-            StmtKind::Fetch { .. } => errors.error(
+    block.each(&mut |stmt| {
+        if let StmtKind::Fetch { .. } = stmt.kind {
+            errors.error(
                 stmt.span,
                 "a gradient depends on the old value that this returns, and its kernel would get another one; store the \
                  old value in an array of integers here, and use it in a second kernel",
-            ),
-            StmtKind::If { then, els, .. } => {
-                refuse_fetches(then, errors);
-                refuse_fetches(els, errors);
-            }
-            StmtKind::For { body, .. } => refuse_fetches(body, errors),
-            _ => {}
+            );
         }
-    }
+    });
 }

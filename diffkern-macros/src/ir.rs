@@ -143,12 +143,54 @@ impl Func {
     pub fn ty(&self, id: Id) -> Ty {
         self.types[id.0 as usize]
     }
+
+    /// The stacks in use and the types of their slots, in the order in which they are made first.
+    pub fn stack_types(&self) -> Vec<(u32, Ty)> {
+        let mut found: Vec<(u32, Ty)> = Vec::new();
+        self.body.each(&mut |stmt| match stmt.kind {
+            StmtKind::StackNew { stack, ty, .. } if !found.iter().any(|(s, _)| *s == stack) => found.push((stack, ty)),
+            _ => {}
+        });
+        found
+    }
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct Block {
     pub stmts: Vec<Stmt>,
     pub yields: Vec<Id>,
+}
+
+impl Block {
+    /// Calls `see` for each statement, those inside others after these, in the order of the text.
+    pub fn each<'a>(&'a self, see: &mut dyn FnMut(&'a Stmt)) {
+        for stmt in &self.stmts {
+            see(stmt);
+            match &stmt.kind {
+                StmtKind::If { then, els, .. } => {
+                    then.each(see);
+                    els.each(see);
+                }
+                StmtKind::For { body, .. } => body.each(see),
+                _ => {}
+            }
+        }
+    }
+
+    /// As [`Block::each`], to change them.
+    pub fn each_mut(&mut self, change: &mut dyn FnMut(&mut Stmt)) {
+        for stmt in &mut self.stmts {
+            change(stmt);
+            match &mut stmt.kind {
+                StmtKind::If { then, els, .. } => {
+                    then.each_mut(change);
+                    els.each_mut(change);
+                }
+                StmtKind::For { body, .. } => body.each_mut(change),
+                _ => {}
+            }
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -169,6 +211,17 @@ pub enum CallMode {
 }
 
 impl CallMode {
+    /// Name in the text form, and of the method that is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            CallMode::Primal => "primal",
+            CallMode::Replay => "replay",
+            CallMode::Vjp => "vjp",
+            CallMode::Jvp => "jvp",
+            CallMode::Second => "second",
+        }
+    }
+
     /// Whether the call adds to bar arrays among its arguments.
     pub fn accumulates(self) -> bool {
         matches!(self, CallMode::Vjp | CallMode::Second)

@@ -28,7 +28,11 @@ pub fn reached(func: &Func) -> Reached {
     let values = vec![0; func.types.len()];
     let stores = vec![0; func.params.len()];
     let mut flags = Reached { types: func.types.clone(), values, ints: HashMap::new(), stores };
-    flags.constants(&func.body);
+    func.body.each(&mut |stmt| {
+        if let StmtKind::Let { id, op: Op::Const(Lit::Int(value)) } = stmt.kind {
+            flags.ints.insert(id, value);
+        }
+    });
     flags.count_stores(&func.body, 1);
     if func.body.yields.iter().filter(|id| func.ty(**id).is_real()).count() == 1 {
         func.body.yields.iter().for_each(|id| flags.set(*id));
@@ -101,22 +105,6 @@ impl Reached {
                 }
             }
             op => active_operands(op).into_iter().for_each(|x| self.set(x)),
-        }
-    }
-
-    fn constants(&mut self, block: &Block) {
-        for stmt in &block.stmts {
-            match &stmt.kind {
-                StmtKind::Let { id, op: Op::Const(Lit::Int(value)) } => {
-                    self.ints.insert(*id, *value);
-                }
-                StmtKind::If { then, els, .. } => {
-                    self.constants(then);
-                    self.constants(els);
-                }
-                StmtKind::For { body, .. } => self.constants(body),
-                _ => {}
-            }
         }
     }
 

@@ -3,32 +3,18 @@
 
 use std::collections::HashSet;
 
-use crate::ir::{Block, Func, StmtKind};
+use crate::ir::{Func, StmtKind};
 
 /// The stacks of `func` that are filled from slot 0 on by a loop that may end early.
 pub fn growing(func: &Func) -> HashSet<u32> {
     let mut found = HashSet::new();
-    find(&func.body, &mut found);
-    found
-}
-
-fn find(block: &Block, found: &mut HashSet<u32>) {
-    for stmt in &block.stmts {
-        match &stmt.kind {
-            StmtKind::If { then, els, .. } => {
-                find(then, found);
-                find(els, found);
-            }
-            StmtKind::For { live, body, .. } => {
-                if live.is_some() {
-                    found.extend(body.stmts.iter().filter_map(|stmt| match stmt.kind {
-                        StmtKind::StackSet { stack, .. } => Some(stack),
-                        _ => None,
-                    }));
-                }
-                find(body, found);
-            }
-            _ => {}
+    func.body.each(&mut |stmt| {
+        if let StmtKind::For { live: Some(_), body, .. } = &stmt.kind {
+            found.extend(body.stmts.iter().filter_map(|stmt| match stmt.kind {
+                StmtKind::StackSet { stack, .. } => Some(stack),
+                _ => None,
+            }));
         }
-    }
+    });
+    found
 }

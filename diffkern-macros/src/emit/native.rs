@@ -14,8 +14,8 @@ use syn::{Ident, TypeParam};
 
 use super::growing::growing;
 use crate::ir::{
-    Access, BinaryOp, Block, Builtin, CallArg, CallMode, FaultKind, Func, FuncKind, Id, Lit, Op, ParamKind, Slot, Stmt,
-    StmtKind, Ty, UnaryOp,
+    Access, BinaryOp, Block, Builtin, CallArg, FaultKind, Func, FuncKind, Id, Lit, Op, ParamKind, Slot, Stmt, StmtKind,
+    Ty, UnaryOp,
 };
 
 /// `struct name<F>` with the body of a kernel over a chunk of its domain.
@@ -193,24 +193,8 @@ impl Emit<'_> {
 
     /// The stacks, made once and used again for every index.
     fn stacks(&self) -> TokenStream {
-        fn find(block: &Block, found: &mut Vec<(u32, Ty)>) {
-            for stmt in &block.stmts {
-                match &stmt.kind {
-                    StmtKind::StackNew { stack, ty, .. } if !found.iter().any(|(s, _)| s == stack) => {
-                        found.push((*stack, *ty));
-                    }
-                    StmtKind::If { then, els, .. } => {
-                        find(then, found);
-                        find(els, found);
-                    }
-                    StmtKind::For { body, .. } => find(body, found),
-                    _ => {}
-                }
-            }
-        }
-        let mut found = Vec::new();
-        find(&self.func.body, &mut found);
-        found
+        self.func
+            .stack_types()
             .iter()
             .map(|(stack, ty)| {
                 let (name, ty) = (format_ident!("s{stack}"), rust_type(*ty));
@@ -322,17 +306,7 @@ impl Emit<'_> {
                 quote!(let #name: #ty = #stack[#at as usize];)
             }
             StmtKind::Call { callee, mode, args, results } => {
-                let form = super::callee_form(
-                    self.func,
-                    &self.func.callees[*callee],
-                    match mode {
-                        CallMode::Primal => "primal",
-                        CallMode::Replay => "replay",
-                        CallMode::Vjp => "vjp",
-                        CallMode::Jvp => "jvp",
-                        CallMode::Second => "second",
-                    },
-                );
+                let form = super::callee_form(self.func, &self.func.callees[*callee], mode.name());
                 let args = args.iter().map(|arg| match arg {
                     CallArg::Value(id) => {
                         let v = value(*id);

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::ir::{
-    Access, Block, Builtin, CallArg, CallMode, FaultKind, Func, FuncKind, Id, Lit, Op, ParamKind, Stmt, StmtKind, Ty,
+    Access, Block, Builtin, CallArg, FaultKind, Func, FuncKind, Id, Lit, Op, ParamKind, Stmt, StmtKind, Ty,
 };
 
 /// Prints `func`, one statement a line.
@@ -125,14 +125,7 @@ impl Printer<'_> {
                 self.line(&format!("{} = peek {stack} {}", self.typed(*id), name(*at)));
             }
             StmtKind::Call { callee, mode, args, results } => {
-                let mode = match mode {
-                    CallMode::Primal => "primal",
-                    CallMode::Replay => "replay",
-                    CallMode::Vjp => "vjp",
-                    CallMode::Jvp => "jvp",
-                    CallMode::Second => "second",
-                };
-                let mut line = format!("call {callee} {mode} (");
+                let mut line = format!("call {callee} {} (", mode.name());
                 for arg in args {
                     match arg {
                         CallArg::Value(id) => line.push_str(&format!(" {}", name(*id))),

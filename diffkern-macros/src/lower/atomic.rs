@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 use syn::{Expr, ExprIndex, ExprMethodCall};
 
 use super::Lower;
-use crate::ir::{BinaryOp, Block, FuncKind, Id, Lit, Op, Slot, StmtKind, Ty, UnaryOp};
+use crate::ir::{BinaryOp, FuncKind, Id, Lit, Op, Slot, StmtKind, Ty, UnaryOp};
 
 impl Lower<'_> {
     /// The array and the index of an element of an array of atomics.
@@ -83,23 +83,12 @@ impl Lower<'_> {
         if usage.fetch && !usage.fetched && self.func.kind == FuncKind::Kernel {
             usage.fetch = false;
             usage.add = Some(self.func.params[slot].span);
-            add(&mut self.func.body, slot);
-        }
-    }
-}
-
-fn add(block: &mut Block, slot: Slot) {
-    for stmt in &mut block.stmts {
-        match &mut stmt.kind {
-            StmtKind::Fetch { array, index, value, .. } if *array == slot => {
-                stmt.kind = StmtKind::Add { array: slot, index: *index, value: *value };
-            }
-            StmtKind::If { then, els, .. } => {
-                add(then, slot);
-                add(els, slot);
-            }
-            StmtKind::For { body, .. } => add(body, slot),
-            _ => {}
+            self.func.body.each_mut(&mut |stmt| match stmt.kind {
+                StmtKind::Fetch { array, index, value, .. } if array == slot => {
+                    stmt.kind = StmtKind::Add { array, index, value };
+                }
+                _ => {}
+            });
         }
     }
 }

@@ -219,17 +219,10 @@ fn stack_names(kept: &[bool]) -> Vec<u32> {
 }
 
 fn renumber(block: &mut Block, names: &[u32]) {
-    for stmt in &mut block.stmts {
-        match &mut stmt.kind {
-            StmtKind::StackNew { stack, .. } | StmtKind::StackSet { stack, .. } | StmtKind::StackGet { stack, .. } => {
-                *stack = names[*stack as usize];
-            }
-            StmtKind::If { then, els, .. } => {
-                renumber(then, names);
-                renumber(els, names);
-            }
-            StmtKind::For { body, .. } => renumber(body, names),
-            _ => {}
+    block.each_mut(&mut |stmt| match &mut stmt.kind {
+        StmtKind::StackNew { stack, .. } | StmtKind::StackSet { stack, .. } | StmtKind::StackGet { stack, .. } => {
+            *stack = names[*stack as usize];
         }
-    }
+        _ => {}
+    });
 }

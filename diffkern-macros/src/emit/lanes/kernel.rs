@@ -4,9 +4,8 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::Lanes;
-use super::statements::mode_name;
 use crate::emit::native::{array, rust_type};
-use crate::ir::{Access, Block, CallMode, Func, Op, ParamKind, StmtKind, Ty, UnaryOp};
+use crate::ir::{Access, CallMode, Func, Op, ParamKind, StmtKind, Ty, UnaryOp};
 
 /// The items of `Body` that make it one of lanes; nothing where lanes cannot run it or do not pay.
 pub fn kernel(func: &Func) -> TokenStream {
@@ -72,28 +71,16 @@ fn body(func: &Func) -> Option<TokenStream> {
 
 /// Whether all that it calls runs on lanes, as ` && a && b`.
 pub(super) fn callees(func: &Func) -> TokenStream {
-    fn find(block: &Block, found: &mut Vec<(usize, CallMode)>) {
-        for stmt in &block.stmts {
-            match &stmt.kind {
-                StmtKind::Call { callee, mode, .. } if !found.contains(&(*callee, *mode)) => {
-                    found.push((*callee, *mode));
-                }
-                StmtKind::If { then, els, .. } => {
-                    find(then, found);
-                    find(els, found);
-                }
-                StmtKind::For { body, .. } => find(body, found),
-                _ => {}
-            }
-        }
-    }
-    let mut found = Vec::new();
-    find(&func.body, &mut found);
+    let mut found: Vec<(usize, CallMode)> = Vec::new();
+    func.body.each(&mut |stmt| match stmt.kind {
+        StmtKind::Call { callee, mode, .. } if !found.contains(&(callee, mode)) => found.push((callee, mode)),
+        _ => {}
+    });
     found
         .into_iter()
         .map(|(callee, mode)| {
             let path = &func.callees[callee];
-            let name = format_ident!("{}_LANES", mode_name(mode).to_uppercase());
+            let name = format_ident!("{}_LANES", mode.name().to_uppercase());
             quote!(&& <#path as ::diffkern::private::DiffFn>::#name)
         })
         .collect()

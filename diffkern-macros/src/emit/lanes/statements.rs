@@ -224,7 +224,7 @@ impl Lanes<'_> {
         if slots.windows(2).any(|pair| pair[0] == pair[1]) {
             return None;
         }
-        let mode = mode_name(mode);
+        let mode = mode.name();
         let span = stmt.span;
         if self.values.shapes.is_uniform_call(self.func, args) {
             let args = args.iter().map(|arg| match arg {
@@ -307,24 +307,8 @@ impl Lanes<'_> {
 
     /// The stacks, made once and used again for every pack.
     pub(super) fn stacks(&self) -> TokenStream {
-        fn find(block: &Block, found: &mut Vec<(u32, Ty)>) {
-            for stmt in &block.stmts {
-                match &stmt.kind {
-                    StmtKind::StackNew { stack, ty, .. } if !found.iter().any(|(s, _)| s == stack) => {
-                        found.push((*stack, *ty));
-                    }
-                    StmtKind::If { then, els, .. } => {
-                        find(then, found);
-                        find(els, found);
-                    }
-                    StmtKind::For { body, .. } => find(body, found),
-                    _ => {}
-                }
-            }
-        }
-        let mut found = Vec::new();
-        find(&self.func.body, &mut found);
-        found
+        self.func
+            .stack_types()
             .iter()
             .map(|(stack, ty)| {
                 let name = format_ident!("s{stack}");
@@ -332,16 +316,6 @@ impl Lanes<'_> {
                 quote!(let mut #name = ::diffkern::private::LaneStack::<#slot>::new();)
             })
             .collect()
-    }
-}
-
-pub(super) fn mode_name(mode: CallMode) -> &'static str {
-    match mode {
-        CallMode::Primal => "primal",
-        CallMode::Replay => "replay",
-        CallMode::Vjp => "vjp",
-        CallMode::Jvp => "jvp",
-        CallMode::Second => "second",
     }
 }
 
