@@ -12,6 +12,9 @@ use crate::ir::{Access, Block, Func, FuncKind, ParamKind, StmtKind};
 use crate::record::{self, Records};
 use crate::{adjoint, guard, lower, parse, simplify, tangent};
 
+/// Whether the tangent of each adjoint is made, too.
+pub const SECOND_ORDER: bool = cfg!(any(test, feature = "second-order"));
+
 pub fn expand(args: TokenStream, item: TokenStream, kind: FuncKind) -> TokenStream {
     expand_with(args, item, kind, &Records::default())
 }
@@ -83,7 +86,7 @@ pub fn forms(mut primal: Func, attribute: &Attribute, errors: &Diagnostics) -> O
         (FuncKind::Kernel, Some(_)) => Some(adjoint::clearing(&primal)),
         _ => None,
     };
-    let second = cfg!(any(test, feature = "second-order")).then(|| tangent::second(&adjoint));
+    let second = SECOND_ORDER.then(|| tangent::second(&adjoint));
     let adjoint = guard::lower(adjoint);
     for func in [&mut primal, &mut tangent].into_iter().chain(&mut clear) {
         simplify::simplify(func);

@@ -7,6 +7,7 @@ use syn::{Ident, ItemFn};
 use super::calls;
 use super::items::{Forms, allow, fn_def};
 use super::native::{self, rust_type};
+use crate::expand::SECOND_ORDER;
 use crate::ir::Ty;
 use crate::parse::{SigKind, Signature};
 
@@ -36,11 +37,20 @@ pub fn law_method(item: &ItemFn, sig: &Signature) -> TokenStream {
             quote!(_: #ty)
         });
         let output = tuple(&outcomes);
-        quote!(#[doc(hidden)] fn #name<F: ::diffkern::Float>(#(#args),*) -> #output;)
+        quote! {
+            #[doc(hidden)]
+            #[allow(clippy::too_many_arguments)]
+            fn #name<F: ::diffkern::Float>(#(#args),*) -> #output;
+        }
     };
     let primal = form("primal", params.clone(), results.clone());
     let replay = form("replay", params.clone(), results.clone());
     let vjp = form("vjp", [params.clone(), real_results.clone()].concat(), real_params.clone());
+    let second = SECOND_ORDER.then(|| {
+        let dots = [real_params.clone(), real_results.clone()].concat();
+        let args = [params.clone(), real_results.clone(), dots].concat();
+        form("second", args, [real_params.clone(), real_params.clone()].concat())
+    });
     let jvp = form("jvp", [params, real_params].concat(), [results, real_results].concat());
     let (def, calls) = (law_name(&name, "def"), law_name(&name, "calls"));
     let host = host_method(item, sig);
@@ -50,6 +60,7 @@ pub fn law_method(item: &ItemFn, sig: &Signature) -> TokenStream {
         #replay
         #vjp
         #jvp
+        #second
         #[doc(hidden)]
         #[allow(non_upper_case_globals)]
         const #calls: usize;
@@ -82,9 +93,9 @@ fn host_method(item: &ItemFn, sig: &Signature) -> TokenStream {
 /// The forms of a method, from its body.
 pub fn law_impl(item: &ItemFn, _sig: &Signature, forms: &Forms) -> TokenStream {
     let name = item.sig.ident.to_string();
-    let bodies =
-        [(&forms.primal, "primal"), (&forms.replay, "replay"), (&forms.adjoint, "vjp"), (&forms.tangent, "jvp")]
-            .map(|(func, form)| native::method(func, &law_name(&name, form)));
+    let all = [(&forms.primal, "primal"), (&forms.replay, "replay"), (&forms.adjoint, "vjp"), (&forms.tangent, "jvp")];
+    let all = all.into_iter().chain(forms.second.iter().map(|second| (second, "second")));
+    let bodies: Vec<_> = all.map(|(func, form)| native::method(func, &law_name(&name, form))).collect();
     let (def, count) = (law_name(&name, "def"), law_name(&name, "calls"));
     let (table, calls, allow) = (fn_def(&name, forms), calls(&forms.primal), allow());
     let bodies = bodies.iter().map(|body| quote!(#allow #[inline(always)] #body));

@@ -155,6 +155,44 @@ fn kernel_by_hand<F: Float>(x: &Array<F>, y: &mut Array<F>) {
     y[i] = x[i].exp() * x[(i + 1) % x.len()];
 }
 
+#[diff_trait]
+trait Law {
+    /// Energy at a deformation, and a count that no derivative is taken of.
+    fn energy<F: Float>(m: Mat2<F>, turns: u32, stiffness: F) -> (F, u32);
+}
+
+struct Corotated;
+
+#[diff_impl]
+impl Law for Corotated {
+    fn energy<F: Float>(m: Mat2<F>, turns: u32, stiffness: F) -> (F, u32) {
+        let (r, _s): (Mat2<F>, Mat2<F>) = polar2(m);
+        let d = m - r;
+        (d.ddot(d) * stiffness, turns + 1)
+    }
+}
+
+struct Volume;
+
+#[diff_impl]
+impl Law for Volume {
+    fn energy<F: Float>(m: Mat2<F>, turns: u32, stiffness: F) -> (F, u32) {
+        let mut e = m.determinant();
+        for _ in 0..turns {
+            e = (e * e).sin() * stiffness + 0.4;
+        }
+        (e, turns)
+    }
+}
+
+#[diff_kernel]
+fn over_a_law<F: Float, L: Law>(x: &Array<F>, y: &mut Array<F>) {
+    let (i, n) = (ABSOLUTE_POS, x.len());
+    let m = Mat2::new(x[i] + 1.0, x[(i + 1) % n], x[(i + 2) % n] * 0.3, x[(i + 3) % n]);
+    let (e, turns): (F, u32) = L::energy(m, 2u32, x[i]);
+    y[i] = e * F::cast_from(turns);
+}
+
 const N: usize = 7;
 
 type Kernel = fn(&Array<f64>, &Array<f64>) -> Result<()>;
@@ -171,7 +209,7 @@ fn loss_of(kernel: Kernel) -> impl Fn(&Array<f64>) -> Result<Array<f64>> {
 
 #[test]
 fn statements_and_calls() -> Result<()> {
-    let cases: [(&str, Kernel); 10] = [
+    let cases: [(&str, Kernel); 12] = [
         ("branches", |x, y| branches(N, x, y)),
         ("loops", |x, y| loops(N, x, y, 3)),
         ("loops without turns", |x, y| loops(N, x, y, 0)),
@@ -183,6 +221,8 @@ fn statements_and_calls() -> Result<()> {
         ("stores", |x, y| stores(N, x, y)),
         ("algebra", |x, y| algebra(N, x, y)),
         ("guarded", |x, y| guarded(N, x, y)),
+        ("law with a polar decomposition", |x, y| over_a_law::<_, Corotated>(N, x, y)),
+        ("law with a loop", |x, y| over_a_law::<_, Volume>(N, x, y)),
         ("function by hand", |x, y| function_by_hand(N, x, y)),
         ("kernel by hand", |x, y| {
             // Twice into one array: the second store clears the adjoint of the first.
@@ -231,6 +271,7 @@ fn device_product<F: Float>(device: &Device, kernel: usize) -> Result<Vec<f64>> 
             1 => functions(N, &x, &y)?,
             2 => guarded(N, &x, &y)?,
             3 => scatter(N, &x, &device.array(&[3u32, 1, 3, 3, 0, 6, 2])?, &y)?,
+            4 => over_a_law::<_, Corotated>(N, &x, &y)?,
             _ => algebra(N, &x, &y)?,
         }
         branches(N, &y, &z)?;
@@ -245,7 +286,7 @@ fn device_product<F: Float>(device: &Device, kernel: usize) -> Result<Vec<f64>> 
 fn every_device_agrees_with_the_cpu() -> Result<()> {
     for (name, _) in Device::available() {
         let device = Device::by_name(&name)?;
-        for kernel in 0..5 {
+        for kernel in 0..6 {
             let exact = device_product::<f64>(&Device::cpu(), kernel)?;
             let found = device_product::<f32>(&device, kernel)?;
             let size = exact.iter().fold(0.0f64, |m, x| m.max(x.abs()));
