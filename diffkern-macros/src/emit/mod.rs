@@ -1,10 +1,14 @@
 //! From IR to what the user's crate is given: the host function that launches a kernel, and its generated parts.
 
+mod checks;
+mod function;
 mod growing;
-mod items;
+mod kernel;
 mod lanes;
 mod law;
 mod native;
+mod signature;
+mod table;
 mod text;
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
@@ -14,10 +18,24 @@ use syn::spanned::Spanned;
 
 use crate::ir::Func;
 
-pub use items::{Forms, fallback, function, kernel};
+pub use function::function;
+pub use kernel::{fallback, kernel};
 pub use law::{law_impl, law_method, law_name};
 #[cfg(test)]
 pub use text::text;
+
+/// A function in its forms.
+pub struct Forms {
+    pub primal: Func,
+    /// The primal as adjoints and tangents run it again.
+    pub replay: Func,
+    pub adjoint: Func,
+    pub tangent: Func,
+    /// Beside an adjoint kernel written by hand.
+    pub clear: Option<Func>,
+    /// The tangent of the adjoint, where second derivatives are asked for.
+    pub second: Option<Func>,
+}
 
 /// A form of a device function that `func` calls: `path::vjp`, or `<M>::__stress_vjp` for a method of a law.
 fn callee_form(func: &Func, path: &syn::Path, form: &str) -> TokenStream {

@@ -14,6 +14,8 @@ mod def;
 mod find;
 mod host;
 mod rewrite;
+mod signature;
+mod statements;
 mod values;
 
 pub use declare::{ask, declare, resume};

@@ -1,0 +1,210 @@
+//! What stands in place of an annotated kernel.
+//!
+//! `integrate` becomes the function `integrate(domain, arrays.., scalars..)`, which launches it, and the type `integrate`,
+//! which has `integrate::gradcheck(..)`, `devicecheck(..)` and `lanecheck(..)`.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Ident, ItemFn};
+
+use super::checks::checks;
+use super::signature::{Laws, allow, docs, host_real, launch_params, on_host, unseen};
+use super::table::{option, program};
+use super::{Forms, native};
+use crate::attribute::Attribute;
+use crate::ir::Func;
+use crate::parse::Signature;
+
+pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribute) -> TokenStream {
+    let (name, vis) = (&item.sig.ident, &item.vis);
+    let docs = docs(item);
+    let (names, types, args) = launch_params(item, sig);
+    let checks = checks(sig, &names, &types, &args);
+    let (generics, scalar) = host_real(sig);
+    let types: Vec<_> = types.into_iter().map(|ty| on_host(sig, ty)).collect();
+    let Laws { names: law_names, params: laws, this, of_type, decl } = Laws::of(sig, name);
+    let domain = unseen("domain");
+    // Tangents and second derivatives are seldom launched, and not worth the time that bodies of lanes take to compile.
+    let adjoint = kernel_form(&forms.adjoint, "__adjoint", OnLanes::Yes, attribute.vjp.as_ref(), sig);
+    let tangent = kernel_form(&forms.tangent, "__tangent", OnLanes::No, attribute.jvp.as_ref(), sig);
+    let clear = forms.clear.as_ref().map(|func| kernel_form(func, "__clear", OnLanes::Yes, None, sig));
+    let clear_body = clear.as_ref().map(|form| &form.body);
+    let clear_native = option(clear.as_ref().map(|form| &form.native));
+    let clear = option(clear.as_ref().map(|form| &form.program));
+    let second = forms.second.as_ref().map(|func| second_form(func, attribute.vjp.as_ref(), sig));
+    let second_body = second.as_ref().map(|form| &form.body);
+    let second_native = option(second.as_ref().map(|form| &form.native));
+    let second = option(second.as_ref().map(|form| &form.program));
+    let KernelForm {
+        body: adjoint_body,
+        program: adjoint,
+        native: adjoint_native,
+        lanes: adjoint_lanes,
+        on_lanes: adjoint_on_lanes,
+    } = adjoint;
+    let KernelForm { body: tangent_body, program: tangent, native: tangent_native, .. } = tangent;
+    let by_hand = [(&attribute.vjp, "check_adjoint"), (&attribute.jvp, "check_tangent")].map(|(path, check)| {
+        path.as_ref().map(|path| {
+            let check = Ident::new(check, path.span());
+            quote_spanned!(path.span()=> const _: () = ::diffkern::private::#check(&#name::DEF, &#path::DEF);)
+        })
+    });
+    let primal_body = native::kernel(&forms.primal, &format_ident!("__primal"), &sig.law_params, true);
+    let primal = program(&forms.primal);
+    let line = u32::try_from(name.span().start().line).unwrap_or(0);
+    let name_text = name.to_string();
+    let type_doc = format!("The generated adjoint and tangent of [`{name}()`] and their check.");
+    let allow = allow();
+    quote! {
+        #(#docs)*
+        #allow
+        #vis fn #name #generics(
+            #domain: impl ::core::convert::Into<::diffkern::Domain>,
+            #(#names: #types),*
+        ) -> ::diffkern::Result<()> {
+            ::diffkern::private::launch(
+                #this::def(),
+                #this::native::<#scalar>(),
+                ::core::convert::Into::into(#domain),
+                &[#(#args),*],
+            )
+        }
+
+        #[doc = #type_doc]
+        #[allow(non_camel_case_types)]
+        #vis enum #name #decl
+
+        #allow
+        #[allow(non_camel_case_types)]
+        const _: () = {
+            #primal_body
+            #adjoint_body
+            #tangent_body
+            #clear_body
+            #second_body
+            #(#by_hand)*
+
+            impl<#(#laws),*> #name #of_type {
+                #[doc(hidden)]
+                pub const DEF: ::diffkern::private::KernelDef = ::diffkern::private::KernelDef {
+                    name: #name_text,
+                    file: ::core::file!(),
+                    line: #line,
+                    primal: #primal,
+                    adjoint: #adjoint,
+                    tangent: #tangent,
+                    clear: #clear,
+                    second: #second,
+                };
+
+                #[doc(hidden)]
+                pub fn def() -> &'static ::diffkern::private::KernelDef {
+                    const { &Self::DEF }
+                }
+
+                #[doc(hidden)]
+                pub fn native<F: ::diffkern::Float>() -> ::diffkern::private::Native {
+                    ::diffkern::private::Native {
+                        scalar: <F as ::diffkern::Float>::SCALAR,
+                        primal: ::diffkern::private::dispatch::<__primal<F #(, #law_names)*>>,
+                        adjoint: #adjoint_native,
+                        tangent: #tangent_native,
+                        clear: #clear_native,
+                        second: #second_native,
+                    }
+                }
+
+                /// Whether the kernel and its adjoint run on packs of lanes.
+                #[doc(hidden)]
+                pub const LANES: [bool; 2] = [<__primal<f32 #(, #law_names)*> as ::diffkern::private::Body>::LANES, #adjoint_on_lanes];
+
+                #[doc(hidden)]
+                pub fn on_lanes<F: ::diffkern::Float, K: ::diffkern::private::Kind>() -> ::diffkern::private::Native {
+                    ::diffkern::private::Native {
+                        primal: K::run::<__primal<F #(, #law_names)*>>,
+                        adjoint: #adjoint_lanes,
+                        ..Self::native::<F>()
+                    }
+                }
+
+                #checks
+            }
+        };
+    }
+}
+
+/// A generated form of a kernel, or one written by hand.
+struct KernelForm {
+    body: TokenStream,
+    program: TokenStream,
+    native: TokenStream,
+    /// As `native`, on a kind of packs.
+    lanes: TokenStream,
+    /// Whether it runs on packs.
+    on_lanes: TokenStream,
+}
+
+/// Whether a form also gets a body for packs of lanes.
+#[derive(Clone, Copy, PartialEq)]
+enum OnLanes {
+    Yes,
+    No,
+}
+
+fn kernel_form(func: &Func, name: &str, on_lanes: OnLanes, by_hand: Option<&syn::Path>, sig: &Signature) -> KernelForm {
+    if let Some(path) = by_hand {
+        return KernelForm {
+            body: quote!(),
+            program: quote_spanned!(path.span()=> #path::DEF.primal),
+            native: quote_spanned!(path.span()=> #path::native::<F>().primal),
+            lanes: quote_spanned!(path.span()=> #path::on_lanes::<F, K>().primal),
+            on_lanes: quote_spanned!(path.span()=> #path::LANES[0]),
+        };
+    }
+    let name = format_ident!("{name}");
+    let laws: Vec<_> = sig.law_params.iter().map(|law| &law.ident).collect();
+    KernelForm {
+        body: native::kernel(func, &name, &sig.law_params, on_lanes == OnLanes::Yes),
+        program: program(func),
+        native: quote!(::diffkern::private::dispatch::<#name<F #(, #laws)*>>),
+        lanes: quote!(K::run::<#name<F #(, #laws)*>>),
+        on_lanes: quote!(<#name<f32 #(, #laws)*> as ::diffkern::private::Body>::LANES),
+    }
+}
+
+/// The tangent of the adjoint. That of an adjoint written by hand is a tangent as any other: it leaves the bars alone.
+fn second_form(func: &Func, by_hand: Option<&syn::Path>, sig: &Signature) -> KernelForm {
+    match by_hand {
+        None => kernel_form(func, "__second", OnLanes::No, None, sig),
+        Some(path) => KernelForm {
+            body: quote!(),
+            program: quote_spanned!(path.span()=> #path::DEF.tangent),
+            native: quote_spanned!(path.span()=> #path::native::<F>().tangent),
+            lanes: quote!(),
+            on_lanes: quote!(),
+        },
+    }
+}
+
+/// What stands in place of an item with mistakes, so that its uses are no mistakes as well.
+pub fn fallback(item: &ItemFn, sig: Option<&Signature>, is_kernel: bool) -> TokenStream {
+    let Some(sig) = sig else { return quote!() };
+    let (name, vis) = (&item.sig.ident, &item.vis);
+    let (generics, _) = host_real(sig);
+    if !is_kernel {
+        return quote!();
+    }
+    let (names, types, _) = launch_params(item, sig);
+    let domain = unseen("domain");
+    let types: Vec<_> = types.into_iter().map(|ty| on_host(sig, ty)).collect();
+    quote! {
+        #[allow(unused_variables, missing_docs)]
+        #vis fn #name #generics(
+            #domain: impl ::core::convert::Into<::diffkern::Domain>,
+            #(#names: #types),*
+        ) -> ::diffkern::Result<()> {
+            ::core::unreachable!()
+        }
+    }
+}
