@@ -41,13 +41,12 @@ pub fn kernel(func: &Func, name: &Ident, laws: &[TypeParam], lanes: bool) -> Tok
         }
     });
     let lanes = lanes.then(|| super::lanes::kernel(func));
+    // The lanes come last: what they repeat of a mistake in a call is reported after the message on its token.
     quote! {
         struct #name<F #(, #law_names)*>(::core::marker::PhantomData<(F, #(#law_names,)*)>);
 
         impl<F: ::diffkern::Float #(, #laws)*> ::diffkern::private::Body for #name<F #(, #law_names)*> {
             type Real = F;
-
-            #lanes
 
             #[inline(always)]
             fn run(c: &::diffkern::private::Chunk<'_>) {
@@ -58,6 +57,8 @@ pub fn kernel(func: &Func, name: &Ident, laws: &[TypeParam], lanes: bool) -> Tok
                     #body
                 }
             }
+
+            #lanes
         }
     }
 }
