@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Place, Result};
 use crate::job::{IdentifyOptions, Values};
+use crate::optim::Optimizer;
 use crate::scene::{Name, Scene, read_text};
 use crate::video::Depth;
 use ron::error::SpannedError;
@@ -47,6 +48,9 @@ pub struct Identify {
     /// Most iterations of the optimiser; its own stopping rule if not given.
     #[serde(default)]
     pub max_iterations: Option<usize>,
+    /// `auto`, `lm`, `newton-cg` or `adam`.
+    #[serde(default)]
+    pub optimizer: Optimizer,
     /// Whether to compare the gradient in use with finite differences first.
     #[serde(default)]
     pub check_gradient: bool,
@@ -149,6 +153,7 @@ impl Identify {
             device: default_device(),
             seed: 0,
             max_iterations: None,
+            optimizer: Optimizer::Auto,
             check_gradient: false,
         }
     }
@@ -189,6 +194,7 @@ impl Identify {
             device: self.device.clone(),
             seed: self.seed,
             max_iterations: self.max_iterations,
+            optimizer: self.optimizer.resolve()?,
         })
     }
 }

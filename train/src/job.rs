@@ -1,6 +1,7 @@
 //! What goes into an identification and what comes out of it.
 
 use crate::error::Result;
+use crate::optim::Optimizer;
 use crate::scene::Name;
 use crate::video::Frame;
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,41 @@ pub struct IdentifyOptions {
     pub seed: u64,
     /// Most iterations of the optimiser, over all stages.
     pub max_iterations: Option<usize>,
+    /// Which rule chooses the steps; not [`Optimizer::Auto`], which a job has resolved.
+    pub optimizer: Optimizer,
+}
+
+/// What a search ran, in walks over all steps of the simulator, the renderer included.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Runs {
+    /// Runs of the program.
+    pub forward: usize,
+    /// Tangents that were carried beside them, each for one direction.
+    pub tangents: usize,
+    /// Walks back: one for each gradient.
+    pub reverse: usize,
+    /// Products with a Hessian, each a walk with tangents, and one back with an adjoint and its tangent.
+    pub products: usize,
+}
+
+impl Runs {
+    /// Walks in all, each of about the cost of a run or two: a product counts for three.
+    pub fn walks(&self) -> usize {
+        self.forward + self.tangents + self.reverse + 3 * self.products
+    }
+}
+
+impl std::ops::Add for Runs {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            forward: self.forward + other.forward,
+            tangents: self.tangents + other.tangents,
+            reverse: self.reverse + other.reverse,
+            products: self.products + other.products,
+        }
+    }
 }
 
 /// Something to tell while a job runs: after every evaluation that took visible time.
@@ -129,6 +165,8 @@ pub struct Outcome {
     pub loss: f64,
     /// Iterations done.
     pub iterations: usize,
+    /// What was run for them on the coarse grid and on the final one, the pictures of the answer not counted.
+    pub runs: [Runs; 2],
     /// Mean intersection over union of the silhouettes with the video's, in 0..1.
     pub iou: f64,
     /// Why it ended.

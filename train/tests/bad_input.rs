@@ -113,6 +113,7 @@ fn wrong_arguments_are_refused() {
         (&["identify", "video", "--start", "mu=soft"], &["--start", "soft", "number"]),
         (&["identify", "video", "--start", "mu=NaN"], &["start", "NaN", "1500 to 25000"]),
         (&["identify", "video", "--max-iterations", "0"], &["max_iterations", "at least 1"]),
+        (&["identify", "video", "--optimizer", "bfgs"], &["--optimizer", "bfgs", "newton-cg"]),
         (&["identify", "video", "--device", "abacus"], &["device", "abacus"]),
         (&["identify", "video", "--frobnicate"], &["--frobnicate"]),
         (&["identify"], &["FOLDER"]),

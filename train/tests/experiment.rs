@@ -53,3 +53,24 @@ fn unknowns_come_from_the_scene_unless_they_are_fixed() {
     assert_eq!(options.unknowns, [Name::Mu]);
     assert_eq!(options.fixed, [(Name::Lambda, 2e4)].into());
 }
+
+#[test]
+fn an_optimizer_is_chosen_by_name_and_auto_is_least_squares() {
+    use train::optim::Optimizer;
+
+    let scene = Scene::read(&sample()).unwrap();
+    let Experiment::Identify(job) =
+        Experiment::parse(Path::new("x.ron"), "Identify(folder: \"v\", optimizer: \"adam\")").unwrap()
+    else {
+        panic!("expected an identification");
+    };
+    assert_eq!(job.options(&scene).unwrap().optimizer, Optimizer::Adam);
+    let mut job = Identify::new(sample());
+    assert_eq!(job.options(&scene).unwrap().optimizer, Optimizer::Lm);
+    job.optimizer = Optimizer::NewtonCg;
+    let chosen = job.options(&scene);
+    match cfg!(feature = "second-order") {
+        true => assert_eq!(chosen.unwrap().optimizer, Optimizer::NewtonCg),
+        false => assert!(chosen.unwrap_err().to_string().contains("--features second-order")),
+    }
+}

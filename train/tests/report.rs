@@ -31,6 +31,7 @@ fn outcome(video: &Video) -> Outcome {
         loss_initial: 0.1,
         loss: 1e-6,
         iterations: 9,
+        runs: Default::default(),
         iou: 0.96,
         ending: Ending::Converged,
         history: (0..10).map(record).collect(),

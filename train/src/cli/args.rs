@@ -4,6 +4,7 @@ use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use train::experiment::{Experiment, Identify, Simulate, default_device};
 use train::job::Values;
+use train::optim::Optimizer;
 use train::scene::Name;
 use train::video::Depth;
 
@@ -47,6 +48,7 @@ Identify(
     device: \"cpu\",              // optional: cpu (default), wgpu, cuda or best
     seed: 0,                    // optional: seed of everything random
     max_iterations: 40,         // optional: the method's own stopping rule
+    optimizer: \"auto\",          // optional: auto (lm), lm, newton-cg or adam
     check_gradient: false,      // optional: compare the gradient with finite differences first
 )
 
@@ -89,6 +91,10 @@ pub(super) struct IdentifyArgs {
     /// Most iterations of the optimiser [default: its own stopping rule].
     #[arg(long, value_name = "N")]
     pub(super) max_iterations: Option<usize>,
+    /// How steps are chosen: auto (lm, which needs the fewest runs of the simulator), lm, newton-cg (with the feature
+    /// second-order) or adam.
+    #[arg(long, value_name = "RULE", default_value_t, conflicts_with = "resume")]
+    optimizer: Optimizer,
     /// Compare the gradient in use with finite differences first.
     #[arg(long)]
     pub(super) check_gradient: bool,
@@ -136,6 +142,7 @@ impl IdentifyArgs {
             device: self.device.clone(),
             seed: self.seed,
             max_iterations: self.max_iterations,
+            optimizer: self.optimizer,
             check_gradient: self.check_gradient,
         }
     }

@@ -26,6 +26,8 @@ pub(super) fn finished(done: &Finished, folder: &Path) {
         "silhouette IoU {:.4}, {} iterations, {:.1} s, grid {:.3e} m, step {:.3e} s, {} particles",
         outcome.iou, outcome.iterations, done.seconds, d.dx, d.dt, d.particles
     ));
+    let [coarse, fine] = outcome.runs.map(|runs| runs.walks());
+    print(&format!("simulator: {coarse} walks over all steps on the coarse grid, {fine} on the final one"));
     if let Some(text) = ending(outcome.ending, folder) {
         print(&text);
     }

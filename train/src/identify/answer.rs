@@ -26,6 +26,7 @@ pub(super) fn outcome<F: Float>(
     mut ending: Ending,
     reporter: &mut Reporter<'_>,
 ) -> Result<Outcome> {
+    state.runs = search.runs();
     let (mut loss, mut iou) = (state.loss().unwrap_or(state.loss_initial), state.iou);
     let mut frames = Vec::new();
     if ending != Ending::Interrupted {
@@ -50,6 +51,7 @@ pub(super) fn outcome<F: Float>(
         loss_initial: state.loss_initial,
         loss,
         iterations: state.iteration,
+        runs: state.runs,
         iou,
         ending,
         history: state.history,
@@ -63,6 +65,8 @@ pub(super) fn outcome<F: Float>(
 fn parameters<F: Float>(search: &Search<'_, F>, state: &mut State, options: &IdentifyOptions) -> Vec<Parameter> {
     let values = search.coordinates.values(&state.at);
     let normal = if state.stage == Stage::Coarse { None } else { state.normals.last() };
+    // A rule that follows gradients has them once it is done.
+    let normal = normal.filter(|normal| normal.parameters() > 0);
     let free = search.coordinates.free(&state.at);
     let covariance = normal.map(|normal| normal.first(free).covariance());
     let mut parameters = Vec::with_capacity(options.unknowns.len());

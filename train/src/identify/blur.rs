@@ -17,6 +17,16 @@ impl Blur {
         Self { kernel: raw.iter().map(|k| k / sum).collect(), width }
     }
 
+    /// Weights from one end of the reach to the other.
+    pub(super) fn weights(&self) -> &[f64] {
+        &self.kernel
+    }
+
+    /// Columns of the images.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
     /// The blurred image; what lies outside is taken for a continuation of the border.
     pub(super) fn apply(&self, image: &[f64]) -> Vec<f64> {
         if self.kernel.len() == 1 {

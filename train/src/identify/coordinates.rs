@@ -61,6 +61,19 @@ impl Coordinates {
         Ok(Self { elastic: Elastic::new(scene, options)?, room })
     }
 
+    /// Viscosity at 1 of the last coordinate \[Pa s\].
+    pub(super) fn room(&self) -> f64 {
+        self.room
+    }
+
+    /// Where one elastic parameter is searched for alone: its index, and the value of the other \[Pa\].
+    pub(super) fn known(&self) -> Option<(usize, f64)> {
+        match self.elastic {
+            Elastic::Both(_) => None,
+            Elastic::One(which, _, other) => Some((which, other)),
+        }
+    }
+
     /// Whether Poisson's ratio is one of them, the second.
     pub(super) fn has_poisson(&self) -> bool {
         self.elastic.len() == 2

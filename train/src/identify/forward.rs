@@ -3,7 +3,7 @@
 use super::coordinates::Material;
 use super::failure::{Failure, Outcome};
 use crate::error::Result;
-use crate::job::{Discretisation, Flow, Values};
+use crate::job::{Discretisation, Flow, Runs, Values};
 use crate::scene::{Law, Name, Scene};
 use crate::video::Frame;
 use diffkern::prelude::*;
@@ -12,6 +12,7 @@ use diffkern_render::{Camera, Light, Lighting, Mesh, Pose, Renderer};
 use diffkern_sim::mpm::{Contact, HalfSpace, Solver, State};
 use diffkern_sim::scene::{BlockScene, BlockSpec};
 use diffkern_sim::{mesh::Surface, mpm};
+use std::cell::Cell;
 
 /// Cells that the fastest wave may cross in a step, without and with a floor.
 const CFL: [f64; 2] = [0.4, 0.2];
@@ -49,6 +50,8 @@ pub(super) struct Program<F: Float> {
     frames: usize,
     /// Viscosity that the scene knows of \[Pa s\].
     viscosity: f64,
+    /// What was run so far.
+    runs: Cell<Runs>,
 }
 
 impl<F: Float> Program<F> {
@@ -67,6 +70,7 @@ impl<F: Float> Program<F> {
             lighting: light(scene).lighting(device)?,
             frames: scene.num_frames,
             viscosity: scene.material.viscosity,
+            runs: Cell::default(),
             block,
         })
     }
@@ -77,6 +81,29 @@ impl<F: Float> Program<F> {
         Discretisation { dx: model.grid().dx(), dt: model.dt(), particles: self.start.len() }
     }
 
+    /// What was run so far, and before if the job was resumed.
+    pub(super) fn runs(&self) -> Runs {
+        self.runs.get()
+    }
+
+    /// Counts on from `runs`.
+    pub(super) fn count_from(&self, runs: Runs) {
+        self.runs.set(runs);
+    }
+
+    pub(super) fn count(&self, more: Runs) {
+        self.runs.set(self.runs.get() + more);
+    }
+
+    /// Viscosity that the scene knows of \[Pa s\].
+    pub(super) fn viscosity(&self) -> f64 {
+        self.viscosity
+    }
+
+    pub(super) fn upload(&self, numbers: &[f64]) -> diffkern::Result<Array<F>> {
+        self.device.array(&numbers.iter().map(|&x| F::from_f64(x)).collect::<Vec<_>>())
+    }
+
     /// Steps of the simulator from the first frame to the last.
     pub(super) fn steps(&self) -> usize {
         self.block.steps_per_frame * (self.frames - 1)
@@ -84,6 +111,7 @@ impl<F: Float> Program<F> {
 
     /// Silhouettes of the first `frames` frames of this material.
     pub(super) fn coverage(&self, values: Material, frames: usize, tick: &mut Tick<'_>) -> Outcome<Coverage> {
+        self.count(Runs { forward: 1, ..Runs::default() });
         let arrays = self.inputs(values)?;
         self.silhouettes(&arrays, frames, tick)?.iter().map(|c| Ok(host(c)?)).collect()
     }
@@ -96,6 +124,7 @@ impl<F: Float> Program<F> {
         frames: usize,
         tick: &mut Tick<'_>,
     ) -> Outcome<Linear> {
+        self.count(Runs { forward: 1, tangents: directions.len(), ..Runs::default() });
         let inputs = self.inputs(values)?;
         let seeds = directions.iter().map(|d| self.three(*d)).collect::<diffkern::Result<Vec<_>>>()?;
         let pairs: Vec<[_; 3]> = seeds.iter().map(|s| [0, 1, 2].map(|k| (inputs[k].any(), s[k].any()))).collect();
@@ -134,8 +163,7 @@ impl<F: Float> Program<F> {
     }
 
     fn three(&self, [a, b, c]: [f64; 3]) -> diffkern::Result<[Array<F>; 3]> {
-        let one = |x: f64| self.device.array(&[F::from_f64(x)]);
-        Ok([one(a)?, one(b)?, one(c)?])
+        Ok([self.upload(&[a])?, self.upload(&[b])?, self.upload(&[c])?])
     }
 
     /// One image per frame, by launches only: recorded by a tape, carried along by forward mode.
@@ -181,7 +209,7 @@ impl<F: Float> Program<F> {
     }
 }
 
-fn host<F: Float>(array: &Array<F>) -> diffkern::Result<Vec<f64>> {
+pub(super) fn host<F: Float>(array: &Array<F>) -> diffkern::Result<Vec<f64>> {
     Ok(array.to_vec()?.into_iter().map(Float::to_f64).collect())
 }
 

@@ -16,7 +16,27 @@ pub(super) struct Look {
 
 /// The silhouettes of the video's first frames, as each level looks at them.
 pub(super) struct Misfit {
-    levels: Vec<(Blur, Coverage)>,
+    levels: Vec<Level>,
+}
+
+/// One of them: its blur, and the frames that it looks at, blurred.
+pub(super) struct Level(Blur, Coverage);
+
+impl Level {
+    /// Weights of the blur along an axis.
+    pub(super) fn weights(&self) -> &[f64] {
+        self.0.weights()
+    }
+
+    /// Columns of the frames.
+    pub(super) fn width(&self) -> usize {
+        self.0.width()
+    }
+
+    /// What the pictures should be once blurred.
+    pub(super) fn targets(&self) -> &Coverage {
+        &self.1
+    }
 }
 
 impl Misfit {
@@ -27,7 +47,7 @@ impl Misfit {
             let blur = Blur::new(look.blur, video.width);
             let seen = (look.frames * frames as f64).ceil() as usize;
             let targets = (0..seen.min(frames)).map(|k| blur.apply(&real(k))).collect();
-            (blur, targets)
+            Level(blur, targets)
         };
         Self { levels: looks.iter().map(level).collect() }
     }
@@ -39,7 +59,7 @@ impl Misfit {
 
     /// Sum of squared differences at `level`.
     pub(super) fn cost(&self, level: usize, images: &Coverage) -> f64 {
-        let (blur, targets) = &self.levels[level];
+        let Level(blur, targets) = &self.levels[level];
         let square = |(image, target): (&Vec<f64>, &Vec<f64>)| -> f64 {
             blur.apply(image).iter().zip(target).map(|(a, b)| (a - b) * (a - b)).sum()
         };
@@ -52,13 +72,29 @@ impl Misfit {
         self.cost(level, images) / pixels.max(1) as f64
     }
 
+    /// What a level looks at.
+    pub(super) fn level(&self, level: usize) -> &Level {
+        &self.levels[level]
+    }
+
+    /// The costs at every level, without derivatives.
+    pub(super) fn costs(&self, images: &Coverage) -> Vec<Normal> {
+        let one = |level: usize| Normal {
+            cost: self.cost(level, images),
+            residuals: images.iter().take(self.frames(level)).map(Vec::len).sum(),
+            blocks: self.frames(level),
+            ..Normal::new(0)
+        };
+        (0..self.levels.len()).map(one).collect()
+    }
+
     /// Normal equations at every level.
     pub(super) fn normals(&self, linear: &Linear) -> Vec<Normal> {
         self.levels.iter().map(|level| normal(level, linear)).collect()
     }
 }
 
-fn normal((blur, targets): &(Blur, Coverage), linear: &Linear) -> Normal {
+fn normal(Level(blur, targets): &Level, linear: &Linear) -> Normal {
     let mut normal = Normal::new(linear.derivatives.len());
     for (k, (image, target)) in linear.coverage.iter().zip(targets).enumerate() {
         let residual: Vec<f64> = blur.apply(image).iter().zip(target).map(|(a, b)| a - b).collect();

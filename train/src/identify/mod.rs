@@ -12,9 +12,13 @@ mod blur;
 mod coordinates;
 mod misfit;
 
+mod taped;
+
 mod reporter;
 mod search;
 mod state;
+
+mod descent;
 
 mod answer;
 
@@ -70,7 +74,10 @@ fn identify_as<F: Float>(
     let search = Search::new(scene, video, options, Coordinates::new(scene, options, room)?, programs)?;
     let mut reporter = Reporter::new(observer);
     let begun = match resume {
-        Some(state) => Ok(state),
+        Some(state) => {
+            search.count_from(state.runs);
+            Ok(state)
+        }
         None => search.begin(options, &mut reporter),
     };
     let mut state = match begun {

@@ -15,9 +15,10 @@ use super::forward::{Coverage, Linear, Program};
 use super::misfit::{Look, Misfit};
 use super::reporter::Reporter;
 use super::state::{Stage, State};
+use super::taped::Taped;
 use crate::error::Error;
-use crate::job::{Ending, Flow, IdentifyOptions, Record};
-use crate::optim::{Bounds, Prior, Step};
+use crate::job::{Ending, Flow, IdentifyOptions, Record, Runs};
+use crate::optim::{Bounds, Normal, Optimizer, Prior, Step};
 use crate::scene::{Name, Scene};
 use crate::video::Video;
 use diffkern::Float;
@@ -39,7 +40,7 @@ const COARSE_GAIN: f64 = 0.05;
 const LEAST_GAIN: f64 = 1e-3;
 /// Most accepted steps of the coarse stage, and refused ones in a row of any.
 const COARSE_STEPS: usize = 6;
-const REFUSALS: usize = 4;
+pub(super) const REFUSALS: usize = 4;
 /// A coarse grid cannot tell Poisson's ratio well: there it is pulled towards common values, by this part of the misfit
 /// that the grid leaves.
 const PULL: f64 = 0.3;
@@ -60,6 +61,7 @@ pub(super) struct Search<'a, F: Float> {
     /// Frames in use.
     pub(super) frames: usize,
     most: usize,
+    pub(super) optimizer: Optimizer,
 }
 
 impl<'a, F: Float> Search<'a, F> {
@@ -81,7 +83,19 @@ impl<'a, F: Float> Search<'a, F> {
             fine_misfit: Misfit::new(video, frames, &FINE),
             frames,
             most: options.max_iterations.unwrap_or(usize::MAX),
+            optimizer: options.optimizer,
         })
+    }
+
+    /// What was run so far, on the coarse grid and on the final one.
+    pub(super) fn runs(&self) -> [Runs; 2] {
+        [self.coarse.runs(), self.fine.runs()]
+    }
+
+    /// Counts on from what a run that is resumed had run.
+    pub(super) fn count_from(&self, [coarse, fine]: [Runs; 2]) {
+        self.coarse.count_from(coarse);
+        self.fine.count_from(fine);
     }
 
     /// Looks at the start and at points all over the ranges; begins at the best.
@@ -119,14 +133,18 @@ impl<'a, F: Float> Search<'a, F> {
 
     /// Until the stopping rule, the limit of iterations, or the observer ends it.
     pub(super) fn run(&self, state: &mut State, reporter: &mut Reporter<'_>) -> Outcome<Ending> {
+        let mut tape = None;
         while state.stage != Stage::Finished {
             if state.normals.is_empty() {
-                self.enter(state, reporter)?;
+                self.enter(state, &mut tape, reporter)?;
             }
             if state.iteration >= self.most {
                 return Ok(Ending::MaxIterations);
             }
-            self.iterate(state, reporter)?;
+            match self.optimizer {
+                Optimizer::NewtonCg | Optimizer::Adam => self.descend(state, &mut tape, reporter)?,
+                Optimizer::Auto | Optimizer::Lm => self.iterate(state, reporter)?,
+            }
         }
         Ok(Ending::Converged)
     }
@@ -153,14 +171,13 @@ impl<'a, F: Float> Search<'a, F> {
     }
 
     /// The first evaluation of a stage; a material that is too soft for it is made stiffer.
-    fn enter(&self, state: &mut State, reporter: &mut Reporter<'_>) -> Outcome<()> {
+    fn enter(&self, state: &mut State, tape: &mut Option<Taped<F>>, reporter: &mut Reporter<'_>) -> Outcome<()> {
         if state.stage == Stage::Fine {
             self.look_around(state, reporter)?;
         }
         for _ in 0..STIFFENINGS {
-            if let Some(linear) = simulable(self.linearise(state.stage, &state.at, reporter))? {
-                state.normals = self.misfit(state.stage).normals(&linear);
-                state.iou = self.iou(&linear.coverage);
+            if let Some((normals, iou)) = simulable(self.first_look(state, tape, reporter))? {
+                (state.normals, state.iou) = (normals, iou);
                 if state.stage == Stage::Coarse {
                     state.pull = PULL * state.normals[0].cost;
                 }
@@ -173,6 +190,28 @@ impl<'a, F: Float> Search<'a, F> {
         let values = self.coordinates.values(&state.at);
         let problem = format!("no stable simulation near mu = {} Pa, lambda = {} Pa", values[0], values[1]);
         Err(Error::Compute(problem).into())
+    }
+
+    /// The misfits where a stage begins, with the derivatives that its rule needs.
+    fn first_look(
+        &self,
+        state: &State,
+        tape: &mut Option<Taped<F>>,
+        reporter: &mut Reporter<'_>,
+    ) -> Outcome<(Vec<Normal>, f64)> {
+        let misfit = self.misfit(state.stage);
+        Ok(match self.optimizer {
+            Optimizer::NewtonCg | Optimizer::Adam => {
+                let taped = self.record_tape(state, &state.at, reporter)?;
+                let (costs, iou) = (misfit.costs(&taped.coverage), self.iou(&taped.coverage));
+                *tape = Some(taped);
+                (costs, iou)
+            }
+            Optimizer::Auto | Optimizer::Lm => {
+                let linear = self.linearise(state.stage, &state.at, reporter)?;
+                (misfit.normals(&linear), self.iou(&linear.coverage))
+            }
+        })
     }
 
     /// One step, accepted or refused, or a change of level or stage.
@@ -202,30 +241,40 @@ impl<'a, F: Float> Search<'a, F> {
         state.pull = state.pull.min(PULL * state.normals[0].cost);
         state.lm.accept();
         self.record(state);
-        let coarse_steps = state.history.iter().filter(|r| r.stage == Stage::Coarse.name()).count();
-        let coarse = state.stage == Stage::Coarse;
-        let enough = coarse && coarse_steps > COARSE_STEPS;
-        let settled = before - after < before * if coarse { COARSE_GAIN } else { LEAST_GAIN };
         // Before the checkpoint: one that went on from here could not tell that the stage is over.
-        if enough || (settled && (last || coarse)) {
-            self.advance(state, enough || last, reporter)?;
+        if let Some(last) = self.settled(state, before - after, before) {
+            self.advance(state, last, reporter)?;
         }
         self.tell(state, reporter)
     }
 
-    fn advance(&self, state: &mut State, last: bool, reporter: &mut Reporter<'_>) -> Outcome<()> {
+    /// Whether an accepted step ended its level (false) or its stage (true).
+    pub(super) fn settled(&self, state: &State, gain: f64, before: f64) -> Option<bool> {
+        let last = state.level + 1 == state.normals.len();
+        let coarse_steps = state.history.iter().filter(|r| r.stage == Stage::Coarse.name()).count();
+        let coarse = state.stage == Stage::Coarse;
+        let enough = coarse && self.optimizer != Optimizer::Adam && coarse_steps > COARSE_STEPS;
+        let settled = gain < before * if coarse { COARSE_GAIN } else { LEAST_GAIN };
+        (enough || (settled && (last || coarse))).then_some(enough || last)
+    }
+
+    pub(super) fn advance(&self, state: &mut State, last: bool, reporter: &mut Reporter<'_>) -> Outcome<()> {
         match (last, state.stage) {
             (false, _) => {
                 state.level += 1;
                 state.lm = Default::default();
+                state.descent = None;
                 return Ok(());
             }
             (true, Stage::Coarse) => state.enter(Stage::Fine),
             (true, Stage::Fine | Stage::Finished) => {
-                self.polish(state);
+                if self.optimizer == Optimizer::Lm {
+                    self.polish(state);
+                }
                 state.enter(Stage::Finished);
             }
         }
+        state.runs = self.runs();
         reporter.save(state)?;
         Ok(())
     }
@@ -241,12 +290,13 @@ impl<'a, F: Float> Search<'a, F> {
     }
 
     /// Where a step ends, inside the ranges.
-    fn after(&self, at: &[f64], step: &Step) -> Vec<f64> {
+    pub(super) fn after(&self, at: &[f64], step: &Step) -> Vec<f64> {
         let moved: Vec<f64> = at.iter().zip(&step.change).map(|(x, c)| x + c).collect();
         self.coordinates.inside(&moved)
     }
 
-    fn record(&self, state: &mut State) {
+    pub(super) fn record(&self, state: &mut State) {
+        state.runs = self.runs();
         state.history.push(Record {
             iteration: state.iteration,
             stage: state.stage.name().into(),
@@ -256,34 +306,37 @@ impl<'a, F: Float> Search<'a, F> {
         state.iteration += 1;
     }
 
-    fn tell(&self, state: &State, reporter: &mut Reporter<'_>) -> Outcome<()> {
+    pub(super) fn tell(&self, state: &State, reporter: &mut Reporter<'_>) -> Outcome<()> {
         let flow = reporter.iteration(state)?;
         if flow == Flow::Stop { Err(Failure::Stopped) } else { Ok(()) }
     }
 
-    fn linearise(&self, stage: Stage, at: &[f64], reporter: &mut Reporter<'_>) -> Outcome<Linear> {
+    pub(super) fn linearise(&self, stage: Stage, at: &[f64], reporter: &mut Reporter<'_>) -> Outcome<Linear> {
         let values = self.coordinates.values(at);
         reporter.evaluating(stage, self.coordinates.named(values));
-        let program = if stage == Stage::Coarse { &self.coarse } else { &self.fine };
         let directions = self.coordinates.tangents(values);
-        program.linearise(values, &directions, self.frames, &mut ticking(reporter, self.frames))
+        self.program(stage).linearise(values, &directions, self.frames, &mut ticking(reporter, self.frames))
     }
 
-    fn misfit(&self, stage: Stage) -> &Misfit {
+    pub(super) fn program(&self, stage: Stage) -> &Program<F> {
+        if stage == Stage::Coarse { &self.coarse } else { &self.fine }
+    }
+
+    pub(super) fn misfit(&self, stage: Stage) -> &Misfit {
         if stage == Stage::Coarse { &self.coarse_misfit } else { &self.fine_misfit }
     }
 
     /// The coarse grid damps too much itself to tell more viscosity.
-    fn bounds(&self, stage: Stage) -> Bounds {
+    pub(super) fn bounds(&self, stage: Stage) -> Bounds {
         self.coordinates.bounds(stage != Stage::Coarse)
     }
 
-    fn prior(&self, state: &State) -> Option<Prior> {
+    pub(super) fn prior(&self, state: &State) -> Option<Prior> {
         (self.coordinates.has_poisson() && state.stage == Stage::Coarse)
             .then_some(Prior { weight: state.pull, ..POISSON })
     }
 
-    fn small(&self, state: &State, step: &Step, last: bool) -> bool {
+    pub(super) fn small(&self, state: &State, step: &Step, last: bool) -> bool {
         let limits = match (last, state.stage) {
             (false, _) => NARROW,
             (true, Stage::Coarse) => COARSE_ENOUGH,
@@ -317,7 +370,7 @@ impl<'a, F: Float> Search<'a, F> {
         self.fine_misfit.mean(FINE.len() - 1, &empty)
     }
 
-    fn iou(&self, images: &Coverage) -> f64 {
+    pub(super) fn iou(&self, images: &Coverage) -> f64 {
         let one = |(image, frame): (&Vec<f64>, &crate::video::Frame)| {
             let target: Vec<f64> = frame.silhouette.iter().map(|&v| f64::from(v)).collect();
             image::iou(image, &target)

@@ -1,6 +1,7 @@
 //! All that a stopped identification needs to go on to the same bits.
 
-use crate::job::{Record, Values};
+use super::descent::Descent;
+use crate::job::{Record, Runs, Values};
 use crate::optim::{Lm, Normal};
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +35,12 @@ pub struct State {
     /// Width of blur, counted from the widest of the stage.
     pub(super) level: usize,
     pub(super) lm: Lm,
+    /// Of a rule that follows gradients, at this level; none before its first step.
+    #[serde(default)]
+    pub(super) descent: Option<Descent>,
+    /// What was run so far, on the coarse grid and on the final one.
+    #[serde(default)]
+    pub(super) runs: [Runs; 2],
     /// At `at`, one per width of blur; none before the first evaluation of a stage.
     pub(super) normals: Vec<Normal>,
     /// Weight of the pull on Poisson's ratio.
@@ -56,6 +63,8 @@ impl State {
             at,
             level: 0,
             lm: Lm::default(),
+            descent: None,
+            runs: [Runs::default(); 2],
             normals: Vec::new(),
             pull: 0.0,
             iteration: 0,
@@ -72,6 +81,7 @@ impl State {
         self.stage = stage;
         if stage != Stage::Finished {
             (self.level, self.lm, self.normals, self.pull) = (0, Lm::default(), Vec::new(), 0.0);
+            self.descent = None;
         }
     }
 

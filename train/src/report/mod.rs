@@ -9,7 +9,7 @@ pub use comparison::animation;
 
 use crate::error::Result;
 use crate::files;
-use crate::job::{Discretisation, Ending, Outcome, Values};
+use crate::job::{Discretisation, Ending, Outcome, Runs, Values};
 use crate::run::RunDir;
 use crate::scene::{Name, Scene};
 use crate::video::{Depth, Video, png_bytes};
@@ -27,6 +27,8 @@ pub struct Summary {
     pub loss: f64,
     /// Iterations of the optimiser.
     pub iterations: usize,
+    /// What was run for them on the coarse grid and on the final one.
+    pub runs: [Runs; 2],
     /// Time spent, without pauses \[s\].
     pub seconds: f64,
     /// 95 % intervals, null where none was computed.
@@ -59,6 +61,7 @@ impl Summary {
             parameters: each().map(|p| (p.name, p.found)).collect(),
             loss: outcome.loss,
             iterations: outcome.iterations,
+            runs: outcome.runs,
             seconds,
             intervals: each().map(|p| (p.name, p.interval)).collect(),
             determined: each().map(|p| (p.name, p.determined)).collect(),

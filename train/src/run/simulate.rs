@@ -7,6 +7,7 @@ use crate::experiment::Simulate;
 use crate::files;
 use crate::identify;
 use crate::job::{Flow, GradientCheck, IdentifyOptions, Values};
+use crate::optim::Optimizer;
 use crate::report;
 use crate::scene::Scene;
 use crate::video::{Depth, Video};
@@ -59,7 +60,8 @@ impl Simulation {
         let unknowns: Vec<_> = self.scene.unknowns.iter().map(|range| range.name).collect();
         let (start, fixed) = self.values.iter().map(|(n, v)| (*n, *v)).partition(|(name, _)| unknowns.contains(name));
         let device = self.device.clone();
-        let options = IdentifyOptions { unknowns, fixed, start, device, seed: 0, max_iterations: None };
+        let options =
+            IdentifyOptions { unknowns, fixed, start, device, seed: 0, max_iterations: None, optimizer: Optimizer::Lm };
         identify::check_gradient(&self.scene, &video, &options)
     }
 

@@ -1,0 +1,235 @@
+//! The misfit of one level on a tape, as a function of the search's coordinates: its gradient and products with its Hessian.
+
+use super::coordinates::Coordinates;
+use super::failure::Outcome;
+use super::forward::{Coverage, Program, Tick, host};
+use super::misfit::Level;
+use crate::job::Runs;
+use diffkern::prelude::*;
+use diffkern::{AnyArray, Direction};
+use std::cell::OnceCell;
+
+/// Shear modulus, second Lamé parameter and viscosity from `[ln E, nu, viscosity / room]`.
+#[diff_kernel]
+fn of_both<F: Float>(
+    at: &Array<F>,
+    mu: &mut Array<F>,
+    lambda: &mut Array<F>,
+    viscosity: &mut Array<F>,
+    room: F,
+    known: F,
+) {
+    let young = at[0].exp();
+    let nu = at[1];
+    mu[0] = young / (2.0 * (1.0 + nu));
+    lambda[0] = young * nu / ((1.0 + nu) * (1.0 - 2.0 * nu));
+    viscosity[0] = known + room * at[2];
+}
+
+/// The one parameter that is searched for, and the viscosity, from `[its logarithm, viscosity / room]`.
+#[diff_kernel]
+fn of_one<F: Float>(at: &Array<F>, value: &mut Array<F>, viscosity: &mut Array<F>, room: F, known: F) {
+    value[0] = at[0].exp();
+    viscosity[0] = known + room * at[1];
+}
+
+/// A blur along one axis of an image: `length` pixels `stride` apart, in lines `apart` apart. What lies outside is a
+/// continuation of the border.
+#[diff_kernel]
+fn blur_along<F: Float>(
+    image: &Array<F>,
+    weights: &Array<F>,
+    out: &mut Array<F>,
+    length: usize,
+    stride: usize,
+    apart: usize,
+) {
+    let k = ABSOLUTE_POS_X;
+    let line = ABSOLUTE_POS_Y * apart;
+    let reach = weights.len() / 2;
+    let mut sum = F::new(0.0);
+    for j in 0..weights.len() {
+        let from = if k + j < reach { 0usize } else { (k + j - reach).min(length - 1) };
+        sum += weights[j] * image[line + from * stride];
+    }
+    out[line + k * stride] = sum;
+}
+
+/// The sum of squared differences, added up.
+#[diff_kernel]
+fn add_misfit<F: Float>(image: &Array<F>, target: &Array<F>, loss: &mut Array<F>) {
+    let apart = image[ABSOLUTE_POS] - target[ABSOLUTE_POS];
+    loss[0] += apart * apart;
+}
+
+/// A recorded run, with the misfit of one level at its end.
+pub(super) struct Taped<F: Float> {
+    tape: Tape,
+    at: Array<F>,
+    loss: Array<F>,
+    gradient: OnceCell<Vec<f64>>,
+    /// Per frame.
+    pub(super) coverage: Coverage,
+}
+
+impl<F: Float> Program<F> {
+    /// Runs the program on a tape, from the coordinates to the misfit of `level`. All `frames` are drawn.
+    pub(super) fn taped(
+        &self,
+        coordinates: &Coordinates,
+        at: &[f64],
+        level: &Level,
+        frames: usize,
+        tick: &mut Tick<'_>,
+    ) -> Outcome<Taped<F>> {
+        self.count(Runs { forward: 1, ..Runs::default() });
+        let at = self.upload(at)?.requires_grad();
+        let weights = self.upload(level.weights())?;
+        let targets = level.targets().iter().map(|t| self.upload(t)).collect::<diffkern::Result<Vec<_>>>()?;
+        let (tape, (loss, images)) = Tape::record_with(|| -> Outcome<_> {
+            let material = self.material_on_tape(coordinates, &at)?;
+            let images = self.silhouettes(&material, frames, tick)?;
+            let loss = self.upload(&[0.0])?;
+            for (image, target) in images.iter().zip(&targets) {
+                let seen = blurred(image, &weights, level.width())?;
+                add_misfit(image.len(), &seen, target, &loss)?;
+            }
+            Ok((loss, images))
+        })?;
+        let coverage = images.iter().map(host).collect::<diffkern::Result<_>>()?;
+        Ok(Taped { tape, at, loss, gradient: OnceCell::new(), coverage })
+    }
+
+    fn material_on_tape(&self, coordinates: &Coordinates, at: &Array<F>) -> diffkern::Result<[Array<F>; 3]> {
+        let (room, known) = (F::from_f64(coordinates.room()), F::from_f64(self.viscosity()));
+        let [a, b, viscosity] = [self.upload(&[0.0])?, self.upload(&[0.0])?, self.upload(&[0.0])?];
+        match coordinates.known() {
+            None => {
+                of_both(1, at, &a, &b, &viscosity, room, known)?;
+                Ok([a, b, viscosity])
+            }
+            Some((searched, other)) => {
+                of_one(1, at, &a, &viscosity, room, known)?;
+                let other = self.upload(&[other])?;
+                Ok(if searched == 0 { [a, other, viscosity] } else { [other, a, viscosity] })
+            }
+        }
+    }
+}
+
+/// The image as a level sees it.
+fn blurred<F: Float>(image: &Array<F>, weights: &Array<F>, width: usize) -> diffkern::Result<Array<F>> {
+    if weights.len() == 1 {
+        return Ok(image.clone());
+    }
+    let height = image.len() / width.max(1);
+    let (across, out) = (image.device().zeros(image.len())?, image.device().zeros(image.len())?);
+    blur_along((width, height), image, weights, &across, width, 1, width)?;
+    blur_along((height, width), &across, weights, &out, height, width, 1)?;
+    Ok(out)
+}
+
+impl<F: Float> Taped<F> {
+    /// The misfit by the coordinates.
+    pub(super) fn gradient(&self, program: &Program<F>) -> Outcome<&[f64]> {
+        if let Some(known) = self.gradient.get() {
+            return Ok(known);
+        }
+        program.count(Runs { reverse: 1, ..Runs::default() });
+        self.tape.backward(&self.loss)?;
+        let gradient = host(&self.at.grad()?)?;
+        Ok(self.gradient.get_or_init(|| gradient))
+    }
+
+    /// The misfit's Hessian times `direction`.
+    pub(super) fn product(&self, program: &Program<F>, direction: &[f64]) -> Outcome<Vec<f64>> {
+        program.count(Runs { products: 1, ..Runs::default() });
+        let by = program.upload(direction)?;
+        let pair: [(&AnyArray, &AnyArray); 1] = [(self.at.any(), by.any())];
+        let direction: Direction<'_> = &pair;
+        Ok(host(&self.tape.hvp(&self.loss, &[direction])?.get(0, &self.at)?)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::coordinates::Coordinates;
+    use super::super::forward::viscous_room;
+    use super::super::misfit::{Look, Misfit};
+    use super::*;
+    use crate::experiment::Identify;
+    use crate::job::Flow;
+    use crate::scene::{Name, Scene};
+    use crate::video::Video;
+    use std::path::Path;
+
+    const FRAMES: usize = 12;
+
+    /// The first frames of the sample on a coarse grid, searched for both parameters or for one.
+    fn with_program(one: bool, check: impl Fn(&Program<f64>, &Coordinates, &Misfit, Vec<f64>)) {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/jelly_drop_a");
+        let scene = Scene::read(&folder).unwrap();
+        let video = Video::read(&folder, &scene).unwrap();
+        let mut job = Identify::new(folder);
+        if one {
+            job.fixed = [(Name::Mu, 9098.2)].into();
+        }
+        let options = job.options(&scene).unwrap();
+        let room = viscous_room(&scene, &options.fixed, 3);
+        let program = Program::<f64>::new(&scene, &options.fixed, 3, room, &Device::cpu()).unwrap();
+        let coordinates = Coordinates::new(&scene, &options, room).unwrap();
+        let misfit = Misfit::new(&video, FRAMES, &[Look { blur: 2.0, frames: 0.8 }, Look { blur: 0.0, frames: 1.0 }]);
+        let at = coordinates.at([9098.2, 11_377.2, 2.0]);
+        check(&program, &coordinates, &misfit, at);
+    }
+
+    #[test]
+    fn cost_and_gradient_are_those_of_least_squares() {
+        for one in [false, true] {
+            with_program(one, |program, coordinates, misfit, at| {
+                let mut tick = || Flow::Continue;
+                let values = coordinates.values(&at);
+                let directions = coordinates.tangents(values);
+                let linear = program.linearise(values, &directions, FRAMES, &mut tick).unwrap();
+                let normals = misfit.normals(&linear);
+                for (level, normal) in normals.iter().enumerate() {
+                    let taped = program.taped(coordinates, &at, misfit.level(level), FRAMES, &mut tick).unwrap();
+                    let cost = taped.loss.to_vec().unwrap()[0];
+                    assert!((cost / normal.cost - 1.0).abs() < 1e-10, "{cost} {}", normal.cost);
+                    let costs = misfit.costs(&taped.coverage);
+                    assert!((costs[level].cost / normal.cost - 1.0).abs() < 1e-10);
+                    assert_eq!(costs[level].residuals, normal.residuals);
+                    for (g, half) in taped.gradient(program).unwrap().iter().zip(&normal.gradient) {
+                        assert!((g - 2.0 * half).abs() < 1e-8 * normal.cost, "level {level}: {g} {}", 2.0 * half);
+                    }
+                }
+                let runs = program.runs();
+                assert_eq!((runs.forward, runs.reverse, runs.tangents), (3, 2, directions.len()));
+            });
+        }
+    }
+
+    #[cfg(feature = "second-order")]
+    #[test]
+    fn products_are_differences_of_the_gradient() {
+        with_program(false, |program, coordinates, misfit, at| {
+            let mut tick = || Flow::Continue;
+            let level = misfit.level(0);
+            let direction = [0.7, -0.4, 0.5];
+            let taped = program.taped(coordinates, &at, level, FRAMES, &mut tick).unwrap();
+            let product = taped.product(program, &direction).unwrap();
+            // Small enough that no particle changes sides at the floor.
+            let h = 1e-6;
+            let mut gradient = |by: f64| {
+                let at: Vec<f64> = at.iter().zip(&direction).map(|(x, d)| x + by * d).collect();
+                program.taped(coordinates, &at, level, FRAMES, &mut tick).unwrap().gradient(program).unwrap().to_vec()
+            };
+            let (up, down) = (gradient(h), gradient(-h));
+            let size = product.iter().fold(0.0f64, |m, p| m.max(p.abs()));
+            for ((p, up), down) in product.iter().zip(&up).zip(&down) {
+                let slope = (up - down) / (2.0 * h);
+                assert!((p - slope).abs() < 1e-5 * size, "{p} {slope} of {size}");
+            }
+        });
+    }
+}
