@@ -16,7 +16,7 @@ impl Lanes<'_> {
         let line = u32::try_from(stmt.span.start().line).unwrap_or(u32::MAX);
         match &stmt.kind {
             StmtKind::Let { id, op } => {
-                if self.varies(*id) && !self.values.shapes.is_consecutive(*id) {
+                if self.varies(*id) && self.values.shapes.stride(*id).is_none() {
                     return self.values.operation(*id, op, out);
                 }
                 out.extend(self.scalar.stmt(stmt));
@@ -47,7 +47,9 @@ impl Lanes<'_> {
                 let (a, parts) = (array(*slot), self.parts(*v, out));
                 let bad = self.bad();
                 if self.varies(*index) {
+                    let listed = self.values.shapes.is_listed(*index);
                     let (at, index) = self.index(*index, out);
+                    let at = if listed { "_run" } else { at };
                     let place = if at.is_empty() { self.fixed_place(*slot) } else { None };
                     out.extend(match place {
                         Some(e) => quote!(#a.add_fixed(#e, m, #index, [#(#parts),*], #bad);),
@@ -80,7 +82,7 @@ impl Lanes<'_> {
 
     /// The end of the method's name, and the index: that of the first lane where the others follow.
     fn index(&self, index: Id, out: &mut TokenStream) -> (&'static str, TokenStream) {
-        if self.values.shapes.is_consecutive(index) {
+        if self.values.shapes.stride(index) == Some(1) {
             let v = value(index);
             ("_at", quote!(#v as u32))
         } else {
@@ -95,13 +97,20 @@ impl Lanes<'_> {
             out.extend(quote!(let #name: #ty = #a.get(#index as u32, #line);));
             return;
         }
-        let (at, index) = self.index(index, out);
         let names = self.values.name(id);
-        if self.func.ty(id).is_int() {
+        let ty = self.func.ty(id);
+        if let Some(stride) = self.values.shapes.stride(index).filter(|&stride| stride > 1 && ty.is_int()) {
+            let first = value(index);
+            out.extend(quote!(let #(#names)* = #a.load_i_by::<#stride>(m, #first as u32, #bad);));
+            return;
+        }
+        let listed = self.values.shapes.is_listed(index);
+        let (at, index) = self.index(index, out);
+        if ty.is_int() {
             let method = format_ident!("load_i{at}");
             out.extend(quote!(let #(#names)* = #a.#method(m, #index, #bad);));
         } else {
-            let method = format_ident!("load{at}");
+            let method = format_ident!("load{}", if listed { "_run" } else { at });
             out.extend(quote!(let [#(#names),*] = #a.#method(m, #index, #bad);));
         }
     }

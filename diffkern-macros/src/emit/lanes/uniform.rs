@@ -3,13 +3,20 @@
 //! A value is uniform unless it depends on the position or on what was read at an index that does. A branch or a loop
 //! whose condition varies makes its results varying, whatever they are made of: lanes leave it at different times.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use crate::ir::{Access, BinaryOp, Block, Builtin, CallArg, Func, Id, Op, ParamKind, StmtKind, Ty};
+use crate::ir::{Access, BinaryOp, Block, Builtin, CallArg, Func, Id, Lit, Op, ParamKind, StmtKind, Ty};
+
+/// The largest stride that is told from any other index.
+const MOST_STRIDE: u32 = 4;
 
 pub struct Shapes {
     varying: Vec<bool>,
-    consecutive: Vec<bool>,
+    /// How much an integer grows from lane to lane; 0 where that is not known.
+    strides: Vec<u32>,
+    /// Integers that were read from an array, or differ from such by the same in all lanes.
+    listed: Vec<bool>,
+    constants: HashMap<Id, u32>,
     stacks: HashSet<u32>,
     changed: bool,
 }
@@ -18,8 +25,14 @@ impl Shapes {
     /// `parameters`: the scalar parameters that vary, of a device function.
     pub fn new(func: &Func, parameters: &[Id]) -> Shapes {
         let n = func.types.len();
-        let mut shapes =
-            Shapes { varying: vec![false; n], consecutive: vec![false; n], stacks: HashSet::new(), changed: true };
+        let mut shapes = Shapes {
+            varying: vec![false; n],
+            strides: vec![0; n],
+            listed: vec![false; n],
+            constants: HashMap::new(),
+            stacks: HashSet::new(),
+            changed: true,
+        };
         parameters.iter().for_each(|&id| shapes.set(id, true));
         // What varies only grows: a fixed point.
         while std::mem::take(&mut shapes.changed) {
@@ -32,9 +45,15 @@ impl Shapes {
         self.varying[id.0 as usize]
     }
 
-    /// An integer that grows by one from lane to lane.
-    pub fn is_consecutive(&self, id: Id) -> bool {
-        self.consecutive[id.0 as usize]
+    /// How much an integer that varies grows from lane to lane, where that is known.
+    pub fn stride(&self, id: Id) -> Option<u32> {
+        Some(self.strides[id.0 as usize]).filter(|&stride| stride > 0)
+    }
+
+    /// Whether an integer comes from an array of them. Lists often name neighbours one after the other (the edges of a
+    /// mesh, row by row), so it pays to ask at run time.
+    pub fn is_listed(&self, id: Id) -> bool {
+        self.listed[id.0 as usize]
     }
 
     pub fn stack_varies(&self, stack: u32) -> bool {
@@ -55,11 +74,20 @@ impl Shapes {
     fn statement(&mut self, func: &Func, stmt: &StmtKind) {
         match stmt {
             StmtKind::Let { id, op } => {
+                if let Op::Const(Lit::Int(n)) = op {
+                    self.constants.insert(*id, *n as u32);
+                }
                 let varies = self.operation(op);
                 self.set(*id, varies);
-                self.consecutive[id.0 as usize] = varies && self.counts(func, op, func.ty(*id));
+                if varies && func.ty(*id).is_int() {
+                    self.strides[id.0 as usize] = self.grows(func, op);
+                    self.listed[id.0 as usize] = self.shifted(func, op).is_some_and(|from| self.is_listed(from));
+                }
             }
-            StmtKind::Load { id, index, .. } => self.set(*id, self.varies(*index)),
+            StmtKind::Load { id, index, .. } => {
+                self.set(*id, self.varies(*index));
+                self.listed[id.0 as usize] = func.ty(*id).is_int() && self.varies(*index);
+            }
             StmtKind::Take { id, .. } => self.set(*id, true),
             StmtKind::If { cond, then, els, results } => {
                 self.block(func, then);
@@ -117,15 +145,28 @@ impl Shapes {
         }
     }
 
-    fn counts(&self, func: &Func, op: &Op, ty: Ty) -> bool {
+    /// How much the result grows from lane to lane, or 0.
+    fn grows(&self, func: &Func, op: &Op) -> u32 {
+        let stride = |id: Id| self.strides[id.0 as usize];
         match op {
-            Op::Builtin(Builtin::Pos) => true,
-            Op::Cast(a) => ty.is_int() && func.ty(*a).is_int() && self.is_consecutive(*a),
-            Op::Binary(BinaryOp::Add, a, b) => {
-                self.is_consecutive(*a) && !self.varies(*b) || !self.varies(*a) && self.is_consecutive(*b)
+            Op::Builtin(Builtin::Pos) => 1,
+            Op::Binary(BinaryOp::Mul, a, b) => {
+                let factor = |id: &Id| self.constants.get(id).copied().unwrap_or(0);
+                let product = stride(*a).saturating_mul(factor(b)).max(stride(*b).saturating_mul(factor(a)));
+                if product <= MOST_STRIDE { product } else { 0 }
             }
-            Op::Binary(BinaryOp::Sub, a, b) => self.is_consecutive(*a) && !self.varies(*b),
-            _ => false,
+            _ => self.shifted(func, op).map_or(0, stride),
+        }
+    }
+
+    /// The integer from which the result differs by the same in all lanes.
+    fn shifted(&self, func: &Func, op: &Op) -> Option<Id> {
+        match *op {
+            Op::Cast(a) if func.ty(a).is_int() => Some(a),
+            Op::Binary(BinaryOp::Add, a, b) if self.varies(a) && !self.varies(b) => Some(a),
+            Op::Binary(BinaryOp::Add, a, b) if !self.varies(a) && self.varies(b) => Some(b),
+            Op::Binary(BinaryOp::Sub, a, b) if self.varies(a) && !self.varies(b) => Some(a),
+            _ => None,
         }
     }
 }

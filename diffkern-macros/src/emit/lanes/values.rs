@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! uniform        let v3: F = ..;                      one scalar, as in the scalar body
-//! consecutive    let v3: u32 = ..;                    that of the first lane
+//! strided        let v3: u32 = ..;                    that of the first lane
 //! varying        let v3_0 = ..; let v3_1 = ..;        a pack per component
 //! ```
 
@@ -88,8 +88,10 @@ impl<'a> Values<'a> {
     pub fn parts(&self, id: Id, out: &mut TokenStream) -> Vec<TokenStream> {
         let ty = self.func.ty(id);
         let v = value(id);
-        if self.shapes.is_consecutive(id) {
-            return vec![quote!(S::add_i(S::splat_i(#v as u32), S::count()))];
+        if let Some(stride) = self.shapes.stride(id) {
+            let steps =
+                if stride == 1 { quote!(S::count()) } else { quote!(S::mul_i(S::count(), S::splat_i(#stride))) };
+            return vec![quote!(S::add_i(S::splat_i(#v as u32), #steps))];
         }
         if !self.varies(id) {
             return match ty {

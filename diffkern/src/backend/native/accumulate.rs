@@ -76,6 +76,13 @@ impl Pages {
         unsafe { page.cast::<T>().add(i as usize & ((1 << shift) - 1)) }
     }
 
+    /// Whether elements `i .. i + n` are in one page, and not the last of it.
+    #[inline(always)]
+    pub(super) fn in_one_page<T: Element>(i: u32, n: u32) -> bool {
+        let per_page = const { 1u32 << page_shift(size_of::<T>()) };
+        (i & (per_page - 1)) + n < per_page
+    }
+
     #[cold]
     #[inline(never)]
     fn touch(&self, k: usize) -> *mut u8 {

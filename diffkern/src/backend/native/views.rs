@@ -219,6 +219,19 @@ impl<'a, T: Element> Acc<'a, T> {
         }
     }
 
+    /// The place of `n` elements in a row from `i` on; null where they are not all in one page.
+    ///
+    /// # Safety
+    /// The target allows all of them.
+    #[inline(always)]
+    pub(super) unsafe fn row(&self, i: u32, n: u32) -> *mut T {
+        if self.pages.is_some() && !Pages::in_one_page::<T>(i, n) {
+            return std::ptr::null_mut();
+        }
+        // SAFETY: allowed.
+        unsafe { self.place(i) }
+    }
+
     /// Adds to element `i`; `line` is that of the access in the source. Shared, for a function that has one array as two
     /// of its arguments.
     #[inline(always)]

@@ -71,6 +71,27 @@ impl<'a, S: Lanes, T: Element> LaneAcc<'a, S, T> {
         self.keep(e, m, i, value, bad);
     }
 
+    /// As [`LaneAcc::add`], and faster where the elements happen to be neighbours.
+    #[inline(always)]
+    pub fn add_run<const C: usize>(&mut self, m: S::M, i: S::I, value: [S::R; C], bad: &mut S::M)
+    where
+        T: Element<Scalar = S::F>,
+    {
+        let (target, first) = (&self.target, S::head(i));
+        // One more, for what is read beyond an element.
+        let count = target.count.saturating_sub(if C == 3 { 1 } else { 0 });
+        if S::is_run(i) && S::full(m) && within::<S>(first, target.lo, count) {
+            // SAFETY: all of them are in range.
+            let row = unsafe { self.one.row(first, S::N as u32) };
+            if !row.is_null() {
+                // SAFETY: a row in memory that this chunk alone touches meanwhile.
+                unsafe { plus_row::<S, C>(row.cast(), value) };
+                return;
+            }
+        }
+        self.add(m, i, value, bad);
+    }
+
     /// As [`LaneAcc::add`], for the addition in place `e`, which every pack makes once.
     #[inline(always)]
     pub fn add_fixed<const C: usize>(&mut self, e: usize, m: S::M, i: S::I, value: [S::R; C], bad: &mut S::M)
@@ -122,9 +143,7 @@ impl<'a, S: Lanes, T: Element> LaneAcc<'a, S, T> {
         if target.exclusive && S::full(m) && within::<S>(first, target.lo, count) {
             // SAFETY: in range, and only this chunk touches its part of an owned array.
             unsafe {
-                let at = target.base.cast::<T>().add(first as usize).cast::<S::F>();
-                let before = element::load::<S, C>(at);
-                element::store::<S, C>(at, std::array::from_fn(|c| S::add(before[c], value[c])));
+                plus_row::<S, C>(target.base.cast::<T>().add(first as usize).cast(), value);
             }
         } else {
             self.add(m, consecutive::<S>(first), value, bad);
@@ -187,6 +206,19 @@ impl<'a, S: Lanes, T: Element> LaneAcc<'a, S, T> {
                 }
             }
         }
+    }
+}
+
+/// Adds to the `N` elements in a row at `at`.
+///
+/// # Safety
+/// Valid for them and for reads of one real more where `C` is three; nobody else accesses them.
+#[inline(always)]
+unsafe fn plus_row<S: Lanes, const C: usize>(at: *mut S::F, value: [S::R; C]) {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let before = element::load::<S, C>(at);
+        element::store::<S, C>(at, std::array::from_fn(|c| S::add(before[c], value[c])));
     }
 }
 

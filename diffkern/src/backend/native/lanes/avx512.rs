@@ -53,6 +53,39 @@ unsafe fn blocks(at: [__m128; 4]) -> __m512 {
     }
 }
 
+/// Where component `c` of the lanes is in rows of `n` reals: the first two registers of a row, then the third.
+const fn row_places(n: usize, c: usize) -> [[i32; 16]; 2] {
+    let mut places = [[0; 16]; 2];
+    let mut k = 0;
+    while k < 16 {
+        let at = (n * k + c) as i32;
+        places[0][k] = at & 31;
+        places[1][k] = if at < 32 { k as i32 } else { at - 16 };
+        k += 1;
+    }
+    places
+}
+
+/// Where the reals of register `j` of a row of three are in its components: the first two of them, then the third.
+const fn row3_sources(j: usize) -> [[i32; 16]; 2] {
+    let mut places = [[0; 16]; 2];
+    let mut k = 0;
+    while k < 16 {
+        let at = 16 * j + k;
+        let (lane, c) = ((at / 3) as i32, at % 3);
+        places[0][k] = if c == 1 { lane + 16 } else { lane };
+        places[1][k] = if c == 2 { lane + 16 } else { k as i32 };
+        k += 1;
+    }
+    places
+}
+
+#[inline(always)]
+fn indices(places: &'static [i32; 16]) -> __m512i {
+    // SAFETY: as in `ops`.
+    unsafe { _mm512_loadu_epi32(places.as_ptr()) }
+}
+
 impl Bits for Avx512 {
     ops! {
         to_bits(a: __m512) -> __m512i = _mm512_castps_si512(a);
@@ -112,6 +145,11 @@ impl Lanes for Avx512 {
         sum(a: __m512) -> f32 = _mm512_reduce_add_ps(a);
 
         splat_i(x: u32) -> __m512i = _mm512_set1_epi32(x as i32);
+        head(a: __m512i) -> u32 = _mm512_cvtsi512_si32(a) as u32;
+        is_run(a: __m512i) -> bool = {
+            let first = _mm512_broadcastd_epi32(_mm512_castsi512_si128(a));
+            _mm512_cmpneq_epi32_mask(a, _mm512_add_epi32(first, Self::count())) == 0
+        };
         count() -> __m512i = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
         add_i(a: __m512i, b: __m512i) -> __m512i = _mm512_add_epi32(a, b);
         sub_i(a: __m512i, b: __m512i) -> __m512i = _mm512_sub_epi32(a, b);
@@ -151,6 +189,47 @@ impl Lanes for Avx512 {
     unsafe fn load_i(base: *const u32) -> __m512i {
         // SAFETY: by the caller's promise.
         unsafe { _mm512_loadu_epi32(base.cast()) }
+    }
+    #[inline(always)]
+    unsafe fn load_i_by(base: *const u32, stride: u32) -> __m512i {
+        const TWO: [i32; 16] = [0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 31];
+        const THREE: [[i32; 16]; 2] = [
+            [0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 0, 0, 0, 0, 0],
+            [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 19, 22, 25, 28, 31],
+        ];
+        // SAFETY: by the caller's promise; the last register read ends with the last lane's.
+        unsafe {
+            match stride {
+                2 => _mm512_permutex2var_epi32(Self::load_i(base), indices(&TWO), Self::load_i(base.add(15))),
+                3 => {
+                    let low = Self::load_i(base);
+                    let two = _mm512_permutex2var_epi32(low, indices(&THREE[0]), Self::load_i(base.add(16)));
+                    _mm512_permutex2var_epi32(two, indices(&THREE[1]), Self::load_i(base.add(30)))
+                }
+                _ => Self::gather_i(base, Self::mul_i(Self::count(), Self::splat_i(stride))),
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn load2(base: *const f32) -> [__m512; 2] {
+        const PLACES: [[[i32; 16]; 2]; 2] = [row_places(2, 0), row_places(2, 1)];
+        // SAFETY: by the caller's promise.
+        unsafe {
+            let (a, b) = (Self::load(base), Self::load(base.add(16)));
+            std::array::from_fn(|c| _mm512_permutex2var_ps(a, indices(&PLACES[c][0]), b))
+        }
+    }
+    #[inline(always)]
+    unsafe fn load3(base: *const f32) -> [__m512; 3] {
+        const PLACES: [[[i32; 16]; 2]; 3] = [row_places(3, 0), row_places(3, 1), row_places(3, 2)];
+        // SAFETY: by the caller's promise.
+        unsafe {
+            let (a, b, d) = (Self::load(base), Self::load(base.add(16)), Self::load(base.add(32)));
+            std::array::from_fn(|c| {
+                let two = _mm512_permutex2var_ps(a, indices(&PLACES[c][0]), b);
+                _mm512_permutex2var_ps(two, indices(&PLACES[c][1]), d)
+            })
+        }
     }
     #[inline(always)]
     unsafe fn store(base: *mut f32, a: __m512) {
@@ -218,26 +297,12 @@ impl Lanes for Avx512 {
     }
     #[inline(always)]
     unsafe fn store3(at: *mut f32, [a, b, c]: [__m512; 3]) {
-        // SAFETY: by the caller's promise. What a store writes beyond its element, the next one overwrites.
+        const SOURCES: [[[i32; 16]; 2]; 3] = [row3_sources(0), row3_sources(1), row3_sources(2)];
+        // SAFETY: by the caller's promise.
         unsafe {
-            let rows = transpose([a, b, c, c]);
-            for (j, r) in rows.into_iter().enumerate() {
-                _mm_storeu_ps(at.add(3 * j), _mm512_castps512_ps128(r));
-            }
-            for (j, r) in rows.into_iter().enumerate() {
-                _mm_storeu_ps(at.add(3 * (4 + j)), _mm512_extractf32x4_ps::<1>(r));
-            }
-            for (j, r) in rows.into_iter().enumerate() {
-                _mm_storeu_ps(at.add(3 * (8 + j)), _mm512_extractf32x4_ps::<2>(r));
-            }
-            for (j, r) in rows.into_iter().enumerate() {
-                let last = _mm512_extractf32x4_ps::<3>(r);
-                if j < 3 {
-                    _mm_storeu_ps(at.add(3 * (12 + j)), last);
-                } else {
-                    _mm_store_sd(at.add(45).cast(), _mm_castps_pd(last));
-                    _mm_store_ss(at.add(47), _mm_movehl_ps(last, last));
-                }
+            for (j, source) in SOURCES.iter().enumerate() {
+                let two = _mm512_permutex2var_ps(a, indices(&source[0]), b);
+                _mm512_storeu_ps(at.add(16 * j), _mm512_permutex2var_ps(two, indices(&source[1]), c));
             }
         }
     }

@@ -64,10 +64,14 @@ pub unsafe fn gather<S: Lanes, const C: usize>(base: *const S::F, offset: S::I) 
 pub unsafe fn load<S: Lanes, const C: usize>(base: *const S::F) -> [S::R; C] {
     // SAFETY: by the caller's promise.
     unsafe {
-        if C == 1 {
-            return [S::load(base); C];
+        let mut all = [S::splat(S::F::default()); C];
+        match C {
+            1 => all.fill(S::load(base)),
+            2 => all.copy_from_slice(&S::load2(base)),
+            3 => all.copy_from_slice(&S::load3(base)),
+            _ => return gather::<S, C>(base, S::mul_i(S::count(), S::splat_i(C as u32))),
         }
-        gather::<S, C>(base, S::mul_i(S::count(), S::splat_i(C as u32)))
+        all
     }
 }
 

@@ -137,6 +137,7 @@ fn agree<S: Lanes<F = f32>>() {
     }
     // Memory: elements of two to nine reals.
     let data: Vec<f32> = (0..256).map(|k| k as f32).collect();
+    let numbers: Vec<u32> = (0..64).collect();
     let offset: [u32; 16] = std::array::from_fn(|k| (k as u32 * 7) % 16 * 9);
     let (o, p) = (S::get_i(&offset), P::get_i(&offset));
     // SAFETY: offsets are below 140.
@@ -148,6 +149,20 @@ fn agree<S: Lanes<F = f32>>() {
         }
         for (found, expected) in S::gather2(data.as_ptr(), o).into_iter().zip(P::gather2(data.as_ptr(), p)) {
             assert_eq!(S::put(found)[..4], expected);
+        }
+        for stride in 2..5 {
+            let lanes = S::put_i(S::load_i_by(numbers.as_ptr(), stride));
+            assert!((0..S::N).all(|k| lanes[k] == stride * k as u32), "every {stride}th: {lanes:?}");
+        }
+        let row2 = S::load2(data.as_ptr()).map(S::put);
+        assert!((0..2 * S::N).all(|k| row2[k % 2][k / 2] == k as f32), "{row2:?}");
+        let row3 = S::load3(data.as_ptr()).map(S::put);
+        assert!((0..3 * S::N).all(|k| row3[k % 3][k / 3] == k as f32), "{row3:?}");
+        for first in [0, 7, u32::MAX - 3] {
+            let mut run: [u32; 16] = std::array::from_fn(|k| first.wrapping_add(k as u32));
+            assert!(S::head(S::get_i(&run)) == first && S::is_run(S::get_i(&run)));
+            run[S::N - 1] ^= 1;
+            assert!(!S::is_run(S::get_i(&run)));
         }
         let packs: [S::R; 4] = std::array::from_fn(|c| S::get(&std::array::from_fn(|k| (4 * k + c) as f32)));
         let [a, b, c, _] = packs;

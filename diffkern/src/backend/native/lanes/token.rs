@@ -263,6 +263,16 @@ pub trait Lanes: Copy + 'static {
     fn splat_i(x: u32) -> Self::I {
         Self::get_i(&[x; MOST])
     }
+    /// The first lane.
+    #[inline(always)]
+    fn head(a: Self::I) -> u32 {
+        Self::put_i(a)[0]
+    }
+    /// Whether each lane has one more than the lane before.
+    #[inline(always)]
+    fn is_run(a: Self::I) -> bool {
+        Self::full(Self::eq_i(a, Self::add_i(Self::splat_i(Self::head(a)), Self::count())))
+    }
     /// 0, 1, 2, ...
     #[inline(always)]
     fn count() -> Self::I {
@@ -414,6 +424,34 @@ pub trait Lanes: Copy + 'static {
     unsafe fn load_i(base: *const u32) -> Self::I {
         // SAFETY: by the caller's promise.
         Self::get_i(&from_fn(|k| if k < Self::N { unsafe { base.add(k).read() } } else { 0 }))
+    }
+    /// Lane `k` from `base + stride k`.
+    ///
+    /// # Safety
+    /// Valid for reads from there to the last lane's; `stride N` is under 2^31.
+    #[inline(always)]
+    unsafe fn load_i_by(base: *const u32, stride: u32) -> Self::I {
+        // SAFETY: by the caller's promise.
+        unsafe { Self::gather_i(base, Self::mul_i(Self::count(), Self::splat_i(stride))) }
+    }
+    /// Component `c` of lane `k` from `base + 2 k + c`.
+    ///
+    /// # Safety
+    /// Valid for reads of `2 N` elements.
+    #[inline(always)]
+    unsafe fn load2(base: *const Self::F) -> [Self::R; 2] {
+        // SAFETY: by the caller's promise.
+        unsafe { Self::gather2(base, Self::mul_i(Self::count(), Self::splat_i(2))) }
+    }
+    /// Component `c` of lane `k` from `base + 3 k + c`.
+    ///
+    /// # Safety
+    /// Valid for reads of `3 N` elements and one more.
+    #[inline(always)]
+    unsafe fn load3(base: *const Self::F) -> [Self::R; 3] {
+        // SAFETY: by the caller's promise.
+        let [a, b, c, _] = unsafe { Self::gather4(base, Self::mul_i(Self::count(), Self::splat_i(3))) };
+        [a, b, c]
     }
     /// Lane `k` to `base + k`.
     ///

@@ -107,6 +107,21 @@ impl<'a, S: Lanes, T: Element> LaneIn<'a, S, T> {
         unsafe { element::gather::<S, C>(self.base.cast(), offset) }
     }
 
+    /// As [`LaneIn::load`], and faster where the elements happen to be neighbours.
+    #[inline(always)]
+    pub fn load_run<const C: usize>(&self, m: S::M, i: S::I, bad: &mut S::M) -> [S::R; C]
+    where
+        T: Element<Scalar = S::F>,
+    {
+        let first = S::head(i);
+        if S::is_run(i) && within::<S>(first, 0, self.len) {
+            // SAFETY: in range.
+            unsafe { element::load::<S, C>(self.base.add(first as usize).cast()) }
+        } else {
+            self.load(m, i, bad)
+        }
+    }
+
     /// Elements `first`, `first + 1`, ...
     #[inline(always)]
     pub fn load_at<const C: usize>(&self, m: S::M, first: u32, bad: &mut S::M) -> [S::R; C]
@@ -129,6 +144,18 @@ impl<'a, S: Lanes, T: Element> LaneIn<'a, S, T> {
         let offset = self.offsets(m, i, bad);
         // SAFETY: elements that are there, and integers have 32 bits.
         unsafe { S::gather_i(self.base.cast(), offset) }
+    }
+
+    /// Elements `first`, `first + K`, ..., integers.
+    #[inline(always)]
+    pub fn load_i_by<const K: u32>(&self, m: S::M, first: u32, bad: &mut S::M) -> S::I {
+        let last = first.wrapping_add((S::N as u32 - 1) * K);
+        if first <= last && last < self.len {
+            // SAFETY: in range, and integers have 32 bits.
+            unsafe { S::load_i_by(self.base.add(first as usize).cast(), K) }
+        } else {
+            self.load_i(m, S::add_i(S::splat_i(first), S::mul_i(S::count(), S::splat_i(K))), bad)
+        }
     }
 
     /// As [`LaneIn::load_at`], integers.
@@ -281,7 +308,7 @@ impl<'a, S: Lanes, T: Element<Scalar = S::F>> LaneTake<'a, S, T> {
             unsafe {
                 let base = target.base.cast::<T>().add(first as usize).cast::<S::F>();
                 let value = element::load::<S, C>(base);
-                for c in 0..C {
+                for c in 0..if target.keep { 0 } else { C } {
                     S::store(base.add(c * S::N), S::splat(S::F::default()));
                 }
                 value
