@@ -259,3 +259,64 @@ fn bits_do_not_depend_on_the_threads() -> Result<()> {
     }
     Ok(())
 }
+
+/// Lists of neighbours: `ends` by two and `corners` by three, and a list that is used as it is and moved.
+#[diff_kernel]
+fn lists<F: Float>(
+    x: &Array<Vec3<F>>,
+    w: &Array<F>,
+    ends: &Array<u32>,
+    corners: &Array<u32>,
+    f: &mut Array<Vec3<F>>,
+    sums: &mut Array<F>,
+    pairs: &mut Array<Vec2<F>>,
+) {
+    let s = ABSOLUTE_POS;
+    let a = ends[2 * s];
+    let b = ends[2 * s + 1];
+    let c = corners[3 * s + 2];
+    let d = (x[b] - x[a]) * w[c];
+    f[a] += d;
+    f[b] -= d * 0.5;
+    sums[c + 1] += d.norm_squared();
+    if d.x > 0.0 {
+        pairs[b] += Vec2::new(d.y, d.z) * w[a];
+    }
+}
+
+/// Rows that end within a pack, after any number of lanes, and that leave the pages of a chunk's copies.
+fn listed(points: u32, row: u32) -> Result<[Array<u32>; 2]> {
+    let firsts: Vec<u32> = (0..points - row).filter(|p| p % row != row - 1).collect();
+    let ends: Vec<u32> = firsts.iter().flat_map(|&p| [p, if p % 5 == 4 { p + row } else { p + 1 }]).collect();
+    let corners: Vec<u32> =
+        firsts.iter().flat_map(|&p| [0, 0, (p * if p % 97 < 70 { 1 } else { 31 }) % points]).collect();
+    Ok([Device::cpu().array(&ends)?, Device::cpu().array(&corners)?])
+}
+
+#[test]
+fn neighbours_in_a_list_are_what_each_would_be_alone() -> Result<()> {
+    let device = Device::cpu();
+    for (points, row) in [(40, 9), (700, 23), (3000, 64), (3000, 641)] {
+        let [ends, corners] = listed(points, row)?;
+        let (n, springs) = (points as usize, ends.len() / 2);
+        let all = numbers(3, 3 * n, -1.0, 1.0);
+        let x = device.array(&all.chunks(3).map(|v| Vec3::new(v[0], v[1], v[2])).collect::<Vec<_>>())?;
+        let w = device.array(&numbers(4, n, 0.5, 1.0))?;
+        let (f, sums, pairs) = (device.zeros(n)?, device.zeros(n + 1)?, device.zeros(n)?);
+        check!(lists, springs, &x, &w, &ends, &corners, &f, &sums, &pairs);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_list_that_leaves_its_array_is_a_fault() -> Result<()> {
+    let device = Device::cpu();
+    let [ends, corners] = listed(40, 9)?;
+    let springs = ends.len() / 2;
+    let (x, w) = (device.full(33, Vec3::new(0.5f32, 1.0, 1.5))?, device.full(40, 1.0f32)?);
+    let (f, sums, pairs) = (device.zeros(40)?, device.zeros(41)?, device.zeros(40)?);
+    let error =
+        lists(springs, &x, &w, &ends, &corners, &f, &sums, &pairs).err().map(|e| e.to_string()).unwrap_or_default();
+    assert!(error.contains("33"), "{error}");
+    Ok(())
+}

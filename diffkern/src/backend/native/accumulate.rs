@@ -5,6 +5,7 @@
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::cell::{Cell, RefCell};
+use std::mem::ManuallyDrop;
 use std::ptr::{NonNull, null_mut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -25,10 +26,13 @@ pub(super) const fn page_shift(bytes: usize) -> u32 {
     (PAGE_BYTES / bytes).ilog2()
 }
 
-/// What one chunk accumulates into, for one array.
-pub(super) struct Pages {
+/// What one chunk accumulates into, for one array. It comes from what is kept between launches, and goes back there.
+pub(super) struct Pages(ManuallyDrop<Box<Table>>);
+
+#[derive(Default)]
+struct Table {
     /// By page of the array; null where not touched.
-    table: Vec<Cell<*mut u8>>,
+    pages: Vec<Cell<*mut u8>>,
     touched: RefCell<Vec<u32>>,
     spare: RefCell<Vec<NonNull<Page>>>,
     /// Whether the touched pages have been cleared.
@@ -36,27 +40,23 @@ pub(super) struct Pages {
 }
 
 // SAFETY: it owns the pages it points to.
-unsafe impl Send for Pages {}
+unsafe impl Send for Table {}
 
 impl Pages {
     /// A copy of an array.
     pub(super) fn copy(array: &HostArray<'_>) -> Pages {
-        let mut pages = cache().tables.pop().unwrap_or_else(|| Pages {
-            table: Vec::new(),
-            touched: RefCell::default(),
-            spare: RefCell::default(),
-            merged: Cell::new(false),
-        });
+        let kept = cache().tables.pop();
+        let mut table = kept.unwrap_or_default();
         let shift = page_shift(array.elem_bytes());
-        pages.table.resize((array.len as usize).div_ceil(1 << shift), Cell::new(null_mut()));
-        pages.merged.set(false);
-        pages
+        table.pages.resize((array.len as usize).div_ceil(1 << shift), Cell::new(null_mut()));
+        table.merged.set(false);
+        Pages(ManuallyDrop::new(table))
     }
 
     /// The table for [`Pages::at`].
     #[inline(always)]
     pub(super) fn table(&self) -> *const Cell<*mut u8> {
-        self.table.as_ptr()
+        self.0.pages.as_ptr()
     }
 
     /// The place of element `i`.
@@ -76,6 +76,11 @@ impl Pages {
         unsafe { page.cast::<T>().add(i as usize & ((1 << shift) - 1)) }
     }
 
+    /// The number of a page is that of an element without so many low bits.
+    pub(super) const fn shift<T: Element>() -> u32 {
+        page_shift(size_of::<T>())
+    }
+
     /// Whether elements `i .. i + n` are in one page, and not the last of it.
     #[inline(always)]
     pub(super) fn in_one_page<T: Element>(i: u32, n: u32) -> bool {
@@ -86,57 +91,55 @@ impl Pages {
     #[cold]
     #[inline(never)]
     fn touch(&self, k: usize) -> *mut u8 {
-        let mut spare = self.spare.borrow_mut();
+        let mut spare = self.0.spare.borrow_mut();
         if spare.is_empty() {
             cache().refill(&mut spare);
         }
         let page = spare.pop().unwrap_or_else(new_page).as_ptr().cast();
-        self.table[k].set(page);
-        self.touched.borrow_mut().push(k as u32);
+        self.0.pages[k].set(page);
+        self.0.touched.borrow_mut().push(k as u32);
         page
     }
 
     /// The pages touched, in the order of their first touch.
     pub(super) fn touched(&self) -> impl Iterator<Item = (u32, *mut u8)> + '_ {
-        let touched = self.touched.borrow();
-        (0..touched.len()).map(move |t| (touched[t], self.table[touched[t] as usize].get()))
+        let touched = self.0.touched.borrow();
+        (0..touched.len()).map(move |t| (touched[t], self.0.pages[touched[t] as usize].get()))
     }
 
     /// To be called when all touched pages are zero again.
     pub(super) fn set_merged(&self) {
-        self.merged.set(true);
+        self.0.merged.set(true);
     }
 
     /// Makes all touched pages spare ones, zero.
     pub(super) fn reset(&mut self) {
-        let spare = self.spare.get_mut();
-        for k in self.touched.get_mut().drain(..) {
-            let Some(page) = NonNull::new(self.table[k as usize].replace(null_mut())) else { continue };
-            if !self.merged.get() {
+        let Table { pages, touched, spare, merged } = &mut **self.0;
+        let spare = spare.get_mut();
+        for k in touched.get_mut().drain(..) {
+            let Some(page) = NonNull::new(pages[k as usize].replace(null_mut())) else { continue };
+            if !merged.get() {
                 // SAFETY: a page that belongs to this table.
                 unsafe { page.write_bytes(0, PAGE_BYTES) };
             }
             spare.push(page.cast());
         }
-        self.merged.set(false);
+        merged.set(false);
     }
 }
 
 impl Drop for Pages {
     fn drop(&mut self) {
         self.reset();
-        cache().put(Pages {
-            table: std::mem::take(&mut self.table),
-            touched: RefCell::new(self.touched.take()),
-            spare: RefCell::new(self.spare.take()),
-            merged: Cell::new(true),
-        });
+        // SAFETY: nobody uses it afterwards.
+        cache().put(unsafe { ManuallyDrop::take(&mut self.0) });
     }
 }
 
 /// What is kept between launches.
 struct Cache {
-    tables: Vec<Pages>,
+    #[expect(clippy::vec_box, reason = "what goes to and fro is a pointer")]
+    tables: Vec<Box<Table>>,
     pages: Vec<NonNull<Page>>,
 }
 
@@ -156,13 +159,13 @@ impl Cache {
         spare.extend(self.pages.drain(rest..));
     }
 
-    fn put(&mut self, mut pages: Pages) {
-        self.pages.append(pages.spare.get_mut());
+    fn put(&mut self, mut table: Box<Table>) {
+        self.pages.append(table.spare.get_mut());
         for page in self.pages.drain(KEPT_PAGES.min(self.pages.len())..) {
             // SAFETY: made by `new_page`, and nobody else has it.
             unsafe { dealloc(page.as_ptr().cast(), Layout::new::<Page>()) };
         }
-        self.tables.push(pages);
+        self.tables.push(table);
     }
 }
 

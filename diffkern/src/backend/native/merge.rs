@@ -113,6 +113,22 @@ fn merge_scalars<S: Scalar>(array: HostArray<'_>, chunks: &[&Pages]) {
 }
 
 fn add_and_clear<S: Scalar>(sum: &mut [S], copy: &mut [S]) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the machine has the instructions.
+        return unsafe { add_and_clear_wide(sum, copy) };
+    }
+    add_and_clear_each(sum, copy);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn add_and_clear_wide<S: Scalar>(sum: &mut [S], copy: &mut [S]) {
+    add_and_clear_each(sum, copy);
+}
+
+#[inline(always)]
+fn add_and_clear_each<S: Scalar>(sum: &mut [S], copy: &mut [S]) {
     for (sum, x) in sum.iter_mut().zip(copy) {
         *sum = sum.plus(*x);
         *x = S::ZERO;

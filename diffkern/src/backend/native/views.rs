@@ -219,6 +219,12 @@ impl<'a, T: Element> Acc<'a, T> {
         }
     }
 
+    /// Elements whose numbers are equal without so many low bits lie in a row.
+    #[inline(always)]
+    pub(super) fn row_shift(&self) -> u32 {
+        if self.pages.is_some() { const { Pages::shift::<T>() } } else { u32::BITS - 1 }
+    }
+
     /// The place of `n` elements in a row from `i` on; null where they are not all in one page.
     ///
     /// # Safety

@@ -3,13 +3,17 @@
 //! Additions at scattered indices are kept until a pack is done and then made lane by lane, in the order of the scalar
 //! body: neighbouring positions often add to one element, and so an addition seldom waits for the one before.
 
+use std::cell::RefCell;
 use std::marker::PhantomData;
 
 use super::super::views::{Acc, Target};
-use super::element::{self, lane};
+use super::element::lane;
 use super::token::{Lanes, MOST};
 use super::views::{consecutive, within};
 use crate::element::Element;
+
+/// Elements in a row that are better added to at once.
+const ROW: u32 = 3;
 
 /// Additions kept beside those that have a place of their own.
 const MORE: usize = 16;
@@ -41,7 +45,8 @@ impl<'a, S: Lanes, T: Element> LaneAcc<'a, S, T> {
 
     #[inline(always)]
     pub(super) fn new(one: Acc<'a, T>, target: Target, fixed: usize) -> Self {
-        LaneAcc { one, target, fixed, kept: fixed, memory: memory((fixed + MORE) * Self::LINES), token: PhantomData }
+        let memory = memory((fixed + MORE) * Self::LINES);
+        LaneAcc { one, target, fixed, kept: fixed, memory, token: PhantomData }
     }
 
     /// For scalar code.
@@ -71,7 +76,7 @@ impl<'a, S: Lanes, T: Element> LaneAcc<'a, S, T> {
         self.keep(e, m, i, value, bad);
     }
 
-    /// As [`LaneAcc::add`], and faster where the elements happen to be neighbours.
+    /// As [`LaneAcc::add`], and faster where the elements happen to be neighbours, in a few rows.
     #[inline(always)]
     pub fn add_run<const C: usize>(&mut self, m: S::M, i: S::I, value: [S::R; C], bad: &mut S::M)
     where
@@ -85,11 +90,40 @@ impl<'a, S: Lanes, T: Element> LaneAcc<'a, S, T> {
             let row = unsafe { self.one.row(first, S::N as u32) };
             if !row.is_null() {
                 // SAFETY: a row in memory that this chunk alone touches meanwhile.
-                unsafe { plus_row::<S, C>(row.cast(), value) };
+                unsafe { S::add_row(row.cast(), value) };
                 return;
             }
         }
-        self.add(m, i, value, bad);
+        let rest = if S::has_some(C) { self.add_rows(m, i, value) } else { m };
+        if S::any(rest) {
+            self.add(rest, i, value, bad);
+        }
+    }
+
+    /// Adds what lies in rows of some length; the lanes that are left.
+    #[inline(always)]
+    fn add_rows<const C: usize>(&mut self, m: S::M, i: S::I, value: [S::R; C]) -> S::M
+    where
+        T: Element<Scalar = S::F>,
+    {
+        let allowed = S::lt_u(S::sub_i(i, S::splat_i(self.target.lo)), S::splat_i(self.target.count));
+        let (from, part) = (S::sub_i(i, S::count()), S::shr_u(i, S::splat_i(self.one.row_shift())));
+        let mut rest = S::and(m, allowed);
+        while S::any(rest) {
+            let k = S::bits(rest).trailing_zeros() as usize % S::N;
+            let alike = S::and(S::eq_i(from, S::pick_i(from, k)), S::eq_i(part, S::pick_i(part, k)));
+            let row = S::and(rest, alike);
+            if S::bits(row).count_ones() < ROW {
+                break;
+            }
+            // SAFETY: allowed, and all of the row lie in a row, of which `k` is the first.
+            unsafe {
+                let first = self.one.place(S::put_i(i)[k]).cast::<S::F>();
+                S::add_some(first.wrapping_sub(C * k), row, value);
+            }
+            rest = S::and(rest, S::not(row));
+        }
+        S::or(rest, S::and(m, S::not(allowed)))
     }
 
     /// As [`LaneAcc::add`], for the addition in place `e`, which every pack makes once.
@@ -143,7 +177,7 @@ impl<'a, S: Lanes, T: Element> LaneAcc<'a, S, T> {
         if target.exclusive && S::full(m) && within::<S>(first, target.lo, count) {
             // SAFETY: in range, and only this chunk touches its part of an owned array.
             unsafe {
-                plus_row::<S, C>(target.base.cast::<T>().add(first as usize).cast(), value);
+                S::add_row(target.base.cast::<T>().add(first as usize).cast(), value);
             }
         } else {
             self.add(m, consecutive::<S>(first), value, bad);
@@ -209,23 +243,31 @@ impl<'a, S: Lanes, T: Element> LaneAcc<'a, S, T> {
     }
 }
 
-/// Adds to the `N` elements in a row at `at`.
-///
-/// # Safety
-/// Valid for them and for reads of one real more where `C` is three; nobody else accesses them.
-#[inline(always)]
-unsafe fn plus_row<S: Lanes, const C: usize>(at: *mut S::F, value: [S::R; C]) {
-    // SAFETY: by the caller's promise.
-    unsafe {
-        let before = element::load::<S, C>(at);
-        element::store::<S, C>(at, std::array::from_fn(|c| S::add(before[c], value[c])));
+impl<S: Lanes, T: Element> Drop for LaneAcc<'_, S, T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        keep_memory(std::mem::take(&mut self.memory));
     }
 }
 
-/// Zeroed, out of line: a body has many.
+thread_local! {
+    /// What was in use before, for the bodies to come.
+    static MEMORY: RefCell<Vec<Vec<Line>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// At least so many lines. Out of line: a body has many.
 #[inline(never)]
 fn memory(lines: usize) -> Vec<Line> {
-    vec![Line([0; 64]); lines]
+    let mut memory = MEMORY.try_with(|kept| kept.borrow_mut().pop()).ok().flatten().unwrap_or_default();
+    if memory.len() < lines {
+        memory.resize(lines, Line([0; 64]));
+    }
+    memory
+}
+
+#[inline(never)]
+fn keep_memory(memory: Vec<Line>) {
+    let _ = MEMORY.try_with(|kept| kept.borrow_mut().push(memory));
 }
 
 /// # Safety

@@ -5,6 +5,7 @@
 use std::arch::x86_64::*;
 use std::ptr::read_volatile;
 
+use super::element;
 use super::math::{self, Bits};
 use super::token::{Lanes, MOST};
 
@@ -66,13 +67,13 @@ const fn row_places(n: usize, c: usize) -> [[i32; 16]; 2] {
     places
 }
 
-/// Where the reals of register `j` of a row of three are in its components: the first two of them, then the third.
-const fn row3_sources(j: usize) -> [[i32; 16]; 2] {
+/// Where the reals of register `j` of rows of `n` are in their components: the first two of them, then the third.
+const fn row_sources(n: usize, j: usize) -> [[i32; 16]; 2] {
     let mut places = [[0; 16]; 2];
     let mut k = 0;
     while k < 16 {
         let at = 16 * j + k;
-        let (lane, c) = ((at / 3) as i32, at % 3);
+        let (lane, c) = ((at / n) as i32, at % n);
         places[0][k] = if c == 1 { lane + 16 } else { lane };
         places[1][k] = if c == 2 { lane + 16 } else { k as i32 };
         k += 1;
@@ -84,6 +85,32 @@ const fn row3_sources(j: usize) -> [[i32; 16]; 2] {
 fn indices(places: &'static [i32; 16]) -> __m512i {
     // SAFETY: as in `ops`.
     unsafe { _mm512_loadu_epi32(places.as_ptr()) }
+}
+
+/// Components to rows as they are in memory.
+#[inline(always)]
+fn pack<const C: usize>(a: [__m512; C]) -> [__m512; C] {
+    const TWO: [[[i32; 16]; 2]; 2] = [row_sources(2, 0), row_sources(2, 1)];
+    const THREE: [[[i32; 16]; 2]; 3] = [row_sources(3, 0), row_sources(3, 1), row_sources(3, 2)];
+    // SAFETY: as in `ops`.
+    std::array::from_fn(|j| unsafe {
+        match C {
+            2 => _mm512_permutex2var_ps(a[0], indices(&TWO[j][0]), a[1]),
+            3 => {
+                let two = _mm512_permutex2var_ps(a[0], indices(&THREE[j][0]), a[1]);
+                _mm512_permutex2var_ps(two, indices(&THREE[j][1]), a[2])
+            }
+            _ => a[j],
+        }
+    })
+}
+
+/// The bits of lanes, one for each of the up to three reals of a lane.
+#[inline(always)]
+fn row_mask<const C: usize>(m: u16) -> u64 {
+    const FIRSTS: [u64; 4] = [0, 0xFFFF, 0x5555_5555, 0x2492_4924_9249];
+    // SAFETY: as in `ops`.
+    unsafe { _pdep_u64(u64::from(m), FIRSTS[C]) * ((1 << C) - 1) }
 }
 
 impl Bits for Avx512 {
@@ -146,6 +173,7 @@ impl Lanes for Avx512 {
 
         splat_i(x: u32) -> __m512i = _mm512_set1_epi32(x as i32);
         head(a: __m512i) -> u32 = _mm512_cvtsi512_si32(a) as u32;
+        pick_i(a: __m512i, k: usize) -> __m512i = _mm512_permutexvar_epi32(_mm512_set1_epi32(k as i32), a);
         is_run(a: __m512i) -> bool = {
             let first = _mm512_broadcastd_epi32(_mm512_castsi512_si128(a));
             _mm512_cmpneq_epi32_mask(a, _mm512_add_epi32(first, Self::count())) == 0
@@ -212,23 +240,62 @@ impl Lanes for Avx512 {
     }
     #[inline(always)]
     unsafe fn load2(base: *const f32) -> [__m512; 2] {
-        const PLACES: [[[i32; 16]; 2]; 2] = [row_places(2, 0), row_places(2, 1)];
         // SAFETY: by the caller's promise.
-        unsafe {
-            let (a, b) = (Self::load(base), Self::load(base.add(16)));
-            std::array::from_fn(|c| _mm512_permutex2var_ps(a, indices(&PLACES[c][0]), b))
-        }
+        Self::unpack(unsafe { [Self::load(base), Self::load(base.add(16))] })
     }
     #[inline(always)]
     unsafe fn load3(base: *const f32) -> [__m512; 3] {
-        const PLACES: [[[i32; 16]; 2]; 3] = [row_places(3, 0), row_places(3, 1), row_places(3, 2)];
+        // SAFETY: by the caller's promise.
+        Self::unpack(unsafe { [Self::load(base), Self::load(base.add(16)), Self::load(base.add(32))] })
+    }
+    #[inline(always)]
+    fn has_some(c: usize) -> bool {
+        c <= 3
+    }
+    #[inline(always)]
+    unsafe fn load_some<const C: usize>(base: *const f32, m: u16, row: [__m512; C]) -> [__m512; C] {
+        let m = row_mask::<C>(m);
+        // SAFETY: by the caller's promise; what is masked off is not accessed.
+        std::array::from_fn(|j| unsafe {
+            _mm512_mask_loadu_ps(row[j], (m >> (16 * j)) as u16, base.wrapping_add(16 * j))
+        })
+    }
+    #[inline(always)]
+    fn unpack<const C: usize>(row: [__m512; C]) -> [__m512; C] {
+        const TWO: [[[i32; 16]; 2]; 2] = [row_places(2, 0), row_places(2, 1)];
+        const THREE: [[[i32; 16]; 2]; 3] = [row_places(3, 0), row_places(3, 1), row_places(3, 2)];
+        // SAFETY: as in `ops`.
+        std::array::from_fn(|c| unsafe {
+            match C {
+                2 => _mm512_permutex2var_ps(row[0], indices(&TWO[c][0]), row[1]),
+                3 => {
+                    let two = _mm512_permutex2var_ps(row[0], indices(&THREE[c][0]), row[1]);
+                    _mm512_permutex2var_ps(two, indices(&THREE[c][1]), row[2])
+                }
+                _ => row[c],
+            }
+        })
+    }
+    #[inline(always)]
+    unsafe fn add_row<const C: usize>(at: *mut f32, a: [__m512; C]) {
         // SAFETY: by the caller's promise.
         unsafe {
-            let (a, b, d) = (Self::load(base), Self::load(base.add(16)), Self::load(base.add(32)));
-            std::array::from_fn(|c| {
-                let two = _mm512_permutex2var_ps(a, indices(&PLACES[c][0]), b);
-                _mm512_permutex2var_ps(two, indices(&PLACES[c][1]), d)
-            })
+            if C > 3 {
+                let before = element::load::<Self, C>(at);
+                return element::store::<Self, C>(at, std::array::from_fn(|c| _mm512_add_ps(before[c], a[c])));
+            }
+            for (j, row) in pack(a).into_iter().enumerate() {
+                Self::store(at.add(16 * j), _mm512_add_ps(Self::load(at.add(16 * j)), row));
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn add_some<const C: usize>(base: *mut f32, m: u16, a: [__m512; C]) {
+        let (m, row) = (row_mask::<C>(m), pack(a));
+        for (j, row) in row.into_iter().enumerate() {
+            let (m, at) = ((m >> (16 * j)) as u16, base.wrapping_add(16 * j));
+            // SAFETY: by the caller's promise; what is masked off is not accessed.
+            unsafe { _mm512_mask_storeu_ps(at, m, _mm512_add_ps(_mm512_maskz_loadu_ps(m, at), row)) };
         }
     }
     #[inline(always)]
@@ -273,13 +340,10 @@ impl Lanes for Avx512 {
         }
     }
     #[inline(always)]
-    unsafe fn store2(at: *mut f32, [a, b]: [__m512; 2]) {
-        // SAFETY: by the caller's promise.
-        unsafe {
-            let low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-            let high = _mm512_add_epi32(low, _mm512_set1_epi32(8));
-            _mm512_storeu_ps(at, _mm512_permutex2var_ps(a, low, b));
-            _mm512_storeu_ps(at.add(16), _mm512_permutex2var_ps(a, high, b));
+    unsafe fn store2(at: *mut f32, a: [__m512; 2]) {
+        for (j, row) in pack(a).into_iter().enumerate() {
+            // SAFETY: by the caller's promise.
+            unsafe { _mm512_storeu_ps(at.add(16 * j), row) };
         }
     }
     #[inline(always)]
@@ -296,14 +360,10 @@ impl Lanes for Avx512 {
         k % 4 * 4 + k / 4
     }
     #[inline(always)]
-    unsafe fn store3(at: *mut f32, [a, b, c]: [__m512; 3]) {
-        const SOURCES: [[[i32; 16]; 2]; 3] = [row3_sources(0), row3_sources(1), row3_sources(2)];
-        // SAFETY: by the caller's promise.
-        unsafe {
-            for (j, source) in SOURCES.iter().enumerate() {
-                let two = _mm512_permutex2var_ps(a, indices(&source[0]), b);
-                _mm512_storeu_ps(at.add(16 * j), _mm512_permutex2var_ps(two, indices(&source[1]), c));
-            }
+    unsafe fn store3(at: *mut f32, a: [__m512; 3]) {
+        for (j, row) in pack(a).into_iter().enumerate() {
+            // SAFETY: by the caller's promise.
+            unsafe { _mm512_storeu_ps(at.add(16 * j), row) };
         }
     }
     #[inline(always)]

@@ -2,6 +2,7 @@
 
 use std::array::from_fn;
 
+use super::element;
 use crate::float::Float;
 use crate::generated;
 
@@ -273,6 +274,11 @@ pub trait Lanes: Copy + 'static {
     fn is_run(a: Self::I) -> bool {
         Self::full(Self::eq_i(a, Self::add_i(Self::splat_i(Self::head(a)), Self::count())))
     }
+    /// Lane `k` in all lanes.
+    #[inline(always)]
+    fn pick_i(a: Self::I, k: usize) -> Self::I {
+        Self::splat_i(Self::put_i(a)[k % MOST])
+    }
     /// 0, 1, 2, ...
     #[inline(always)]
     fn count() -> Self::I {
@@ -453,6 +459,44 @@ pub trait Lanes: Copy + 'static {
         let [a, b, c, _] = unsafe { Self::gather4(base, Self::mul_i(Self::count(), Self::splat_i(3))) };
         [a, b, c]
     }
+    /// Whether there are fast ways for the lanes of a mask that have rows of `c` reals next to each other:
+    /// [`Lanes::load_some`] and [`Lanes::add_some`].
+    #[inline(always)]
+    fn has_some(_c: usize) -> bool {
+        false
+    }
+    /// Component `c` of lane `k` from `base + C k + c`, for the lanes of `m`; the others stay as they are in `row`,
+    /// which is laid out as memory is. Wants [`Lanes::unpack`] at the end.
+    ///
+    /// # Safety
+    /// Valid for reads of these.
+    #[inline(always)]
+    unsafe fn load_some<const C: usize>(_base: *const Self::F, _m: Self::M, row: [Self::R; C]) -> [Self::R; C] {
+        row
+    }
+    /// Rows as they are in memory to components.
+    #[inline(always)]
+    fn unpack<const C: usize>(row: [Self::R; C]) -> [Self::R; C] {
+        row
+    }
+    /// Adds component `c` of lane `k` to `at + C k + c`.
+    ///
+    /// # Safety
+    /// Valid for reads and writes of `C N` elements, for reads of one more where `C` is three; nobody else accesses them.
+    #[inline(always)]
+    unsafe fn add_row<const C: usize>(at: *mut Self::F, a: [Self::R; C]) {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            let before = element::load::<Self, C>(at);
+            element::store::<Self, C>(at, from_fn(|c| Self::add(before[c], a[c])));
+        }
+    }
+    /// Adds component `c` of lane `k` to `base + C k + c`, for the lanes of `m`.
+    ///
+    /// # Safety
+    /// Valid for reads and writes of these; nobody else accesses them.
+    #[inline(always)]
+    unsafe fn add_some<const C: usize>(_base: *mut Self::F, _m: Self::M, _a: [Self::R; C]) {}
     /// Lane `k` to `base + k`.
     ///
     /// # Safety

@@ -107,7 +107,7 @@ impl<'a, S: Lanes, T: Element> LaneIn<'a, S, T> {
         unsafe { element::gather::<S, C>(self.base.cast(), offset) }
     }
 
-    /// As [`LaneIn::load`], and faster where the elements happen to be neighbours.
+    /// As [`LaneIn::load`], and faster where the elements happen to be neighbours, in one row or two.
     #[inline(always)]
     pub fn load_run<const C: usize>(&self, m: S::M, i: S::I, bad: &mut S::M) -> [S::R; C]
     where
@@ -116,10 +116,25 @@ impl<'a, S: Lanes, T: Element> LaneIn<'a, S, T> {
         let first = S::head(i);
         if S::is_run(i) && within::<S>(first, 0, self.len) {
             // SAFETY: in range.
-            unsafe { element::load::<S, C>(self.base.add(first as usize).cast()) }
-        } else {
-            self.load(m, i, bad)
+            return unsafe { element::load::<S, C>(self.base.add(first as usize).cast()) };
         }
+        let inside = S::lt_u(i, S::splat_i(self.len));
+        if S::has_some(C) && !S::any(S::and(m, S::not(inside))) {
+            let from = S::sub_i(i, S::count());
+            let one = S::and(m, S::eq_i(from, S::splat_i(first)));
+            let rest = S::and(m, S::not(one));
+            let next = S::bits(rest).trailing_zeros() as usize % S::N;
+            let two = S::and(rest, S::eq_i(from, S::pick_i(from, next)));
+            if !S::any(S::xor(rest, two)) {
+                let at =
+                    |k: usize| self.base.cast::<S::F>().wrapping_offset(S::put_i(from)[k] as i32 as isize * C as isize);
+                // SAFETY: elements that are there.
+                let row = unsafe { S::load_some(at(0), one, [S::splat(S::F::default()); C]) };
+                // SAFETY: elements that are there.
+                return S::unpack(unsafe { S::load_some(at(next), two, row) });
+            }
+        }
+        self.load(m, i, bad)
     }
 
     /// Elements `first`, `first + 1`, ...
