@@ -170,7 +170,8 @@ impl Emit<'_> {
                     };
                     let mutable = mutable.then(|| quote!(mut));
                     if own {
-                        let method = format_ident!("own_{method}");
+                        let once = *access == Access::Take && self.taken_once(slot);
+                        let method = format_ident!("own_{method}{}", if once { "_once" } else { "" });
                         quote!(let #mutable #var = c.#method::<#elem>(#slot, covered);)
                     } else {
                         let method = format_ident!("{method}");
@@ -181,6 +182,14 @@ impl Emit<'_> {
             }
         };
         (0..self.func.params.len()).map(binding).collect()
+    }
+
+    /// Whether every position takes its element of the array exactly once.
+    fn taken_once(&self, slot: Slot) -> bool {
+        let takes = |stmt: &Stmt| matches!(stmt.kind, StmtKind::Take { array, .. } if array == slot);
+        let mut all = 0;
+        self.func.body.each(&mut |stmt| all += usize::from(takes(stmt)));
+        all == 1 && self.func.body.stmts.iter().any(takes)
     }
 
     /// The value of a scalar parameter.

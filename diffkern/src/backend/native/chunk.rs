@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU32;
 
 use super::accumulate::Pages;
 use super::args::{Fault, HostArg, HostArray};
-use super::own::{Covered, OwnAcc, OwnIn, OwnOut, OwnTake, OwnUpdate};
+use super::own::{Covered, OwnAcc, OwnIn, OwnOut, OwnTake, OwnTakeOnce, OwnUpdate};
 use super::pending;
 use super::update::{Fetch, Update};
 use super::views::{Acc, In, Out, Take, Target};
@@ -103,6 +103,12 @@ impl<'a> Chunk<'a> {
     #[inline(always)]
     pub fn own_take<T: Element>(&self, slot: usize, covered: Covered) -> OwnTake<'_, T> {
         OwnTake::new(self.target(slot, T::ELEM, T::Scalar::TY), covered)
+    }
+
+    /// As [`Chunk::own_take`], where each position takes its element once.
+    #[inline(always)]
+    pub fn own_take_once<T: Element>(&self, slot: usize, covered: Covered) -> OwnTakeOnce<'_, T> {
+        OwnTakeOnce::new(self.target(slot, T::ELEM, T::Scalar::TY), covered)
     }
 
     /// As [`Chunk::update`], where [`Chunk::covered`] gave `covered`.

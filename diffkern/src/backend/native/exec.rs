@@ -42,8 +42,8 @@ pub(crate) fn run(body: fn(&Chunk<'_>), domain: Domain, args: &[HostArg<'_>], op
     launch.fault.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, fault)| Err(fault))
 }
 
-/// Bytes that a chunk clears before it adds to them, so that they are still in the cache.
-const CLEARED_BYTES: usize = 128 << 10;
+/// Bytes that a chunk clears before it adds to them, so that they are still in the cache, whatever else it reads.
+const CLEARED_BYTES: usize = 32 << 10;
 
 struct Launch<'a> {
     body: fn(&Chunk<'_>),

@@ -137,6 +137,36 @@ impl<T: Element> OwnTake<'_, T> {
     }
 }
 
+/// Elements to read, each once, and to clear at the end, unless nobody looks at them afterwards.
+pub struct OwnTakeOnce<'a, T> {
+    own: Own<'a, T>,
+    keep: bool,
+}
+
+impl<T: Element> OwnTakeOnce<'_, T> {
+    #[inline(always)]
+    pub(super) fn new(target: Target, covered: Covered) -> Self {
+        OwnTakeOnce { keep: target.keep || target.absent, own: Own::new(target, covered) }
+    }
+
+    /// Element `p`, which becomes 0.
+    #[inline(always)]
+    pub fn take(&mut self, p: u32, _line: u32) -> T {
+        // SAFETY: only this chunk touches it.
+        self.own.at(p).map_or(T::ZERO, |at| unsafe { at.read() })
+    }
+}
+
+impl<T> Drop for OwnTakeOnce<'_, T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if !self.keep {
+            // SAFETY: as many elements as there are positions; zeros are one of an element's values.
+            unsafe { self.own.base.write_bytes(0, self.own.covered.n as usize) };
+        }
+    }
+}
+
 /// Elements to read and overwrite, or to take from and add to.
 pub struct OwnUpdate<'a, T>(Own<'a, T>);
 
