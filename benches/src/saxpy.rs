@@ -4,7 +4,7 @@ use anyhow::Result;
 use diffkern::prelude::*;
 use diffkern::reduce;
 
-use crate::harness::{Gradients, Sizes, Workload};
+use crate::harness::{Sizes, Workload};
 
 #[diff_kernel]
 fn saxpy<F: Float>(a: &Array<F>, x: &Array<F>, y: &Array<F>, y_next: &mut Array<F>) {
@@ -49,13 +49,17 @@ impl Workload for Saxpy {
         Ok(f64::from(self.run()?.to_vec()?[0]))
     }
 
-    fn forward_backward(&self) -> Result<Gradients> {
+    fn forward_backward(&self) -> Result<f64> {
         for array in [&self.a, &self.x, &self.y0] {
             array.zero_grad();
         }
         let (tape, loss) = Tape::record_with(|| self.run())?;
         tape.backward(&loss)?;
+        Ok(f64::from(loss.to_vec()?[0]))
+    }
+
+    fn gradients(&self) -> Result<[Vec<f64>; 2]> {
         let host = |g: Array<f32>| -> Result<Vec<f64>> { Ok(g.to_vec()?.into_iter().map(f64::from).collect()) };
-        Ok(Gradients { loss: f64::from(loss.to_vec()?[0]), a: host(self.y0.grad()?)?, b: host(self.a.grad()?)? })
+        Ok([host(self.y0.grad()?)?, host(self.a.grad()?)?])
     }
 }

@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use diffkern::prelude::*;
 use diffkern::reduce;
 
-use crate::harness::{Gradients, Sizes, Workload};
+use crate::harness::{Sizes, Workload};
 
 /// Width of the blur, of squared distances.
 const SIGMA: f64 = 1e-3;
@@ -124,15 +124,15 @@ impl Workload for Softras {
         Ok(f64::from(self.run()?.to_vec()?[0]))
     }
 
-    fn forward_backward(&self) -> Result<Gradients> {
+    fn forward_backward(&self) -> Result<f64> {
         self.vertices.zero_grad();
         let (tape, loss) = Tape::record_with(|| self.run())?;
         tape.backward(&loss)?;
+        Ok(f64::from(loss.to_vec()?[0]))
+    }
+
+    fn gradients(&self) -> Result<[Vec<f64>; 2]> {
         let gradient = self.vertices.grad()?.to_vec()?;
-        Ok(Gradients {
-            loss: f64::from(loss.to_vec()?[0]),
-            a: gradient.iter().flat_map(|v| v.to_array()).map(f64::from).collect(),
-            b: Vec::new(),
-        })
+        Ok([gradient.iter().flat_map(|v| v.to_array()).map(f64::from).collect(), Vec::new()])
     }
 }

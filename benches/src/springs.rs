@@ -4,7 +4,7 @@ use anyhow::Result;
 use diffkern::prelude::*;
 use diffkern::{Schedule, reduce};
 
-use crate::harness::{Gradients, Sizes, Workload};
+use crate::harness::{Sizes, Workload};
 
 #[diff_kernel]
 fn spring_forces<F: Float>(
@@ -122,16 +122,19 @@ impl Workload for Springs {
         Ok(f64::from(self.run()?.to_vec()?[0]))
     }
 
-    fn forward_backward(&self) -> Result<Gradients> {
+    fn forward_backward(&self) -> Result<f64> {
         self.v.zero_grad();
         self.stiffness.zero_grad();
         let (tape, loss) = Tape::record_with(|| self.run())?;
         tape.backward(&loss)?;
+        Ok(f64::from(loss.to_vec()?[0]))
+    }
+
+    fn gradients(&self) -> Result<[Vec<f64>; 2]> {
         let v = self.v.grad()?.to_vec()?;
-        Ok(Gradients {
-            loss: f64::from(loss.to_vec()?[0]),
-            a: v.iter().flat_map(|v| [v.x, v.y, v.z]).map(f64::from).collect(),
-            b: self.stiffness.grad()?.to_vec()?.into_iter().map(f64::from).collect(),
-        })
+        Ok([
+            v.iter().flat_map(|v| [v.x, v.y, v.z]).map(f64::from).collect(),
+            self.stiffness.grad()?.to_vec()?.into_iter().map(f64::from).collect(),
+        ])
     }
 }
