@@ -10,7 +10,7 @@ use crate::diagnostics::Diagnostics;
 use crate::emit::{self, Forms};
 use crate::ir::{Access, Block, Func, FuncKind, ParamKind, StmtKind};
 use crate::record::{self, Records};
-use crate::{adjoint, guard, lower, parse, simplify, tangent};
+use crate::{adjoint, guard, lower, parse, simplify, spell, tangent};
 
 /// Whether the tangent of each adjoint is made, too.
 pub const SECOND_ORDER: bool = cfg!(any(test, feature = "second-order"));
@@ -21,7 +21,7 @@ pub fn expand(args: TokenStream, item: TokenStream, kind: FuncKind) -> TokenStre
 
 /// Goes on when some structs are known: asks for the next, or expands.
 pub fn expand_with(args: TokenStream, tokens: TokenStream, kind: FuncKind, records: &Records) -> TokenStream {
-    let original: ItemFn = match syn::parse2(tokens.clone()) {
+    let mut original: ItemFn = match syn::parse2(tokens.clone()) {
         Ok(item) => item,
         Err(e) => return e.into_compile_error(),
     };
@@ -30,6 +30,7 @@ pub fn expand_with(args: TokenStream, tokens: TokenStream, kind: FuncKind, recor
         return record::ask(&path, records, what, &args, &tokens);
     }
     let errors = Diagnostics::default();
+    spell::plain(&mut original, &errors);
     let (item, host) = match records.all.is_empty() {
         true => (original.clone(), record::HostSide::default()),
         false => record::rewrite(&original, kind, records, &errors),

@@ -15,7 +15,7 @@ use crate::diagnostics::Diagnostics;
 use crate::expand::forms;
 use crate::ir::FuncKind;
 use crate::parse::{SigKind, Signature};
-use crate::{emit, lower, parse};
+use crate::{emit, lower, parse, spell};
 
 /// `#[diff_trait] trait Law { fn method<F: Float>(..) -> ..; }`
 pub fn expand_trait(args: TokenStream, item: TokenStream) -> TokenStream {
@@ -81,12 +81,13 @@ pub fn expand_impl(args: TokenStream, item: TokenStream) -> TokenStream {
     for entry in &item.items {
         match entry {
             ImplItem::Fn(method) => {
-                let function = ItemFn {
+                let mut function = ItemFn {
                     attrs: method.attrs.clone(),
                     vis: syn::Visibility::Inherited,
                     sig: method.sig.clone(),
                     block: Box::new(method.block.clone()),
                 };
+                spell::plain(&mut function, &errors);
                 let Some(mut sig) = signature(&function, &errors) else { continue };
                 sig.laws.push("Self".into());
                 let func = lower::lower(&function, &sig, FuncKind::DiffFn, &errors);

@@ -29,6 +29,7 @@ mod reach;
 mod record;
 mod rules;
 mod simplify;
+mod spell;
 mod tangent;
 
 /// A kernel: runs once for each index of a launch domain. See the kernel language in the documentation of `diffkern`.

@@ -46,7 +46,7 @@ pub enum SigKind {
 }
 
 /// Functions that a call by a plain name means.
-const TAKEN: [&str; 2] = ["select", "detach"];
+const TAKEN: [&str; 5] = ["select", "detach", "min", "max", "fma"];
 
 /// Reads the signature; `None` when it is too broken to go on.
 pub fn signature(item: &ItemFn, kind: FuncKind, errors: &Diagnostics) -> Option<Signature> {
@@ -218,7 +218,7 @@ fn parameter(arg: &FnArg, kind: FuncKind, real: Option<&Ident>, errors: &Diagnos
 }
 
 /// The one type argument of `name<..>`.
-fn argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
+pub fn argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
     last_segment(ty).filter(|s| s.ident == name).and_then(|s| match &s.arguments {
         syn::PathArguments::AngleBracketed(args) if args.args.len() == 1 => match args.args.first() {
             Some(syn::GenericArgument::Type(t)) => Some(t),

@@ -14,6 +14,8 @@ mod run;
 
 #[path = "exact/branches.rs"]
 mod branches;
+#[path = "exact/decompositions.rs"]
+mod decompositions;
 #[path = "exact/edges.rs"]
 mod edges;
 #[path = "exact/found.rs"]
@@ -22,18 +24,30 @@ mod found;
 mod functions;
 #[path = "exact/integers.rs"]
 mod integers;
+#[path = "exact/laws.rs"]
+mod laws;
 #[path = "exact/leaving.rs"]
 mod leaving;
+#[path = "exact/library.rs"]
+mod library;
 #[path = "exact/loops.rs"]
 mod loops;
 #[path = "exact/memory.rs"]
 mod memory;
 #[path = "exact/programs.rs"]
 mod programs;
+#[path = "exact/quaternions.rs"]
+mod quaternions;
 #[path = "exact/refusals.rs"]
 mod refusals;
 #[path = "exact/softras.rs"]
 mod softras;
+#[path = "exact/spelling.rs"]
+mod spelling;
+#[path = "exact/strangers.rs"]
+mod strangers;
+#[path = "exact/structs.rs"]
+mod structs;
 #[path = "exact/updates.rs"]
 mod updates;
 #[path = "exact/vectors.rs"]
@@ -58,4 +72,7 @@ macro_rules! families {
     };
 }
 
-families!(memory updates loops leaving branches edges integers functions vectors programs);
+families!(
+    memory updates loops leaving branches edges integers functions vectors quaternions structs laws decompositions library
+    spelling strangers programs
+);

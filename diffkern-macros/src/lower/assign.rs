@@ -38,7 +38,7 @@ enum Place {
 impl Lower<'_> {
     pub(super) fn assign(&mut self, left: &Expr, right: &Expr) {
         if let Expr::Tuple(t) = left {
-            self.errors.at(t, "assign one variable at a time; `let (a, b) = (x, y);` makes new ones");
+            self.errors.at(t, "the right side is a tuple of as many values here; assign the results of a call one by one, from `let (a, b): (..) = ..;`");
             return;
         }
         match self.place(left) {
@@ -107,8 +107,9 @@ impl Lower<'_> {
             }
             Some(Place::Local(local, index)) => {
                 let elem = self.local_elem(local);
-                let old = self.read_local(local, index, e.left.span());
                 let Some(value) = self.expr(&e.right, self.other_side(&op, elem)) else { return };
+                // As for a variable, after the right side.
+                let old = self.read_local(local, index, e.left.span());
                 if let Some(value) = self.binary(&op, old, value, e.span()) {
                     self.expect_type(value, Some(elem), e.right.span());
                     self.write_local(local, index, value, e.left.span());

@@ -26,17 +26,36 @@ impl Lower<'_> {
                 let [value] = self.values(c, &args, [want])?;
                 return self.unary_op(UnaryOp::Detach, value, c.span());
             }
+            [name @ ("min" | "max" | "fma")] => return self.free_function(c, name, &args, want),
             [owner, name] if self.real.as_ref().is_some_and(|r| r == owner) => {
                 return self.real_function(c, name, &args);
             }
             [owner @ ("u32" | "i32" | "usize"), "cast_from"] => {
-                let ty = match *owner {
-                    "u32" => Ty::U32,
-                    "i32" => Ty::I32,
-                    _ => Ty::Usize,
-                };
                 let [value] = self.values(c, &args, [None])?;
-                return self.cast(value, ty, c.span());
+                return self.cast(value, integer(owner)?, c.span());
+            }
+            [owner @ ("f32" | "f64"), name] => {
+                let real = self.real.as_ref().map_or_else(|| "F".to_owned(), ToString::to_string);
+                self.errors.at(path, format!("the real type of this function is `{real}`, not `{owner}`: `{real}::{name}`"));
+                return None;
+            }
+            ["Array", _] => {
+                self.errors.at(path, "a local array is made by `Array::<F>::new(4)`, `[x; 4]` or `[x, y, z]`");
+                return None;
+            }
+            ["Some" | "Ok" | "Err"] => {
+                self.errors.at(path, "there are no enums in the kernel language; keep a `bool` beside the value");
+                return None;
+            }
+            [owner @ ("u32" | "i32" | "usize"), name] => {
+                let (first, rest) = args.split_first().or_else(|| {
+                    self.errors.at(c, "numbers are written out: this has no value in a kernel");
+                    None
+                })?;
+                let ty = integer(owner);
+                let first_id = self.expr(first, ty)?;
+                self.expect_type(first_id, ty, first.span());
+                return self.apply(name, first_id, rest, c.span(), path);
             }
             [owner, name] if named_shape(owner).is_some() => {
                 return self.constructor(c, named_shape(owner)?, name, &args);
@@ -65,6 +84,24 @@ impl Lower<'_> {
         Some(ids)
     }
 
+    /// `min(a, b)`, `max(a, b)`, `fma(a, b, c)`.
+    fn free_function(&mut self, c: &ExprCall, name: &str, args: &[&Expr], want: Option<Ty>) -> Option<Id> {
+        let (first, rest) = args.split_first().or_else(|| {
+            self.errors.at(c, format!("`{name}` needs arguments"));
+            None
+        })?;
+        // Of integers the order does not matter, and only the other one may say which they are.
+        if let [second] = rest
+            && super::expr::is_literal(first)
+            && !super::expr::is_literal(second)
+        {
+            let second = self.expr(second, want)?;
+            return self.apply(name, second, &[first], c.span(), &c.func);
+        }
+        let first = self.expr(first, want)?;
+        self.apply(name, first, rest, c.span(), &c.func)
+    }
+
     fn select(&mut self, c: &ExprCall, args: &[&Expr], want: Option<Ty>) -> Option<Id> {
         let [cond, yes, no] = args else {
             self.errors.at(c, "write `select(condition, if_true, if_false)`");
@@ -72,6 +109,7 @@ impl Lower<'_> {
         };
         let cond_id = self.expr(cond, Some(Ty::Bool))?;
         self.expect_type(cond_id, Some(Ty::Bool), cond.span());
+        let want = want.or_else(|| self.probe(yes)).or_else(|| self.probe(no));
         let yes = self.expr(yes, want)?;
         let no_id = self.expr(no, Some(self.ty(yes)))?;
         self.expect_type(no_id, Some(self.ty(yes)), no.span());
@@ -81,12 +119,12 @@ impl Lower<'_> {
     /// `F::new(0.5)`, `F::cast_from(i)`, `F::max(a, b)`.
     fn real_function(&mut self, c: &ExprCall, name: &str, args: &[&Expr]) -> Option<Id> {
         match name {
-            "new" | "from_int" => {
+            "new" | "from_int" | "from" => {
                 let [value] = args else {
                     self.errors.at(c, "write `F::new(0.5)`");
                     return None;
                 };
-                match crate::lower::call::number(value) {
+                match number(value) {
                     Some(x) => Some(self.constant(Ty::Real, Lit::Real(x), c.span())),
                     None => {
                         let id = self.expr(value, Some(Ty::Real))?;
@@ -99,8 +137,23 @@ impl Lower<'_> {
                 }
             }
             "cast_from" => {
+                if let [value] = args
+                    && let Some(x) = number(value)
+                {
+                    return Some(self.constant(Ty::Real, Lit::Real(x), c.span()));
+                }
                 let [value] = self.values(c, args, [None])?;
                 self.cast(value, Ty::Real, c.span())
+            }
+            "min_value" | "max_value" | "infinity" | "neg_infinity" | "epsilon" | "nan" if args.is_empty() => {
+                self.errors.at(
+                    c,
+                    format!(
+                        "`F::{name}()` is not part of the kernel language; start from the first element, or write the \
+                         number: `F::new(1e30)`"
+                    ),
+                );
+                None
             }
             _ => {
                 let (first, rest) = args.split_first().or_else(|| {
@@ -128,7 +181,10 @@ impl Lower<'_> {
             if name == "len" && m.args.is_empty() {
                 return Some(self.op(Ty::Usize, Op::Len(array), m.span()));
             }
-            self.errors.at(&m.method, "an array has `len()` and elements `a[i]`");
+            self.errors.at(
+                &m.method,
+                format!("an array has no `{name}` in a kernel: it has `len()` and elements `a[i]`"),
+            );
             return None;
         }
         let hint = want.filter(|t| *t == Ty::Real || t.is_int());
@@ -140,26 +196,11 @@ impl Lower<'_> {
     /// The named function of `x` and `args`, by the type of `x`.
     fn apply(&mut self, name: &str, x: Id, args: &[&Expr], span: Span, at: impl quote::ToTokens) -> Option<Id> {
         match self.ty(x) {
+            ty if ty.is_int() => self.apply_integer(name, x, args, span, at),
             Ty::Real => self.apply_real(name, x, args, span, at),
             Ty::Vec(_) => self.apply_vec(name, x, args, span, at),
             Ty::Mat(_) => self.apply_mat(name, x, args, span, at),
             Ty::Quat => self.apply_quat(name, x, args, span, at),
-            ty if ty.is_int() => {
-                let op = match name {
-                    "min" => BinaryOp::Min,
-                    "max" => BinaryOp::Max,
-                    "abs" if ty == Ty::I32 => return self.unary_op(UnaryOp::Abs, x, span),
-                    "clamp" => {
-                        let [lo, hi] = self.values(at, args, [Some(ty), Some(ty)])?;
-                        let x = self.op(ty, Op::Binary(BinaryOp::Max, x, lo), span);
-                        return Some(self.op(ty, Op::Binary(BinaryOp::Min, x, hi), span));
-                    }
-                    _ => return self.unknown(name, ty, "min, max, clamp", at),
-                };
-                let [y] = self.values(at, args, [Some(ty)])?;
-                self.expect_type(y, Some(ty), span);
-                Some(self.op(ty, Op::Binary(op, x, y), span))
-            }
             ty => self.unknown(name, ty, "no functions", at),
         }
     }
@@ -197,17 +238,47 @@ impl Lower<'_> {
             }
             "recip" => {
                 self.values::<0>(at, args, [])?;
-                let one = self.constant(Ty::Real, Lit::Real(1.0), span);
-                Some(self.op(Ty::Real, Op::Binary(BinaryOp::Div, one, x), span))
+                Some(self.reciprocal(x, span))
+            }
+            "inverse_sqrt" => {
+                self.values::<0>(at, args, [])?;
+                let root = self.op(Ty::Real, Op::Unary(UnaryOp::Sqrt, x), span);
+                Some(self.reciprocal(root, span))
+            }
+            "rhypot" => {
+                let [y] = self.values(at, args, [real])?;
+                self.expect_type(y, real, span);
+                let length = self.op(Ty::Real, Op::Binary(BinaryOp::Hypot, x, y), span);
+                Some(self.reciprocal(length, span))
+            }
+            "trunc" => {
+                self.values::<0>(at, args, [])?;
+                let zero = self.constant(Ty::Real, Lit::Real(0.0), span);
+                let below = self.op(Ty::Bool, Op::Binary(BinaryOp::Lt, x, zero), span);
+                let up = self.op(Ty::Real, Op::Unary(UnaryOp::Ceil, x), span);
+                let down = self.op(Ty::Real, Op::Unary(UnaryOp::Floor, x), span);
+                Some(self.op(Ty::Real, Op::Select(below, up, down), span))
+            }
+            "to_degrees" | "to_radians" => {
+                self.values::<0>(at, args, [])?;
+                let unit = if name == "to_degrees" { 1f64.to_degrees() } else { 1f64.to_radians() };
+                let unit = self.constant(Ty::Real, Lit::Real(unit), span);
+                Some(self.op(Ty::Real, Op::Binary(BinaryOp::Mul, x, unit), span))
             }
             _ => self.unknown(
                 name,
                 Ty::Real,
                 "exp, ln, sqrt, powf, powi, sin, cos, tan, asin, acos, atan, atan2, tanh, sinh, cosh, erf, log1p, abs, \
-                 min, max, clamp, floor, ceil, round, hypot, fma, recip, sign, is_nan",
+                 min, max, clamp, floor, ceil, round, trunc, hypot, rhypot, fma, recip, inverse_sqrt, to_degrees, to_radians, \
+                 sign, is_nan",
                 at,
             ),
         }
+    }
+
+    fn reciprocal(&mut self, x: Id, span: Span) -> Id {
+        let one = self.constant(Ty::Real, Lit::Real(1.0), span);
+        self.op(Ty::Real, Op::Binary(BinaryOp::Div, one, x), span)
     }
 
     fn apply_vec(&mut self, name: &str, x: Id, args: &[&Expr], span: Span, at: impl quote::ToTokens) -> Option<Id> {
@@ -427,6 +498,16 @@ fn number(e: &Expr) -> Option<f64> {
         Expr::Paren(p) => number(&p.expr),
         _ => None,
     }
+}
+
+/// `u32`, `i32`, `usize`.
+pub(super) fn integer(name: &str) -> Option<Ty> {
+    Some(match name {
+        "u32" => Ty::U32,
+        "i32" => Ty::I32,
+        "usize" => Ty::Usize,
+        _ => return None,
+    })
 }
 
 fn real_unary(name: &str) -> Option<UnaryOp> {

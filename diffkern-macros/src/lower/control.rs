@@ -6,6 +6,7 @@ use syn::{Expr, ExprIf, Pat, Stmt as SynStmt};
 
 use super::Lower;
 use super::env::{Binding, Var};
+use super::guess;
 use super::leave::{self, Leave};
 use crate::ir::{Block, FuncKind, Id, StmtKind, Ty};
 use crate::parse::annotated;
@@ -29,7 +30,7 @@ impl Lower<'_> {
                 SynStmt::Expr(Expr::Return(r), _) if tail && last && r.expr.is_none() => {}
                 SynStmt::Macro(m) if tail && last && m.mac.path.is_ident("terminate") => {}
                 other => {
-                    self.statement(other);
+                    self.statement(other, rest);
                     if self.may_leave(other) {
                         self.while_here(rest);
                         return;
@@ -39,9 +40,9 @@ impl Lower<'_> {
         }
     }
 
-    fn statement(&mut self, stmt: &SynStmt) {
+    fn statement(&mut self, stmt: &SynStmt, rest: &[SynStmt]) {
         match stmt {
-            SynStmt::Local(local) => self.local(local),
+            SynStmt::Local(local) => self.local(local, rest),
             SynStmt::Expr(e, _) => self.expression_statement(e),
             SynStmt::Item(item) => {
                 self.errors.at(item, "items inside a kernel are not supported; move it outside");
@@ -82,9 +83,11 @@ impl Lower<'_> {
         }
     }
 
-    fn local(&mut self, local: &syn::Local) {
+    /// `rest`: the statements that follow.
+    fn local(&mut self, local: &syn::Local, rest: &[SynStmt]) {
         let Some(init) = &local.init else {
             self.errors.at(local, "give the variable a value: `let x = ..;`");
+            self.poison(&local.pat);
             return;
         };
         if let Some((token, _)) = &init.diverge {
@@ -98,7 +101,9 @@ impl Lower<'_> {
             };
             match pat {
                 Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
-                    self.local_array(name, annotation, &init.expr);
+                    let open = annotation.is_none() && guess::open_integer(&init.expr);
+                    let elem = if open { self.guess(&name.ident.to_string(), rest) } else { None };
+                    self.local_array(name, annotation, elem, &init.expr);
                 }
                 other => self.errors.at(other, "a local array has a plain name"),
             }
@@ -107,13 +112,16 @@ impl Lower<'_> {
         let (pat, types) = match &local.pat {
             Pat::Type(t) => match annotated(&t.ty, self.real.as_ref(), self.errors) {
                 Some(types) => (&*t.pat, Some(types)),
-                None => return,
+                None => return self.poison(&t.pat),
             },
             other => (other, None),
         };
         match pat {
             Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
-                let want = types.as_ref().and_then(|t| (t.len() == 1).then(|| t[0]));
+                let mut want = types.as_ref().and_then(|t| (t.len() == 1).then(|| t[0]));
+                if types.is_none() && guess::open_integer(&init.expr) {
+                    want = self.guess(&name.ident.to_string(), rest);
+                }
                 if types.is_some() && want.is_none() {
                     self.errors.at(name, "a tuple is taken apart where it is made: `let (a, b): (A, B) = f(..);`");
                     return;
@@ -135,18 +143,36 @@ impl Lower<'_> {
             Pat::Wild(_) => {
                 self.expr(&init.expr, types.and_then(|t| t.first().copied()));
             }
-            Pat::Tuple(tuple) => self.local_tuple(tuple, types, &init.expr),
+            Pat::Tuple(tuple) => self.local_tuple(tuple, types, &init.expr, rest),
             other => self.errors.at(other, "this pattern is not supported; bind a name or a tuple of names"),
         }
     }
 
-    fn local_tuple(&mut self, tuple: &syn::PatTuple, types: Option<Vec<Ty>>, init: &Expr) {
+    /// The names exist, but nothing is known of them.
+    fn poison(&mut self, pattern: &Pat) {
+        match pattern {
+            Pat::Ident(name) => self.env.poison(&name.ident.to_string()),
+            Pat::Type(t) => self.poison(&t.pat),
+            Pat::Tuple(tuple) => tuple.elems.iter().for_each(|part| self.poison(part)),
+            _ => {}
+        }
+    }
+
+    fn local_tuple(&mut self, tuple: &syn::PatTuple, types: Option<Vec<Ty>>, init: &Expr, rest: &[SynStmt]) {
+        let guessed = |s: &Self, k: usize, e: &Expr| match tuple.elems.get(k) {
+            Some(Pat::Ident(name)) if guess::open_integer(e) => s.guess(&name.ident.to_string(), rest),
+            _ => None,
+        };
         let values = match (init, types) {
             (Expr::Tuple(t), types) => t
                 .elems
                 .iter()
                 .enumerate()
-                .map(|(k, e)| self.expr(e, types.as_ref().and_then(|t| t.get(k).copied())))
+                .map(|(k, e)| {
+                    let written = types.as_ref().and_then(|t| t.get(k).copied());
+                    let want = written.or_else(|| guessed(self, k, e));
+                    self.expr(e, want)
+                })
                 .collect::<Option<Vec<_>>>(),
             (Expr::Call(call), types) => self.device_call(call, types.as_deref(), tuple.elems.len()),
             (Expr::If(e), types) => self.branch_value(e, &wanted(types.as_deref(), tuple.elems.len())),
@@ -247,6 +273,11 @@ impl Lower<'_> {
             self.errors.at(e, "an `if` that gives a value needs an `else`");
             return None;
         };
+        let probed = match want {
+            [None] => self.probe(&Expr::If(e.clone())),
+            _ => None,
+        };
+        let want = if probed.is_some() { &[probed] } else { want };
         let before = self.env.snapshot();
         let (then_stmts, then_ids) = self.nested(|s| s.block_values(&e.then_branch, want));
         let after_then = self.env.snapshot();

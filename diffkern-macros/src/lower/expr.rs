@@ -46,8 +46,10 @@ impl Lower<'_> {
                 self.errors.at(c, "closures are not supported; write a `#[diff_fn]` function and call it");
                 None
             }
-            Expr::Match(m) => {
-                self.errors.at(m.match_token, "`match` is not supported; write `if` .. `else if` .. `else`");
+            // One that could be a chain of `if` is one by now; why this is not has been said.
+            Expr::Match(_) => None,
+            Expr::Loop(_) | Expr::While(_) | Expr::ForLoop(_) => {
+                self.errors.at(e, "a loop has no value; assign to a variable that is there before it");
                 None
             }
             Expr::Tuple(t) => {
@@ -164,6 +166,9 @@ impl Lower<'_> {
 
     fn path(&mut self, p: &syn::ExprPath) -> Option<Id> {
         let Some(name) = p.path.get_ident().map(ToString::to_string) else {
+            if let Some(value) = constant(&p.path) {
+                return Some(self.constant(Ty::Real, Lit::Real(value), p.span()));
+            }
             self.errors
                 .at(p, "constants cannot be seen by the macro; pass it as a parameter (`#[comptime]` if it is known)");
             return None;
@@ -220,7 +225,14 @@ impl Lower<'_> {
                 Some(self.op(ty, Op::Unary(UnaryOp::Neg, value), u.span()))
             }
             (UnOp::Not(_), inner) => {
-                let value = self.expr(inner, Some(Ty::Bool))?;
+                let value = self.expr(inner, want.or(Some(Ty::Bool)))?;
+                let ty = self.ty(value);
+                if ty.is_int() {
+                    // All bits flipped.
+                    let ones = if ty == Ty::I32 { -1 } else { i64::from(u32::MAX) };
+                    let ones = self.constant(ty, Lit::Int(ones), u.span());
+                    return Some(self.op(ty, Op::Binary(BinaryOp::BitXor, value, ones), u.span()));
+                }
                 self.expect_type(value, Some(Ty::Bool), inner.span());
                 Some(self.op(Ty::Bool, Op::Unary(UnaryOp::Not, value), u.span()))
             }
@@ -439,8 +451,38 @@ impl Lower<'_> {
     }
 }
 
+/// The value of a path into `std::f64::consts`; those of `f32` are the same numbers, not rounded.
+fn constant(path: &syn::Path) -> Option<f64> {
+    use std::f64::consts;
+    let names: Vec<String> = path.segments.iter().map(|s| s.ident.to_string()).collect();
+    let [.., module, name] = names.as_slice() else { return None };
+    if module != "consts" {
+        return None;
+    }
+    Some(match name.as_str() {
+        "PI" => consts::PI,
+        "TAU" => consts::TAU,
+        "E" => consts::E,
+        "SQRT_2" => consts::SQRT_2,
+        "FRAC_1_SQRT_2" => consts::FRAC_1_SQRT_2,
+        "FRAC_1_PI" => consts::FRAC_1_PI,
+        "FRAC_2_PI" => consts::FRAC_2_PI,
+        "FRAC_2_SQRT_PI" => consts::FRAC_2_SQRT_PI,
+        "FRAC_PI_2" => consts::FRAC_PI_2,
+        "FRAC_PI_3" => consts::FRAC_PI_3,
+        "FRAC_PI_4" => consts::FRAC_PI_4,
+        "FRAC_PI_6" => consts::FRAC_PI_6,
+        "FRAC_PI_8" => consts::FRAC_PI_8,
+        "LN_2" => consts::LN_2,
+        "LN_10" => consts::LN_10,
+        "LOG2_E" => consts::LOG2_E,
+        "LOG10_E" => consts::LOG10_E,
+        _ => return None,
+    })
+}
+
 /// A number without a type of its own.
-fn is_literal(e: &Expr) -> bool {
+pub(super) fn is_literal(e: &Expr) -> bool {
     match e {
         Expr::Lit(l) => match &l.lit {
             SynLit::Int(i) => i.suffix().is_empty(),

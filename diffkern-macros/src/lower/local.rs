@@ -73,9 +73,16 @@ pub(super) fn makes(e: &Expr) -> bool {
 }
 
 impl Lower<'_> {
-    /// `let name = init`, where `init` makes an array; `annotation` is `[T; n]` if there is one.
-    pub(super) fn local_array(&mut self, name: &syn::PatIdent, annotation: Option<&Type>, init: &Expr) {
-        match self.elements(annotation, init) {
+    /// `let name = init`, where `init` makes an array; `annotation` is `[T; n]` if there is one, `guessed` what the use of
+    /// the elements says.
+    pub(super) fn local_array(
+        &mut self,
+        name: &syn::PatIdent,
+        annotation: Option<&Type>,
+        guessed: Option<Ty>,
+        init: &Expr,
+    ) {
+        match self.elements(annotation, guessed, init) {
             Some((elem, values)) => {
                 let vars = values.into_iter().map(|id| self.flag(id)).collect();
                 self.locals.push(Local { elem, mutable: name.mutability.is_some(), vars });
@@ -85,14 +92,18 @@ impl Lower<'_> {
         }
     }
 
-    fn elements(&mut self, annotation: Option<&Type>, init: &Expr) -> Option<(Ty, Vec<Id>)> {
+    fn elements(&mut self, annotation: Option<&Type>, guessed: Option<Ty>, init: &Expr) -> Option<(Ty, Vec<Id>)> {
         let want = match annotation {
             Some(Type::Array(array)) => Some(value_type(&array.elem, self.real.as_ref(), self.errors)?),
+            Some(other) if crate::parse::argument(other, "Array").is_some() => {
+                let elem = crate::parse::argument(other, "Array")?;
+                Some(value_type(elem, self.real.as_ref(), self.errors)?)
+            }
             Some(other) => {
                 self.errors.at(other, "the type of a local array is `[T; n]`, or leave it away");
                 return None;
             }
-            None => None,
+            None => guessed,
         };
         let (elem, values) = match maker(init)? {
             Maker::Zeros(elem, len) => {

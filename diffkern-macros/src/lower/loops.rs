@@ -15,7 +15,7 @@ use syn::{Expr, ExprForLoop, ExprWhile, Pat};
 use super::Lower;
 use super::env::{Binding, Var};
 use super::leave::{Exits, Frame};
-use crate::ir::{Block, FaultKind, FuncKind, Id, Lit, Op, ParamKind, StmtKind, Ty};
+use crate::ir::{BinaryOp, Block, FaultKind, FuncKind, Id, Lit, Op, ParamKind, StmtKind, Ty};
 
 /// Most turns of an `#[unroll]` loop.
 const UNROLL_LIMIT: i64 = 64;
@@ -25,6 +25,8 @@ struct Turns<'a> {
     name: &'a str,
     lo: Id,
     hi: Id,
+    /// From the last to the first.
+    reversed: bool,
     /// Of a `while`.
     cond: Option<&'a Expr>,
     body: &'a syn::Block,
@@ -44,12 +46,17 @@ impl Lower<'_> {
                 return;
             }
         };
-        let Some((lo, hi)) = self.range(&e.expr) else { return };
+        let guessed = self.guess(&name, &e.body.stmts);
+        let (range, reversed) = match &*e.expr {
+            Expr::MethodCall(m) if m.method == "rev" && m.args.is_empty() => (&*m.receiver, true),
+            other => (other, false),
+        };
+        let Some((lo, hi)) = self.range(range, guessed.unwrap_or(Ty::Usize)) else { return };
         let unroll = e.attrs.iter().find(|a| a.path().is_ident("unroll"));
         for attr in e.attrs.iter().filter(|a| !a.path().is_ident("unroll")) {
             self.errors.at(attr, "only `#[unroll]` is known on a `for`");
         }
-        let turns = Turns { name: &name, lo, hi, cond: None, body: &e.body, span: e.for_token.span };
+        let turns = Turns { name: &name, lo, hi, reversed, cond: None, body: &e.body, span: e.for_token.span };
         match unroll {
             // What is known at the launch only is unrolled by the compiler there, if at all.
             Some(attr) if matches!(attr.meta, syn::Meta::Path(_)) && !self.is_comptime(lo) && !self.is_comptime(hi) => {
@@ -116,7 +123,7 @@ impl Lower<'_> {
         }
         let span = e.while_token.span;
         let lo = self.constant(ty, Lit::Int(0), span);
-        let turns = Turns { name: "_", lo, hi, cond: Some(&e.cond), body: &e.body, span };
+        let turns = Turns { name: "_", lo, hi, reversed: false, cond: Some(&e.cond), body: &e.body, span };
         if let Some(cond) = self.turns(&turns) {
             self.emit(StmtKind::Fault { cond, what: FaultKind::Bound(hi) }, span);
         }
@@ -159,7 +166,8 @@ impl Lower<'_> {
         }
         let live_carried = live.map(|v| current(self, v));
         let (stmts, ()) = self.nested(|s| {
-            s.env.bind(e.name, Binding::Value { id: index, mutable: false });
+            let id = if e.reversed { s.from_the_end(e, index) } else { index };
+            s.env.bind(e.name, Binding::Value { id, mutable: false });
             s.turn(e, live, &exits);
             if let (Some(cond), Some(live)) = (e.cond, live) {
                 s.next_condition(cond, live, &exits, e.span);
@@ -179,6 +187,19 @@ impl Lower<'_> {
             self.after_inner_return();
         }
         live
+    }
+
+    /// `lo + (hi - 1 - index)`.
+    fn from_the_end(&mut self, e: &Turns<'_>, index: Id) -> Id {
+        let ty = self.ty(e.lo);
+        let one = self.constant(ty, Lit::Int(1), e.span);
+        let last = self.op(ty, Op::Binary(BinaryOp::Sub, e.hi, one), e.span);
+        let left = self.op(ty, Op::Binary(BinaryOp::Sub, last, index), e.span);
+        let id = self.op(ty, Op::Binary(BinaryOp::Add, e.lo, left), e.span);
+        if let Some(most) = self.below.get(&index).copied() {
+            self.below.insert(id, most);
+        }
+        id
     }
 
     /// The statements of one turn.
@@ -230,7 +251,9 @@ impl Lower<'_> {
             let yes = self.constant(Ty::Bool, Lit::Bool(true), span);
             self.flag(yes)
         });
-        for k in first..end {
+        for turn in first..end {
+            let started = turn > first;
+            let k = if e.reversed { first + (end - 1 - turn) } else { turn };
             let turn = |s: &mut Self| {
                 s.env.push();
                 let id = s.constant(s.ty(e.lo), Lit::Int(k), span);
@@ -239,7 +262,7 @@ impl Lower<'_> {
                 s.env.pop();
             };
             match live {
-                Some(live) if k > first => {
+                Some(live) if started => {
                     let cond = self.env.get(live).id();
                     self.branch(cond, e.span, turn, |_| {});
                 }
@@ -252,10 +275,11 @@ impl Lower<'_> {
         }
     }
 
-    fn range(&mut self, e: &Expr) -> Option<(Id, Id)> {
+    /// `default`: the type of bounds that are numbers.
+    fn range(&mut self, e: &Expr, default: Ty) -> Option<(Id, Id)> {
         let range = match e {
             Expr::Range(r) => r,
-            Expr::Paren(p) => return self.range(&p.expr),
+            Expr::Paren(p) => return self.range(&p.expr, default),
             Expr::Call(c) if super::call::cube_function(c).is_some() => {
                 self.call(c, None);
                 return None;
@@ -263,7 +287,7 @@ impl Lower<'_> {
             other => {
                 self.errors.at(
                     other,
-                    "loop over a range, `for k in lo..hi`; to count down, or in steps, compute the index from `k`",
+                    "loop over a range, `for k in lo..hi` or `for k in (lo..hi).rev()`; in steps, compute the index from `k`",
                 );
                 return None;
             }
@@ -272,7 +296,7 @@ impl Lower<'_> {
             self.errors.at(range, "write both bounds: `lo..hi`");
             return None;
         };
-        let (lo, hi) = self.same_type(start, end, Some(Ty::Usize))?;
+        let (lo, hi) = self.same_type(start, end, Some(default))?;
         let ty = self.ty(lo);
         if !ty.is_int() {
             self.errors.at(range, format!("the bounds of a loop are integers, not `{}`", self.type_name(ty)));
@@ -290,7 +314,7 @@ impl Lower<'_> {
                 return None;
             }
             let one = self.constant(ty, Lit::Int(1), range.span());
-            let hi = self.op(ty, Op::Binary(crate::ir::BinaryOp::Add, hi, one), range.span());
+            let hi = self.op(ty, Op::Binary(BinaryOp::Add, hi, one), range.span());
             return Some((lo, hi));
         }
         Some((lo, hi))

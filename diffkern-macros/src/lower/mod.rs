@@ -12,6 +12,8 @@ mod call;
 mod control;
 mod env;
 mod expr;
+mod guess;
+mod integer;
 mod leave;
 mod local;
 mod loops;

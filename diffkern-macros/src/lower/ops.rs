@@ -68,6 +68,14 @@ impl Lower<'_> {
                     _ => BinaryOp::Shr,
                 };
                 let bools = ta == Ty::Bool && matches!(op, BinaryOp::And | BinaryOp::Or);
+                if ta == Ty::Real && op == BinaryOp::Rem {
+                    self.errors.error(
+                        span,
+                        "`%` is of integers; of reals write `x - y * (x / y).floor()`, which is never negative, or \
+                         `x - y * (x / y).trunc()`, which is Rust's",
+                    );
+                    return None;
+                }
                 if ta != tb || !(ta.is_int() || bools) {
                     return self.mismatch("apply this integer operator to", ta, tb, span);
                 }

@@ -44,7 +44,7 @@ macro_rules! compound {
     )*};
 }
 
-compound!(Vec2 Vec3 Vec4 Mat2 Mat3);
+compound!(Vec2 Vec3 Vec4 Mat2 Mat3 Quat);
 
 /// A program over arrays that are made already: it can be recorded, or run under tangents.
 pub type Program<'a> = Box<dyn Fn() -> Result<()> + 'a>;

@@ -2,10 +2,7 @@ use diffkern::prelude::*;
 
 #[diff_kernel]
 fn kernel<F: Float>(x: &Array<F>, y: &mut Array<F>) {
-    let i = ABSOLUTE_POS;
-    y[i] = match i {
-        _ => x[i],
-    };
+    y[ABSOLUTE_POS] = f32::sqrt(x[ABSOLUTE_POS]);
 }
 
 fn main() {}
