@@ -209,7 +209,10 @@ impl Lower<'_> {
             self.flag(yes)
         });
         self.frames.push(Frame { here, live });
+        // What the body names, the condition of the next turn does not see.
+        self.env.push();
         self.statements(&e.body.stmts, false);
+        self.env.pop();
         self.frames.pop();
     }
 

@@ -24,6 +24,7 @@ pub fn cases() -> Vec<Case> {
         a_local_array_in_branches(),
         a_local_array_of_integers_as_indices().refused_on_gpu("bound the loop by a scalar"),
         nan_in_a_local_array_not_read(),
+        a_name_of_the_condition_taken_in_the_body(),
     ]
 }
 
@@ -681,5 +682,38 @@ case! {
     }
     by_hand(w) {
         each(x, w, |x| if x > 0.0 { (x.powf(1.5), 1.5 * x.sqrt()) } else { (x.powi(3), 3.0 * x * x) })
+    }
+}
+
+#[diff_kernel]
+fn hidden<F: Float>(x: &Array<F>, y: &mut Array<F>) {
+    let mut a = x[ABSOLUTE_POS];
+    let mut turns = 0;
+    #[bound(9)]
+    while a > 0.5 && turns < 9u32 {
+        turns += 1;
+        a = a * a * 0.9;
+        let a = 0.1 * a;
+        let turns = 100u32;
+        y[ABSOLUTE_POS] = a * F::cast_from(turns);
+    }
+    y[ABSOLUTE_POS] = a;
+}
+
+case! {
+    /// The condition means the variables before the loop: squared, times 0.9, until it is below a half.
+    a_name_of_the_condition_taken_in_the_body<S>(run; x: S = reals(3, 0.82, 0.95)) {
+        let y = run.zeros::<S>(3)?;
+        hidden(3, &x, &y)?;
+        run.output(&y);
+    }
+    by_hand(w) {
+        each(x, w, |x| {
+            let (mut a, mut da) = (x, 1.0);
+            while a > 0.5 {
+                (a, da) = (0.9 * a * a, 1.8 * a * da);
+            }
+            (a, da)
+        })
     }
 }
