@@ -17,7 +17,12 @@ pub enum Ty {
     U32,
     /// Truth value.
     Bool,
+    /// A local array of [`LOCAL`] reals.
+    Local,
 }
+
+/// Elements of a local array.
+pub const LOCAL: usize = 3;
 
 impl Ty {
     /// The types that carry derivatives.
@@ -28,6 +33,7 @@ impl Ty {
         match self {
             Ty::Vec2 => 2,
             Ty::Vec3 => 3,
+            Ty::Local => LOCAL,
             Ty::Mat2 => 4,
             Ty::Mat3 => 9,
             _ => 1,
@@ -45,7 +51,7 @@ impl Ty {
 
     /// Whether it carries a derivative.
     pub fn is_real(self) -> bool {
-        !matches!(self, Ty::U32 | Ty::Bool)
+        !matches!(self, Ty::U32 | Ty::Bool | Ty::Local)
     }
 
     /// Whether it is a matrix.
@@ -147,6 +153,8 @@ pub enum Kind {
     Position,
     /// An element of [`ARRAYS`]; no index stands for the thread's own position, an index is taken modulo the length.
     Load(usize, Option<Box<Expr>>),
+    /// An element of a local array, its index taken modulo the length.
+    Element(u32, Box<Expr>),
     /// An operation on one operand.
     Unary(Unary, Box<Expr>),
     /// An operation on two operands.
@@ -170,7 +178,7 @@ pub enum Kind {
 pub enum Stmt {
     /// `let mut v = e;`
     Let(u32, Expr),
-    /// `let (mut v, mut w) = split(..);`, a real and a vector.
+    /// `let (mut v, mut w) = split(..);`, a real and a vector; `both` calls `split` twice.
     Split(u32, u32, Expr),
     /// `v = e;`
     Assign(u32, Expr),
@@ -182,11 +190,19 @@ pub enum Stmt {
     If(Expr, Vec<Stmt>, Vec<Stmt>),
     /// `for v in lo..hi { .. }`; unrolled where the flag says so, the bounds being numbers then.
     For(u32, Expr, Expr, bool, Vec<Stmt>),
+    /// `let mut v = [a, b, c];`
+    Local(u32, Vec<Expr>),
+    /// `v[i % LOCAL] = e;`, or `+=`, `-=`.
+    Element(u32, Expr, &'static str, Expr),
+    /// `#[bound(most)] while c && v < most { v += 1; .. }` of a counter `v`.
+    While(u32, Expr, u32, Vec<Stmt>),
+    /// `if c { break; }`, or `continue`, in a loop.
+    Leave(Expr, bool),
     /// `y[ABSOLUTE_POS] = e;`
     Store(usize, Expr),
     /// `a[i % LEN] += e;` or `-=`.
     Add(usize, Option<Expr>, bool, Expr),
-    /// `if c { return; }`, at the top level only.
+    /// `if c { return; }`.
     Return(Expr),
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::ast::{ARRAYS, Binary, Expr, Kernel, Kind, Stmt, Ty, Unary};
+use crate::ast::{ARRAYS, Binary, Expr, Kernel, Kind, LOCAL, Stmt, Ty, Unary};
 use crate::case::{Case, DOMAIN, LEN};
 use crate::dual::Dual;
 
@@ -44,15 +44,31 @@ struct Run<'a> {
     doubtful: bool,
 }
 
-/// Whether the thread goes on.
-type Goes = bool;
+/// What comes after a statement.
+#[derive(Clone, Copy, PartialEq)]
+enum Flow {
+    /// The next statement.
+    Next,
+    /// What follows the loop.
+    Break,
+    /// The next turn.
+    Continue,
+    /// Nothing.
+    Return,
+}
 
 impl Run<'_> {
-    fn block(&mut self, stmts: &[Stmt]) -> Goes {
+    fn block(&mut self, stmts: &[Stmt]) -> Flow {
         self.scopes.push(HashMap::new());
-        let goes = stmts.iter().all(|stmt| self.statement(stmt));
+        let mut flow = Flow::Next;
+        for stmt in stmts {
+            flow = self.statement(stmt);
+            if flow != Flow::Next {
+                break;
+            }
+        }
         self.scopes.pop();
-        goes
+        flow
     }
 
     fn bind(&mut self, var: u32, value: Val) {
@@ -66,20 +82,24 @@ impl Run<'_> {
         scope.and_then(|scope| scope.get_mut(&var)).unwrap_or_else(|| panic!("v{var} is not bound"))
     }
 
-    fn statement(&mut self, stmt: &Stmt) -> Goes {
+    fn statement(&mut self, stmt: &Stmt) -> Flow {
         match stmt {
             Stmt::Let(var, e) => {
                 let value = self.value(e);
                 self.bind(*var, value);
             }
             Stmt::Split(first, second, e) => {
-                let Kind::Call(_, args) = &e.kind else { panic!("only `split` has two results") };
+                let Kind::Call(name, args) = &e.kind else { panic!("only calls have two results") };
                 args.iter().for_each(|arg| drop(self.operand(arg)));
                 let (v, w) = (self.reals(&args[0]), self.real(&args[1]));
-                let length = dot(&v, &v) + Dual::constant(0.5);
-                let scale = w / length;
-                self.bind(*first, Val::Real(vec![method("ln", length) * w]));
-                self.bind(*second, Val::Real(v.iter().map(|x| *x * scale).collect()));
+                let (mut a, mut u) = split(&v, w);
+                if *name == "both" {
+                    let sum: Vec<Dual> = u.iter().zip(&v).map(|(x, y)| *x + *y).collect();
+                    let (b, t) = split(&sum, a);
+                    (a, u) = (a * b, t);
+                }
+                self.bind(*first, Val::Real(vec![a]));
+                self.bind(*second, Val::Real(u));
             }
             Stmt::Assign(var, e) => {
                 let value = self.value(e);
@@ -103,12 +123,38 @@ impl Run<'_> {
             Stmt::For(var, lo, hi, _, body) => {
                 for turn in self.int(lo)..self.int(hi) {
                     self.scopes.push(HashMap::from([(*var, Val::Int(turn))]));
-                    let goes = self.block(body);
+                    let flow = self.block(body);
                     self.scopes.pop();
-                    if !goes {
-                        return false;
+                    match flow {
+                        Flow::Break => break,
+                        Flow::Return => return flow,
+                        Flow::Next | Flow::Continue => {}
                     }
                 }
+            }
+            Stmt::Local(var, parts) => {
+                let parts = parts.iter().map(|e| self.real(e)).collect();
+                self.bind(*var, Val::Real(parts));
+            }
+            Stmt::Element(var, at, op, e) => {
+                let at = self.int(at) as usize % LOCAL;
+                let value = self.operand(e);
+                let Val::Real(parts) = self.place(*var).clone() else { panic!("a local array is of reals") };
+                let new = match *op {
+                    "=" => value,
+                    op => infix(&op[..1], &Val::Real(vec![parts[at]]), &value),
+                };
+                if let (Val::Real(parts), Val::Real(new)) = (self.place(*var), new) {
+                    parts[at] = new[0];
+                }
+            }
+            Stmt::While(var, c, most, body) => return self.repeat(*var, c, *most, body),
+            Stmt::Leave(c, again) => {
+                return match (self.bool(c), again) {
+                    (false, _) => Flow::Next,
+                    (true, true) => Flow::Continue,
+                    (true, false) => Flow::Break,
+                };
             }
             Stmt::Store(array, e) => {
                 let value = self.reals(e);
@@ -121,9 +167,26 @@ impl Run<'_> {
                     *sum = if *minus { *sum - x } else { *sum + x };
                 }
             }
-            Stmt::Return(c) => return !self.bool(c),
+            Stmt::Return(c) if self.bool(c) => return Flow::Return,
+            Stmt::Return(_) => {}
         }
-        true
+        Flow::Next
+    }
+
+    fn repeat(&mut self, var: u32, c: &Expr, most: u32, body: &[Stmt]) -> Flow {
+        self.scopes.push(HashMap::from([(var, Val::Int(0))]));
+        let mut flow = Flow::Next;
+        let mut turn = 0;
+        while turn < most && self.bool(c) {
+            turn += 1;
+            *self.place(var) = Val::Int(turn);
+            flow = self.block(body);
+            if matches!(flow, Flow::Break | Flow::Return) {
+                break;
+            }
+        }
+        self.scopes.pop();
+        if flow == Flow::Return { flow } else { Flow::Next }
     }
 
     fn element(&mut self, array: usize, at: Option<usize>) -> &mut [Dual] {
@@ -178,6 +241,13 @@ impl Run<'_> {
                 let at = at.as_ref().map(|e| self.int(e) as usize % LEN);
                 let element = self.element(*array, at).to_vec();
                 if e.ty == Ty::U32 { Val::Int(element[0].v as u32) } else { Val::Real(element) }
+            }
+            Kind::Element(var, at) => {
+                let at = self.int(at) as usize % LOCAL;
+                match self.place(*var) {
+                    Val::Real(parts) => Val::Real(vec![parts[at]]),
+                    other => panic!("{other:?} is not a local array"),
+                }
             }
             Kind::Unary(op, x) => {
                 let value = self.operand(x);
@@ -307,6 +377,13 @@ fn method(name: &str, x: Dual) -> Dual {
         "recip" => x.map(1.0 / v, -1.0 / (v * v)),
         other => panic!("no function `{other}`"),
     }
+}
+
+/// The device function of that name.
+fn split(v: &[Dual], w: Dual) -> (Dual, Vec<Dual>) {
+    let length = dot(v, v) + Dual::constant(0.5);
+    let scale = w / length;
+    (method("ln", length) * w, v.iter().map(|x| *x * scale).collect())
 }
 
 fn unary(op: Unary, ty: Ty, x: Val) -> Val {

@@ -1,7 +1,7 @@
 //! Well-typed kernels from a seed: nested loops and branches that change outer variables, shadowing, components, scattered
 //! accumulation, device functions. Functions are fed with arguments inside their domain most of the time.
 
-use crate::ast::{ARRAYS, Binary, Expr, Kernel, Kind, Stmt, Ty, UPDATED, Unary, Use};
+use crate::ast::{ARRAYS, Binary, Expr, Kernel, Kind, LOCAL, Stmt, Ty, UPDATED, Unary, Use};
 use crate::random::Random;
 
 /// What the kernels may contain beyond the basics.
@@ -105,7 +105,17 @@ impl Make {
 
     fn statement(&mut self, top: bool) -> Stmt {
         let assignable = self.variables(|_, mutable| mutable);
-        match self.rng.below(100) {
+        match self.rng.below(110) {
+            100..103 if self.loops > 0 => {
+                let again = self.rng.chance(50);
+                Stmt::Leave(self.condition(2), again)
+            }
+            103 => Stmt::Return(self.condition(2)),
+            104..107 if self.loops < 2 => self.repeat_while(),
+            107..110 => {
+                let parts = (0..LOCAL).map(|_| self.value(Ty::Real, 2)).collect();
+                Stmt::Local(self.fresh(Ty::Local, true), parts)
+            }
             40..58 if !assignable.is_empty() => self.assign(&assignable),
             58..70 => {
                 let c = self.condition(2);
@@ -155,7 +165,7 @@ impl Make {
             }
             _ => {
                 let args = vec![self.value(Ty::Vec3, 2), self.value(Ty::Real, 2)];
-                let e = call("split", args, Ty::Real);
+                let e = call(self.rng.word(&["split", "both"]), args, Ty::Real);
                 let first = self.fresh(Ty::Real, true);
                 let second = self.fresh(Ty::Vec3, true);
                 Stmt::Split(first, second, e)
@@ -165,6 +175,12 @@ impl Make {
 
     fn assign(&mut self, assignable: &[(u32, Ty)]) -> Stmt {
         let (var, ty) = *self.rng.pick(assignable);
+        if ty == Ty::Local {
+            let at = self.value(Ty::U32, 1);
+            let op = self.rng.word(&["=", "+=", "-="]);
+            // Bounded, so that loops do not run off.
+            return Stmt::Element(var, at, op, method("sin", self.value(Ty::Real, 3)));
+        }
         if ty.components() > 1 && self.rng.chance(35) {
             let k = self.rng.below(ty.components()) as u8;
             return Stmt::Component(var, ty, k, self.value(Ty::Real, 3));
@@ -211,6 +227,17 @@ impl Make {
         Stmt::For(var, lo, hi, unroll, body)
     }
 
+    fn repeat_while(&mut self) -> Stmt {
+        self.scopes.push(Vec::new());
+        let var = self.fresh(Ty::U32, false);
+        let (c, most) = (self.condition(2), 1 + self.rng.below(4) as u32);
+        self.loops += 1;
+        let body = self.block(4, false);
+        self.loops -= 1;
+        self.scopes.pop();
+        Stmt::While(var, c, most, body)
+    }
+
     /// An integer below 5.
     fn small(&mut self) -> Expr {
         let e = self.value(Ty::U32, 1);
@@ -229,6 +256,10 @@ impl Make {
         let mut out = vec![Stmt::Store(6, self.value(Ty::Real, 3)), Stmt::Store(7, self.value(Ty::Vec3, 3))];
         out.push(self.accumulate());
         out.push(self.accumulate());
+        for (var, _) in self.variables(|ty, _| ty == Ty::Local) {
+            let element = |k: u32| expr(Ty::Real, Kind::Element(var, Box::new(int(k))));
+            out.push(Stmt::Add(8, None, false, infix(Ty::Real, "*", element(0), method("sin", element(2)))));
+        }
         for (var, ty) in self.variables(|ty, _| ty.is_real()) {
             let sum = match ty {
                 Ty::Real => expr(ty, Kind::Var(var)),
@@ -272,6 +303,11 @@ impl Make {
     }
 
     fn leaf(&mut self, ty: Ty) -> Expr {
+        let locals = self.variables(|t, _| t == Ty::Local);
+        if ty == Ty::Real && !locals.is_empty() && self.rng.chance(25) {
+            let at = Box::new(self.integer(1));
+            return expr(ty, Kind::Element(self.rng.pick(&locals).0, at));
+        }
         let variables = self.variables(|t, _| t == ty);
         if !variables.is_empty() && self.rng.chance(65) {
             return expr(ty, Kind::Var(self.rng.pick(&variables).0));

@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use crate::ast::{ARRAYS, Binary, Expr, Kernel, Kind, Stmt, Ty, Unary, Use};
+use crate::ast::{ARRAYS, Binary, Expr, Kernel, Kind, LOCAL, Stmt, Ty, Unary, Use};
 use crate::case::LEN;
 
 /// The device functions that kernels call, as source.
-pub const LIBRARY: [&str; 4] = [
+pub const LIBRARY: [&str; 5] = [
     "fn blend<F: Float>(a: F, b: F, t: F) -> F {
         let s = t.sin();
         a * (1.0 - s) + b * s * s
@@ -31,6 +31,11 @@ pub const LIBRARY: [&str; 4] = [
         let length = v.dot(v) + 0.5;
         (length.ln() * w, v * (w / length))
     }",
+    "fn both<F: Float>(v: Vec3<F>, w: F) -> (F, Vec3<F>) {
+        let (a, u): (F, Vec3<F>) = split(v, w);
+        let (b, t): (F, Vec3<F>) = split(u + v, a);
+        (a * b, t)
+    }",
 ];
 
 /// The name of a type in a kernel.
@@ -43,6 +48,7 @@ pub fn type_name(ty: Ty) -> &'static str {
         Ty::Mat3 => "Mat3<F>",
         Ty::U32 => "u32",
         Ty::Bool => "bool",
+        Ty::Local => "[F; 3]",
     }
 }
 
@@ -83,6 +89,21 @@ fn statement(stmt: &Stmt, depth: usize, out: &mut String) {
             let op = if *minus { "-=" } else { "+=" };
             write!(out, "{}[{}] {op} {};", ARRAYS[*array].0, index(at.as_ref()), bare(e))
         }
+        Stmt::Local(v, parts) => write!(out, "let mut v{v} = [{}];", list(parts)),
+        Stmt::Element(v, at, op, e) => write!(out, "v{v}[{}] {op} {};", place(at), bare(e)),
+        Stmt::Leave(c, again) => {
+            write!(out, "if {} {{ {}; }}", bare(c), if *again { "continue" } else { "break" })
+        }
+        Stmt::While(v, c, most, body) => {
+            let _ = writeln!(out, "{{ let mut v{v} = 0u32;");
+            let pad = depth * 4;
+            let _ =
+                writeln!(out, "{:pad$}#[bound({most})] while v{v} < {most}u32 && {} {{ v{v} += 1u32;", "", operand(c));
+            block(body, depth + 1, out);
+            close(depth, out);
+            out.push('}');
+            Ok(())
+        }
         Stmt::Return(c) => write!(out, "if {} {{ return; }}", bare(c)),
         Stmt::If(c, then, els) => {
             let _ = writeln!(out, "if {} {{", bare(c));
@@ -110,6 +131,10 @@ fn index(at: Option<&Expr>) -> String {
         None => "ABSOLUTE_POS".to_owned(),
         Some(e) => format!("({} % {LEN}) as usize", operand(e)),
     }
+}
+
+fn place(at: &Expr) -> String {
+    format!("({} % {LOCAL}) as usize", operand(at))
 }
 
 fn part(ty: Ty, k: u8) -> String {
@@ -152,6 +177,7 @@ fn expression(e: &Expr) -> String {
         Kind::Count => "n".to_owned(),
         Kind::Position => "(ABSOLUTE_POS as u32)".to_owned(),
         Kind::Load(array, at) => format!("{}[{}]", ARRAYS[*array].0, index(at.as_deref())),
+        Kind::Element(v, at) => format!("v{v}[{}]", place(at)),
         Kind::Unary(op, x) => match op {
             Unary::Neg => format!("-{}", operand(x)),
             Unary::Not => format!("!{}", operand(x)),

@@ -15,7 +15,7 @@ pub fn size(kernel: &Kernel) -> usize {
             .iter()
             .map(|stmt| match stmt {
                 Stmt::If(_, then, els) => 1 + count(then) + count(els),
-                Stmt::For(.., body) => 1 + count(body),
+                Stmt::For(.., body) | Stmt::While(.., body) => 1 + count(body),
                 _ => 1,
             })
             .sum()
@@ -59,6 +59,32 @@ fn replacements(stmt: &Stmt) -> Vec<Vec<Stmt>> {
             out
         }
         Stmt::Return(c) => one(smaller(c).into_iter().map(Stmt::Return).collect()),
+        Stmt::Leave(c, again) => one(smaller(c).into_iter().map(|c| Stmt::Leave(c, *again)).collect()),
+        Stmt::Element(v, at, op, e) => {
+            let mut out = one(smaller(e).into_iter().map(|e| Stmt::Element(*v, at.clone(), op, e)).collect());
+            out.extend(one(smaller(at).into_iter().map(|at| Stmt::Element(*v, at, op, e.clone())).collect()));
+            out
+        }
+        Stmt::Local(v, parts) => {
+            let mut out = Vec::new();
+            for k in 0..parts.len() {
+                for less in smaller(&parts[k]) {
+                    let mut parts = parts.clone();
+                    parts[k] = less;
+                    out.push(vec![Stmt::Local(*v, parts)]);
+                }
+            }
+            out
+        }
+        Stmt::While(v, c, most, body) => {
+            let mut out = vec![body.clone()];
+            out.extend(one(bodies(body).into_iter().map(|b| Stmt::While(*v, c.clone(), *most, b)).collect()));
+            out.extend(one(smaller(c).into_iter().map(|c| Stmt::While(*v, c, *most, body.clone())).collect()));
+            if *most > 1 {
+                out.push(vec![Stmt::While(*v, c.clone(), most - 1, body.clone())]);
+            }
+            out
+        }
         Stmt::Split(..) => Vec::new(),
         Stmt::If(c, then, els) => {
             let mut out = vec![then.clone(), els.clone()];
@@ -107,7 +133,7 @@ fn smaller(e: &Expr) -> Vec<Expr> {
 
 fn parts(e: &Expr) -> Vec<&Expr> {
     match &e.kind {
-        Kind::Load(_, Some(x)) | Kind::Unary(_, x) | Kind::Powi(x, _) => vec![x],
+        Kind::Load(_, Some(x)) | Kind::Element(_, x) | Kind::Unary(_, x) | Kind::Powi(x, _) => vec![x],
         Kind::Binary(_, a, b) => vec![a, b],
         Kind::Select(c, a, b) | Kind::If(c, a, b) => vec![c, a, b],
         Kind::New(parts) | Kind::Call(_, parts) => parts.iter().collect(),
@@ -117,7 +143,7 @@ fn parts(e: &Expr) -> Vec<&Expr> {
 
 fn parts_mut(e: &mut Expr) -> Vec<&mut Expr> {
     match &mut e.kind {
-        Kind::Load(_, Some(x)) | Kind::Unary(_, x) | Kind::Powi(x, _) => vec![x],
+        Kind::Load(_, Some(x)) | Kind::Element(_, x) | Kind::Unary(_, x) | Kind::Powi(x, _) => vec![x],
         Kind::Binary(_, a, b) => vec![a, b],
         Kind::Select(c, a, b) | Kind::If(c, a, b) => vec![c, a, b],
         Kind::New(parts) | Kind::Call(_, parts) => parts.iter_mut().collect(),
