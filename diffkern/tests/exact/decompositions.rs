@@ -68,12 +68,15 @@ fn sum_and_product<F: Float>(m: &Array<Mat2<F>>, y: &mut Array<F>) {
 fn sum_and_product_by_hand(m: &[f64], w: &[f64]) -> (f64, Vec<Vec<f64>>) {
     let (c, s) = (m[0] + m[3], m[2] - m[1]);
     let sum = c.hypot(s);
-    (w[0] * sum + w[1] * (m[0] * m[3] - m[1] * m[2]), vec![vec![
-        w[0] * c / sum + w[1] * m[3],
-        -w[0] * s / sum - w[1] * m[2],
-        w[0] * s / sum - w[1] * m[1],
-        w[0] * c / sum + w[1] * m[0],
-    ]])
+    (
+        w[0] * sum + w[1] * (m[0] * m[3] - m[1] * m[2]),
+        vec![vec![
+            w[0] * c / sum + w[1] * m[3],
+            -w[0] * s / sum - w[1] * m[2],
+            w[0] * s / sum - w[1] * m[1],
+            w[0] * c / sum + w[1] * m[0],
+        ]],
+    )
 }
 
 case! {
@@ -169,7 +172,8 @@ case! {
 #[diff_kernel]
 fn together<F: Float>(m: &Array<Mat3<F>>, y: &mut Array<Mat3<F>>) {
     let (u, s, v): (Mat3<F>, Vec3<F>, Mat3<F>) = svd3(m[ABSOLUTE_POS]);
-    y[ABSOLUTE_POS] = u * Mat3::from_diagonal(Vec3::new(s.x * s.x * s.x, s.y * s.y * s.y, s.z * s.z * s.z)) * v.transpose();
+    y[ABSOLUTE_POS] =
+        u * Mat3::from_diagonal(Vec3::new(s.x * s.x * s.x, s.y * s.y * s.y, s.z * s.z * s.z)) * v.transpose();
 }
 
 case! {

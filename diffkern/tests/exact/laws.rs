@@ -35,7 +35,13 @@ impl Spring for Stiffening {
     }
 
     fn force<F: Float>(x: F, k: F) -> (F, bool) {
-        (match x > 0.0 { true => k * x.sinh(), false => 0.0 }, x > 0.0)
+        (
+            match x > 0.0 {
+                true => k * x.sinh(),
+                false => 0.0,
+            },
+            x > 0.0,
+        )
     }
 }
 

@@ -1,5 +1,9 @@
 //! Runs a case: f64 against the formula, tangents and finite differences; f32 against f64; every device against the CPU.
 
+#[cfg(feature = "second-order")]
+#[path = "second.rs"]
+mod second;
+
 use diffkern::gradcheck::{Along, along, devices};
 use diffkern::jvp;
 use diffkern::prelude::*;
@@ -38,6 +42,7 @@ pub fn findings(cases: &[Case]) -> Vec<String> {
     findings
 }
 
+#[derive(Clone)]
 struct Trial<'a> {
     case: &'a Case,
     params: Vec<Vec<f64>>,
@@ -96,6 +101,10 @@ impl<'a> Trial<'a> {
             self.against_tangent(&exact)?;
             self.against_differences(&exact)?;
         }
+        #[cfg(feature = "second-order")]
+        if self.case.point == Point::Smooth {
+            self.against_second_differences()?;
+        }
         let single = self.outcome(&cpu, self.case.single).map_err(text)?;
         self.agree("f32", &single, "f64", &exact)?;
         for gpu in gpus {
@@ -114,17 +123,22 @@ impl<'a> Trial<'a> {
         let program = prepare(&run)?;
         let tape = Tape::record(&program)?;
         let values = scalars(&run.outputs.borrow())?;
-        let weights = self.weights(values.len());
-        let (mut at, mut seeds) = (0, Vec::new());
-        for output in run.outputs.borrow().iter() {
-            let n = (output.scalars)()?.len();
-            seeds.push((output.array.clone(), (output.like)(&weights[at..at + n])?));
-            at += n;
-        }
-        let seeds: Vec<_> = seeds.iter().map(|(a, s)| (a, s)).collect();
-        tape.backward_from(&seeds)?;
+        let seeds = self.seeds(&run.outputs.borrow())?;
+        tape.backward_from(&pairs(&seeds))?;
         let gradient = run.inputs.borrow().iter().map(|input| (input.gradient)()).collect::<Result<_>>()?;
         Ok(Outcome { values, gradient })
+    }
+
+    /// The outputs with their weights.
+    fn seeds(&self, outputs: &[Handle]) -> Result<Vec<(AnyArray, AnyArray)>> {
+        let weights = self.weights(scalars(outputs)?.len());
+        let mut at = 0;
+        let weighted = |output: &Handle| {
+            let n = (output.scalars)()?.len();
+            at += n;
+            Ok((output.array.clone(), (output.like)(&weights[at - n..at])?))
+        };
+        outputs.iter().map(weighted).collect()
     }
 
     fn names(&self) -> impl Iterator<Item = &'static str> {
@@ -168,8 +182,7 @@ impl<'a> Trial<'a> {
             terms.extend(gradient.iter().zip(&direction).map(|(g, d)| g * d));
             directions.push((input.array.clone(), (input.like)(&direction).map_err(text)?));
         }
-        let seeds: Vec<_> = directions.iter().map(|(a, d)| (a, d)).collect();
-        let ((), tangents) = jvp(&[&seeds], &program).map_err(text)?;
+        let ((), tangents) = jvp(&[&pairs(&directions)], &program).map_err(text)?;
         let mut forward = Vec::new();
         for output in run.outputs.borrow().iter() {
             let tangent = tangents.get_any(0, &output.array).map_err(text)?;
@@ -244,6 +257,10 @@ impl<'a> Trial<'a> {
         }
         Ok(())
     }
+}
+
+fn pairs(of: &[(AnyArray, AnyArray)]) -> Vec<(&AnyArray, &AnyArray)> {
+    of.iter().map(|(a, b)| (a, b)).collect()
 }
 
 /// Equal infinities and NaNs are near.
