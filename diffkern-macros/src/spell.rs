@@ -13,7 +13,9 @@ use proc_macro2::Span;
 use quote::{ToTokens, format_ident, quote};
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Arm, Block, Expr, ExprAssign, ExprMatch, Ident, Item, ItemConst, ItemFn, Pat, RangeLimits, Stmt, Type, parse_quote};
+use syn::{
+    Arm, Block, Expr, ExprAssign, ExprMatch, Ident, Item, ItemConst, ItemFn, Pat, RangeLimits, Stmt, Type, parse_quote,
+};
 
 use crate::diagnostics::Diagnostics;
 
@@ -47,7 +49,8 @@ impl VisitMut for Plain<'_> {
     fn visit_expr_mut(&mut self, e: &mut Expr) {
         while let Expr::Group(group) = e {
             let inner = mem::replace(&mut *group.expr, Expr::Verbatim(Default::default()));
-            let whole = matches!(inner, Expr::Path(_) | Expr::Lit(_) | Expr::Paren(_) | Expr::Group(_) | Expr::Array(_));
+            let whole =
+                matches!(inner, Expr::Path(_) | Expr::Lit(_) | Expr::Paren(_) | Expr::Group(_) | Expr::Array(_));
             *e = if whole { inner } else { parse_quote!((#inner)) };
         }
         visit_mut::visit_expr_mut(self, e);
@@ -119,7 +122,8 @@ impl Plain<'_> {
         for arm in &m.arms {
             conditions.push(self.condition(arm, &value)?);
         }
-        let covered = |pattern: &str| m.arms.iter().any(|a| a.guard.is_none() && a.pat.to_token_stream().to_string() == pattern);
+        let covered =
+            |pattern: &str| m.arms.iter().any(|a| a.guard.is_none() && a.pat.to_token_stream().to_string() == pattern);
         let bools = covered("true") && covered("false");
         let end = match conditions.iter().position(Option::is_none) {
             Some(end) => end,

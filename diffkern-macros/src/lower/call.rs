@@ -36,7 +36,8 @@ impl Lower<'_> {
             }
             [owner @ ("f32" | "f64"), name] => {
                 let real = self.real.as_ref().map_or_else(|| "F".to_owned(), ToString::to_string);
-                self.errors.at(path, format!("the real type of this function is `{real}`, not `{owner}`: `{real}::{name}`"));
+                self.errors
+                    .at(path, format!("the real type of this function is `{real}`, not `{owner}`: `{real}::{name}`"));
                 return None;
             }
             ["Array", _] => {
@@ -145,12 +146,13 @@ impl Lower<'_> {
                 let [value] = self.values(c, args, [None])?;
                 self.cast(value, Ty::Real, c.span())
             }
-            "min_value" | "max_value" | "infinity" | "neg_infinity" | "epsilon" | "nan" if args.is_empty() => {
+            "min_value" | "max_value" if args.is_empty() => {
+                let number = if name == "min_value" { "-1e30" } else { "1e30" };
                 self.errors.at(
                     c,
                     format!(
-                        "`F::{name}()` is not part of the kernel language; start from the first element, or write the \
-                         number: `F::new(1e30)`"
+                        "`F::{name}()` is not part of the kernel language; start from the first element, or write a \
+                         number: `F::new({number})`"
                     ),
                 );
                 None
@@ -181,10 +183,8 @@ impl Lower<'_> {
             if name == "len" && m.args.is_empty() {
                 return Some(self.op(Ty::Usize, Op::Len(array), m.span()));
             }
-            self.errors.at(
-                &m.method,
-                format!("an array has no `{name}` in a kernel: it has `len()` and elements `a[i]`"),
-            );
+            self.errors
+                .at(&m.method, format!("an array has no `{name}` in a kernel: it has `len()` and elements `a[i]`"));
             return None;
         }
         let hint = want.filter(|t| *t == Ty::Real || t.is_int());

@@ -53,7 +53,9 @@ impl Lower<'_> {
             }
             _ => {
                 let known = match unsigned {
-                    true => "min, max, clamp, abs_diff, div_ceil, saturating_sub, wrapping_add, wrapping_sub, wrapping_mul",
+                    true => {
+                        "min, max, clamp, abs_diff, div_ceil, saturating_sub, wrapping_add, wrapping_sub, wrapping_mul"
+                    }
                     false => "min, max, clamp, abs, wrapping_add, wrapping_sub, wrapping_mul",
                 };
                 return self.unknown(name, ty, known, at);

@@ -166,7 +166,7 @@ impl Lower<'_> {
         }
         let live_carried = live.map(|v| current(self, v));
         let (stmts, ()) = self.nested(|s| {
-            let id = if e.reversed { s.from_the_end(e, index) } else { index };
+            let id = if e.reversed { s.mirrored(e, index) } else { index };
             s.env.bind(e.name, Binding::Value { id, mutable: false });
             s.turn(e, live, &exits);
             if let (Some(cond), Some(live)) = (e.cond, live) {
@@ -190,7 +190,7 @@ impl Lower<'_> {
     }
 
     /// `lo + (hi - 1 - index)`.
-    fn from_the_end(&mut self, e: &Turns<'_>, index: Id) -> Id {
+    fn mirrored(&mut self, e: &Turns<'_>, index: Id) -> Id {
         let ty = self.ty(e.lo);
         let one = self.constant(ty, Lit::Int(1), e.span);
         let last = self.op(ty, Op::Binary(BinaryOp::Sub, e.hi, one), e.span);

@@ -2,8 +2,8 @@ use diffkern::prelude::*;
 
 #[diff_kernel]
 fn kernel<F: Float>(x: &Array<F>, y: &mut Array<F>) {
-    let mut k = 0;
-    y[ABSOLUTE_POS] = x[k];
+    let k = 3;
+    y[ABSOLUTE_POS] = x[ABSOLUTE_POS] * F::cast_from(k);
 }
 
 fn main() {}
