@@ -173,6 +173,8 @@ pub struct Case {
     pub point: Point,
     /// Why a GPU refuses its gradient, as part of the message.
     pub refused_on_gpu: Option<&'static str>,
+    /// Whether differences of the gradient say what its Hessian is.
+    pub hessian: bool,
 }
 
 impl Case {
@@ -182,6 +184,11 @@ impl Case {
 
     pub fn edge(self) -> Case {
         Case { point: Point::Edge, ..self }
+    }
+
+    /// Without the check of its Hessian, for a reason that stands at the call.
+    pub fn without_hessian(self) -> Case {
+        Case { hessian: false, ..self }
     }
 
     pub fn refused_on_gpu(self, why: &'static str) -> Case {
@@ -216,6 +223,7 @@ macro_rules! case {
                 by_hand,
                 point: Point::Smooth,
                 refused_on_gpu: None,
+                hessian: true,
             }
         }
     };

@@ -9,9 +9,10 @@ pub fn cases() -> Vec<Case> {
         the_nearest_turn(),
         the_nearest_turn_of_a_multiple_of_one(),
         symmetric_functions_of_singular_values(),
-        symmetric_functions_of_equal_singular_values(),
+        // Second derivatives at equal singular values are not those of the function.
+        symmetric_functions_of_equal_singular_values().without_hessian(),
         three_singular_values(),
-        three_equal_singular_values(),
+        three_equal_singular_values().without_hessian(),
         polar_factors_of_a_multiple_of_one(),
         what_svd_takes_apart(),
     ]

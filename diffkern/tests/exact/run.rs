@@ -1,6 +1,5 @@
 //! Runs a case: f64 against the formula, tangents and finite differences; f32 against f64; every device against the CPU.
 
-#[cfg(feature = "second-order")]
 #[path = "second.rs"]
 mod second;
 
@@ -101,8 +100,7 @@ impl<'a> Trial<'a> {
             self.against_tangent(&exact)?;
             self.against_differences(&exact)?;
         }
-        #[cfg(feature = "second-order")]
-        if self.case.point == Point::Smooth {
+        if cfg!(feature = "second-order") && self.case.point == Point::Smooth && self.case.hessian {
             self.against_second_differences()?;
         }
         let single = self.outcome(&cpu, self.case.single).map_err(text)?;
