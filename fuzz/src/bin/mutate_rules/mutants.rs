@@ -57,7 +57,12 @@ impl Finder<'_> {
     fn replace(&mut self, old: &impl Spanned, new: &str) {
         let range = self.range(old);
         let short = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let what = format!("{}: {} -> {}", self.row, short(&self.source[range.clone()]), short(new));
+        let mut what = format!("{}: {} -> {}", self.row, short(&self.source[range.clone()]), short(new));
+        // A row may say the same twice.
+        let same = self.found.iter().filter(|mutant| mutant.what.split(" (again").next() == Some(&what)).count();
+        if same > 0 {
+            what = format!("{what} (again, {same})");
+        }
         let mut source = self.source.to_owned();
         source.replace_range(range, new);
         self.found.push(Mutant { what, source });
@@ -102,7 +107,13 @@ impl<'ast> Visit<'ast> for Finder<'_> {
         let args: Vec<String> = call.args.iter().map(|arg| self.text(arg).to_owned()).collect();
         match (call.method.to_string().as_str(), &args[..]) {
             ("neg" | "transpose", [x]) => self.replace(call, x),
-            ("mul" | "div", [a, _]) => self.replace(call, a),
+            ("mul", [a, b]) => {
+                self.replace(call, a);
+                self.replace(call, b);
+            }
+            ("div", [a, _]) => self.replace(call, a),
+            // The second operand of `Scale` is no vector.
+            ("binary", [op, a, _]) if matches!(op.as_str(), "Scale" | "MulElem") => self.replace(call, a),
             ("add", [a, b]) => self.replace(call, &format!("b.sub({a}, {b})")),
             ("sub", [a, b]) => self.replace(call, &format!("b.add({a}, {b})")),
             ("select", [_, yes, no]) => {
