@@ -23,7 +23,8 @@ const MADV_HUGEPAGE: c_int = 14;
 /// The size to map for a block of `bytes`; `None` where mapping does not pay. Whole huge pages, unless that would waste
 /// more than an eighth; else whole pages, of whatever size up to 64 KiB the system has. The size of a size is itself.
 pub(super) fn size(bytes: usize) -> Option<usize> {
-    if bytes < HUGE {
+    // Miri has no `madvise`, and unmaps whole mappings only.
+    if bytes < HUGE || cfg!(miri) {
         return None;
     }
     let (paged, whole) = (bytes.checked_next_multiple_of(64 << 10)?, bytes.checked_next_multiple_of(HUGE)?);
@@ -63,7 +64,7 @@ pub(super) unsafe fn unmap(at: NonNull<u8>, bytes: usize) {
     unsafe { munmap(at.as_ptr().cast(), bytes) };
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(miri)))]
 mod tests {
     use super::*;
 

@@ -8,6 +8,11 @@ use crate::math::Vec3;
 
 const OPTIONS: Options = Options { write_once: true };
 
+/// `n`, or fewer under Miri, which is some thousand times slower.
+const fn or_under_miri(n: usize, fewer: usize) -> usize {
+    if cfg!(miri) { fewer } else { n }
+}
+
 fn launch(body: fn(&Chunk<'_>), n: usize, args: &[HostArg<'_>]) -> Result<(), Fault> {
     run(body, n.into(), args, OPTIONS)
 }
@@ -98,12 +103,13 @@ fn a_write_out_of_range_is_dropped_and_reported() {
 
 #[test]
 fn the_first_fault_in_order_is_reported_whatever_the_threads() {
-    let a = vec![1.0f32; 100_000];
-    let mut out = vec![0.0f32; 60_001];
+    const WRITTEN: usize = or_under_miri(60_001, 1801);
+    let a = vec![1.0f32; or_under_miri(100_000, 3000)];
+    let mut out = vec![0.0f32; WRITTEN];
     for threads in [1, 3] {
         let _guard = with_threads(threads);
         let result = launch(scale, a.len(), &[read(&a), write(&mut out, Access::Store, true), HostArg::Real(1.0)]);
-        assert_eq!(result, Err(Fault::OutOfRange { slot: 1, line: 8, index: 60_001, len: 60_001 }));
+        assert_eq!(result, Err(Fault::OutOfRange { slot: 1, line: 8, index: WRITTEN as u32, len: WRITTEN as u32 }));
     }
 }
 
@@ -195,13 +201,14 @@ fn own_views_see_the_covered_positions_only() {
 
 #[test]
 fn accumulation_has_the_same_bits_for_any_number_of_threads() {
-    let n = 20_000u32;
+    let n = or_under_miri(20_000, 1200) as u32;
+    let places = or_under_miri(3000, 300);
     let random = |i: u32| (i.wrapping_mul(2_654_435_761) >> 8) as f32 / (1 << 24) as f32;
     let v: Vec<_> = (0..n).map(|i| Vec3::new(random(i), random(i + n) - 0.5, random(i + 2 * n) * 1e6)).collect();
-    let idx: Vec<u32> = (0..n).map(|i| (random(i + 3 * n) * 3000.0) as u32).collect();
+    let idx: Vec<u32> = (0..n).map(|i| (random(i + 3 * n) * places as f32) as u32).collect();
     let sums = |threads| {
         let _guard = with_threads(threads);
-        let mut sums = vec![Vec3::new(0.1f32, 0.2, 0.3); 3001];
+        let mut sums = vec![Vec3::new(0.1f32, 0.2, 0.3); places + 1];
         launch(scatter_add, n as usize, &[read(&v), read(&idx), write(&mut sums, Access::Add, false)]).unwrap();
         sums
     };
@@ -214,7 +221,7 @@ fn accumulation_has_the_same_bits_for_any_number_of_threads() {
                 .all(|(a, b)| a.to_array().map(f32::to_bits) == b.to_array().map(f32::to_bits))
         );
     }
-    let mut exact = vec![[0.1f64, 0.2, 0.3]; 3001];
+    let mut exact = vec![[0.1f64, 0.2, 0.3]; places + 1];
     for (v, &i) in v.iter().zip(&idx) {
         (0..3).for_each(|k| exact[i as usize][k] += f64::from(v[k]));
     }
@@ -225,7 +232,8 @@ fn accumulation_has_the_same_bits_for_any_number_of_threads() {
 
 #[test]
 fn launches_from_several_threads_do_not_mix() {
-    let v = vec![Vec3::new(1.0f64, 2.0, 3.0); 5000];
+    const N: usize = or_under_miri(5001, 600);
+    let v = vec![Vec3::new(1.0f64, 2.0, 3.0); N];
     fn body(c: &Chunk<'_>) {
         let (v, sum) = (c.read::<Vec3<f64>>(0), c.add::<Vec3<f64>>(1));
         for p in c.range() {
@@ -236,10 +244,10 @@ fn launches_from_several_threads_do_not_mix() {
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                for _ in 0..50 {
+                for _ in 0..or_under_miri(50, 2) {
                     let mut sum = [Vec3::<f64>::zero(); 3];
-                    launch(body, 5000, &[read(&v), write(&mut sum, Access::Add, false)]).unwrap();
-                    assert_eq!(sum.map(|s| s.x), [1667.0, 1667.0, 1666.0]);
+                    launch(body, N, &[read(&v), write(&mut sum, Access::Add, false)]).unwrap();
+                    assert_eq!(sum.map(|s| s.x), [N as f64 / 3.0; 3]);
                 }
             });
         }
@@ -252,17 +260,18 @@ fn a_panic_in_a_body_is_an_error_and_leaves_nothing_behind() {
         let sum = c.add::<f32>(0);
         for p in c.range() {
             sum.add(0, 1.0, 1);
-            assert!(p != 3000 || c.u32(1) == 0, "position {p}");
+            assert!(p != 1000 || c.u32(1) == 0, "position {p}");
         }
     }
+    const N: usize = or_under_miri(8000, 1500);
     let mut sum = [0.0f32];
     for (fail, expected) in [(1, false), (0, true), (0, true)] {
         sum = [0.0];
-        let result = launch(body, 8000, &[write(&mut sum, Access::Add, false), HostArg::U32(fail)]);
+        let result = launch(body, N, &[write(&mut sum, Access::Add, false), HostArg::U32(fail)]);
         assert_eq!(result.is_ok(), expected);
-        assert!(expected || result == Err(Fault::Panicked { message: "position 3000".to_owned() }));
+        assert!(expected || result == Err(Fault::Panicked { message: "position 1000".to_owned() }));
     }
-    assert_eq!(sum, [8000.0]);
+    assert_eq!(sum, [N as f32]);
     let wrong = launch(scale, 1, &[HostArg::Bool(true)]);
     assert!(matches!(wrong, Err(Fault::Panicked { .. })));
 }
@@ -312,8 +321,8 @@ fn what_counts_as_zero_is_cleared_in_passing() {
             any.add(p % 7, 1.0, 2);
         }
     }
-    for n in [0u32, 1, 100, 300, 70_000] {
-        let (mut own, mut any) = (vec![9.0f32; n as usize + 5], vec![9.0f32; 5000]);
+    for n in [0, 1, 100, 300, or_under_miri(70_000, 700) as u32] {
+        let (mut own, mut any) = (vec![9.0f32; n as usize + 5], vec![9.0f32; or_under_miri(5000, 40)]);
         let args = [write(&mut own, Access::Add, true), write(&mut any, Access::Add, false)];
         let [HostArg::Array(a), HostArg::Array(b)] = args else { panic!("arrays") };
         let args = [a, b].map(|array| HostArg::Array(array.with_uses(true, false)));

@@ -217,7 +217,7 @@ impl Lanes for Avx2 {
                 if j < 3 {
                     _mm_storeu_ps(at.add(3 * (4 + j)), high);
                 } else {
-                    _mm_store_sd(at.add(21).cast(), _mm_castps_pd(high));
+                    _mm_storel_epi64(at.add(21).cast(), _mm_castps_si128(high));
                     _mm_store_ss(at.add(23), _mm_movehl_ps(high, high));
                 }
             }
