@@ -6,6 +6,8 @@ mod parts;
 mod plan;
 mod revolve;
 mod store_all;
+#[cfg(test)]
+mod tests;
 
 pub use multistage::Multistage;
 pub use online::Online;
