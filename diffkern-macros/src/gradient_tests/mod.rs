@@ -7,5 +7,5 @@ mod locals;
 mod random;
 mod rules;
 mod structure;
-mod support;
+pub mod support;
 mod updates;

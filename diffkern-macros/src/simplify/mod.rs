@@ -7,6 +7,8 @@
 mod dead;
 mod fold;
 mod rewrite;
+#[cfg(test)]
+mod tests;
 
 use crate::ir::Func;
 
