@@ -44,7 +44,7 @@ fn svd2_vjp<F: Float>(a: Mat2<F>, u_bar: Mat2<F>, s_bar: Vec2<F>, v_bar: Mat2<F>
     let m = u.transpose() * u_bar;
     let n = v.transpose() * v_bar;
     let (p, q): (F, F) = pair(s.x, s.y, m[(0, 1)] - m[(1, 0)], n[(0, 1)] - n[(1, 0)]);
-    u * Mat2::new(s_bar.x, p, q, s_bar.y) * v.transpose()
+    once(s, u * Mat2::new(s_bar.x, p, q, s_bar.y) * v.transpose())
 }
 
 #[diff_fn]
@@ -57,6 +57,20 @@ fn svd2_jvp<F: Float>(a: Mat2<F>, da: Mat2<F>) -> (Mat2<F>, Vec2<F>, Mat2<F>, Ma
     (u, s, v, du, Vec2::new(p[(0, 0)], p[(1, 1)]), dv)
 }
 
+/// An adjoint that has no tangent between equal singular values: that needs `f'` of what was made of them, of which the
+/// adjoint's seeds hold nothing, so a number would be wrong. NaN is not.
+#[diff_fn(jvp = once_jvp)]
+fn once<F: Float>(_s: Vec2<F>, a_bar: Mat2<F>) -> Mat2<F> {
+    a_bar
+}
+
+#[diff_fn]
+fn once_jvp<F: Float>(s: Vec2<F>, a_bar: Mat2<F>, _ds: Vec2<F>, da_bar: Mat2<F>) -> (Mat2<F>, Mat2<F>) {
+    let d: F = gap(s.x);
+    let none = s.x * 0.0;
+    (a_bar, da_bar * select(s.x - s.y.abs() < 1.5 * d, none / none, 1.0))
+}
+
 /// Singular values of a 2x2 matrix, `s₁ ≥ |s₂|`, `s₂` with the sign of the determinant. The gradient of what does not
 /// depend on their order is exact everywhere.
 #[diff_fn(vjp = values_vjp, jvp = values_jvp, replay = singular_values2)]
@@ -67,8 +81,8 @@ pub fn singular_values2<F: Float>(a: Mat2<F>) -> Vec2<F> {
 
 #[diff_fn]
 fn values_vjp<F: Float>(a: Mat2<F>, s_bar: Vec2<F>) -> Mat2<F> {
-    let (u, _s, v): (Mat2<F>, Vec2<F>, Mat2<F>) = svd2(a);
-    u * Mat2::from_diagonal(s_bar) * v.transpose()
+    let (u, s, v): (Mat2<F>, Vec2<F>, Mat2<F>) = svd2(a);
+    once(s, u * Mat2::from_diagonal(s_bar) * v.transpose())
 }
 
 #[diff_fn]

@@ -95,7 +95,7 @@ fn svd3_vjp<F: Float>(a: Mat3<F>, u_bar: Mat3<F>, s_bar: Vec3<F>, v_bar: Mat3<F>
     let (p01, p10): (F, F) = pair(s.x, s.y, m[(0, 1)] - m[(1, 0)], n[(0, 1)] - n[(1, 0)]);
     let (p02, p20): (F, F) = pair(s.x, s.z, m[(0, 2)] - m[(2, 0)], n[(0, 2)] - n[(2, 0)]);
     let (p12, p21): (F, F) = pair(s.y, s.z, m[(1, 2)] - m[(2, 1)], n[(1, 2)] - n[(2, 1)]);
-    u * Mat3::new(s_bar.x, p01, p02, p10, s_bar.y, p12, p20, p21, s_bar.z) * v.transpose()
+    once(s, u * Mat3::new(s_bar.x, p01, p02, p10, s_bar.y, p12, p20, p21, s_bar.z) * v.transpose())
 }
 
 #[diff_fn]
@@ -110,6 +110,20 @@ fn svd3_jvp<F: Float>(a: Mat3<F>, da: Mat3<F>) -> (Mat3<F>, Vec3<F>, Mat3<F>, Ma
     (u, s, v, du, Vec3::new(p[(0, 0)], p[(1, 1)], p[(2, 2)]), dv)
 }
 
+/// An adjoint that has no tangent between equal singular values: that needs `f'` of what was made of them, of which the
+/// adjoint's seeds hold nothing, so a number would be wrong. NaN is not.
+#[diff_fn(jvp = once_jvp)]
+fn once<F: Float>(_s: Vec3<F>, a_bar: Mat3<F>) -> Mat3<F> {
+    a_bar
+}
+
+#[diff_fn]
+fn once_jvp<F: Float>(s: Vec3<F>, a_bar: Mat3<F>, _ds: Vec3<F>, da_bar: Mat3<F>) -> (Mat3<F>, Mat3<F>) {
+    let d: F = gap(s.x);
+    let none = s.x * 0.0;
+    (a_bar, da_bar * select((s.x - s.y).min(s.y - s.z.abs()) < 1.5 * d, none / none, 1.0))
+}
+
 /// Singular values of a 3x3 matrix, `s₁ ≥ s₂ ≥ |s₃|`, `s₃` with the sign of the determinant. The gradient of what does not
 /// depend on their order is exact everywhere.
 #[diff_fn(vjp = values_vjp, jvp = values_jvp, replay = singular_values3)]
@@ -120,8 +134,8 @@ pub fn singular_values3<F: Float>(a: Mat3<F>) -> Vec3<F> {
 
 #[diff_fn]
 fn values_vjp<F: Float>(a: Mat3<F>, s_bar: Vec3<F>) -> Mat3<F> {
-    let (u, _s, v): (Mat3<F>, Vec3<F>, Mat3<F>) = svd3(a);
-    u * Mat3::from_diagonal(s_bar) * v.transpose()
+    let (u, s, v): (Mat3<F>, Vec3<F>, Mat3<F>) = svd3(a);
+    once(s, u * Mat3::from_diagonal(s_bar) * v.transpose())
 }
 
 #[diff_fn]

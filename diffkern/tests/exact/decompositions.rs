@@ -9,7 +9,7 @@ pub fn cases() -> Vec<Case> {
         the_nearest_turn(),
         the_nearest_turn_of_a_multiple_of_one(),
         symmetric_functions_of_singular_values(),
-        // Second derivatives at equal singular values are not those of the function.
+        // Second derivatives at equal singular values are NaN; `tests/second` asks for that.
         symmetric_functions_of_equal_singular_values().without_hessian(),
         three_singular_values(),
         three_equal_singular_values().without_hessian(),

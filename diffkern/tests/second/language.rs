@@ -261,6 +261,53 @@ fn a_residual_of_zero_has_curvature() -> Result<()> {
     Ok(())
 }
 
+#[diff_kernel]
+fn of_equal_values<F: Float>(x: &Array<F>, y: &mut Array<F>, what: u32) {
+    let (a, b) = (x[0], x[1]);
+    if what == 0 {
+        let s: Vec2<F> = singular_values2(Mat2::new(a, b, b, a));
+        y[0] = s.norm_squared() * s.x * s.y;
+    } else if what == 1 {
+        let (u, s, v): (Mat2<F>, Vec2<F>, Mat2<F>) = svd2(Mat2::new(a, b, b, a));
+        y[0] = (u * Mat2::from_diagonal(s * s.x * s.y) * v.transpose()).trace();
+    } else if what == 2 {
+        let s: Vec3<F> = singular_values3(Mat3::new(a, b, 0.0, b, a, 0.0, 0.0, b, a));
+        y[0] = s.norm_squared() * s.x * s.y * s.z;
+    } else if what == 3 {
+        let (u, s, v): (Mat3<F>, Vec3<F>, Mat3<F>) = svd3(Mat3::new(a, b, 0.0, b, a, 0.0, 0.0, b, a));
+        y[0] = (u * Mat3::from_diagonal(s * s.x * s.y) * v.transpose()).trace();
+    } else if what == 4 {
+        let (r, s): (Mat2<F>, Mat2<F>) = polar2(Mat2::new(a, b, b * 2.0, a));
+        y[0] = (r * s * s).ddot(s);
+    } else {
+        let (r, s): (Mat3<F>, Mat3<F>) = polar3(Mat3::new(a, b, 0.0, b * 2.0, a, 0.0, 0.0, b, a));
+        y[0] = (r * s * s).ddot(s);
+    }
+}
+
+/// No number is right there, so it is none; the gradient is right, and so are the Hessians of polar factors.
+#[test]
+fn equal_singular_values_have_no_second_derivatives() -> Result<()> {
+    for what in 0..6 {
+        let program = move |x: &Array<f64>| {
+            let y = x.device().zeros(1)?;
+            of_equal_values(1, x, &y, what)?;
+            Ok(y)
+        };
+        for (apart, known) in [(0.0, what >= 4), (1e-9, what >= 4), (0.2, true)] {
+            let (x, v) = (Device::cpu().array(&[0.7, apart])?.requires_grad(), Device::cpu().array(&[0.3, 1.1])?);
+            let (tape, y) = Tape::record_with(|| program(&x))?;
+            let product = tape.hvp(&y, &[&[(x.any(), v.any())]])?.get(0, &x)?.to_vec()?;
+            assert_eq!(product.iter().all(|h| h.is_finite()), known, "{what}, {apart}: {product:?}");
+            tape.backward(&y)?;
+            let gradient = x.grad()?.to_vec()?;
+            assert!(gradient.iter().all(|g| g.is_finite()), "{what}, {apart}: {gradient:?}");
+        }
+        holds(&format!("far from equal, {what}"), &program, &[0.7, 0.2])?;
+    }
+    Ok(())
+}
+
 fn device_product<F: Float>(device: &Device, kernel: usize) -> Result<Vec<f64>> {
     let reals = |x: &[f64]| x.iter().map(|&x| F::from_f64(x)).collect::<Vec<F>>();
     let (x, v) = (device.array(&reals(&point(N)))?.requires_grad(), device.array(&reals(&[0.5; N]))?);
