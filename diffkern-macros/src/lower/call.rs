@@ -5,7 +5,7 @@ use syn::spanned::Spanned;
 use syn::{Expr, ExprCall, ExprMethodCall};
 
 use super::Lower;
-use crate::ir::{BinaryOp, CallArg, CallMode, Id, Lit, Op, StmtKind, Ty, UnaryOp};
+use crate::ir::{BinaryOp, Id, Lit, Op, Ty, UnaryOp};
 use crate::parse::named_shape;
 
 impl Lower<'_> {
@@ -91,14 +91,8 @@ impl Lower<'_> {
             self.errors.at(c, format!("`{name}` needs arguments"));
             None
         })?;
-        // Of integers the order does not matter, and only the other one may say which they are.
-        if let [second] = rest
-            && super::expr::is_literal(first)
-            && !super::expr::is_literal(second)
-        {
-            let second = self.expr(second, want)?;
-            return self.apply(name, second, &[first], c.span(), &c.func);
-        }
+        // Of two, only the other may say what a number is.
+        let want = want.or_else(|| self.probe(first)).or_else(|| rest.first().and_then(|e| self.probe(e)));
         let first = self.expr(first, want)?;
         self.apply(name, first, rest, c.span(), &c.func)
     }
@@ -205,82 +199,6 @@ impl Lower<'_> {
         }
     }
 
-    fn apply_real(&mut self, name: &str, x: Id, args: &[&Expr], span: Span, at: impl quote::ToTokens) -> Option<Id> {
-        let real = Some(Ty::Real);
-        if let Some(op) = real_unary(name) {
-            self.values::<0>(at, args, [])?;
-            return self.unary_op(op, x, span);
-        }
-        if let Some(op) = real_binary(name) {
-            let [y] = self.values(at, args, [real])?;
-            self.expect_type(y, real, span);
-            return Some(self.op(Ty::Real, Op::Binary(op, x, y), span));
-        }
-        match name {
-            "powi" => {
-                let [n] = self.values(at, args, [Some(Ty::I32)])?;
-                self.expect_type(n, Some(Ty::I32), span);
-                Some(self.op(Ty::Real, Op::Binary(BinaryOp::Powi, x, n), span))
-            }
-            "clamp" => {
-                let [lo, hi] = self.values(at, args, [real, real])?;
-                self.expect_type(lo, real, span);
-                self.expect_type(hi, real, span);
-                let x = self.op(Ty::Real, Op::Binary(BinaryOp::Max, x, lo), span);
-                Some(self.op(Ty::Real, Op::Binary(BinaryOp::Min, x, hi), span))
-            }
-            "fma" | "mul_add" => {
-                let [y, z] = self.values(at, args, [real, real])?;
-                self.expect_type(y, real, span);
-                self.expect_type(z, real, span);
-                let xy = self.op(Ty::Real, Op::Binary(BinaryOp::Mul, x, y), span);
-                Some(self.op(Ty::Real, Op::Binary(BinaryOp::Add, xy, z), span))
-            }
-            "recip" => {
-                self.values::<0>(at, args, [])?;
-                Some(self.reciprocal(x, span))
-            }
-            "inverse_sqrt" => {
-                self.values::<0>(at, args, [])?;
-                let root = self.op(Ty::Real, Op::Unary(UnaryOp::Sqrt, x), span);
-                Some(self.reciprocal(root, span))
-            }
-            "rhypot" => {
-                let [y] = self.values(at, args, [real])?;
-                self.expect_type(y, real, span);
-                let length = self.op(Ty::Real, Op::Binary(BinaryOp::Hypot, x, y), span);
-                Some(self.reciprocal(length, span))
-            }
-            "trunc" => {
-                self.values::<0>(at, args, [])?;
-                let zero = self.constant(Ty::Real, Lit::Real(0.0), span);
-                let below = self.op(Ty::Bool, Op::Binary(BinaryOp::Lt, x, zero), span);
-                let up = self.op(Ty::Real, Op::Unary(UnaryOp::Ceil, x), span);
-                let down = self.op(Ty::Real, Op::Unary(UnaryOp::Floor, x), span);
-                Some(self.op(Ty::Real, Op::Select(below, up, down), span))
-            }
-            "to_degrees" | "to_radians" => {
-                self.values::<0>(at, args, [])?;
-                let unit = if name == "to_degrees" { 1f64.to_degrees() } else { 1f64.to_radians() };
-                let unit = self.constant(Ty::Real, Lit::Real(unit), span);
-                Some(self.op(Ty::Real, Op::Binary(BinaryOp::Mul, x, unit), span))
-            }
-            _ => self.unknown(
-                name,
-                Ty::Real,
-                "exp, ln, sqrt, powf, powi, sin, cos, tan, asin, acos, atan, atan2, tanh, sinh, cosh, erf, log1p, abs, \
-                 min, max, clamp, floor, ceil, round, trunc, hypot, rhypot, fma, recip, inverse_sqrt, to_degrees, to_radians, \
-                 sign, is_nan",
-                at,
-            ),
-        }
-    }
-
-    fn reciprocal(&mut self, x: Id, span: Span) -> Id {
-        let one = self.constant(Ty::Real, Lit::Real(1.0), span);
-        self.op(Ty::Real, Op::Binary(BinaryOp::Div, one, x), span)
-    }
-
     fn apply_vec(&mut self, name: &str, x: Id, args: &[&Expr], span: Span, at: impl quote::ToTokens) -> Option<Id> {
         let ty = self.ty(x);
         let Ty::Vec(n) = ty else { return None };
@@ -310,74 +228,6 @@ impl Lower<'_> {
         Some(self.op(result, Op::Binary(op, x, y), span))
     }
 
-    /// `Vec3::new(..)`, `Mat3::identity()`, ...
-    fn constructor(&mut self, c: &ExprCall, ty: Ty, name: &str, args: &[&Expr]) -> Option<Id> {
-        let n = ty.components();
-        let real = |s: &mut Self, x: f64| s.constant(Ty::Real, Lit::Real(x), c.span());
-        let parts = match (ty, name) {
-            (_, "new") => {
-                if args.len() != n {
-                    self.errors.at(c, format!("`{}` has {n} components, {} given", self.type_name(ty), args.len()));
-                    return None;
-                }
-                let ids = args.iter().map(|a| self.real_arg(a)).collect::<Option<Vec<_>>>()?;
-                return Some(self.op(ty, Op::Compose(ids), c.span()));
-            }
-            (_, "zero") if args.is_empty() => {
-                let zero = real(self, 0.0);
-                vec![zero; n]
-            }
-            (Ty::Quat, "identity" | "from_axis_angle" | "from_rotation_vector") => {
-                return self.quat_constructor(c, name, args);
-            }
-            (Ty::Vec(_), "splat") if args.len() == 1 => vec![self.real_arg(args[0])?; n],
-            (Ty::Mat(m), "identity") if args.is_empty() => {
-                let (zero, one) = (real(self, 0.0), real(self, 1.0));
-                (0..n).map(|k| if k % (m as usize + 1) == 0 { one } else { zero }).collect()
-            }
-            (Ty::Mat(m), "from_diagonal") if args.len() == 1 => {
-                let v = self.expr(args[0], None)?;
-                self.expect_type(v, Some(Ty::Vec(m)), args[0].span());
-                if self.ty(v) != Ty::Vec(m) {
-                    return None;
-                }
-                let zero = real(self, 0.0);
-                let mut parts = vec![zero; n];
-                for k in 0..m {
-                    parts[k as usize * (m as usize + 1)] = self.op(Ty::Real, Op::Extract(v, k), c.span());
-                }
-                parts
-            }
-            (Ty::Mat(m), "from_cols" | "from_rows") if args.len() == m as usize => {
-                let mut lines = Vec::new();
-                for arg in args {
-                    let id = self.expr(arg, None)?;
-                    if self.ty(id) != Ty::Vec(m) {
-                        self.expect_type(id, Some(Ty::Vec(m)), arg.span());
-                        return None;
-                    }
-                    lines.push(id);
-                }
-                return Some(self.matrix_of_lines(&lines, name == "from_cols", c.span()));
-            }
-            _ => {
-                self.errors.at(
-                    &c.func,
-                    "not a constructor of the kernel language; use new, zero, splat (vectors), identity, from_diagonal, \
-                     from_cols, from_rows (matrices), from_axis_angle, from_rotation_vector (quaternions), with as many arguments as they take",
-                );
-                return None;
-            }
-        };
-        Some(self.op(ty, Op::Compose(parts), c.span()))
-    }
-
-    fn real_arg(&mut self, e: &Expr) -> Option<Id> {
-        let id = self.expr(e, Some(Ty::Real))?;
-        self.expect_type(id, Some(Ty::Real), e.span());
-        (self.ty(id) == Ty::Real).then_some(id)
-    }
-
     pub(super) fn unary_op(&mut self, op: UnaryOp, x: Id, span: Span) -> Option<Id> {
         let ty = if op == UnaryOp::IsNan { Ty::Bool } else { self.ty(x) };
         Some(self.op(ty, Op::Unary(op, x), span))
@@ -387,89 +237,6 @@ impl Lower<'_> {
         self.errors.at(at, format!("`{}` has no function `{name}` in a kernel; it has: {known}", self.type_name(ty)));
         None
     }
-
-    // ---- device functions
-
-    /// A call of a `#[diff_fn]`. Its result types are what the call's surroundings say; rustc checks them.
-    pub(super) fn device_call(&mut self, c: &ExprCall, types: Option<&[Ty]>, results: usize) -> Option<Vec<Id>> {
-        let Expr::Path(path) = &*c.func else {
-            self.errors.at(&c.func, "call a function by its name");
-            return None;
-        };
-        let shown = path.path.segments.iter().map(|s| s.ident.to_string()).collect::<Vec<_>>().join("::");
-        let own = shown.strip_prefix("self::").unwrap_or(&shown) == self.own_name;
-        let own_method = path.path.segments.len() == 2 && shown == format!("Self::{}", self.own_name);
-        if own || own_method && self.func.laws.iter().any(|law| law == "Self") {
-            self.errors.at(&c.func, format!("`{shown}` calls itself; recursion is refused, write a loop"));
-            return None;
-        }
-        let Some(types) = types else {
-            let call = quote::quote!(#c)
-                .to_string()
-                .replace(" ,", ",")
-                .replace(" (", "(")
-                .replace("( ", "(")
-                .replace(" )", ")");
-            let binding = if results > 1 { "(a, b): (F, F)" } else { "value: F" };
-            self.errors.at(
-                &c.func,
-                format!("write the result's type where the device function is called: `let {binding} = {call};` with the type that `{shown}` returns"),
-            );
-            return None;
-        };
-        let mut args = Vec::new();
-        for arg in &c.args {
-            let inner = match arg {
-                Expr::Reference(r) => &*r.expr,
-                other => other,
-            };
-            if let Some(slot) = self.array_named(inner) {
-                if self.arrays[slot].mutable || self.arrays[slot].atomic {
-                    self.errors.at(arg, "a device function cannot write an array; return the value and write it here");
-                    return None;
-                }
-                self.arrays[slot].read.get_or_insert(arg.span());
-                self.arrays[slot].not_owned = true;
-                args.push(CallArg::Array(slot));
-            } else {
-                args.push(CallArg::Value(self.expr(arg, real_if_literal(arg))?));
-            }
-        }
-        let mut callee = path.path.clone();
-        if let Some(last) = callee.segments.last_mut() {
-            last.arguments = self.without_real(&last.arguments);
-        }
-        let callee = match self.func.callees.iter().position(|p| *p == callee) {
-            Some(k) => k,
-            None => {
-                self.func.callees.push(callee);
-                self.func.callees.len() - 1
-            }
-        };
-        let results: Vec<Id> = types.iter().map(|&t| self.func.fresh(t)).collect();
-        self.emit(StmtKind::Call { callee, mode: CallMode::Primal, args, results: results.clone() }, c.span());
-        Some(results)
-    }
-}
-
-impl Lower<'_> {
-    /// The types of a turbofish but the real one, which calls have anyway.
-    fn without_real(&self, arguments: &syn::PathArguments) -> syn::PathArguments {
-        let syn::PathArguments::AngleBracketed(arguments) = arguments else { return syn::PathArguments::None };
-        let mut kept = arguments.clone();
-        kept.args = arguments.args.iter().filter(|arg| !self.is_real_type(arg)).cloned().collect();
-        if kept.args.is_empty() { syn::PathArguments::None } else { syn::PathArguments::AngleBracketed(kept) }
-    }
-
-    fn is_real_type(&self, arg: &syn::GenericArgument) -> bool {
-        match arg {
-            syn::GenericArgument::Type(syn::Type::Infer(_)) => true,
-            syn::GenericArgument::Type(syn::Type::Path(path)) => {
-                self.real.as_ref().is_some_and(|real| path.path.is_ident(real))
-            }
-            _ => false,
-        }
-    }
 }
 
 /// What to write instead of a function of CubeCL.
@@ -477,13 +244,6 @@ pub(super) fn cube_function(c: &ExprCall) -> Option<&'static str> {
     let Expr::Path(path) = &*c.func else { return None };
     let names: Vec<String> = path.path.segments.iter().map(|s| s.ident.to_string()).collect();
     crate::cube::refused_function(&names)
-}
-
-fn real_if_literal(e: &Expr) -> Option<Ty> {
-    match e {
-        Expr::Lit(l) if matches!(l.lit, syn::Lit::Float(_)) => Some(Ty::Real),
-        _ => None,
-    }
 }
 
 /// A number as written, with its sign.
@@ -506,43 +266,6 @@ pub(super) fn integer(name: &str) -> Option<Ty> {
         "u32" => Ty::U32,
         "i32" => Ty::I32,
         "usize" => Ty::Usize,
-        _ => return None,
-    })
-}
-
-fn real_unary(name: &str) -> Option<UnaryOp> {
-    Some(match name {
-        "abs" => UnaryOp::Abs,
-        "exp" => UnaryOp::Exp,
-        "ln" => UnaryOp::Ln,
-        "sqrt" => UnaryOp::Sqrt,
-        "sin" => UnaryOp::Sin,
-        "cos" => UnaryOp::Cos,
-        "tan" => UnaryOp::Tan,
-        "asin" => UnaryOp::Asin,
-        "acos" => UnaryOp::Acos,
-        "atan" => UnaryOp::Atan,
-        "tanh" => UnaryOp::Tanh,
-        "sinh" => UnaryOp::Sinh,
-        "cosh" => UnaryOp::Cosh,
-        "erf" => UnaryOp::Erf,
-        "log1p" | "ln_1p" => UnaryOp::Log1p,
-        "floor" => UnaryOp::Floor,
-        "ceil" => UnaryOp::Ceil,
-        "round" => UnaryOp::Round,
-        "sign" => UnaryOp::Sign,
-        "is_nan" => UnaryOp::IsNan,
-        _ => return None,
-    })
-}
-
-fn real_binary(name: &str) -> Option<BinaryOp> {
-    Some(match name {
-        "min" => BinaryOp::Min,
-        "max" => BinaryOp::Max,
-        "powf" => BinaryOp::Powf,
-        "atan2" => BinaryOp::Atan2,
-        "hypot" => BinaryOp::Hypot,
         _ => return None,
     })
 }

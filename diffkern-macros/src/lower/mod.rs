@@ -9,7 +9,9 @@
 mod assign;
 mod atomic;
 mod call;
+mod compose;
 mod control;
+mod device;
 mod env;
 mod expr;
 mod guess;
@@ -20,6 +22,7 @@ mod loops;
 mod matrix;
 mod ops;
 mod quat;
+mod real;
 mod update;
 
 use std::collections::{HashMap, HashSet};

@@ -1,0 +1,95 @@
+//! Calls of device functions.
+
+use syn::spanned::Spanned;
+use syn::{Expr, ExprCall};
+
+use super::Lower;
+use crate::ir::{CallArg, CallMode, Id, StmtKind, Ty};
+
+impl Lower<'_> {
+    /// A call of a `#[diff_fn]`. Its result types are what the call's surroundings say; rustc checks them.
+    pub(super) fn device_call(&mut self, c: &ExprCall, types: Option<&[Ty]>, results: usize) -> Option<Vec<Id>> {
+        let Expr::Path(path) = &*c.func else {
+            self.errors.at(&c.func, "call a function by its name");
+            return None;
+        };
+        let shown = path.path.segments.iter().map(|s| s.ident.to_string()).collect::<Vec<_>>().join("::");
+        let own = shown.strip_prefix("self::").unwrap_or(&shown) == self.own_name;
+        let own_method = path.path.segments.len() == 2 && shown == format!("Self::{}", self.own_name);
+        if own || own_method && self.func.laws.iter().any(|law| law == "Self") {
+            self.errors.at(&c.func, format!("`{shown}` calls itself; recursion is refused, write a loop"));
+            return None;
+        }
+        let Some(types) = types else {
+            let call = quote::quote!(#c)
+                .to_string()
+                .replace(" ,", ",")
+                .replace(" (", "(")
+                .replace("( ", "(")
+                .replace(" )", ")");
+            let binding = if results > 1 { "(a, b): (F, F)" } else { "value: F" };
+            self.errors.at(
+                &c.func,
+                format!("write the result's type where the device function is called: `let {binding} = {call};` with the type that `{shown}` returns"),
+            );
+            return None;
+        };
+        let mut args = Vec::new();
+        for arg in &c.args {
+            let inner = match arg {
+                Expr::Reference(r) => &*r.expr,
+                other => other,
+            };
+            if let Some(slot) = self.array_named(inner) {
+                if self.arrays[slot].mutable || self.arrays[slot].atomic {
+                    self.errors.at(arg, "a device function cannot write an array; return the value and write it here");
+                    return None;
+                }
+                self.arrays[slot].read.get_or_insert(arg.span());
+                self.arrays[slot].not_owned = true;
+                args.push(CallArg::Array(slot));
+            } else {
+                args.push(CallArg::Value(self.expr(arg, real_if_literal(arg))?));
+            }
+        }
+        let mut callee = path.path.clone();
+        if let Some(last) = callee.segments.last_mut() {
+            last.arguments = self.without_real(&last.arguments);
+        }
+        let callee = match self.func.callees.iter().position(|p| *p == callee) {
+            Some(k) => k,
+            None => {
+                self.func.callees.push(callee);
+                self.func.callees.len() - 1
+            }
+        };
+        let results: Vec<Id> = types.iter().map(|&t| self.func.fresh(t)).collect();
+        self.emit(StmtKind::Call { callee, mode: CallMode::Primal, args, results: results.clone() }, c.span());
+        Some(results)
+    }
+
+    /// The types of a turbofish but the real one, which calls have anyway.
+    fn without_real(&self, arguments: &syn::PathArguments) -> syn::PathArguments {
+        let syn::PathArguments::AngleBracketed(arguments) = arguments else { return syn::PathArguments::None };
+        let mut kept = arguments.clone();
+        kept.args = arguments.args.iter().filter(|arg| !self.is_real_type(arg)).cloned().collect();
+        if kept.args.is_empty() { syn::PathArguments::None } else { syn::PathArguments::AngleBracketed(kept) }
+    }
+
+    fn is_real_type(&self, arg: &syn::GenericArgument) -> bool {
+        match arg {
+            syn::GenericArgument::Type(syn::Type::Infer(_)) => true,
+            syn::GenericArgument::Type(syn::Type::Path(path)) => {
+                self.real.as_ref().is_some_and(|real| path.path.is_ident(real))
+            }
+            _ => false,
+        }
+    }
+}
+
+fn real_if_literal(e: &Expr) -> Option<Ty> {
+    match e {
+        Expr::Lit(l) if matches!(l.lit, syn::Lit::Float(_)) => Some(Ty::Real),
+        _ => None,
+    }
+}

@@ -1,0 +1,130 @@
+//! Functions of a real.
+
+use proc_macro2::Span;
+use syn::Expr;
+
+use super::Lower;
+use crate::ir::{BinaryOp, Id, Lit, Op, Ty, UnaryOp};
+
+impl Lower<'_> {
+    /// The named function of the real `x` and `args`.
+    pub(super) fn apply_real(
+        &mut self,
+        name: &str,
+        x: Id,
+        args: &[&Expr],
+        span: Span,
+        at: impl quote::ToTokens,
+    ) -> Option<Id> {
+        let real = Some(Ty::Real);
+        if let Some(op) = real_unary(name) {
+            self.values::<0>(at, args, [])?;
+            return self.unary_op(op, x, span);
+        }
+        if let Some(op) = real_binary(name) {
+            let [y] = self.values(at, args, [real])?;
+            self.expect_type(y, real, span);
+            return Some(self.op(Ty::Real, Op::Binary(op, x, y), span));
+        }
+        match name {
+            "powi" => {
+                let [n] = self.values(at, args, [Some(Ty::I32)])?;
+                self.expect_type(n, Some(Ty::I32), span);
+                Some(self.op(Ty::Real, Op::Binary(BinaryOp::Powi, x, n), span))
+            }
+            "clamp" => {
+                let [lo, hi] = self.values(at, args, [real, real])?;
+                self.expect_type(lo, real, span);
+                self.expect_type(hi, real, span);
+                let x = self.op(Ty::Real, Op::Binary(BinaryOp::Max, x, lo), span);
+                Some(self.op(Ty::Real, Op::Binary(BinaryOp::Min, x, hi), span))
+            }
+            "fma" | "mul_add" => {
+                let [y, z] = self.values(at, args, [real, real])?;
+                self.expect_type(y, real, span);
+                self.expect_type(z, real, span);
+                let xy = self.op(Ty::Real, Op::Binary(BinaryOp::Mul, x, y), span);
+                Some(self.op(Ty::Real, Op::Binary(BinaryOp::Add, xy, z), span))
+            }
+            "recip" => {
+                self.values::<0>(at, args, [])?;
+                Some(self.reciprocal(x, span))
+            }
+            "inverse_sqrt" => {
+                self.values::<0>(at, args, [])?;
+                let root = self.op(Ty::Real, Op::Unary(UnaryOp::Sqrt, x), span);
+                Some(self.reciprocal(root, span))
+            }
+            "rhypot" => {
+                let [y] = self.values(at, args, [real])?;
+                self.expect_type(y, real, span);
+                let length = self.op(Ty::Real, Op::Binary(BinaryOp::Hypot, x, y), span);
+                Some(self.reciprocal(length, span))
+            }
+            "trunc" => {
+                self.values::<0>(at, args, [])?;
+                let zero = self.constant(Ty::Real, Lit::Real(0.0), span);
+                let below = self.op(Ty::Bool, Op::Binary(BinaryOp::Lt, x, zero), span);
+                let up = self.op(Ty::Real, Op::Unary(UnaryOp::Ceil, x), span);
+                let down = self.op(Ty::Real, Op::Unary(UnaryOp::Floor, x), span);
+                Some(self.op(Ty::Real, Op::Select(below, up, down), span))
+            }
+            "to_degrees" | "to_radians" => {
+                self.values::<0>(at, args, [])?;
+                let unit = if name == "to_degrees" { 1f64.to_degrees() } else { 1f64.to_radians() };
+                let unit = self.constant(Ty::Real, Lit::Real(unit), span);
+                Some(self.op(Ty::Real, Op::Binary(BinaryOp::Mul, x, unit), span))
+            }
+            _ => self.unknown(
+                name,
+                Ty::Real,
+                "exp, ln, sqrt, powf, powi, sin, cos, tan, asin, acos, atan, atan2, tanh, sinh, cosh, erf, log1p, abs, \
+                 min, max, clamp, floor, ceil, round, trunc, hypot, rhypot, fma, recip, inverse_sqrt, to_degrees, to_radians, \
+                 sign, is_nan",
+                at,
+            ),
+        }
+    }
+
+    fn reciprocal(&mut self, x: Id, span: Span) -> Id {
+        let one = self.constant(Ty::Real, Lit::Real(1.0), span);
+        self.op(Ty::Real, Op::Binary(BinaryOp::Div, one, x), span)
+    }
+}
+
+fn real_unary(name: &str) -> Option<UnaryOp> {
+    Some(match name {
+        "abs" => UnaryOp::Abs,
+        "exp" => UnaryOp::Exp,
+        "ln" => UnaryOp::Ln,
+        "sqrt" => UnaryOp::Sqrt,
+        "sin" => UnaryOp::Sin,
+        "cos" => UnaryOp::Cos,
+        "tan" => UnaryOp::Tan,
+        "asin" => UnaryOp::Asin,
+        "acos" => UnaryOp::Acos,
+        "atan" => UnaryOp::Atan,
+        "tanh" => UnaryOp::Tanh,
+        "sinh" => UnaryOp::Sinh,
+        "cosh" => UnaryOp::Cosh,
+        "erf" => UnaryOp::Erf,
+        "log1p" | "ln_1p" => UnaryOp::Log1p,
+        "floor" => UnaryOp::Floor,
+        "ceil" => UnaryOp::Ceil,
+        "round" => UnaryOp::Round,
+        "sign" => UnaryOp::Sign,
+        "is_nan" => UnaryOp::IsNan,
+        _ => return None,
+    })
+}
+
+fn real_binary(name: &str) -> Option<BinaryOp> {
+    Some(match name {
+        "min" => BinaryOp::Min,
+        "max" => BinaryOp::Max,
+        "powf" => BinaryOp::Powf,
+        "atan2" => BinaryOp::Atan2,
+        "hypot" => BinaryOp::Hypot,
+        _ => return None,
+    })
+}
