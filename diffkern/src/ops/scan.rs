@@ -3,6 +3,7 @@
 use diffkern_macros::diff_kernel;
 
 use crate::array::Array;
+use crate::element::Element;
 use crate::error::Result;
 use crate::float::Float;
 
@@ -56,17 +57,7 @@ fn scan_word_blocks(x: &Array<u32>, before: &Array<u32>, y: &mut Array<u32>, blo
 /// # Errors
 /// When memory is short or the device fails.
 pub fn exclusive_sum<F: Float>(x: &Array<F>) -> Result<Array<F>> {
-    let (device, blocks) = (x.device(), x.len().div_ceil(BLOCK));
-    let y = device.uninit(x.len())?;
-    let before = if blocks <= 1 {
-        device.zeros(1)?
-    } else {
-        let sums = device.uninit(blocks)?;
-        sum_blocks(blocks, x, &sums, BLOCK)?;
-        exclusive_sum(&sums)?
-    };
-    scan_blocks(blocks, x, &before, &y, BLOCK)?;
-    Ok(y)
+    by_blocks(x, sum_blocks, scan_blocks)
 }
 
 /// [`exclusive_sum`] of integers, which wrap around at 2^32.
@@ -74,15 +65,22 @@ pub fn exclusive_sum<F: Float>(x: &Array<F>) -> Result<Array<F>> {
 /// # Errors
 /// When memory is short or the device fails.
 pub fn exclusive_sum_u32(x: &Array<u32>) -> Result<Array<u32>> {
+    by_blocks(x, sum_word_blocks, scan_word_blocks)
+}
+
+type SumBlocks<T> = fn(usize, &Array<T>, &Array<T>, usize) -> Result<()>;
+type ScanBlocks<T> = fn(usize, &Array<T>, &Array<T>, &Array<T>, usize) -> Result<()>;
+
+fn by_blocks<T: Element>(x: &Array<T>, sum: SumBlocks<T>, scan: ScanBlocks<T>) -> Result<Array<T>> {
     let (device, blocks) = (x.device(), x.len().div_ceil(BLOCK));
     let y = device.uninit(x.len())?;
     let before = if blocks <= 1 {
         device.zeros(1)?
     } else {
         let sums = device.uninit(blocks)?;
-        sum_word_blocks(blocks, x, &sums, BLOCK)?;
-        exclusive_sum_u32(&sums)?
+        sum(blocks, x, &sums, BLOCK)?;
+        by_blocks(&sums, sum, scan)?
     };
-    scan_word_blocks(blocks, x, &before, &y, BLOCK)?;
+    scan(blocks, x, &before, &y, BLOCK)?;
     Ok(y)
 }
