@@ -1,5 +1,5 @@
 //! Scenes that the tests share.
-#![allow(dead_code)] // every test binary uses a part of it
+#![allow(dead_code, reason = "every test binary uses a part of it")]
 
 use diffkern::{Array, Device, Vec3};
 use diffkern_render::{Camera, Light, Mesh};

@@ -1,5 +1,5 @@
 //! Videos to break and the program to run on them.
-#![allow(dead_code)] // each test file uses a part of this
+#![allow(dead_code, reason = "each test file uses a part of this")]
 #![allow(clippy::unwrap_used)] // a test that cannot make its input has to stop
 
 use std::fs;
