@@ -8,7 +8,8 @@ use std::marker::PhantomData;
 
 use super::super::views::{Acc, Target};
 use super::element::lane;
-use super::token::{Lanes, MOST};
+use super::memory::Lanes;
+use super::values::MOST;
 use super::views::{consecutive, within};
 use crate::element::Element;
 

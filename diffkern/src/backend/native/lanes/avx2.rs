@@ -5,7 +5,8 @@ use std::ptr::read_volatile;
 
 use super::avx512::ops;
 use super::math::{self, Bits};
-use super::token::{Lanes, MOST};
+use super::memory::Lanes;
+use super::values::{MOST, Values};
 
 /// Eight lanes of `f32`. Needs AVX2 and FMA.
 #[derive(Clone, Copy)]
@@ -40,7 +41,7 @@ impl Bits for Avx2 {
     }
 }
 
-impl Lanes for Avx2 {
+impl Values for Avx2 {
     type F = f32;
     type R = __m256;
     type I = __m256i;
@@ -131,7 +132,9 @@ impl Lanes for Avx2 {
         any(a: __m256i) -> bool = _mm256_movemask_ps(_mm256_castsi256_ps(a)) != 0;
         full(a: __m256i) -> bool = _mm256_movemask_ps(_mm256_castsi256_ps(a)) == 255;
     }
+}
 
+impl Lanes for Avx2 {
     #[inline(always)]
     unsafe fn load(base: *const f32) -> __m256 {
         // SAFETY: by the caller's promise.

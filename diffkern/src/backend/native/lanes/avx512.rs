@@ -5,9 +5,10 @@
 use std::arch::x86_64::*;
 use std::ptr::read_volatile;
 
-use super::element;
 use super::math::{self, Bits};
-use super::token::{Lanes, MOST};
+use super::memory::Lanes;
+use super::values::{MOST, Values};
+use super::{element, rows};
 
 /// Sixteen lanes of `f32`. Needs AVX-512 F, DQ, VL and FMA.
 #[derive(Clone, Copy)]
@@ -120,7 +121,7 @@ impl Bits for Avx512 {
     }
 }
 
-impl Lanes for Avx512 {
+impl Values for Avx512 {
     type F = f32;
     type R = __m512;
     type I = __m512i;
@@ -207,7 +208,9 @@ impl Lanes for Avx512 {
     fn from_bits(bits: u32) -> u16 {
         bits as u16
     }
+}
 
+impl Lanes for Avx512 {
     #[inline(always)]
     unsafe fn load(base: *const f32) -> __m512 {
         // SAFETY: by the caller's promise.
@@ -254,6 +257,10 @@ impl Lanes for Avx512 {
     }
     #[inline(always)]
     unsafe fn load_some<const C: usize>(base: *const f32, m: u16, row: [__m512; C]) -> [__m512; C] {
+        if !Self::has_some(C) {
+            // SAFETY: by the caller's promise.
+            return unsafe { rows::load_some::<Self, C>(base, m, row) };
+        }
         let m = row_mask::<C>(m);
         // SAFETY: by the caller's promise; what is masked off is not accessed.
         std::array::from_fn(|j| unsafe {
@@ -264,6 +271,9 @@ impl Lanes for Avx512 {
     fn unpack<const C: usize>(row: [__m512; C]) -> [__m512; C] {
         const TWO: [[[i32; 16]; 2]; 2] = [row_places(2, 0), row_places(2, 1)];
         const THREE: [[[i32; 16]; 2]; 3] = [row_places(3, 0), row_places(3, 1), row_places(3, 2)];
+        if !Self::has_some(C) {
+            return rows::unpack::<Self, C>(row);
+        }
         // SAFETY: as in `ops`.
         std::array::from_fn(|c| unsafe {
             match C {
@@ -291,6 +301,10 @@ impl Lanes for Avx512 {
     }
     #[inline(always)]
     unsafe fn add_some<const C: usize>(base: *mut f32, m: u16, a: [__m512; C]) {
+        if !Self::has_some(C) {
+            // SAFETY: by the caller's promise.
+            return unsafe { rows::add_some::<Self, C>(base, m, a) };
+        }
         let (m, row) = (row_mask::<C>(m), pack(a));
         for (j, row) in row.into_iter().enumerate() {
             let (m, at) = ((m >> (16 * j)) as u16, base.wrapping_add(16 * j));

@@ -3,7 +3,8 @@
 use super::super::args::HostArg;
 use super::super::chunk::Chunk;
 use super::acc::LaneAcc;
-use super::token::{Lanes, MOST};
+use super::memory::Lanes;
+use super::values::MOST;
 use super::views::{LaneIn, LaneOut, LaneTake, consecutive};
 use crate::element::Element;
 use crate::kernel::Access;

@@ -1,6 +1,7 @@
 //! Elements of arrays as packs: component `c` of all lanes is one pack of reals.
 
-use super::token::{Lanes, MOST};
+use super::memory::Lanes;
+use super::values::MOST;
 use crate::element::Element;
 
 /// The element whose components are those of lane `k`.

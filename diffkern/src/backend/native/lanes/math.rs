@@ -4,7 +4,7 @@
 //! The coefficients are those of the Taylor series: on the reduced ranges a few terms more than a minimax polynomial
 //! would need, and nothing to look up.
 
-use super::token::Lanes;
+use super::memory::Lanes;
 
 /// Packs of `f32` whose bits can be had as integers.
 pub trait Bits: Lanes<F = f32> {

@@ -14,9 +14,11 @@ mod avx512;
 mod chunk;
 mod element;
 mod math;
+mod memory;
 mod portable;
+mod rows;
 mod stack;
-mod token;
+mod values;
 mod views;
 
 pub use acc::LaneAcc;
@@ -24,9 +26,9 @@ pub use acc::LaneAcc;
 pub use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub use avx512::Avx512;
+pub use memory::Lanes;
 pub use portable::Portable;
 pub use stack::LaneStack;
-pub use token::Lanes;
 pub use views::{LaneIn, LaneOut, LaneTake, first, largest};
 
 #[cfg(all(test, target_arch = "x86_64"))]

@@ -2,7 +2,8 @@
 
 use std::marker::PhantomData;
 
-use super::token::{Lanes, MOST};
+use super::memory::Lanes;
+use super::values::{MOST, Values};
 use crate::float::Float;
 
 const WIDTH: usize = 4;
@@ -11,7 +12,9 @@ const WIDTH: usize = 4;
 #[derive(Clone, Copy)]
 pub struct Portable<F>(PhantomData<F>);
 
-impl<F: Float> Lanes for Portable<F> {
+impl<F: Float> Lanes for Portable<F> {}
+
+impl<F: Float> Values for Portable<F> {
     type F = F;
     type R = [F; WIDTH];
     type I = [u32; WIDTH];

@@ -1,6 +1,7 @@
 //! What a loop keeps for its way back, one slot per turn and lane.
 
-use super::token::{Lanes, MOST};
+use super::memory::Lanes;
+use super::values::MOST;
 use super::views::lanes_of;
 
 /// Slots of packs. `T` is a pack per component, or a scalar where all lanes keep the same.

@@ -2,7 +2,8 @@
 //! 4001st (a few hundred under Miri).
 
 use super::math::{self, Bits};
-use super::token::Lanes;
+use super::memory::Lanes;
+use super::values::Values;
 
 fn step() -> u32 {
     match std::env::var_os("DIFFKERN_EXHAUSTIVE") {
@@ -168,6 +169,10 @@ fn agree<S: Lanes<F = f32>>() {
             run[S::N - 1] ^= 1;
             assert!(!S::is_run(S::get_i(&run)));
         }
+        some::<S, 1>();
+        some::<S, 2>();
+        some::<S, 3>();
+        some::<S, 4>();
         let packs: [S::R; 4] = std::array::from_fn(|c| S::get(&std::array::from_fn(|k| (4 * k + c) as f32)));
         let [a, b, c, _] = packs;
         let mut out = vec![-1.0f32; 80];
@@ -183,6 +188,27 @@ fn agree<S: Lanes<F = f32>>() {
         let mut out = vec![-1.0f32; 80];
         S::store2(out.as_mut_ptr(), [a, b]);
         assert!((0..2 * S::N).all(|k| out[k] == (k / 2 * 4 + k % 2) as f32) && out[2 * S::N] == -1.0, "{out:?}");
+    }
+}
+
+/// Rows of `C` reals for the lanes of a mask, read and added to.
+fn some<S: Lanes<F = f32>, const C: usize>() {
+    let data: Vec<f32> = (0..C * S::N).map(|e| e as f32).collect();
+    for bits in [0, 1, 0b0110, 0b1011_0101_1100_0010, u32::MAX] {
+        let m = S::from_bits(bits);
+        let taken = |k: usize| S::bits(m) >> k & 1 == 1;
+        // SAFETY: the rows of all lanes are there.
+        let found = S::unpack(unsafe { S::load_some(data.as_ptr(), m, [S::splat(-1.0); C]) }).map(S::put);
+        let mut sum = data.clone();
+        let more: [S::R; C] = std::array::from_fn(|c| S::get(&std::array::from_fn(|k| (100 * k + c) as f32)));
+        // SAFETY: as above.
+        unsafe { S::add_some(sum.as_mut_ptr(), m, more) };
+        for (e, (&before, &after)) in data.iter().zip(&sum).enumerate() {
+            let (k, c) = (e / C, e % C);
+            assert_eq!(found[c][k], if taken(k) { before } else { -1.0 }, "component {c} of lane {k} of {bits:b}");
+            let added = if taken(k) { (100 * k + c) as f32 } else { 0.0 };
+            assert_eq!(after - before, added, "component {c} of lane {k} of {bits:b}");
+        }
     }
 }
 

@@ -7,7 +7,8 @@ use std::marker::PhantomData;
 
 use super::super::views::{In, Out, Take, Target};
 use super::element::{self, components, lane};
-use super::token::{Lanes, MOST};
+use super::memory::Lanes;
+use super::values::MOST;
 use crate::element::Element;
 
 /// Whether `N` elements from `first` on are among the `count` from `lo` on.
