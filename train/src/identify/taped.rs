@@ -7,6 +7,7 @@ use super::misfit::Level;
 use crate::job::Runs;
 use diffkern::prelude::*;
 use diffkern::{AnyArray, Direction};
+use diffkern_render::loss::l2_into;
 use std::cell::OnceCell;
 
 /// Shear modulus, second Lamé parameter and viscosity from `[ln E, nu, viscosity / room]`.
@@ -55,13 +56,6 @@ fn blur_along<F: Float>(
     out[line + k * stride] = sum;
 }
 
-/// The sum of squared differences, added up.
-#[diff_kernel]
-fn add_misfit<F: Float>(image: &Array<F>, target: &Array<F>, loss: &mut Array<F>) {
-    let apart = image[ABSOLUTE_POS] - target[ABSOLUTE_POS];
-    loss[0] += apart * apart;
-}
-
 /// A recorded run, with the misfit of one level at its end.
 pub(super) struct Taped<F: Float> {
     tape: Tape,
@@ -92,7 +86,8 @@ impl<F: Float> Program<F> {
             let loss = self.upload(&[0.0])?;
             for (image, target) in images.iter().zip(&targets) {
                 let seen = blurred(image, &weights, level.width())?;
-                add_misfit(image.len(), &seen, target, &loss)?;
+                // The sum, not the mean.
+                l2_into(&seen, target, image.len() as f64, &loss)?;
             }
             Ok((loss, images))
         })?;
@@ -181,6 +176,32 @@ mod tests {
         let misfit = Misfit::new(&video, FRAMES, &[Look { blur: 2.0, frames: 0.8 }, Look { blur: 0.0, frames: 1.0 }]);
         let at = coordinates.at([9098.2, 11_377.2, 2.0]);
         check(&program, &coordinates, &misfit, at);
+    }
+
+    /// Numbers between 0 and 1 without a pattern.
+    fn numbers(n: usize, seed: usize) -> Vec<f64> {
+        (0..n).map(|k| ((k + 1) as f64 * 0.754_877_666 + seed as f64 * 0.381_966).fract()).collect()
+    }
+
+    #[test]
+    fn kernels_have_right_gradients() -> diffkern::Result<()> {
+        let device = Device::cpu();
+        for seed in 1..4 {
+            let at = numbers(3, seed);
+            let both = device.array(&[2.0 + at[0], 0.1 + 0.3 * at[1], at[2]])?;
+            let one = device.array(&[2.0 + at[0], at[2]])?;
+            let [a, b, c] = [device.zeros(1)?, device.zeros(1)?, device.zeros(1)?];
+            of_both::gradcheck(1, &both, &a, &b, &c, 0.7, 0.2)?;
+            of_one::gradcheck(1, &one, &a, &c, 0.7, 0.2)?;
+            // The blur reaches over both borders.
+            let (width, height) = (7, 4);
+            let image = device.array(&numbers(width * height, seed))?;
+            let weights = device.array(&numbers(9, seed + 3))?;
+            let out = device.zeros(width * height)?;
+            blur_along::gradcheck((width, height), &image, &weights, &out, width, 1, width)?;
+            blur_along::gradcheck((height, width), &image, &weights, &out, height, width, 1)?;
+        }
+        Ok(())
     }
 
     #[test]
