@@ -1,6 +1,8 @@
 //! What the tests share.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+pub mod block;
+
 use diffkern::prelude::*;
 
 /// Reproducible numbers in `[0, 1)`.
