@@ -219,6 +219,18 @@ impl Here {
     }
 }
 
+/// Nothing where the simulator refuses the material; other errors stay errors.
+fn carried<T>(outcome: Result<T>) -> Result<Option<T>> {
+    use diffkern_sim::Error::{Inverted, NotFinite, Outside, TooFast};
+    match outcome {
+        Ok(value) => Ok(Some(value)),
+        Err(error) => match error.downcast_ref() {
+            Some(Inverted { .. } | NotFinite { .. } | Outside { .. } | TooFast { .. }) => Ok(None),
+            _ => Err(error),
+        },
+    }
+}
+
 fn newton(problem: &Problem) -> Result<Found> {
     let (mut x, mut found, mut newton) = (problem.start.clone(), Found::new("newton-cg"), NewtonCg::new(1.0));
     let mut here = problem.look(&x, &mut found)?;
@@ -228,7 +240,7 @@ fn newton(problem: &Problem) -> Result<Found> {
         let step = newton.propose(&here.gradient, first, |v| here.product(v, &mut found))?;
         let next: Vec<f64> = x.iter().zip(&step.change).map(|(x, c)| x + c).collect();
         // A material that the grid does not carry is a refused step.
-        let Ok(there) = problem.look(&next, &mut found) else {
+        let Some(there) = carried(problem.look(&next, &mut found))? else {
             newton.radius *= 0.25;
             continue;
         };
@@ -250,8 +262,8 @@ fn least_squares(problem: &Problem) -> Result<Found> {
         found.steps += 1;
         let Some(step) = lm.propose(&here, None, &bounds, &x) else { break };
         let next: Vec<f64> = x.iter().zip(&step.change).map(|(x, c)| x + c).collect();
-        match problem.linearise(&next, &mut found) {
-            Ok(there) if there.cost < here.cost => {
+        match carried(problem.linearise(&next, &mut found))? {
+            Some(there) if there.cost < here.cost => {
                 (x, here) = (next, there);
                 lm.accept();
             }
@@ -307,23 +319,24 @@ impl<'a> AdamRun<'a> {
     }
 
     /// On to `most` steps, or until done. A material that the grid does not carry ends the run.
-    fn go_on(&mut self, most: usize) {
+    fn go_on(&mut self, most: usize) -> Result<()> {
         while !self.done() && !self.lost && self.found.steps < most {
-            let Ok(here) = self.problem.look(&self.x, &mut self.found) else {
+            let Some(here) = carried(self.problem.look(&self.x, &mut self.found))? else {
                 self.lost = true;
-                return;
+                return Ok(());
             };
             self.found.steps += 1;
             self.adam.rate = self.setting.rate / (1.0 + self.found.steps as f64 / self.setting.halved);
             self.x.iter_mut().zip(self.adam.step(&here.gradient)).for_each(|(x, c)| *x += c);
         }
+        Ok(())
     }
 }
 
 /// The best of all settings.
 fn adam(problem: &Problem) -> Result<Found> {
     let mut runs: Vec<_> = Setting::all().into_iter().map(|setting| AdamRun::new(problem, setting)).collect();
-    runs.iter_mut().for_each(|run| run.go_on(SCANNED));
+    runs.iter_mut().try_for_each(|run| run.go_on(SCANNED))?;
     runs.retain(|run| !run.lost);
     let unfinished = |run: &AdamRun<'_>| !run.done();
     runs.sort_by(|a, b| unfinished(a).cmp(&unfinished(b)).then(a.found.loss.total_cmp(&b.found.loss)));
@@ -331,7 +344,7 @@ fn adam(problem: &Problem) -> Result<Found> {
     // No need to go on where another was done.
     let mut most = MOST;
     for run in &mut runs {
-        run.go_on(most);
+        run.go_on(most)?;
         if run.done() {
             most = most.min(run.found.steps);
         }
