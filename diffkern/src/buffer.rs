@@ -92,9 +92,17 @@ impl Buffer {
         }
     }
 
+    /// Whether somebody outside this crate has the memory, too.
+    fn is_lent(&self) -> bool {
+        #[cfg(feature = "cubecl")]
+        return self.cube().is_some_and(|cube| cube.is_shared());
+        #[cfg(not(feature = "cubecl"))]
+        false
+    }
+
     /// Makes `shared` the only reference to its buffer, by a copy if it is not.
     pub(crate) fn unshare(shared: &mut Arc<Buffer>) -> Result<()> {
-        if Arc::get_mut(shared).is_none() {
+        if Arc::get_mut(shared).is_none() || shared.is_lent() {
             let fresh = shared.device.alloc(shared.bytes)?;
             shared.device.copy(shared, 0, &fresh, 0, shared.bytes)?;
             *shared = fresh;

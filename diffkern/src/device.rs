@@ -187,6 +187,19 @@ impl Device {
         }
     }
 
+    /// Bytes that arrays on a GPU have got from the host so far, and given to it. Of the CPU, where both are in the same
+    /// memory, both are 0. Scalars of launches are not counted.
+    pub fn transferred(&self) -> (u64, u64) {
+        match self.kind() {
+            Kind::Cpu => (0, 0),
+            #[cfg(feature = "cubecl")]
+            Kind::Cube(cube) => {
+                use std::sync::atomic::Ordering::Relaxed;
+                (cube.work.uploaded.load(Relaxed), cube.work.downloaded.load(Relaxed))
+            }
+        }
+    }
+
     /// Chooses for launches from now on, through all handles, whether sums on a GPU have the same bits in each run. Where
     /// threads add reals to elements of their choice, atomic additions round in an order that nobody controls; instead,
     /// a fixed number of threads then adds into copies, which are added up in order. That takes up to 64 MiB for each
@@ -305,6 +318,13 @@ impl Device {
                 Ok(Buffer::new(Storage::Cube(memory), bytes, self.clone()))
             }
         }
+    }
+
+    /// Memory that others of this process made on this device.
+    #[cfg(feature = "cubecl")]
+    pub(crate) fn adopt(&self, memory: crate::backend::cubecl::CubeBuffer, bytes: usize) -> Arc<Buffer> {
+        self.0.pool.account(bytes);
+        Buffer::new(Storage::Cube(memory), bytes, self.clone())
     }
 
     fn alloc_host(&self, bytes: usize) -> Result<(HostBuffer, bool)> {

@@ -85,6 +85,8 @@ pub use rollout::{Rollout, State, rollout};
 pub use schedule::Schedule;
 pub use tape::{Metric, Overwrite, Products, Recording, Tape, recompute};
 
+#[cfg(feature = "cubecl")]
+pub use backend::cubecl::shared;
 /// Number of threads that kernels use on the CPU. Results do not depend on it.
 pub use backend::native::set_threads;
 

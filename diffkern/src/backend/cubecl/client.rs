@@ -47,16 +47,19 @@ pub(crate) trait Queue: Send + Sync {
     fn flush(&self) -> Result<(), String>;
     /// Waits until everything before is done.
     fn sync(&self) -> Result<(), String>;
+    /// Puts what this thread asks other clients for into this queue too, from now on.
+    fn join(&self) -> Result<(), String>;
     fn properties(&self) -> &DeviceProperties;
 }
 
 pub(crate) struct Client<R: Runtime>(ComputeClient<R>);
 
+/// All threads share one stream: between two, launches on the same arrays lose updates.
+const STREAM: StreamId = StreamId { value: 0 };
+
 impl<R: Runtime> Client<R> {
-    /// All threads share one stream: between two, launches on the same arrays lose updates.
     pub fn new(mut client: ComputeClient<R>) -> Self {
-        const STREAM: StreamId = StreamId { value: 0 };
-        // SAFETY: this client and its clones are the only users of their handles, so none is on another stream.
+        // SAFETY: whoever else has handles of it is on the same stream, see `shared`.
         unsafe { client.set_stream(STREAM) };
         Self(client)
     }
@@ -108,6 +111,21 @@ impl<R: Runtime> Queue for Client<R> {
 
     fn sync(&self) -> Result<(), String> {
         guarded(|| cubecl::future::block_on(self.0.sync()))?.map_err(|e| brief(&format!("{e:?}")))
+    }
+
+    fn join(&self) -> Result<(), String> {
+        let before = StreamId::current();
+        if before == STREAM {
+            return Ok(());
+        }
+        let mut there = self.0.clone();
+        // SAFETY: it only sends off what this thread has asked for there.
+        unsafe { there.set_stream(before) };
+        guarded(|| there.flush())?.map_err(|e| brief(&format!("{e:?}")))?;
+        // SAFETY: a stream is a queue and a pool of memory. Nothing of this thread is left in its old queue; of the old
+        // pool it only gives memory back.
+        unsafe { StreamId::swap(STREAM) };
+        Ok(())
     }
 
     fn properties(&self) -> &DeviceProperties {

@@ -11,6 +11,7 @@ mod launch;
 mod link;
 mod open;
 mod ordered;
+pub mod shared;
 mod stock;
 #[cfg(test)]
 mod tests;
@@ -25,7 +26,7 @@ use cubecl::ir::{DeviceProperties, ElemType, FloatKind, StorageType, Type};
 use super::LaunchArg;
 use crate::buffer::lock;
 use crate::error::{Error, Result};
-use crate::kernel::{Access, ElemTy, ParamDef, ParamKind, Program, ScalarTy};
+use crate::kernel::{Access, ElemTy, ParamDef, ParamKind, Program, ScalarKind, ScalarTy};
 use client::{Queue, cubecl_handle::Handle};
 
 /// A GPU.
@@ -55,6 +56,10 @@ pub(crate) struct Work {
     pub launches: AtomicU64,
     /// Waits of the host for the device.
     pub waits: AtomicU64,
+    /// Bytes of arrays from the host.
+    pub uploaded: AtomicU64,
+    /// Bytes of arrays to the host.
+    pub downloaded: AtomicU64,
 }
 
 /// Memory on a GPU.
@@ -63,9 +68,20 @@ pub(crate) struct CubeBuffer {
     bytes: usize,
     /// The launch that should have written it and failed.
     poison: Mutex<Option<String>>,
+    /// Others have the memory, too: it is not written any more.
+    shared: AtomicBool,
 }
 
 impl CubeBuffer {
+    fn new(handle: Handle, bytes: usize) -> Self {
+        Self { handle: Mutex::new(handle), bytes, poison: Mutex::default(), shared: AtomicBool::new(false) }
+    }
+
+    /// Whether others than this crate may read it.
+    pub fn is_shared(&self) -> bool {
+        self.shared.load(Ordering::Relaxed)
+    }
+
     fn handle(&self) -> Handle {
         lock(&self.handle).clone()
     }
@@ -149,10 +165,10 @@ impl CubeDevice {
             return Err(Error::Memory { device: self.name.to_owned(), bytes, reason });
         }
         if zero && let Some(handle) = self.stocked(bytes)? {
-            return Ok(CubeBuffer { handle: Mutex::new(handle), bytes, poison: Mutex::default() });
+            return Ok(CubeBuffer::new(handle, bytes));
         }
         let handle = self.queue().empty(bytes.max(16)).map_err(|e| self.error(e))?;
-        let buffer = CubeBuffer { handle: Mutex::new(handle), bytes, poison: Mutex::default() };
+        let buffer = CubeBuffer::new(handle, bytes);
         if zero {
             self.clear(&buffer, 0, bytes)?;
         }
@@ -164,14 +180,14 @@ impl CubeDevice {
         if data.is_empty() {
             return Ok(());
         }
+        self.work.uploaded.fetch_add(data.len() as u64, Ordering::Relaxed);
         let handle = self.queue().create(data).map_err(|e| self.error(e))?;
         if at == 0 && data.len() == to.bytes {
             *lock(&to.handle) = handle;
             *lock(&to.poison) = None;
             return Ok(());
         }
-        let from = CubeBuffer { handle: Mutex::new(handle), bytes: data.len(), poison: Mutex::default() };
-        self.copy(&from, 0, to, at, data.len())
+        self.copy(&CubeBuffer::new(handle, data.len()), 0, to, at, data.len())
     }
 
     /// Device to host, from byte `at` on.
@@ -186,6 +202,7 @@ impl CubeDevice {
         self.settle()?;
         self.check_bounds()?;
         self.work.waits.fetch_add(1, Ordering::Relaxed);
+        self.work.downloaded.fetch_add(data.len() as u64, Ordering::Relaxed);
         let end = from.handle().size_in_used() - (at + data.len()) as u64;
         let part = from.handle().offset_start(at as u64).offset_end(end);
         let bytes = self.queue().read(part).map_err(|e| self.error(e))?;
@@ -212,14 +229,24 @@ impl CubeDevice {
         Ok(())
     }
 
-    /// Repeats a pattern of 4 or 8 bytes.
+    /// Repeats a pattern: here if it has 4 or 8 bytes, else brought from the host.
     pub fn fill(&self, to: &CubeBuffer, at: usize, bytes: usize, pattern: &[u8]) -> Result<()> {
-        if pattern.iter().all(|&b| b == 0) { self.clear(to, at, bytes) } else { self.repeat(to, at, bytes, pattern) }
+        let word = |bytes: &[u8; 4]| LaunchArg::U32(u32::from_ne_bytes(*bytes));
+        match pattern.as_chunks() {
+            _ if pattern.iter().all(|&b| b == 0) => self.clear(to, at, bytes),
+            ([one], []) => self.repeat(to, at, bytes, [word(one); 2]),
+            ([even, odd], []) => self.repeat(to, at, bytes, [word(even), word(odd)]),
+            _ => self.upload(to, at, &pattern.repeat(bytes.checked_div(pattern.len()).unwrap_or(0))),
+        }
     }
 
-    fn repeat(&self, to: &CubeBuffer, at: usize, bytes: usize, pattern: &[u8]) -> Result<()> {
-        let times = bytes.checked_div(pattern.len()).unwrap_or(0);
-        self.upload(to, at, &pattern.repeat(times))
+    fn repeat(&self, to: &CubeBuffer, at: usize, bytes: usize, words: [LaunchArg<'_, CubeBuffer>; 2]) -> Result<()> {
+        if at == 0 && bytes == to.bytes {
+            *lock(&to.poison) = None;
+        }
+        let len = (bytes / 4) as u32;
+        let arg = LaunchArg::Buffer { buffer: to, offset: (at / 4) as u32, len, elem: ElemTy::U32 };
+        self.launch(&REPEAT, ScalarTy::F32, (len as usize).into(), &[arg, words[0], words[1]])
     }
 
     /// Sets bytes to zero.
@@ -269,10 +296,23 @@ const fn whole(name: &'static str, access: Access) -> ParamDef {
     ParamDef { name, kind: ParamKind::Array { elem: ElemTy::U32, access, owned: true } }
 }
 
+const fn word(name: &'static str) -> ParamDef {
+    ParamDef { name, kind: ParamKind::Scalar { ty: ScalarKind::U32, comptime: false } }
+}
+
 static COPY: Program = Program {
     params: &[whole("from", Access::Read), whole("to", Access::Store)],
     text: "fn copy\narray 0 read u32 from owned\narray 1 store u32 to owned\nbody\n%0 : usize = pos\n\
            %1 : u32 = load 0 %0 @1\nstore 1 %0 %1 @1\n",
+    callees: &[],
+};
+
+/// `to[i] = if i % 2 == 0 { even } else { odd }`
+static REPEAT: Program = Program {
+    params: &[whole("to", Access::Store), word("even"), word("odd")],
+    text: "fn repeat\narray 0 store u32 to owned\nscalar 1 %0 u32 even\nscalar 2 %1 u32 odd\nbody\n\
+           %2 : usize = pos\n%3 : usize = const 2\n%4 : usize = rem %2 %3\n%5 : usize = const 0\n\
+           %6 : bool = eq %4 %5\n%7 : u32 = select %6 %0 %1\nstore 0 %2 %7 @1\n",
     callees: &[],
 };
 

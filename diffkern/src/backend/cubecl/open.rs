@@ -1,5 +1,10 @@
 //! Finding devices, without a panic where there is none.
 
+use std::any::TypeId;
+
+use cubecl::device::{Device, DeviceId};
+use cubecl::prelude::Runtime;
+
 use super::client::Queue;
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 use super::client::{Client, guarded};
@@ -8,12 +13,26 @@ use super::client::{Client, guarded};
 #[derive(Clone)]
 pub(super) struct Opened {
     pub queue: std::sync::Arc<dyn Queue>,
+    pub place: Place,
     pub description: String,
     pub hardware: bool,
     pub double: bool,
     pub exact_math: bool,
     /// Threads per cube.
     pub width: u32,
+}
+
+/// A device among all of CubeCL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    runtime: TypeId,
+    device: DeviceId,
+}
+
+impl Place {
+    pub fn of<R: Runtime>(device: &R::Device) -> Self {
+        Self { runtime: TypeId::of::<R>(), device: device.to_id() }
+    }
 }
 
 /// The device called `wgpu` or `cuda`.
@@ -44,19 +63,32 @@ fn wgpu() -> Result<Opened, String> {
     }
     drop((adapters, instance));
     let device = WgpuDevice::DefaultDevice;
-    let setup = guarded(|| init_setup::<AutoGraphicsApi>(&device, RuntimeOptions::default()))?;
-    setup.device.on_uncaptured_error(std::sync::Arc::new(|error: wgpu::Error| super::client::fault(error.to_string())));
-    let info = setup.adapter.get_info();
+    let setup = guarded(|| init_setup::<AutoGraphicsApi>(&device, RuntimeOptions::default()));
+    let client = guarded(|| <WgpuRuntime as Runtime>::client(&device))?;
     let language = if cfg!(feature = "wgpu-spirv") { "SPIR-V" } else { "WGSL" };
-    let client = guarded(|| <WgpuRuntime as cubecl::prelude::Runtime>::client(&device))?;
-    let hardware = info.device_type != DeviceType::Cpu;
+    let (name, backend, hardware, subgroup) = match setup {
+        Ok(setup) => {
+            let heard = |error: wgpu::Error| super::client::fault(error.to_string());
+            setup.device.on_uncaptured_error(std::sync::Arc::new(heard));
+            let info = setup.adapter.get_info();
+            (info.name, info.backend, info.device_type != DeviceType::Cpu, info.subgroup_min_size)
+        }
+        // Somebody else in this process has opened it. An error that nobody captures is then a panic of CubeCL's thread,
+        // which is heard too; and that CubeCL offers operations of subgroups tells a GPU from a processor.
+        Err(_) => {
+            let properties = client.properties();
+            let hardware = properties.features.plane.contains(cubecl::ir::features::Plane::Ops);
+            ("opened by others".to_owned(), *client.info(), hardware, properties.hardware.plane_size_min)
+        }
+    };
     // The atomic operations of CubeCL's SPIR-V order memory, which Mesa's software Vulkan (seen in 22.3) takes for a
     // barrier of the whole cube: as soon as one of its subgroups is done, it drops the rest of the others' loops. So a
     // cube is one subgroup there.
-    let width = if hardware || language == "WGSL" { 64 } else { info.subgroup_min_size.clamp(1, 64) };
+    let width = if hardware || language == "WGSL" { 64 } else { subgroup.clamp(1, 64) };
     Ok(Opened {
         queue: std::sync::Arc::new(Client::new(client)),
-        description: format!("{} ({:?}, {language}), f32", info.name, info.backend),
+        place: Place::of::<WgpuRuntime>(&device),
+        description: format!("{name} ({backend:?}, {language}), f32"),
         hardware,
         // Advertised and wrong: the transcendental functions give garbage.
         double: false,
@@ -80,9 +112,11 @@ fn cuda() -> Result<Opened, String> {
     }
     let name = guarded(|| cudarc::driver::result::device::get(0).and_then(cudarc::driver::result::device::get_name));
     let name = name.ok().and_then(Result::ok).unwrap_or_else(|| "NVIDIA GPU".into());
-    let client = guarded(|| <CudaRuntime as cubecl::prelude::Runtime>::client(&CudaDevice::default()))?;
+    let device = CudaDevice::default();
+    let client = guarded(|| <CudaRuntime as Runtime>::client(&device))?;
     Ok(Opened {
         queue: std::sync::Arc::new(Client::new(client)),
+        place: Place::of::<CudaRuntime>(&device),
         description: format!("{name} (CUDA), f32 and f64"),
         hardware: true,
         double: true,
