@@ -4,18 +4,18 @@
 //! eight parts of a second. The chain is simulated by diffkern, a batch of starts at once; the loss is how far it is from
 //! rest at the end. Prints the loss, and fails if it does not fall to a tenth.
 //!
-//! `cd burn && cargo run --example controller`
+//! `cd burn && cargo run --release --example controller`; with `--features wgpu` network, simulator and optimizer share the
+//! memory of a GPU, and it fails if a byte of an array goes through the host in between.
 
-use burn::backend::{Autodiff, NdArray};
+use burn::backend::Autodiff;
 use burn::module::Module;
 use burn::nn::{Linear, LinearConfig};
 use burn::optim::{AdamConfig, GradientsParams, Optimizer};
 use burn::tensor::backend::Backend;
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::{ElementConversion, Tensor, TensorData};
 use diffkern::prelude::*;
 use diffkern::{Schedule, rollout};
-
-type B = Autodiff<NdArray<f32>>;
+use diffkern_burn::Share;
 
 const BATCH: usize = 64;
 /// Positions of three masses, then their velocities.
@@ -78,21 +78,35 @@ impl<B: Backend> Controller<B> {
     }
 }
 
+/// Network and simulator on the CPU; what Burn has reaches diffkern through the host.
+#[cfg(not(feature = "wgpu"))]
 fn main() -> Result<()> {
-    let (device, place) = (Device::cpu(), Default::default());
-    <B as Backend>::seed(&place, 1);
-    let mut controller = Controller::<B>::new(&place);
+    train::<burn::backend::NdArray<f32>>(&Device::cpu(), &Default::default())
+}
+
+/// Both on one GPU.
+#[cfg(feature = "wgpu")]
+fn main() -> Result<()> {
+    let device = Device::wgpu()?;
+    train::<burn_wgpu::Wgpu<f32, i32>>(&device, &burn_wgpu::WgpuDevice::DefaultDevice)?;
+    assert_eq!(device.transferred(), (0, 0), "arrays went through the host");
+    Ok(())
+}
+
+fn train<B: Share<Real = f32>>(device: &Device, place: &B::Device) -> Result<()> {
+    B::seed(place, 1);
+    let mut controller = Controller::<Autodiff<B>>::new(place);
     let mut adam = AdamConfig::new().init();
     let wave = |k: usize| 0.5 * (1.7 * k as f32 + 0.3 * (k as f32).sin()).sin();
     let starts: Vec<f32> = (0..BATCH * STATE).map(wave).collect();
-    let starts = Tensor::<B, 2>::from_data(TensorData::new(starts, [BATCH, STATE]), &place);
-    let mut losses = Vec::new();
+    let starts = Tensor::<Autodiff<B>, 2>::from_data(TensorData::new(starts, [BATCH, STATE]), place);
+    let mut losses = Vec::<f32>::new();
     for turn in 0..TURNS {
         let pulls = controller.pulls(starts.clone());
         let flat = [starts.clone().reshape([BATCH * STATE]), pulls.reshape([BATCH * PULLS])];
-        let last = diffkern_burn::apply(&device, flat, |[start, pulls]| simulate(start, pulls))?;
+        let last = diffkern_burn::apply(device, flat, |[start, pulls]| simulate(start, pulls))?;
         let loss = last.powi_scalar(2).mean();
-        losses.push(loss.clone().into_scalar());
+        losses.push(loss.clone().into_scalar().elem());
         if turn % 50 == 0 || turn + 1 == TURNS {
             println!("turn {turn:>4}  loss {:.5}", losses[turn]);
         }

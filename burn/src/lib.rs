@@ -29,8 +29,8 @@
 //! ```
 //!
 //! The tape is kept by the thread that called [`apply`]. When Burn walks back on another thread, the program is run again
-//! there; so it has to be pure. Where tensors and arrays lie in different memory they are copied through the host:
-//! [`Share`] says where that is so.
+//! there; so it has to be pure. Where tensors and arrays are on the same GPU they share their memory, elsewhere they are copied
+//! through the host: [`Share`] says where that is so.
 
 mod operation;
 mod share;

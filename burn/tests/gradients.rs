@@ -3,30 +3,12 @@
 use burn::backend::{Autodiff, NdArray};
 use burn::tensor::Tensor;
 use diffkern::prelude::*;
-use diffkern::{Schedule, rollout};
+use pendulum::{STEPS, pendulum, start, swing, torque};
+
+mod pendulum;
 
 type Plain = NdArray<f64>;
 type B = Autodiff<Plain>;
-
-const STEPS: usize = 24;
-
-/// A symplectic Euler step of a damped pendulum: angle and speed, with a torque for each step.
-#[diff_kernel]
-fn swing<F: Float>(now: &Array<F>, torque: &Array<F>, next: &mut Array<F>, step: usize, dt: F) {
-    let speed = now[1] + (torque[step] - now[0].sin() - 0.1 * now[1]) * dt;
-    next[0] = now[0] + speed * dt;
-    next[1] = speed;
-}
-
-/// The state after all steps, within checkpoints.
-fn pendulum(start: &Array<f64>, torque: &Array<f64>) -> Result<Array<f64>> {
-    let torque = torque.clone();
-    rollout(STEPS, Schedule::Auto, start.clone(), move |now, step| {
-        let next = now.device().zeros(2)?;
-        swing(1, now, &torque, &next, step, 0.1)?;
-        Ok(next)
-    })
-}
 
 fn through(start: Tensor<B, 1>, torque: Tensor<B, 1>) -> Tensor<B, 1> {
     diffkern_burn::apply(&Device::cpu(), [start, torque], |[start, torque]| pendulum(start, torque)).expect("it runs")
@@ -44,14 +26,6 @@ fn tensor(values: &[f64]) -> Tensor<B, 1> {
 
 fn numbers(tensor: Tensor<Plain, 1>) -> Vec<f64> {
     tensor.into_data().to_vec().expect("reals")
-}
-
-fn start() -> Vec<f64> {
-    vec![0.7, -0.3]
-}
-
-fn torque() -> Vec<f64> {
-    (0..STEPS).map(|k| (0.4 * k as f64).sin()).collect()
 }
 
 fn gradients(start: &[f64], torque: &[f64]) -> [Vec<f64>; 2] {
