@@ -140,6 +140,14 @@ impl Func {
         })
     }
 
+    /// Whether every position takes its element of the array exactly once.
+    pub fn takes_once(&self, slot: Slot) -> bool {
+        let takes = |stmt: &Stmt| matches!(stmt.kind, StmtKind::Take { array, .. } if array == slot);
+        let mut all = 0;
+        self.body.each(&mut |stmt| all += usize::from(takes(stmt)));
+        all == 1 && self.body.stmts.iter().any(takes)
+    }
+
     pub fn ty(&self, id: Id) -> Ty {
         self.types[id.0 as usize]
     }

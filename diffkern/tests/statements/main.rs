@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod again;
 mod atomics;
 mod devices;
 mod locals;

@@ -32,6 +32,7 @@ fn body(func: &Func) -> Option<TokenStream> {
             Access::Read => ("read", false),
             Access::Store => ("store", true),
             Access::Add => ("add", true),
+            Access::Take if func.takes_once(slot) => ("take_once", true),
             Access::Take => ("take", true),
             Access::Unused => continue,
             Access::Update | Access::Fetch => return None,

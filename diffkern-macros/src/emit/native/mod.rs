@@ -163,6 +163,7 @@ impl Emit<'_> {
                         Access::Read => ("read", false),
                         Access::Store => ("store", true),
                         Access::Add => ("add", true),
+                        Access::Take if self.func.takes_once(slot) => ("take_once", true),
                         Access::Take => ("take", true),
                         Access::Update => ("update", true),
                         Access::Fetch => ("fetch", true),
@@ -170,8 +171,7 @@ impl Emit<'_> {
                     };
                     let mutable = mutable.then(|| quote!(mut));
                     if own {
-                        let once = *access == Access::Take && self.taken_once(slot);
-                        let method = format_ident!("own_{method}{}", if once { "_once" } else { "" });
+                        let method = format_ident!("own_{method}");
                         quote!(let #mutable #var = c.#method::<#elem>(#slot, covered);)
                     } else {
                         let method = format_ident!("{method}");
@@ -182,14 +182,6 @@ impl Emit<'_> {
             }
         };
         (0..self.func.params.len()).map(binding).collect()
-    }
-
-    /// Whether every position takes its element of the array exactly once.
-    fn taken_once(&self, slot: Slot) -> bool {
-        let takes = |stmt: &Stmt| matches!(stmt.kind, StmtKind::Take { array, .. } if array == slot);
-        let mut all = 0;
-        self.func.body.each(&mut |stmt| all += usize::from(takes(stmt)));
-        all == 1 && self.func.body.stmts.iter().any(takes)
     }
 
     /// The value of a scalar parameter.

@@ -163,6 +163,14 @@ impl<'a> Chunk<'a> {
     /// The array at `slot`, to read and clear.
     #[inline(always)]
     pub fn take<T: Element>(&self, slot: usize) -> Take<'_, T> {
+        // What is taken again must be zero by then, even where nobody looks at it after the launch.
+        let target = Target { keep: false, ..self.target(slot, T::ELEM, T::Scalar::TY) };
+        Take::new(target, &self.fault)
+    }
+
+    /// As [`Chunk::take`], where each position takes its element once.
+    #[inline(always)]
+    pub fn take_once<T: Element>(&self, slot: usize) -> Take<'_, T> {
         Take::new(self.target(slot, T::ELEM, T::Scalar::TY), &self.fault)
     }
 

@@ -64,9 +64,13 @@ impl Chunk<'_> {
     /// As [`Chunk::take`].
     #[inline(always)]
     pub fn lanes_take<S: Lanes, T: Element<Scalar = S::F>>(&self, slot: usize) -> LaneTake<'_, S, T> {
-        let one = self.take::<T>(slot);
-        let target = one.target();
-        LaneTake::new(one, target)
+        LaneTake::new(self.take::<T>(slot))
+    }
+
+    /// As [`Chunk::take_once`].
+    #[inline(always)]
+    pub fn lanes_take_once<S: Lanes, T: Element<Scalar = S::F>>(&self, slot: usize) -> LaneTake<'_, S, T> {
+        LaneTake::new(self.take_once::<T>(slot))
     }
 
     /// As [`Chunk::pos_x`], of the pack that begins at `p`.

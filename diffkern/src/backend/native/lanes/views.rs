@@ -303,8 +303,8 @@ pub struct LaneTake<'a, S, T> {
 
 impl<'a, S: Lanes, T: Element<Scalar = S::F>> LaneTake<'a, S, T> {
     #[inline(always)]
-    pub(super) fn new(one: Take<'a, T>, target: Target) -> Self {
-        LaneTake { one, target, token: PhantomData }
+    pub(super) fn new(one: Take<'a, T>) -> Self {
+        LaneTake { target: one.target(), one, token: PhantomData }
     }
 
     /// Elements `i`, which become 0.
