@@ -211,6 +211,9 @@ pub struct KernelDef {
     /// The adjoint and its tangent in one, with the feature `second-order`. Parameters: those of the adjoint, then a dot
     /// per real array of these.
     pub second: Option<Program>,
+    /// Pairs of parameters of the adjoint, bars that may be one: at its own index alone, every position takes from the
+    /// first, once, before it adds to the second, once, which counts as zero.
+    pub places: &'static [(usize, usize)],
 }
 
 /// Body of a program on the host, for one chunk of the domain.
@@ -231,6 +234,8 @@ pub struct Native {
     pub clear: Option<NativeBody>,
     /// The adjoint and its tangent in one, with the feature `second-order`.
     pub second: Option<NativeBody>,
+    /// Whether the adjoint is fast where bars are one, see [`KernelDef::places`].
+    pub in_place: bool,
 }
 
 /// An argument of a launch.

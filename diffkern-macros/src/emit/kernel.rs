@@ -3,7 +3,7 @@
 //! `integrate` becomes the function `integrate(domain, arrays.., scalars..)`, which launches it, and the type `integrate`,
 //! which has `integrate::gradcheck(..)`, `devicecheck(..)` and `lanecheck(..)`.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Ident, ItemFn};
@@ -50,6 +50,16 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
             quote_spanned!(path.span()=> const _: () = ::diffkern::private::#check(&#name::DEF, &#path::DEF);)
         })
     });
+    // An adjoint written by hand takes nothing.
+    let places = if attribute.vjp.is_some() { Vec::new() } else { forms.adjoint.places() };
+    let places = places.iter().map(|(from, to)| {
+        let (from, to) = (Literal::usize_unsuffixed(*from), Literal::usize_unsuffixed(*to));
+        quote!((#from, #to))
+    });
+    let in_place = match attribute.vjp.is_some() {
+        true => quote!(false),
+        false => quote!(::diffkern::private::in_place::<__adjoint<F #(, #law_names)*>>()),
+    };
     let primal_body = native::kernel(&forms.primal, &format_ident!("__primal"), &sig.law_params, true);
     let primal = program(&forms.primal);
     let line = u32::try_from(name.span().start().line).unwrap_or(0);
@@ -96,6 +106,7 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
                     tangent: #tangent,
                     clear: #clear,
                     second: #second,
+                    places: &[#(#places),*],
                 };
 
                 #[doc(hidden)]
@@ -112,6 +123,7 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
                         tangent: #tangent_native,
                         clear: #clear_native,
                         second: #second_native,
+                        in_place: #in_place,
                     }
                 }
 
@@ -124,6 +136,7 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
                     ::diffkern::private::Native {
                         primal: K::run::<__primal<F #(, #law_names)*>>,
                         adjoint: #adjoint_lanes,
+                        in_place: true,
                         ..Self::native::<F>()
                     }
                 }

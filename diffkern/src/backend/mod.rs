@@ -40,6 +40,13 @@ pub(crate) enum LaunchArg<'a, B> {
         len: u32,
         elem: ElemTy,
     },
+    /// One of two whole bars that are one buffer, by one of [`KernelDef::places`]; on the host. What is taken out of the
+    /// buffer is taken for the last time, what is added counts as added to zero.
+    Place {
+        buffer: &'a B,
+        len: u32,
+        elem: ElemTy,
+    },
     /// An array that is not read (only its length may be asked for), or a gradient that nobody wants: reads are zero,
     /// adds are dropped.
     Absent {
@@ -137,10 +144,19 @@ fn on_host<'a>(arg: &LaunchArg<'a, Buffer>, def: &ParamDef, real: ScalarTy) -> H
             let array = unsafe { HostArray::new(ptr, len, elem, scalar, access, owned).padded() };
             HostArg::Array(array.with_uses(fresh, buffer.is_last_use()))
         }
+        (LaunchArg::Place { buffer, len, elem }, ParamKind::Array { access, owned, .. }) => {
+            let scalar = scalar(elem);
+            let Some(ptr) = buffer.host().and_then(|host| NonNull::new(host.ptr())) else {
+                return HostArg::Absent { elem, scalar, len };
+            };
+            // SAFETY: as above, but that the other of the two has the same memory.
+            let array = unsafe { HostArray::new(ptr, len, elem, scalar, access, owned).padded() };
+            HostArg::Array(array.in_place())
+        }
         (LaunchArg::Absent { len }, ParamKind::Array { elem, .. }) => {
             HostArg::Absent { elem, scalar: scalar(elem), len }
         }
-        (LaunchArg::Buffer { len, elem, .. }, ParamKind::Scalar { .. }) => {
+        (LaunchArg::Buffer { len, elem, .. } | LaunchArg::Place { len, elem, .. }, ParamKind::Scalar { .. }) => {
             HostArg::Absent { elem, scalar: scalar(elem), len }
         }
         (LaunchArg::Absent { len }, ParamKind::Scalar { .. }) => {
@@ -161,7 +177,8 @@ fn on_cube<'a>(arg: &LaunchArg<'a, Buffer>) -> LaunchArg<'a, cubecl::CubeBuffer>
             Some(buffer) => LaunchArg::Buffer { buffer, offset, len, elem },
             None => LaunchArg::Absent { len },
         },
-        LaunchArg::Absent { len } => LaunchArg::Absent { len },
+        // A GPU binds one buffer once.
+        LaunchArg::Place { len, .. } | LaunchArg::Absent { len } => LaunchArg::Absent { len },
         LaunchArg::Real(x) => LaunchArg::Real(x),
         LaunchArg::U32(x) => LaunchArg::U32(x),
         LaunchArg::I32(x) => LaunchArg::I32(x),

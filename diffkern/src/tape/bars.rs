@@ -44,8 +44,12 @@ impl Shape {
             elem: self.elem.name(self.scalar),
             offset: self.offset as usize,
             len: self.len as usize,
-            whole: self.offset == 0 && self.len == self.base_len,
+            whole: self.is_whole(),
         }
+    }
+
+    pub(crate) fn is_whole(&self) -> bool {
+        self.offset == 0 && self.len == self.base_len
     }
 
     fn elem_bytes(&self) -> usize {
@@ -99,6 +103,22 @@ impl Bars {
 
     pub(crate) fn take(&mut self, id: u64) -> Option<Kept> {
         self.by_id.remove(&id)
+    }
+
+    /// Makes the memory of an adjoint on the host that of another array of the same size, which has none; whether it did.
+    pub(crate) fn hand_over(&mut self, from: u64, to: &Shape) -> bool {
+        let ready = |kept: &Kept| Arc::strong_count(kept.buffer()) == 1 && kept.buffer().host().is_some();
+        match self.by_id.remove(&from) {
+            Some(kept) if ready(&kept) && !self.has(to.id) => {
+                self.by_id.insert(to.id, kept);
+                true
+            }
+            Some(kept) => {
+                self.by_id.insert(from, kept);
+                false
+            }
+            None => false,
+        }
     }
 
     /// Adds the adjoint `bar` of a whole array.

@@ -6,6 +6,7 @@ pub(crate) mod context;
 mod dots;
 mod finite;
 mod gauss_newton;
+mod hand_over;
 mod hvp;
 mod ledger;
 pub(crate) mod monitor;

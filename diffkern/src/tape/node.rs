@@ -9,6 +9,7 @@ use super::again::{Rerun, Source};
 use super::bars::{Bars, Shape};
 use super::dots::Dots;
 use super::finite::Watch;
+use super::hand_over::HandedOver;
 use super::ledger::Kept;
 use crate::backend::{self, LaunchArg, Which};
 use crate::buffer::Buffer;
@@ -214,9 +215,11 @@ impl LaunchNode {
 
     pub(super) fn run_adjoint(&self, bars: &mut Bars) -> Result<()> {
         let contents = self.contents()?;
-        let targets = self.targets(bars)?;
+        let handed_over = self.hand_over(bars);
+        let targets = self.targets(bars, &handed_over)?;
+        let ends = |t: &&Target<'_>| t.array.retire && !t.in_place;
         // What ends here is dropped after the launch, so what is taken out of it need not be cleared.
-        targets.iter().filter(|t| t.array.retire).filter_map(|t| t.buffer.as_ref()).for_each(|b| b.set_last_use());
+        targets.iter().filter(ends).filter_map(|t| t.buffer.as_ref()).for_each(|b| b.set_last_use());
         let mut args = self.bound(&contents);
         args.extend(targets.iter().map(Target::bound));
         let options = bars.ledger.options;
@@ -282,18 +285,21 @@ impl LaunchNode {
         self.args.iter().map(kept).collect()
     }
 
-    /// The adjoint of each real array, in order.
-    pub(super) fn targets<'a>(&'a self, bars: &mut Bars) -> Result<Vec<Target<'a>>> {
+    /// The adjoint of each real array, in order; of arrays that have handed it over, where it is now.
+    pub(super) fn targets<'a>(&'a self, bars: &mut Bars, handed_over: &[HandedOver]) -> Result<Vec<Target<'a>>> {
         let mut targets: Vec<Target<'a>> = Vec::new();
         for array in self.arrays().filter(|a| a.shape.elem.is_real()) {
             // Two arguments with a common element: the second adds into memory of its own, added up afterwards.
             let apart = array.tracked && targets.iter().any(|t| t.array.shape.overlaps(&array.shape));
+            let id = array.shape.id;
+            let place = handed_over.iter().find(|(from, to)| *from == id || *to == id);
             let buffer = match (array.tracked, apart) {
                 (false, _) => None,
+                _ if place.is_some() => place.and_then(|(_, to)| bars.get(*to)).cloned(),
                 (true, false) => Some(bars.ensure(&array.shape)?.clone()),
                 (true, true) => Some(self.device.alloc_zeroed(array.shape.base_bytes())?),
             };
-            targets.push(Target { array, buffer, apart });
+            targets.push(Target { array, buffer, apart, in_place: place.is_some() });
         }
         Ok(targets)
     }
@@ -304,11 +310,17 @@ pub(super) struct Target<'a> {
     pub(super) array: &'a KeptArray,
     pub(super) buffer: Option<Arc<Buffer>>,
     apart: bool,
+    /// Whether two have this memory, see [`LaunchArg::Place`].
+    in_place: bool,
 }
 
 impl Target<'_> {
     pub(super) fn bound(&self) -> LaunchArg<'_, Buffer> {
-        part(&self.array.shape, self.buffer.as_deref())
+        let shape = &self.array.shape;
+        match self.buffer.as_deref() {
+            Some(buffer) if self.in_place => LaunchArg::Place { buffer, len: shape.len, elem: shape.elem },
+            buffer => part(shape, buffer),
+        }
     }
 }
 

@@ -146,8 +146,8 @@ impl LaunchNode {
     fn run_second(&self, kept: Option<&KeptDots>, bars: &mut Bars, bar_dots: &mut Bars, aside: bool) -> Result<()> {
         let program = Which::Second.of(self.def)?;
         let body = self.native.second.ok_or_else(|| Which::missing(self.def))?;
-        let mut targets = self.targets(bars)?;
-        let dot_targets = self.targets(bar_dots)?;
+        let mut targets = self.targets(bars, &[])?;
+        let dot_targets = self.targets(bar_dots, &[])?;
         if aside {
             let first = self.args.len();
             for (target, param) in targets.iter_mut().zip(&program.params[first..]) {

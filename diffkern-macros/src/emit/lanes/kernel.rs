@@ -7,13 +7,20 @@ use super::Lanes;
 use crate::emit::native::{array, rust_type};
 use crate::ir::{Access, CallMode, Func, Op, ParamKind, StmtKind, Ty, UnaryOp};
 
-/// The items of `Body` that make it one of lanes; nothing where lanes cannot run it or do not pay.
+/// The items of `Body` that make it one of lanes; nothing where lanes cannot run it or do not pay. Where the compiler
+/// makes vector instructions of the scalar body, they pay when one array takes the place of another: the compiler does not
+/// know then that no position reads what another has written.
 pub fn kernel(func: &Func) -> TokenStream {
+    let (vectorizes, places) = (vectorizes(func), !func.places().is_empty());
     // Laws have no forms for lanes.
-    if vectorizes(func) || !func.laws.is_empty() {
+    if vectorizes && !places || !func.laws.is_empty() {
         return quote!();
     }
-    body(func).unwrap_or_default()
+    let Some(body) = body(func) else { return quote!() };
+    let can = callees(func);
+    let always = (!vectorizes).then(|| quote!(const LANES: bool = true #can;));
+    let in_place = places.then(|| quote!(const LANES_IN_PLACE: bool = true #can;));
+    quote!(#always #in_place #body)
 }
 
 fn body(func: &Func) -> Option<TokenStream> {
@@ -25,12 +32,14 @@ fn body(func: &Func) -> Option<TokenStream> {
     let scalars = scalars.map(|slot| lanes.scalar.scalar_binding(slot));
     let mut arrays = TokenStream::new();
     let mut flushes = TokenStream::new();
+    let places = func.places();
     for (slot, param) in func.params.iter().enumerate() {
         let ParamKind::Array { elem, access, .. } = &param.kind else { continue };
         let (var, elem) = (array(slot), rust_type(*elem));
         let (method, mutable) = match access {
             Access::Read => ("read", false),
             Access::Store => ("store", true),
+            Access::Add if places.iter().any(|(_, to)| *to == slot) => ("add_once", true),
             Access::Add => ("add", true),
             Access::Take if func.takes_once(slot) => ("take_once", true),
             Access::Take => ("take", true),
@@ -45,10 +54,7 @@ fn body(func: &Func) -> Option<TokenStream> {
             flushes.extend(quote!(#var.flush();));
         }
     }
-    let can = callees(func);
     Some(quote! {
-        const LANES: bool = true #can;
-
         #[inline(always)]
         fn run_lanes<S: ::diffkern::private::Lanes<F = F>>(c: &::diffkern::private::Chunk<'_>) {
             #arrays

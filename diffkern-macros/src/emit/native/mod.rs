@@ -154,6 +154,7 @@ pub(super) struct Emit<'a> {
 impl Emit<'_> {
     /// A view per array, a value per scalar; `own`: views of the thread's own positions.
     fn bindings(&self, own: bool) -> TokenStream {
+        let places = self.func.places();
         let binding = |slot: Slot| {
             let var = array(slot);
             match &self.func.params[slot].kind {
@@ -162,6 +163,7 @@ impl Emit<'_> {
                     let (method, mutable) = match access {
                         Access::Read => ("read", false),
                         Access::Store => ("store", true),
+                        Access::Add if !own && places.iter().any(|(_, to)| *to == slot) => ("add_once", true),
                         Access::Add => ("add", true),
                         Access::Take if self.func.takes_once(slot) => ("take_once", true),
                         Access::Take => ("take", true),

@@ -306,7 +306,9 @@ fn words(
                     words.push(word(if *len == 0 { 0 } else { offset * elem.components() as u32 }));
                 }
             }
-            (_, LaunchArg::Absent { len } | LaunchArg::Buffer { len, .. }) => words.push(word(*len)),
+            (_, LaunchArg::Absent { len } | LaunchArg::Buffer { len, .. } | LaunchArg::Place { len, .. }) => {
+                words.push(word(*len))
+            }
             (_, LaunchArg::Real(v)) if real.size() == 8 => words.push(Word { bytes: v.to_ne_bytes(), ty: real }),
             (_, LaunchArg::Real(v)) => words.push(Word { ty: real, ..word((*v as f32).to_bits()) }),
             (_, LaunchArg::I32(v)) => words.push(Word { ty: I32, ..word(*v as u32) }),
@@ -369,7 +371,7 @@ fn bits(arg: &LaunchArg<'_, CubeBuffer>) -> Option<u64> {
         LaunchArg::U32(v) | LaunchArg::Usize(v) => Some(u64::from(*v)),
         LaunchArg::I32(v) => Some(u64::from(*v as u32)),
         LaunchArg::Bool(v) => Some(u64::from(*v)),
-        LaunchArg::Buffer { .. } | LaunchArg::Absent { .. } => None,
+        LaunchArg::Buffer { .. } | LaunchArg::Place { .. } | LaunchArg::Absent { .. } => None,
     }
 }
 

@@ -40,6 +40,8 @@ pub(crate) struct HostArray<'a> {
     pub(super) owned: bool,
     /// To be added to: it has old contents but counts as zero.
     pub(super) fresh: bool,
+    /// To be added to: it counts as zero, and has the memory of an array that is taken from.
+    pub(super) over: bool,
     /// Nobody needs the contents after this launch.
     pub(super) last_use: bool,
     /// Whether packs may read [`BEYOND`](crate::backend::BEYOND) bytes after the last element.
@@ -58,7 +60,8 @@ impl<'a> HostArray<'a> {
     ///
     /// # Safety
     /// For all of `'a`, `ptr` is aligned for `scalar` and valid for reads of `len` elements, and for writes when
-    /// `access` writes. If it writes, nobody else accesses them, neither through another argument of the same launch;
+    /// `access` writes. If it writes, nobody else accesses them, neither through another argument of the same launch, but
+    /// for two that are [`in_place`](HostArray::in_place) by one of [`KernelDef::places`](crate::kernel::KernelDef::places);
     /// otherwise nobody writes them.
     pub(crate) unsafe fn new(
         ptr: NonNull<u8>,
@@ -68,8 +71,8 @@ impl<'a> HostArray<'a> {
         access: Access,
         owned: bool,
     ) -> HostArray<'a> {
-        let (fresh, last_use, padded) = (false, false, false);
-        HostArray { ptr, len, elem, scalar, access, owned, fresh, last_use, padded, memory: PhantomData }
+        let (fresh, over, last_use, padded) = (false, false, false, false);
+        HostArray { ptr, len, elem, scalar, access, owned, fresh, over, last_use, padded, memory: PhantomData }
     }
 
     /// The same, when there are [`BEYOND`](crate::backend::BEYOND) bytes more.
@@ -83,6 +86,11 @@ impl<'a> HostArray<'a> {
     /// The same; see the fields.
     pub(crate) fn with_uses(self, fresh: bool, last_use: bool) -> HostArray<'a> {
         HostArray { fresh, last_use, ..self }
+    }
+
+    /// The same as one of two that are in one place: taken from for the last time, or added to and zero until then.
+    pub(crate) fn in_place(self) -> HostArray<'a> {
+        HostArray { over: self.access == Access::Add, last_use: self.access == Access::Take, ..self }
     }
 
     pub(super) fn elem_bytes(&self) -> usize {

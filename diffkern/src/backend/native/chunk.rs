@@ -8,7 +8,7 @@ use super::args::{Fault, HostArg, HostArray};
 use super::own::{Covered, OwnAcc, OwnIn, OwnOut, OwnTake, OwnTakeOnce, OwnUpdate};
 use super::pending;
 use super::update::{Fetch, Update};
-use super::views::{Acc, In, Out, Take, Target};
+use super::views::{Acc, AccOnce, In, Out, Take, Target};
 use crate::element::{Element, Scalar};
 use crate::float::Float;
 use crate::kernel::{Access, ElemTy, ScalarTy};
@@ -73,11 +73,17 @@ impl<'a> Chunk<'a> {
     pub fn covered(&self) -> Option<Covered> {
         let covers = |arg: &HostArg<'_>| match arg {
             HostArg::Array(HostArray { access: Access::Unused, .. }) => true,
+            HostArg::Array(HostArray { over: true, .. }) => false,
             HostArg::Array(array) => array.len >= self.end && (array.owned || array.access == Access::Read),
             HostArg::Absent { len, .. } => *len >= self.end,
             _ => true,
         };
         self.args.iter().all(covers).then_some(Covered { start: self.start, n: self.end - self.start })
+    }
+
+    /// Whether an array is in the place of another.
+    pub(super) fn in_place(&self) -> bool {
+        self.args.iter().any(|arg| matches!(arg, HostArg::Array(HostArray { over: true, .. })))
     }
 
     /// As [`Chunk::read`], where [`Chunk::covered`] gave `covered`.
@@ -158,6 +164,12 @@ impl<'a> Chunk<'a> {
     #[inline(always)]
     pub fn add<T: Element>(&self, slot: usize) -> Acc<'_, T> {
         Acc::new(self.target(slot, T::ELEM, T::Scalar::TY), self.pages(slot), &self.fault)
+    }
+
+    /// As [`Chunk::add`], of an owned array to which each position adds once.
+    #[inline(always)]
+    pub fn add_once<T: Element>(&self, slot: usize) -> AccOnce<'_, T> {
+        AccOnce::new(self.target(slot, T::ELEM, T::Scalar::TY), &self.fault)
     }
 
     /// The array at `slot`, to read and clear.
@@ -277,12 +289,23 @@ impl<'a> Chunk<'a> {
                     exclusive: array.owned,
                     absent: false,
                     keep: array.last_use,
+                    over: array.over,
                     slot,
                 }
             }
             Err(len) => {
                 let base = std::ptr::null_mut();
-                Target { base, lo: self.start, count: 0, len, exclusive: true, absent: true, keep: false, slot }
+                Target {
+                    base,
+                    lo: self.start,
+                    count: 0,
+                    len,
+                    exclusive: true,
+                    absent: true,
+                    keep: false,
+                    over: false,
+                    slot,
+                }
             }
         }
     }

@@ -36,7 +36,7 @@ pub(crate) fn run(body: fn(&Chunk<'_>), domain: Domain, args: &[HostArg<'_>], op
     let done = launch.run();
     if done.is_err() || launch.positions == 0 {
         // No chunk has been there to clear its part.
-        launch.cleared.iter().for_each(|array| clear(array));
+        launch.cleared.iter().chain(launch.over.iter()).for_each(|array| clear(array));
     }
     done.map_err(|message| Fault::Panicked { message })?;
     launch.fault.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, fault)| Err(fault))
@@ -54,6 +54,8 @@ struct Launch<'a> {
     scattered: Few<(usize, HostArray<'a>), 4>,
     /// Those to accumulate into, each position at its own index, that have to be cleared.
     cleared: Few<HostArray<'a>, 8>,
+    /// Those in the place of others.
+    over: Few<HostArray<'a>, 4>,
     zeros: &'static [u64],
     writers: Vec<(usize, Box<[AtomicU32]>)>,
     /// The fault at the lowest position so far, and the start of its chunk.
@@ -69,6 +71,7 @@ impl<'a> Launch<'a> {
             args,
             scattered: Few::new(),
             cleared: Few::new(),
+            over: Few::new(),
             zeros: &[],
             writers: Vec::new(),
             fault: Mutex::new(None),
@@ -79,6 +82,7 @@ impl<'a> Launch<'a> {
                 HostArg::Array(array) if array.access == Access::Add && !array.owned => {
                     launch.scattered.push((slot, *array));
                 }
+                HostArg::Array(array) if array.over => launch.over.push(*array),
                 HostArg::Array(array) if array.access == Access::Add && array.fresh => launch.cleared.push(*array),
                 HostArg::Array(array)
                     if check && matches!(array.access, Access::Store | Access::Update) && !array.owned =>
@@ -99,6 +103,9 @@ impl<'a> Launch<'a> {
         for (_, array) in self.scattered.iter().filter(|(_, array)| array.fresh) {
             clear(array);
         }
+        // What no position adds to.
+        // SAFETY: nothing has begun.
+        self.over.iter().for_each(|array| unsafe { array.clear(self.positions, u32::MAX) });
         let bytes: usize = self.scattered.iter().map(|(_, array)| array.bytes()).sum();
         let chunks = if bytes == 0 { 1 } else { scatter::chunk_count(self.positions, bytes) };
         let pace = pool::pace(self.body as usize ^ chunks as usize);

@@ -20,13 +20,13 @@ mod views;
 pub use chunk::{Chunk, Positions};
 #[cfg(target_arch = "x86_64")]
 pub use lanes::{Avx2, Avx512};
-pub use lanes::{LaneAcc, LaneIn, LaneOut, LaneStack, LaneTake, Lanes, Portable, first, largest};
+pub use lanes::{LaneAcc, LaneAccOnce, LaneIn, LaneOut, LaneStack, LaneTake, Lanes, Portable, first, largest};
 pub use own::{Covered, OwnAcc, OwnIn, OwnOut, OwnTake, OwnTakeOnce, OwnUpdate};
 pub use pending::local_outside;
 pub use pool::set_threads;
-pub use simd::{Arrays, Body, Kind, Narrow, OneByOne, Wide, dispatch};
+pub use simd::{Arrays, Body, Kind, Narrow, OneByOne, Wide, dispatch, in_place};
 pub use update::{Fetch, Update};
-pub use views::{Acc, In, Out, Take};
+pub use views::{Acc, AccOnce, In, Out, Take};
 
 pub(crate) use args::{Fault, HostArg, HostArray};
 pub(crate) use exec::{Options, run};

@@ -20,6 +20,8 @@ pub trait Body {
     type Real: Float;
     /// Whether there is a body of lanes.
     const LANES: bool = false;
+    /// Whether there is one that is the better one where bars are [`in_place`].
+    const LANES_IN_PLACE: bool = false;
 
     /// Runs the positions of `chunk`.
     fn run(chunk: &Chunk<'_>);
@@ -68,7 +70,7 @@ impl Kind for Arrays {
     }
 
     fn run<B: Body>(chunk: &Chunk<'_>) {
-        if B::LANES && chunk.fits_lanes() {
+        if (B::LANES || B::LANES_IN_PLACE && chunk.in_place()) && chunk.fits_lanes() {
             B::run_lanes::<Portable<B::Real>>(chunk);
             return checked::<B>(chunk);
         }
@@ -89,7 +91,7 @@ impl Kind for Narrow {
     }
 
     fn run<B: Body>(chunk: &Chunk<'_>) {
-        if const { on_lanes::<B>() } && chunk.fits_lanes() {
+        if (const { on_lanes::<B>() } || const { on_lanes_in_place::<B>() } && chunk.in_place()) && chunk.fits_lanes() {
             // SAFETY: the machine has the instructions.
             unsafe { v3_lanes::<B>(chunk) };
             return checked::<B>(chunk);
@@ -111,7 +113,7 @@ impl Kind for Wide {
     }
 
     fn run<B: Body>(chunk: &Chunk<'_>) {
-        if const { on_lanes::<B>() } && chunk.fits_lanes() {
+        if (const { on_lanes::<B>() } || const { on_lanes_in_place::<B>() } && chunk.in_place()) && chunk.fits_lanes() {
             // SAFETY: the machine has the instructions.
             unsafe { v4_lanes::<B>(chunk) };
             return checked::<B>(chunk);
@@ -131,7 +133,7 @@ pub type Wide = Arrays;
 pub fn dispatch<B: Body>(chunk: &Chunk<'_>) {
     #[cfg(all(target_arch = "x86_64", any(test, not(debug_assertions))))]
     {
-        if const { on_lanes::<B>() } {
+        if const { on_lanes::<B>() } || const { on_lanes_in_place::<B>() } && chunk.in_place() {
             if is_x86_64_v4() {
                 return Wide::run::<B>(chunk);
             }
@@ -150,6 +152,21 @@ pub fn dispatch<B: Body>(chunk: &Chunk<'_>) {
 #[cfg(target_arch = "x86_64")]
 const fn on_lanes<B: Body>() -> bool {
     B::LANES && matches!(<B::Real as Float>::SCALAR, ScalarTy::F32)
+}
+
+/// Whether a body does so where bars are one.
+#[cfg(target_arch = "x86_64")]
+const fn on_lanes_in_place<B: Body>() -> bool {
+    B::LANES_IN_PLACE && matches!(<B::Real as Float>::SCALAR, ScalarTy::F32)
+}
+
+/// Whether [`dispatch`] runs a body fast where one bar is in the place of another.
+pub fn in_place<B: Body>() -> bool {
+    #[cfg(all(target_arch = "x86_64", any(test, not(debug_assertions))))]
+    if const { on_lanes_in_place::<B>() } {
+        return is_x86_64_v3();
+    }
+    false
 }
 
 /// Has a fault explained as the scalar body sees it.

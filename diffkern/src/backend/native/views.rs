@@ -83,6 +83,8 @@ pub(super) struct Target {
     pub(super) absent: bool,
     /// Whether what is taken may stay, since nobody looks at it afterwards.
     pub(super) keep: bool,
+    /// Whether the first addition to an element finds something else there, which counts as zero.
+    pub(super) over: bool,
     pub(super) slot: usize,
 }
 
@@ -250,6 +252,46 @@ impl<'a, T: Element> Acc<'a, T> {
         // SAFETY: this chunk is the only one that touches its copy, its part of an owned array, or, being the only
         // chunk, the array.
         unsafe { at.write(at.read().plus(value)) };
+    }
+
+    /// Number of elements.
+    #[expect(clippy::len_without_is_empty, reason = "kernels have no `is_empty`")]
+    #[inline(always)]
+    pub fn len(&self) -> u32 {
+        self.target.len
+    }
+}
+
+/// An owned array to which each position adds once.
+pub struct AccOnce<'a, T> {
+    target: Target,
+    fault: &'a OnceCell<Fault>,
+    element: PhantomData<T>,
+}
+
+impl<'a, T: Element> AccOnce<'a, T> {
+    #[inline(always)]
+    pub(super) fn new(target: Target, fault: &'a OnceCell<Fault>) -> AccOnce<'a, T> {
+        assert!(target.exclusive, "only owned arrays are added to once");
+        AccOnce { target, fault, element: PhantomData }
+    }
+
+    #[inline(always)]
+    pub(super) fn target(&self) -> Target {
+        self.target
+    }
+
+    /// Adds to element `i`; `line` is that of the access in the source.
+    #[inline(always)]
+    pub fn add(&mut self, i: u32, value: T, line: u32) {
+        if self.target.allows(i, line, self.fault) {
+            // SAFETY: allowed, and only this chunk touches its part of an owned array.
+            unsafe {
+                let at = self.target.at::<T>(i);
+                let before = if self.target.over { T::ZERO } else { at.read() };
+                at.write(before.plus(value));
+            }
+        }
     }
 
     /// Number of elements.

@@ -3,6 +3,7 @@
 use super::super::args::HostArg;
 use super::super::chunk::Chunk;
 use super::acc::LaneAcc;
+use super::acc_once::LaneAccOnce;
 use super::memory::Lanes;
 use super::values::MOST;
 use super::views::{LaneIn, LaneOut, LaneTake, consecutive};
@@ -59,6 +60,12 @@ impl Chunk<'_> {
         let one = self.add::<T>(slot);
         let target = one.target();
         LaneAcc::new(one, target, fixed)
+    }
+
+    /// As [`Chunk::add_once`].
+    #[inline(always)]
+    pub fn lanes_add_once<S: Lanes, T: Element<Scalar = S::F>>(&self, slot: usize, _: usize) -> LaneAccOnce<'_, S, T> {
+        LaneAccOnce::new(self.add_once::<T>(slot))
     }
 
     /// As [`Chunk::take`].

@@ -7,6 +7,7 @@
 //! What lanes do wrong is told as the scalar body tells it: when a pack notes a fault, its chunk runs again in scalar.
 
 mod acc;
+mod acc_once;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
@@ -22,6 +23,7 @@ mod values;
 mod views;
 
 pub use acc::LaneAcc;
+pub use acc_once::LaneAccOnce;
 #[cfg(target_arch = "x86_64")]
 pub use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
