@@ -10,6 +10,7 @@ mod exec;
 mod lanes;
 mod merge;
 mod own;
+mod parts;
 mod pending;
 mod pool;
 mod scatter;

@@ -1,11 +1,13 @@
 //! Threads that help a launch: they spin for a moment after a job, then sleep.
 
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
+
+use super::parts::Parts;
 
 /// How long a thread spins before it sleeps: about what it costs to wake it.
 const SPIN: Duration = Duration::from_micros(20);
@@ -18,7 +20,7 @@ const WORTH: Duration = Duration::from_micros(15);
 pub(super) enum Grain {
     /// So many.
     At(u32),
-    /// A part of what is left, but at least so many.
+    /// A share of what is left of the thread's own part, then of others', but at least so many.
     Shrinking(u32),
 }
 
@@ -41,27 +43,17 @@ pub(super) fn alone(work: impl FnOnce()) -> Result<(), String> {
 /// under way stays on its caller.
 pub(super) fn share(n: u32, grain: Grain, pace: Option<&Pace>, work: impl Fn(Range<u32>) + Sync) -> Result<(), String> {
     let threads = threads();
-    let next = AtomicU32::new(0);
+    let queue = Queue::new(n, grain, threads);
     let failure = Mutex::new(None);
-    let claim = |least: Option<u32>| {
-        let size = |left: u32| match (least, grain) {
-            (_, Grain::At(size)) => size.min(left),
-            (Some(size), _) => size.min(left),
-            (None, Grain::Shrinking(least)) => (left / (4 * threads as u32)).max(least).min(left),
-        };
-        let start =
-            next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |at| (at < n).then(|| at + size(n - at))).ok()?;
-        Some(start..start + size(n - start))
-    };
     let run = |range| {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| work(range))) {
             lock(&failure).get_or_insert(message(&*panic));
-            next.store(n, Ordering::Relaxed);
+            queue.stop();
         }
     };
     let drain = || {
-        let mut mine = 0;
-        while let Some(range) = claim(None) {
+        let (me, mut mine) = (ORDINAL.get(), 0);
+        while let Some(range) = queue.claim(me) {
             mine += range.len();
             run(range);
         }
@@ -80,8 +72,9 @@ pub(super) fn share(n: u32, grain: Grain, pace: Option<&Pace>, work: impl Fn(Ran
         let mut size = match grain {
             Grain::At(size) | Grain::Shrinking(size) => size,
         };
-        while let Some(range) = claim(Some(size)) {
-            let done = range.end;
+        let mut done = 0;
+        while let Some(range) = queue.next(size) {
+            done += range.len() as u32;
             run(range);
             if done == n {
                 break;
@@ -97,6 +90,55 @@ pub(super) fn share(n: u32, grain: Grain, pace: Option<&Pace>, work: impl Fn(Ran
         }
     }
     failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+}
+
+/// What is left of `0..n`.
+enum Queue {
+    /// The first that nobody has claimed, the number of all, and how many are claimed at a time.
+    InOrder(AtomicU32, u32, u32),
+    Parts(Parts),
+}
+
+impl Queue {
+    fn new(n: u32, grain: Grain, threads: usize) -> Queue {
+        match grain {
+            Grain::At(size) => Queue::InOrder(AtomicU32::new(0), n, size),
+            Grain::Shrinking(least) => Queue::Parts(Parts::new(n, threads, least)),
+        }
+    }
+
+    /// Some for thread `me`.
+    fn claim(&self, me: usize) -> Option<Range<u32>> {
+        match self {
+            Queue::InOrder(_, _, size) => self.next(*size),
+            Queue::Parts(parts) => parts.claim(me),
+        }
+    }
+
+    /// Some, in order, while there is one thread; of those that are claimed in order, always so many.
+    fn next(&self, size: u32) -> Option<Range<u32>> {
+        match self {
+            Queue::InOrder(next, n, size) => {
+                let end = |at: u32| at + (*size).min(n - at);
+                let step = |at| (at < *n).then(|| end(at));
+                let at = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, step).ok()?;
+                Some(at..end(at))
+            }
+            Queue::Parts(parts) => parts.next(size),
+        }
+    }
+
+    fn stop(&self) {
+        match self {
+            Queue::InOrder(next, n, _) => next.store(*n, Ordering::Relaxed),
+            Queue::Parts(parts) => parts.stop(),
+        }
+    }
+}
+
+thread_local! {
+    /// Which part of a launch a thread begins with.
+    static ORDINAL: Cell<usize> = const { Cell::new(0) };
 }
 
 /// Notes that `parts` have taken since `begin`.
@@ -213,10 +255,11 @@ impl Pool {
     /// Starts a thread; false when the system has none left.
     fn start(&'static self, index: usize) -> bool {
         let name = format!("diffkern-{}", index + 1);
-        std::thread::Builder::new().name(name).spawn(move || self.serve()).is_ok()
+        std::thread::Builder::new().name(name).spawn(move || self.serve(index + 1)).is_ok()
     }
 
-    fn serve(&self) -> ! {
+    fn serve(&self, ordinal: usize) -> ! {
+        ORDINAL.set(ordinal);
         let mut seen = 0;
         loop {
             let news = || {

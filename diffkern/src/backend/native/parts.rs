@@ -1,0 +1,170 @@
+//! How threads divide a number of positions.
+//!
+//! Each thread begins with a part of its own, the same in every launch of as many positions: what it has written is in its
+//! own cache when the next launch reads it. One that is done helps others, from the ends of what they have left.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// More threads than this share parts.
+const MOST: usize = 16;
+
+/// What is left of a part: its first position and the one after its last. In a cache line of its own.
+#[repr(align(64))]
+struct Left(AtomicU64);
+
+/// The positions that no thread has claimed yet.
+pub(super) struct Parts {
+    left: [Left; MOST],
+    count: usize,
+    /// Positions that are claimed at a time at least.
+    least: u32,
+}
+
+impl Parts {
+    /// `0..n` for so many threads.
+    pub(super) fn new(n: u32, threads: usize, least: u32) -> Parts {
+        let count = threads.clamp(1, MOST);
+        let parts = Parts { left: [const { Left(AtomicU64::new(0)) }; MOST], count, least: least.max(1) };
+        let bound = |k: usize| (u64::from(n) * k as u64 / count as u64) as u32;
+        for (k, left) in parts.left.iter().enumerate().take(count) {
+            left.0.store(pack(bound(k), bound(k + 1)), Ordering::Relaxed);
+        }
+        parts
+    }
+
+    /// Some for thread `me`.
+    pub(super) fn claim(&self, me: usize) -> Option<Range<u32>> {
+        let size = |left: u32| (left / 4).max(self.least).min(left);
+        let own = &self.left[me % self.count];
+        own.take(|lo, hi| lo + size(hi - lo)..hi, |old, new| old.start..new.start).or_else(|| {
+            loop {
+                let most = self.left[..self.count].iter().max_by_key(|left| left.len())?;
+                if most.len() == 0 {
+                    return None;
+                }
+                let help = most.take(|lo, hi| lo..hi - size(hi - lo), |old, new| new.end..old.end);
+                if help.is_some() {
+                    return help;
+                }
+            }
+        })
+    }
+
+    /// At most `size` positions, in order, while there is one thread.
+    pub(super) fn next(&self, size: u32) -> Option<Range<u32>> {
+        self.left[..self.count]
+            .iter()
+            .find_map(|left| left.take(|lo, hi| lo + size.min(hi - lo)..hi, |old, new| old.start..new.start))
+    }
+
+    /// Leaves nothing to claim.
+    pub(super) fn stop(&self) {
+        self.left.iter().for_each(|left| left.0.store(0, Ordering::Relaxed));
+    }
+}
+
+impl Left {
+    fn len(&self) -> u32 {
+        let (lo, hi) = unpack(self.0.load(Ordering::Relaxed));
+        hi - lo
+    }
+
+    /// Leaves what `keep` says of what is left; nothing when nothing is left.
+    fn take(
+        &self,
+        keep: impl Fn(u32, u32) -> Range<u32>,
+        taken: impl Fn(Range<u32>, Range<u32>) -> Range<u32>,
+    ) -> Option<Range<u32>> {
+        let next = |old: u64| {
+            let (lo, hi) = unpack(old);
+            (lo < hi).then(|| keep(lo, hi))
+        };
+        let old = self
+            .0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |old| next(old).map(|kept| pack(kept.start, kept.end)))
+            .ok()?;
+        let (lo, hi) = unpack(old);
+        Some(taken(lo..hi, next(old)?))
+    }
+}
+
+fn pack(lo: u32, hi: u32) -> u64 {
+    u64::from(lo) << 32 | u64::from(hi)
+}
+
+fn unpack(both: u64) -> (u32, u32) {
+    ((both >> 32) as u32, both as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU32;
+
+    #[test]
+    fn a_thread_has_the_same_part_first_in_every_launch() {
+        for _ in 0..2 {
+            let parts = Parts::new(1000, 2, 10);
+            assert_eq!(parts.claim(1), Some(500..625));
+            assert_eq!(parts.claim(0), Some(0..125));
+            assert_eq!(parts.claim(3), Some(625..718), "threads beyond the parts share them");
+        }
+    }
+
+    #[test]
+    fn whoever_is_done_helps_from_the_end() {
+        let parts = Parts::new(100, 2, 50);
+        assert_eq!(parts.claim(0), Some(0..50));
+        assert_eq!(parts.claim(0), Some(50..100));
+        assert_eq!((parts.claim(0), parts.claim(1)), (None, None));
+        let parts = Parts::new(100, 2, 20);
+        assert_eq!((parts.claim(0), parts.claim(0), parts.claim(0)), (Some(0..20), Some(20..40), Some(40..50)));
+        assert_eq!((parts.claim(0), parts.claim(1)), (Some(80..100), Some(50..70)));
+    }
+
+    #[test]
+    fn every_position_is_claimed_once() {
+        for (n, threads, least) in [(0, 3, 1), (1, 3, 1), (997, 3, 7), (997, 40, 1), (u32::MAX, 2, 1 << 28)] {
+            let parts = Parts::new(n, threads, least);
+            let mut claimed: Vec<Range<u32>> = parts.next(5).into_iter().collect();
+            for me in (0..).take_while(|_| claimed.len() < 10_000) {
+                match parts.claim(me % threads) {
+                    Some(range) => claimed.push(range),
+                    None => break,
+                }
+            }
+            claimed.sort_by_key(|range| range.start);
+            let end = claimed.iter().fold(0, |at, range| {
+                assert!(range.start == at && range.end > at);
+                range.end
+            });
+            assert_eq!(end, n);
+        }
+    }
+
+    #[test]
+    fn threads_claim_each_position_once() {
+        let n = if cfg!(miri) { 300 } else { 30_000 };
+        let parts = Parts::new(n, 3, 1);
+        let seen: Vec<AtomicU32> = (0..n).map(|_| AtomicU32::new(0)).collect();
+        std::thread::scope(|scope| {
+            for me in 0..3 {
+                let (parts, seen) = (&parts, &seen);
+                scope.spawn(move || {
+                    while let Some(range) = parts.claim(me) {
+                        range.for_each(|p| drop(seen[p as usize].fetch_add(1, Ordering::Relaxed)));
+                    }
+                });
+            }
+        });
+        assert!(seen.iter().all(|count| count.load(Ordering::Relaxed) == 1));
+    }
+
+    #[test]
+    fn nothing_is_claimed_after_a_stop() {
+        let parts = Parts::new(1000, 2, 1);
+        parts.stop();
+        assert_eq!((parts.claim(0), parts.claim(1), parts.next(1)), (None, None, None));
+    }
+}
