@@ -9,6 +9,7 @@ mod devices;
 mod locals;
 mod loops;
 mod ops;
+mod places;
 mod random;
 mod updates;
 
