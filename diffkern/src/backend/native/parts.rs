@@ -19,13 +19,15 @@ pub(super) struct Parts {
     count: usize,
     /// Positions that are claimed at a time at least.
     least: u32,
+    /// Whether more are claimed where much is left.
+    more: bool,
 }
 
 impl Parts {
     /// `0..n` for so many threads.
     pub(super) fn new(n: u32, threads: usize, least: u32) -> Parts {
         let count = threads.clamp(1, MOST);
-        let parts = Parts { left: [const { Left(AtomicU64::new(0)) }; MOST], count, least: least.max(1) };
+        let parts = Parts { left: [const { Left(AtomicU64::new(0)) }; MOST], count, least: least.max(1), more: true };
         let bound = |k: usize| (u64::from(n) * k as u64 / count as u64) as u32;
         for (k, left) in parts.left.iter().enumerate().take(count) {
             left.0.store(pack(bound(k), bound(k + 1)), Ordering::Relaxed);
@@ -33,9 +35,14 @@ impl Parts {
         parts
     }
 
+    /// `0..n` in order for all threads, so many at a time.
+    pub(super) fn in_order(n: u32, size: u32) -> Parts {
+        Parts { more: false, ..Parts::new(n, 1, size) }
+    }
+
     /// Some for thread `me`.
     pub(super) fn claim(&self, me: usize) -> Option<Range<u32>> {
-        let size = |left: u32| (left / 4).max(self.least).min(left);
+        let size = |left: u32| if self.more { (left / 4).max(self.least).min(left) } else { self.least.min(left) };
         let own = &self.left[me % self.count];
         own.take(|lo, hi| lo + size(hi - lo)..hi, |old, new| old.start..new.start).or_else(|| {
             loop {
@@ -51,8 +58,9 @@ impl Parts {
         })
     }
 
-    /// At most `size` positions, in order, while there is one thread.
+    /// At most `size` positions, in order, while there is one thread; what is claimed in order anyway, as ever.
     pub(super) fn next(&self, size: u32) -> Option<Range<u32>> {
+        let size = if self.more { size } else { self.least };
         self.left[..self.count]
             .iter()
             .find_map(|left| left.take(|lo, hi| lo + size.min(hi - lo)..hi, |old, new| old.start..new.start))
@@ -128,12 +136,7 @@ mod tests {
         for (n, threads, least) in [(0, 3, 1), (1, 3, 1), (997, 3, 7), (997, 40, 1), (u32::MAX, 2, 1 << 28)] {
             let parts = Parts::new(n, threads, least);
             let mut claimed: Vec<Range<u32>> = parts.next(5).into_iter().collect();
-            for me in (0..).take_while(|_| claimed.len() < 10_000) {
-                match parts.claim(me % threads) {
-                    Some(range) => claimed.push(range),
-                    None => break,
-                }
-            }
+            claimed.extend((0..).map_while(|me| parts.claim(me % threads)));
             claimed.sort_by_key(|range| range.start);
             let end = claimed.iter().fold(0, |at, range| {
                 assert!(range.start == at && range.end > at);
@@ -153,12 +156,23 @@ mod tests {
                 let (parts, seen) = (&parts, &seen);
                 scope.spawn(move || {
                     while let Some(range) = parts.claim(me) {
-                        range.for_each(|p| drop(seen[p as usize].fetch_add(1, Ordering::Relaxed)));
+                        for p in range {
+                            seen[p as usize].fetch_add(1, Ordering::Relaxed);
+                        }
                     }
                 });
             }
         });
         assert!(seen.iter().all(|count| count.load(Ordering::Relaxed) == 1));
+    }
+
+    #[test]
+    fn in_order_means_so_many_at_a_time() {
+        let parts = Parts::in_order(10, 4);
+        assert_eq!(
+            (parts.claim(1), parts.next(1), parts.claim(0), parts.claim(0)),
+            (Some(0..4), Some(4..8), Some(8..10), None)
+        );
     }
 
     #[test]

@@ -43,7 +43,10 @@ pub(super) fn alone(work: impl FnOnce()) -> Result<(), String> {
 /// under way stays on its caller.
 pub(super) fn share(n: u32, grain: Grain, pace: Option<&Pace>, work: impl Fn(Range<u32>) + Sync) -> Result<(), String> {
     let threads = threads();
-    let queue = Queue::new(n, grain, threads);
+    let queue = match grain {
+        Grain::At(size) => Parts::in_order(n, size),
+        Grain::Shrinking(least) => Parts::new(n, threads, least),
+    };
     let failure = Mutex::new(None);
     let run = |range| {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| work(range))) {
@@ -90,50 +93,6 @@ pub(super) fn share(n: u32, grain: Grain, pace: Option<&Pace>, work: impl Fn(Ran
         }
     }
     failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
-}
-
-/// What is left of `0..n`.
-enum Queue {
-    /// The first that nobody has claimed, the number of all, and how many are claimed at a time.
-    InOrder(AtomicU32, u32, u32),
-    Parts(Parts),
-}
-
-impl Queue {
-    fn new(n: u32, grain: Grain, threads: usize) -> Queue {
-        match grain {
-            Grain::At(size) => Queue::InOrder(AtomicU32::new(0), n, size),
-            Grain::Shrinking(least) => Queue::Parts(Parts::new(n, threads, least)),
-        }
-    }
-
-    /// Some for thread `me`.
-    fn claim(&self, me: usize) -> Option<Range<u32>> {
-        match self {
-            Queue::InOrder(_, _, size) => self.next(*size),
-            Queue::Parts(parts) => parts.claim(me),
-        }
-    }
-
-    /// Some, in order, while there is one thread; of those that are claimed in order, always so many.
-    fn next(&self, size: u32) -> Option<Range<u32>> {
-        match self {
-            Queue::InOrder(next, n, size) => {
-                let end = |at: u32| at + (*size).min(n - at);
-                let step = |at| (at < *n).then(|| end(at));
-                let at = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, step).ok()?;
-                Some(at..end(at))
-            }
-            Queue::Parts(parts) => parts.next(size),
-        }
-    }
-
-    fn stop(&self) {
-        match self {
-            Queue::InOrder(next, n, _) => next.store(*n, Ordering::Relaxed),
-            Queue::Parts(parts) => parts.stop(),
-        }
-    }
 }
 
 thread_local! {
