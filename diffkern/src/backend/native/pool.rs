@@ -71,8 +71,11 @@ pub(super) fn share(n: u32, grain: Grain, pace: Option<&Pace>, work: impl Fn(Ran
         note(pace, begin, mine);
     } else {
         let begin = Instant::now();
-        // Ever larger parts, until the time they took says that the rest is worth sharing.
+        // Ever larger parts, until the time they took says that the rest is worth sharing; all at once where the last
+        // launch of the kind says that it is not.
+        let small = expected > 0 && u128::from(expected) < WORTH.as_nanos();
         let mut size = match grain {
+            _ if small => n,
             Grain::At(size) | Grain::Shrinking(size) => size,
         };
         let mut done = 0;
@@ -80,6 +83,7 @@ pub(super) fn share(n: u32, grain: Grain, pace: Option<&Pace>, work: impl Fn(Ran
             done += range.len() as u32;
             run(range);
             if done == n {
+                note(pace, begin, n as usize);
                 break;
             }
             let spent = begin.elapsed();
