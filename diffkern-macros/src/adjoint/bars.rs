@@ -65,7 +65,7 @@ impl Adjoint<'_> {
     /// The adjoint of `id` as one value.
     pub fn take_bar(&mut self, id: Id) -> Option<Id> {
         let bar = self.take_parts(id);
-        if bar.is_zero() || bar.parts.iter().all(Option::is_none) {
+        if bar.parts.iter().all(Option::is_none) {
             return bar.whole;
         }
         let zero = self.b.real(0.0);

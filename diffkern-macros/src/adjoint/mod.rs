@@ -55,7 +55,7 @@ pub fn clearing(primal: &Func) -> Func {
 }
 
 fn reverse(primal: &Func, varied: Vec<bool>) -> Func {
-    let mut func = Func { body: Block::default(), stacks: 0, ..primal.clone() };
+    let mut func = primal.clone();
     let mut seeds = Vec::new();
     if primal.kind == FuncKind::DiffFn {
         for (k, result) in primal.body.yields.iter().enumerate() {

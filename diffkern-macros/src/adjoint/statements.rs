@@ -3,7 +3,6 @@
 use super::Adjoint;
 use super::bars::Bar;
 use super::product_terms;
-use crate::activity::is_real_array;
 use crate::ir::{BinaryOp, Block, CallArg, CallMode, Id, Op, Stmt, StmtKind, Ty};
 use crate::rules::{BinaryRule, UnaryRule, binary, unary};
 
@@ -133,9 +132,7 @@ impl Adjoint<'_> {
 
     /// Whether some components of the product `id` may be used and others not.
     fn is_partly_used(&self, id: Id, op: BinaryOp, first: Id) -> bool {
-        self.primal.ty(id).components() > 1
-            && !self.is_reached(id)
-            && !product_terms(op, self.primal.ty(first)).is_empty()
+        !self.is_reached(id) && !product_terms(op, self.primal.ty(first)).is_empty()
     }
 
     /// `term`, or zero where the adjoint `t` of a value that is not always used is zero; see [`crate::reach`].
@@ -149,11 +146,7 @@ impl Adjoint<'_> {
     }
 
     fn reverse_call(&mut self, callee: usize, args: &[CallArg], results: &[Id]) {
-        let active = args.iter().any(|arg| match arg {
-            CallArg::Value(id) => self.is_varied(*id),
-            CallArg::Array(slot) => is_real_array(self.primal, *slot),
-        });
-        if !active || !results.iter().any(|id| self.has_bar(*id)) {
+        if !results.iter().any(|id| self.has_bar(*id)) {
             return;
         }
         let reached = results.iter().any(|id| self.is_reached(*id));

@@ -267,3 +267,14 @@ fn calls() {
         Case::new(source, 2, args, library(&functions)).holds();
     }
 }
+
+/// Its derivative gives nothing back: all of it goes to the elements that it read.
+#[test]
+fn a_call_on_arrays_alone() {
+    let square = "fn square<F: Float>(a: &Array<F>, i: usize) -> F { a[i] * a[i] }";
+    let source = "fn k<F: Float>(x: &Array<F>, y: &mut Array<F>) {
+        let s: F = square::<F>(x, ABSOLUTE_POS);
+        y[ABSOLUTE_POS] = s;
+    }";
+    Case::new(source, 2, vec![random(3, 2, Ty::Real, 0.1, 1.0), zeros(2, Ty::Real)], library(&[square])).holds();
+}

@@ -74,6 +74,32 @@ fn unchosen_values_do_not_leak() {
     }
 }
 
+/// Of a product one component is chosen, and another is NaN.
+#[test]
+fn components_of_products_do_not_leak_into_each_other() {
+    let cases = [
+        ("let w = Vec3::new(v, v, v.sqrt()) * v; let r = select(v < 0.0, w.x, w.z);", -2.0),
+        ("let w = Vec2::new(v, v.ln()).mul_elem(Vec2::new(v, v.sqrt())); let r = select(v < 0.0, w.x, w.y);", -2.0),
+        ("let w = Vec3::new(v, v, v).cross(Vec3::new(v, v * v, v.sqrt())); let r = select(v < 0.0, w.z, w.x);", 5.0),
+        ("let w = Mat2::new(v, v, v.ln(), v) * Vec2::new(v, v); let r = select(v < 0.0, w.x, w.y);", -4.0),
+        (
+            "let w = Mat3::new(v, v, v, v, v * 2.0, v * 3.0, v, v.ln(), v) * Vec3::new(v, v, v); let r = select(v < 0.0, w.y, w.z);",
+            -12.0,
+        ),
+        (
+            "let w = Mat2::new(v, v, v.ln(), v) * Mat2::new(v, v, v, v); let r = select(v < 0.0, w[(0, 0)], w[(1, 0)]);",
+            -4.0,
+        ),
+        (
+            "let w = Vec3::new(v, v.sqrt(), v).outer(Vec3::new(v, v, v)); let r = select(v < 0.0, w[(2, 2)], w[(1, 1)]);",
+            -2.0,
+        ),
+    ];
+    for (body, expected) in cases {
+        assert_eq!(slope(body, -1.0, 0.0), expected, "{body}");
+    }
+}
+
 /// The guards of [`unchosen_values_do_not_leak`] test an adjoint against zero. Where it is zero and its tangent is not, the
 /// tangent passes; where both are zero, nothing does.
 #[test]

@@ -173,9 +173,8 @@ impl View<'_> {
 
     fn cast(&self, x: Id, ty: Ty) -> Option<Rewritten> {
         match self.lit(x) {
-            _ if self.ty(x) == ty => Some(Value(x)),
             Some(Lit::Int(value)) if ty.is_int() => lit(Lit::Int(wrap(ty, value))),
-            Some(Lit::Int(value)) if ty == Ty::Real => exact(value as f64).and_then(|value| lit(Lit::Real(value))),
+            Some(Lit::Int(value)) => exact(value as f64).and_then(|value| lit(Lit::Real(value))),
             _ => None,
         }
     }
@@ -244,7 +243,8 @@ fn fold_reals(op: BinaryOp, x: f64, y: f64) -> Option<Lit> {
         Add => real(x + y),
         Sub => real(x - y),
         Mul => real(x * y),
-        Div if y != 0.0 && x / y * y == x => real(x / y),
+        // A quotient of two `f32` that an `f32` has exactly is not rounded.
+        Div if y != 0.0 => real(x / y),
         Eq => Some(Lit::Bool(x == y)),
         Ne => Some(Lit::Bool(x != y)),
         Lt => Some(Lit::Bool(x < y)),

@@ -1,5 +1,7 @@
 //! What becomes of expressions of the language, and of values computed twice, branches and loops.
 
+mod effects;
+
 use super::simplify;
 use crate::check::check;
 use crate::emit::text;
@@ -82,6 +84,7 @@ fn real_expressions() {
             ("x - x", "sub(x, x)"),
             ("x + (2.0 + 3.0)", "add(x, 5.0)"),
             ("x + (2.0 - 3.0)", "add(x, -1.0)"),
+            ("x + -(2.0 + 3.0)", "add(x, -5.0)"),
             ("x + 2.0 * 3.0", "add(x, 6.0)"),
             ("x + 6.0 / 2.0", "add(x, 3.0)"),
             // Not the same in `f32`.
@@ -118,6 +121,7 @@ fn integer_expressions() {
             ("1 / i", "div(1, i)"),
             ("i * 0", "0"),
             ("0 * i", "0"),
+            ("i * j", "mul(i, j)"),
             ("0 / i", "div(0, i)"),
             ("i - i", "0"),
             ("i - j", "sub(i, j)"),
@@ -129,6 +133,9 @@ fn integer_expressions() {
             ("i + -3", "add(i, -3)"),
             ("2147483647 + 1", "-2147483648"),
             ("65536 * 65536 + i", "i"),
+            ("select(p, 2, 2).min(3)", "2"),
+            ("select(p, 2, 2).max(3)", "3"),
+            ("-select(p, 2, 2)", "-2"),
             ("(2).min(3)", "2"),
             ("(2).max(3)", "3"),
             ("i as i32", "i"),
