@@ -86,12 +86,11 @@ impl Plan {
 
     /// The plan that was asked for by number of states, with files beyond those if there may be any.
     pub(crate) fn with_states(states: usize, steps: usize, file: Option<f64>) -> Plan {
-        let kind = match file {
-            Some(cost) if states < steps => match Multistage::best_period(steps, states, cost) {
-                period if period < steps => Kind::Multistage { states, period },
-                _ => Kind::Revolve { states },
-            },
-            _ => Kind::Revolve { states: states.min(steps) },
+        // Where all states fit, files never pay.
+        let period = file.map_or(steps, |cost| Multistage::best_period(steps, states, cost));
+        let kind = match period < steps {
+            true => Kind::Multistage { states, period },
+            false => Kind::Revolve { states: states.min(steps) },
         };
         Plan::new(kind, steps)
     }
@@ -121,10 +120,9 @@ impl Plan {
         if let Some(cost) = costs.file.filter(|_| states > 1) {
             let bytes = Some(fixed + states * state);
             let states = states - 1;
+            // Where files do not pay it writes none, and is no less work than the plan before it.
             let period = Multistage::best_period(steps, states, cost);
-            if period < steps {
-                fitting.push(Plan { bytes, ..Plan::new(Kind::Multistage { states, period }, steps) });
-            }
+            fitting.push(Plan { bytes, ..Plan::new(Kind::Multistage { states, period }, steps) });
         }
         let work = |plan: &Plan| plan.factor() + plan.files() as f64 * costs.file.unwrap_or(0.0) / steps.max(1) as f64;
         fitting.into_iter().min_by(|a, b| work(a).total_cmp(&work(b))).ok_or_else(|| too_few(budget, costs))

@@ -28,8 +28,9 @@ enum Task {
     Reach {
         step: usize,
     },
-    /// Run without recording to here.
+    /// Run without recording, from the present state.
     Advance {
+        from: usize,
         to: usize,
     },
 }
@@ -106,12 +107,11 @@ fn split(n: usize, s: usize) -> usize {
     while binomial(s + r, r) < n {
         r += 1;
     }
-    // The first part must be reversible in r - 1 repetitions and the second in r with a state less; both bounds keep
-    // each part from falling into a lower class than the optimum needs.
-    let low = n.saturating_sub(binomial(s - 1 + r, r)).max(1);
-    let high = binomial(s + r - 1, r - 1).min(n - 1);
+    // The first part is as long as r - 1 repetitions allow, which is less than n; but the second, to be reversed in r with
+    // a state less, must not fall into a lower class than the optimum needs.
+    let first = binomial(s + r - 1, r - 1);
     let least_second = binomial(s + r - 2, r - 1);
-    high.min(n.saturating_sub(least_second)).max(low) as usize
+    first.min(n - least_second) as usize
 }
 
 impl Iterator for Revolve {
@@ -121,8 +121,9 @@ impl Iterator for Revolve {
         loop {
             match self.stack.pop()? {
                 Task::Do(action) => {
-                    if let Action::Record { step } = action {
-                        self.at = Some(step + 1);
+                    // What is left to do lies before a recorded step.
+                    if let Action::Record { .. } = action {
+                        self.at = None;
                     }
                     return Some(action);
                 }
@@ -132,12 +133,9 @@ impl Iterator for Revolve {
                         return Some(Action::Restore { step });
                     }
                 }
-                Task::Advance { to } => {
-                    let from = self.at.unwrap_or(to);
+                Task::Advance { from, to } => {
                     self.at = Some(to);
-                    if from < to {
-                        return Some(Action::Forward { from, to });
-                    }
+                    return Some(Action::Forward { from, to });
                 }
                 Task::Span { from, to, free } => self.span(from, to, free),
             }
@@ -158,7 +156,7 @@ impl Revolve {
                 Task::Span { from, to: to - 1, free },
                 later(Action::Reverse { step: to - 1 }),
                 later(Action::Record { step: to - 1 }),
-                Task::Advance { to: to - 1 },
+                Task::Advance { from, to: to - 1 },
                 Task::Reach { step: from },
             ]),
             n => {
@@ -168,7 +166,7 @@ impl Revolve {
                     later(Action::Discard { step: middle }),
                     Task::Span { from: middle, to, free: free - 1 },
                     later(Action::Snapshot { step: middle }),
-                    Task::Advance { to: middle },
+                    Task::Advance { from, to: middle },
                     Task::Reach { step: from },
                 ]);
             }

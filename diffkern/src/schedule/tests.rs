@@ -117,6 +117,8 @@ fn factors_count_recordings_and_advances() {
     assert_eq!(Revolve::factor(7, 1), 4.0);
     assert_eq!(Revolve::factor(7, 7), 13.0 / 7.0);
     assert_eq!(Revolve::factor(0, 3), 1.0);
+    // Two states and 199 repetitions reverse 201 * 200 / 2 steps; 199 * 20,100 less the 201 * 200 * 199 / 6 that are saved.
+    assert_eq!(Revolve::advances(20_100, 2), 2_666_600);
     assert_eq!(Plan::new(Kind::Revolve { states: 1 }, 7).factor(), 4.0);
     assert_eq!(Plan::new(Kind::StoreAll, 0).factor(), 0.0);
 }
