@@ -27,7 +27,6 @@ pub(crate) enum Node {
     /// The elements were overwritten by values without a gradient.
     Overwrite {
         to: Shape,
-        retire: bool,
     },
     /// The elements were overwritten by those of another array; `from` has a gradient if there is one.
     Copy {
@@ -108,17 +107,15 @@ impl Node {
     pub(crate) fn backward(&self, bars: &mut Bars) -> Result<()> {
         match self {
             Node::Launch(launch) => launch.backward(bars),
-            Node::Overwrite { to, retire } => {
-                bars.clear(to)?;
-                retire_if(*retire, to, bars);
-                Ok(())
-            }
+            Node::Overwrite { to } => bars.clear(to),
             Node::Copy { to, from, retire } => {
                 if let (Some(from), Some(bar)) = (from, bars.get(to.id).cloned()) {
                     bars.add_part(from, &bar, to.byte_range().0)?;
                 }
                 bars.clear(to)?;
-                retire_if(*retire, to, bars);
+                if *retire {
+                    bars.take(to.id);
+                }
                 Ok(())
             }
             Node::Rollout(replay) => replay.backward(bars),
@@ -142,7 +139,7 @@ impl Node {
                 .filter(|array| array.tracked || array.kept.is_some())
                 .for_each(|array| see(&array.shape, array.kept.as_ref().and_then(Source::kept))),
             Node::Detour(_) => {}
-            Node::Overwrite { to, .. } => see(to, None),
+            Node::Overwrite { to } => see(to, None),
             Node::Copy { to, from, .. } => from.iter().chain([to]).for_each(|shape| see(shape, None)),
             Node::Rollout(replay) => replay.visit(see),
             Node::Again(launch) => {
@@ -168,7 +165,7 @@ impl Node {
             Node::Detour(Detour { def, domain, arrays }) => {
                 describe(def, *domain, arrays.iter().map(|(slot, shape)| (*slot, shape)))
             }
-            Node::Overwrite { to, .. } => Entry::Write { to: to.part() },
+            Node::Overwrite { to } => Entry::Write { to: to.part() },
             Node::Copy { to, from, .. } => Entry::Copy { to: to.part(), from: from.as_ref().map(Shape::part) },
             Node::Rollout(replay) => replay.describe(),
             Node::Again(_) => return None,
@@ -190,12 +187,6 @@ fn describe<'a>(def: &'static KernelDef, domain: Domain, arrays: impl Iterator<I
         })
     });
     Entry::Launch { kernel: def.name, file: def.file, line: def.line, domain: domain.dims(), arrays: arrays.collect() }
-}
-
-fn retire_if(retire: bool, shape: &Shape, bars: &mut Bars) {
-    if retire {
-        bars.take(shape.id);
-    }
 }
 
 impl LaunchNode {

@@ -147,8 +147,8 @@ impl Recorder {
                     retire,
                     kept: read.then(|| {
                         match (&reads[slot], &again) {
-                            // Read and overwritten: what it was before.
-                            (Some(buffer), None) if how.writes() => Source::keep(buffer.clone(), &self.ledger),
+                            // Read and overwritten: what it was before. No launch made the version of now, unless
+                            // this one is run again.
                             (Some(buffer), Some(again)) if how.writes() => {
                                 again.before(slot).unwrap_or_else(|| Source::keep(buffer.clone(), &self.ledger))
                             }
@@ -172,7 +172,7 @@ impl Recorder {
     /// Records that the elements now have values without a gradient.
     pub(crate) fn overwritten(&mut self, array: &AnyArray, around: &dyn Fn(u64) -> bool) {
         if self.is_tracked(array, around) {
-            self.nodes.push(Node::Overwrite { to: Shape::of(array), retire: false });
+            self.nodes.push(Node::Overwrite { to: Shape::of(array) });
         }
     }
 

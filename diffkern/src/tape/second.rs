@@ -58,7 +58,7 @@ impl Node {
             Node::Launch(launch) => {
                 Ok(Trail::Launch(dots.iter_mut().map(|dots| launch.forward(dots, keep)).collect::<Result<_>>()?))
             }
-            Node::Overwrite { to, .. } => {
+            Node::Overwrite { to } => {
                 dots.iter_mut().try_for_each(|dots| dots.write(to, None))?;
                 Ok(Trail::Nothing)
             }
