@@ -53,6 +53,12 @@ impl Device {
         CPU.clone()
     }
 
+    /// A device that is not [`Device::cpu`].
+    #[cfg(test)]
+    pub(crate) fn another_cpu() -> Device {
+        Device::new("cpu", Kind::Cpu)
+    }
+
     /// A GPU through Vulkan, Metal, DX12 or WebGPU; `f32` only.
     ///
     /// # Errors

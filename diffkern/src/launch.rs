@@ -1,6 +1,8 @@
 //! The typed launch: checks, exclusion, the run, and what tapes and tangents want to know of it.
 
 mod check;
+#[cfg(test)]
+mod tests;
 
 use std::sync::{Arc, MutexGuard};
 use std::time::Instant;

@@ -362,7 +362,97 @@ fn long_chains_of_recomputed_launches_end_in_kept_contents() -> Result<()> {
             Ok(end)
         })
     };
-    assert_eq!(run(false)?.0, run(true)?.0);
+    let ((bits, _), (again, tape)) = (run(false)?, run(true)?);
+    assert_eq!(bits, again);
+    // `w` at each 32nd turn, two links long; `x`, the end and the stiffness.
+    assert_eq!(tape.report().bytes_kept, (500usize.div_ceil(32) + 2) * N * 8 + 8);
+    Ok(())
+}
+
+/// What `force` wrote is overwritten by a launch that reads it; both are run again, so neither is kept.
+#[test]
+fn contents_before_a_recomputed_launch_are_not_kept_either() -> Result<()> {
+    let scene = Scene::new()?;
+    let run = |again: bool| {
+        scene.gradient(|| {
+            let (y, end) = (scene.x.device().uninit(N)?, scene.x.device().uninit(N)?);
+            let make = || {
+                force(N, &scene.x, &scene.stiffness, &y)?;
+                grow(N, &y, &scene.x)
+            };
+            if again {
+                recompute(make)?
+            } else {
+                make()?
+            };
+            step_on(N, &scene.x, &y, &y, &end)?;
+            y.fill(0.0)?;
+            Ok(end)
+        })
+    };
+    let ((bits, plain), (same, light)) = (run(false)?, run(true)?);
+    assert_eq!(bits, same);
+    assert_eq!(plain.report().bytes_kept - light.report().bytes_kept, 2 * N * 8);
+    Ok(())
+}
+
+#[diff_kernel]
+fn spread<F: Float>(x: &Array<F>, f: &mut Array<F>, g: &mut Array<F>) {
+    let i = ABSOLUTE_POS;
+    let twice = x[i] + x[i];
+    f[i] = twice;
+    g[i] = twice + x[i];
+}
+
+#[diff_kernel]
+fn push<F: Float>(x: &Array<F>, f: &Array<F>, g: &Array<F>, y: &mut Array<F>) {
+    y[ABSOLUTE_POS] = x[ABSOLUTE_POS] - f[ABSOLUTE_POS] * g[ABSOLUTE_POS];
+}
+
+/// The cost of running launches again, by hand.
+#[test]
+fn launches_run_again_are_predicted_to_the_byte() -> Result<()> {
+    const STEPS: usize = 10;
+    let x = Device::cpu().full(N, 0.01)?.requires_grad();
+    let step = |x: &Array<f64>, _: usize| {
+        let (f, g, y) = (x.device().uninit(N)?, x.device().uninit(N)?, x.device().uninit(N)?);
+        spread(N, x, &f, &g)?;
+        push(N, x, &f, &g, &y)?;
+        Ok(y)
+    };
+    // What `spread` reads in each step; what one step brings back, the state, and the adjoints of `x`, `f`, `g` and `y`.
+    let budget = (STEPS + 2 + 1 + 4) * N * 8;
+    let way = Rollout::new(Schedule::Budget(budget)).recompute(&["spread"]);
+    let plan = way.predict(STEPS, &x, step)?;
+    assert_eq!((plan.recomputes(), plan.bytes()), (true, Some(budget)));
+    // Statements: 6 of `spread`, 7 of `push`.
+    assert_eq!(plan.factor(), 1.0 + 6.0 / 13.0);
+    let less = Rollout::new(Schedule::Budget(budget - 1)).recompute(&["spread"]);
+    assert!(!less.predict(STEPS, &x, step)?.recomputes());
+    for way in [way, Rollout::new(Schedule::StoreAll).recompute(&["spread"])] {
+        let (tape, end) = Tape::record_with(|| way.run(STEPS, x.clone(), step))?;
+        let one = Device::cpu().full(N, 1.0)?;
+        tape.backward_from(&[(end.any(), one.any())])?;
+        assert_eq!(tape.report().launches_again, STEPS);
+    }
+    Ok(())
+}
+
+/// A product by what the step makes anew: its gradient is not asked for, but its contents are needed.
+#[test]
+fn constants_of_a_step_are_counted() -> Result<()> {
+    const STEPS: usize = 10;
+    let x = Device::cpu().full(N, 0.01)?.requires_grad();
+    let step = |x: &Array<f64>, _: usize| {
+        let (c, y) = (x.device().full(N, 0.5)?, x.device().uninit(N)?);
+        push(N, x, x, &c, &y)?;
+        Ok(y)
+    };
+    // `x` and the constant in each step, the state, and room for as many adjoints.
+    let all = (2 * STEPS + 1 + 3) * N * 8;
+    let plan = |budget| Rollout::new(Schedule::Budget(budget)).predict(STEPS, &x, step);
+    assert_eq!((plan(all)?.factor(), plan(all)?.bytes()), (1.0, None));
+    assert!(plan(all - 1)?.factor() > 1.0);
     Ok(())
 }
 

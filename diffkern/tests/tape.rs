@@ -1,7 +1,7 @@
 //! The tape: gradients of small programs whose derivatives are known, the overwrite guard, misuse.
 
 use diffkern::prelude::*;
-use diffkern::{Overwrite, jvp, reduce};
+use diffkern::{Overwrite, jvp, reduce, rollout};
 
 #[diff_kernel]
 fn square<F: Float>(x: &Array<F>, y: &mut Array<F>) {
@@ -49,6 +49,7 @@ fn a_chain_of_launches() -> Result<()> {
     assert_eq!((report.launches, report.adjoint_launches, report.nodes), (3, 9, 3));
     assert!(report.bytes_kept > 0 && report.peak_bytes >= report.bytes_kept);
     assert!(report.to_string().contains("multiply"), "{report}");
+    assert_eq!(format!("{tape:?}"), format!("Tape(3 nodes, {} bytes)", report.bytes_kept));
     Ok(())
 }
 
@@ -88,6 +89,80 @@ fn overwritten_values_are_kept() -> Result<()> {
     assert_eq!(x.grad()?.to_vec()?, [27.0 + 6.0 * 243.0, 48.0 + 6.0 * 1024.0]);
     let message = Tape::record_guarded(Overwrite::Error, run).unwrap_err().to_string();
     assert!(message.contains("fill"), "{message}");
+    Ok(())
+}
+
+#[diff_kernel]
+fn double<F: Float>(y: &mut Array<F>) {
+    y[ABSOLUTE_POS] *= 2.0;
+}
+
+/// The derivative of `2 y` does not ask for `y`, that of `x y` does.
+#[test]
+fn only_values_that_are_needed_are_guarded() -> Result<()> {
+    let dev = Device::cpu();
+    let x = dev.array(&[3.0])?.requires_grad();
+    let loss = dev.zeros(1)?;
+    let run = |times_x: bool| {
+        Tape::record_guarded(Overwrite::Error, || {
+            let y = dev.uninit(1)?;
+            square(1, &x, &y)?;
+            if times_x {
+                multiply(1, &x, &y, &dev.uninit(1)?)?;
+            }
+            double(1, &y)?;
+            total(1, &y, &loss)
+        })
+    };
+    let (tape, ()) = run(false)?;
+    tape.backward(&loss)?;
+    assert_eq!(x.grad()?.to_vec()?, [12.0]);
+    assert!(matches!(run(true), Err(Error::Overwrite { .. })));
+    Ok(())
+}
+
+#[test]
+fn a_recording_that_panics_has_ended() -> Result<()> {
+    let dead = std::panic::catch_unwind(|| Tape::record(|| panic!("on purpose")).map(|_| ()));
+    assert!(dead.is_err());
+    let x = Device::cpu().array(&[2.0])?.requires_grad();
+    let (tape, loss) = Tape::record_with(|| cube_of(&x))?;
+    tape.backward(&loss)?;
+    assert_eq!(x.grad()?.to_vec()?, [12.0]);
+    Ok(())
+}
+
+#[test]
+fn launches_that_the_loss_does_not_need_are_not_reversed() -> Result<()> {
+    let dev = Device::cpu();
+    let x = dev.array(&[2.0])?.requires_grad();
+    let (tape, loss) = Tape::record_with(|| {
+        square(1, &x, &dev.uninit(1)?)?;
+        cube_of(&x)
+    })?;
+    tape.backward(&loss)?;
+    let report = tape.report();
+    assert_eq!((report.launches, report.adjoint_launches), (4, 3));
+    Ok(())
+}
+
+/// Of a chain of copies two adjoints are alive at a time.
+#[test]
+fn the_adjoint_of_a_copy_ends_with_it() -> Result<()> {
+    const N: usize = 1000;
+    let dev = Device::cpu();
+    let x = dev.zeros::<f64>(N)?.requires_grad();
+    let mut copies = vec![x.clone()];
+    let tape = Tape::record(|| {
+        for k in 0..5 {
+            copies.push(dev.uninit(N)?);
+            copies[k + 1].copy_from(&copies[k])?;
+        }
+        Ok(())
+    })?;
+    tape.backward_from(&[(copies[5].any(), dev.full(N, 3.0)?.any())])?;
+    assert_eq!(x.grad()?.to_vec()?, [3.0; N]);
+    assert_eq!(tape.report().peak_bytes, 2 * N * 8);
     Ok(())
 }
 
@@ -166,12 +241,20 @@ fn misuse_is_refused_with_a_way_out() -> Result<()> {
     let (tape, loss) = Tape::record_with(|| cube_of(&x))?;
     assert!(tape.backward(&dev.zeros::<f64>(2)?).unwrap_err().to_string().contains("one real scalar"));
     assert!(tape.backward(&dev.zeros::<f64>(1)?).unwrap_err().to_string().contains("does not depend"));
+    let (factor, product) = (dev.array(&[5.0])?, dev.uninit(1)?);
+    let constant = Tape::record(|| multiply(1, &x, &factor, &product))?;
+    assert!(constant.backward(&factor).unwrap_err().to_string().contains("does not depend"));
     assert!(x.grad().unwrap_err().to_string().contains("backward"));
     assert!(loss.grad().unwrap_err().to_string().contains("requires_grad"));
     let stored = Tape::record(|| square(1, &dev.array(&[2.0])?, &x));
     assert!(stored.unwrap_err().to_string().contains("requires a gradient"));
     let inside = Tape::record(|| tape.backward(&loss));
     assert!(inside.unwrap_err().to_string().contains("inside a recording"));
+    let stepping = rollout(1, Schedule::StoreAll, dev.array(&[1.0])?, move |x: &Array<f64>, _| {
+        tape.backward(&loss)?;
+        Ok(x.clone())
+    });
+    assert!(stepping.unwrap_err().to_string().contains("inside a recording"));
     Ok(())
 }
 

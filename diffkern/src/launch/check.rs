@@ -70,3 +70,34 @@ fn mismatch(arg: &Arg<'_>, param: &ParamDef, real: ScalarTy) -> Option<String> {
         (ParamKind::Scalar { ty, .. }, _) => Some(format!("a scalar of type {ty:?} is needed")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Access;
+
+    #[test]
+    fn arguments_have_the_type_of_their_parameter() -> Result<()> {
+        let device = Device::cpu();
+        let (singles, doubles, words) = (device.zeros::<f32>(1)?, device.zeros::<f64>(1)?, device.zeros::<u32>(1)?);
+        let vectors = device.zeros::<crate::math::Vec2<f32>>(1)?;
+        let arrays = [singles.any(), doubles.any(), words.any(), vectors.any()].map(Arg::Array);
+        let scalars = [Arg::Real(0.0), Arg::U32(0), Arg::I32(0), Arg::Usize(0), Arg::Bool(true)];
+        let all = [&arrays[..], &scalars[..]].concat();
+        let fitting = |kind: ParamKind| -> Vec<usize> {
+            let param = ParamDef { name: "p", kind };
+            (0..all.len()).filter(|k| mismatch(&all[*k], &param, ScalarTy::F32).is_none()).collect()
+        };
+        let array = |elem| ParamKind::Array { elem, access: Access::Read, owned: false };
+        let scalar = |ty| ParamKind::Scalar { ty, comptime: false };
+        assert_eq!(fitting(array(ElemTy::Real)), [0]);
+        assert_eq!(fitting(array(ElemTy::U32)), [2]);
+        assert_eq!(fitting(array(ElemTy::I32)), [0; 0]);
+        assert_eq!(fitting(array(ElemTy::Vec2)), [3]);
+        let kinds = [ScalarKind::Real, ScalarKind::U32, ScalarKind::I32, ScalarKind::Usize, ScalarKind::Bool];
+        for (k, kind) in kinds.into_iter().enumerate() {
+            assert_eq!(fitting(scalar(kind)), [4 + k], "{kind:?}");
+        }
+        Ok(())
+    }
+}

@@ -106,3 +106,32 @@ fn products_are_those_of_the_jacobian() -> Result<()> {
     }
     Ok(())
 }
+
+#[diff_kernel]
+fn flatten<F: Float>(y: &mut Array<F>) {
+    y[ABSOLUTE_POS] = y[ABSOLUTE_POS].tanh();
+}
+
+/// The tape keeps each version of `y`; of its tangent there is one.
+#[test]
+fn tangents_on_the_way_are_not_kept() -> Result<()> {
+    const MANY: usize = 1000;
+    let dev = Device::cpu();
+    let (x, v) = (dev.full(MANY, 0.5)?.requires_grad(), dev.full(MANY, 1.0)?);
+    let y = dev.uninit(MANY)?;
+    let tape = Tape::record(|| {
+        y.copy_from(&x)?;
+        (0..10).try_for_each(|_| flatten(MANY, &y))
+    })?;
+    let before = tape.report().bytes_kept;
+    tape.gauss_newton(&[y.any()], Metric::Identity, &[&[(x.any(), v.any())]])?;
+    assert!(tape.report().peak_bytes <= before + 4 * MANY * 8, "{}", tape.report());
+    Ok(())
+}
+
+#[test]
+fn a_metric_says_which_it_is() {
+    let same = |t: &[AnyArray]| Ok(t.to_vec());
+    let shown = format!("{:?} {:?} {:?}", Metric::Identity, Metric::Diagonal(&[]), Metric::Map(&same));
+    assert_eq!(shown, "Identity Diagonal(..) Map(..)");
+}

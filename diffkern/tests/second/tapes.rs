@@ -113,3 +113,36 @@ fn single_precision_too() -> Result<()> {
     assert_eq!(tape.hvp(&loss, &[&[(x.any(), v.any())]])?.get(0, &x)?.to_vec()?, [6.0, -12.0, 6.0]);
     Ok(())
 }
+
+/// `sum x^2 y` and, as another output, `z^2`, which the direction leaves where it is; a product that neither needs.
+#[test]
+fn only_what_moves_has_second_adjoints() -> Result<()> {
+    let dev = Device::cpu();
+    let all = [[0.5, -1.0], [2.0, 3.0], [1.5, -0.5]].map(|v| dev.array(&v).map(Array::requires_grad));
+    let [x, y, z] = all;
+    let (x, y, z) = (x?, y?, z?);
+    let (tape, (loss, squares)) = Tape::record_with(|| {
+        let (a, b, squares) = (dev.uninit(2)?, dev.uninit(2)?, dev.uninit(2)?);
+        multiply(2, &x, &z, &dev.uninit(2)?)?;
+        square(2, &x, &a)?;
+        multiply(2, &a, &y, &b)?;
+        square(2, &z, &squares)?;
+        let loss = dev.zeros(1)?;
+        reduce::sum_into(&b, 1.0, &loss)?;
+        Ok::<_, Error>((loss, squares))
+    })?;
+    let v = dev.array(&[1.0, 10.0])?;
+    let seeds = (dev.array(&[1.0])?, dev.array(&[1.0, 1.0])?);
+    let seeds = [(loss.any(), seeds.0.any()), (squares.any(), seeds.1.any())];
+    let products = tape.hvp_from(&seeds, &[&[(x.any(), v.any())]])?;
+    assert_eq!(products.get(0, &x)?.to_vec()?, [4.0, 60.0]);
+    assert_eq!(products.get(0, &y)?.to_vec()?, [1.0, -20.0]);
+    assert_eq!(products.get(0, &z)?.to_vec()?, [0.0, 0.0]);
+    let gradients = [&x, &y, &z].map(|array| products.gradient(array).and_then(|gradient| gradient.to_vec()));
+    let [of_x, of_y, of_z] = gradients;
+    assert_eq!((of_x?, of_y?, of_z?), (vec![2.0, -6.0], vec![0.25, 1.0], vec![3.0, -1.0]));
+    // All launches but the one that nothing needs.
+    let report = tape.report();
+    assert_eq!(report.adjoint_launches, report.launches - 1);
+    Ok(())
+}
