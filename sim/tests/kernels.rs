@@ -3,13 +3,14 @@
 
 mod common;
 
-use common::Random;
+use common::{Random, shuffled};
 use diffkern::prelude::*;
 use diffkern_sim::mesh::interpolate_3d;
 use diffkern_sim::mpm::g2p::{grid_to_particles_2d, grid_to_particles_3d};
 use diffkern_sim::mpm::grid_update::{update_grid_2d, update_grid_3d};
 use diffkern_sim::mpm::p2g::{particles_to_grid_2d, particles_to_grid_3d};
 use diffkern_sim::mpm::pack::pack_material;
+use diffkern_sim::mpm::reorder::{reorder_2d, reorder_3d, reorder_material};
 use diffkern_sim::mpm::{square_distance_2d, square_distance_3d};
 
 macro_rules! check {
@@ -25,7 +26,7 @@ macro_rules! check {
 
 const DX: f64 = 0.1;
 const DT: f64 = 1e-3;
-const NODES: u32 = 8;
+const NODES: u32 = 12;
 
 /// Material as packed: stiffnesses, viscosity, mass.
 fn packed(r: &mut Random, n: usize) -> Vec<Vec4<f64>> {
@@ -48,13 +49,14 @@ fn particles_to_grid_plane() -> Result<()> {
     for law in [0, 1] {
         let mut r = Random(11 + u64::from(law));
         let n = 37;
-        let x = dev.array(&r.many(n, |r| r.vec2(0.22, 0.5)))?;
+        let x = dev.array(&r.many(n, |r| r.vec2(0.32, 0.95)))?;
         let v = dev.array(&r.many(n, |r| r.vec2(-1.0, 1.0)))?;
         let c = dev.array(&r.many(n, |r| r.mat2(2.0)))?;
         let f = dev.array(&r.many(n, |r| Mat2::identity() + r.mat2(0.3)))?;
         let material = dev.array(&packed(&mut r, n))?;
         let (planes, friction, touching) = (dev.array(&planes())?, dev.array(&[0.3, 0.2])?, dev.array(&[0, 1])?);
-        let (f_next, grid) = (dev.zeros(n)?, dev.zeros((NODES * NODES) as usize)?);
+        let table = dev.array(&shuffled(&mut r, 4).0)?;
+        let (f_next, grid) = (dev.zeros(n)?, dev.zeros(4 * 64)?);
         check!(
             particles_to_grid_2d,
             n,
@@ -66,6 +68,7 @@ fn particles_to_grid_plane() -> Result<()> {
             &planes,
             &friction,
             &touching,
+            &table,
             &f_next,
             &grid,
             0.01,
@@ -87,13 +90,14 @@ fn particles_to_grid_space() -> Result<()> {
     for law in [0, 1] {
         let mut r = Random(21 + u64::from(law));
         let n = 37;
-        let x = dev.array(&r.many(n, |r| r.vec3(0.22, 0.5)))?;
+        let x = dev.array(&r.many(n, |r| r.vec3(0.22, 0.65)))?;
         let v = dev.array(&r.many(n, |r| r.vec3(-1.0, 1.0)))?;
         let c = dev.array(&r.many(n, |r| r.mat3(2.0)))?;
         let f = dev.array(&r.many(n, |r| Mat3::identity() + r.mat3(0.25)))?;
         let material = dev.array(&packed(&mut r, n))?;
         let (planes, friction, touching) = (dev.array(&planes())?, dev.array(&[0.3, 0.2])?, dev.array(&[0, 1])?);
-        let (f_next, grid) = (dev.zeros(n)?, dev.zeros((NODES * NODES * NODES) as usize)?);
+        let table = dev.array(&shuffled(&mut r, 27).0)?;
+        let (f_next, grid) = (dev.zeros(n)?, dev.zeros(27 * 64)?);
         check!(
             particles_to_grid_3d,
             n,
@@ -105,6 +109,7 @@ fn particles_to_grid_space() -> Result<()> {
             &planes,
             &friction,
             &touching,
+            &table,
             &f_next,
             &grid,
             0.01,
@@ -128,7 +133,8 @@ fn grid_update() -> Result<()> {
     let mut r = Random(31);
     let n = 16;
     // Every subset of four half-spaces: sticky, slip, and two separating ones.
-    let masks = dev.array(&(0..n as u32).collect::<Vec<_>>())?;
+    let masks = dev.array(&(0..64 + n as u32).map(|i| i % 64).collect::<Vec<_>>())?;
+    let list = dev.array(&[1u32])?;
     let kinds = dev.array(&[0u32, 1, 2, 2])?;
     let unit = 0.5f64.sqrt();
     let normals = [[1.0, 0.0], [unit, unit], [0.0, 1.0], [-unit, unit]];
@@ -138,13 +144,13 @@ fn grid_update() -> Result<()> {
     let nodes = r.many(n, |r| Vec3::new(r.between(-2.0, 2.0), r.between(-2.0, 2.0), r.between(0.5, 1.5)));
     let (nodes, out) = (dev.array(&nodes)?, dev.zeros(n)?);
     let gravity = dev.array(&[Vec2::new(0.5, -9.8)])?;
-    check!(update_grid_2d, n, &nodes, &masks, &planes, &kinds, &friction, &gravity, &damping, &out, DT, 0.6, 4);
+    check!(update_grid_2d, n, &nodes, &masks, &list, &planes, &kinds, &friction, &gravity, &damping, &out, DT, 0.6, 4);
 
     let nodes =
         r.many(n, |r| Vec4::new(r.between(-2.0, 2.0), r.between(-2.0, 2.0), r.between(-2.0, 2.0), r.between(0.5, 1.5)));
     let (nodes, out) = (dev.array(&nodes)?, dev.zeros(n)?);
     let gravity = dev.array(&[Vec3::new(0.5, -9.8, 0.1)])?;
-    check!(update_grid_3d, n, &nodes, &masks, &planes, &kinds, &friction, &gravity, &damping, &out, DT, 0.6, 4);
+    check!(update_grid_3d, n, &nodes, &masks, &list, &planes, &kinds, &friction, &gravity, &damping, &out, DT, 0.6, 4);
     Ok(())
 }
 
@@ -153,15 +159,17 @@ fn grid_to_particles() -> Result<()> {
     let dev = Device::cpu();
     let mut r = Random(41);
     let n = 37;
-    let x = dev.array(&r.many(n, |r| r.vec2(0.2, 0.5)))?;
-    let u = dev.array(&r.many((NODES * NODES) as usize, |r| r.vec2(-1.0, 1.0)))?;
+    let x = dev.array(&r.many(n, |r| r.vec2(0.2, 0.95)))?;
+    let table = dev.array(&shuffled(&mut r, 4).0)?;
+    let u = dev.array(&r.many(4 * 64, |r| r.vec2(-1.0, 1.0)))?;
     let (x1, v1, c1) = (dev.zeros(n)?, dev.zeros(n)?, dev.zeros(n)?);
-    check!(grid_to_particles_2d, n, &x, &u, &x1, &v1, &c1, 0.01, 0.02, 1.0 / DX, DT, NODES, NODES);
+    check!(grid_to_particles_2d, n, &x, &u, &table, &x1, &v1, &c1, 0.01, 0.02, 1.0 / DX, DT, NODES, NODES);
 
-    let x = dev.array(&r.many(n, |r| r.vec3(0.2, 0.5)))?;
-    let u = dev.array(&r.many((NODES * NODES * NODES) as usize, |r| r.vec3(-1.0, 1.0)))?;
+    let x = dev.array(&r.many(n, |r| r.vec3(0.2, 0.65)))?;
+    let table = dev.array(&shuffled(&mut r, 27).0)?;
+    let u = dev.array(&r.many(27 * 64, |r| r.vec3(-1.0, 1.0)))?;
     let (x1, v1, c1) = (dev.zeros(n)?, dev.zeros(n)?, dev.zeros(n)?);
-    check!(grid_to_particles_3d, n, &x, &u, &x1, &v1, &c1, 0.01, 0.02, 0.0, 1.0 / DX, DT, NODES, NODES, NODES);
+    check!(grid_to_particles_3d, n, &x, &u, &table, &x1, &v1, &c1, 0.01, 0.02, 0.0, 1.0 / DX, DT, NODES, NODES, NODES);
     Ok(())
 }
 
@@ -183,5 +191,29 @@ fn packing_distances_and_surfaces() -> Result<()> {
     let index: Vec<u32> = (0..16).map(|k| (k * 5 % 6) as u32).collect();
     let (index, weight) = (dev.array(&index)?, dev.array(&r.many(16, each))?);
     check!(interpolate_3d, 2usize, &x, &index, &weight, &dev.zeros(2)?);
+    Ok(())
+}
+
+#[test]
+fn reordering() -> Result<()> {
+    let dev = Device::cpu();
+    let mut r = Random(61);
+    let n = 37;
+    // Not a permutation: a particle may be left out, and another taken twice.
+    let order = dev.array(&(0..n as u32).map(|i| i * 5 % 36).collect::<Vec<_>>())?;
+    let x = dev.array(&r.many(n, |r| r.vec2(-1.0, 1.0)))?;
+    let c = dev.array(&r.many(n, |r| r.mat2(2.0)))?;
+    let (v, f) = (dev.array(&r.many(n, |r| r.vec2(-1.0, 1.0)))?, dev.array(&r.many(n, |r| r.mat2(2.0)))?);
+    let (x1, v1, c1, f1) = (dev.zeros(n)?, dev.zeros(n)?, dev.zeros(n)?, dev.zeros(n)?);
+    check!(reorder_2d, n, &x, &v, &c, &f, &order, &x1, &v1, &c1, &f1);
+
+    let x = dev.array(&r.many(n, |r| r.vec3(-1.0, 1.0)))?;
+    let c = dev.array(&r.many(n, |r| r.mat3(2.0)))?;
+    let (v, f) = (dev.array(&r.many(n, |r| r.vec3(-1.0, 1.0)))?, dev.array(&r.many(n, |r| r.mat3(2.0)))?);
+    let (x1, v1, c1, f1) = (dev.zeros(n)?, dev.zeros(n)?, dev.zeros(n)?, dev.zeros(n)?);
+    check!(reorder_3d, n, &x, &v, &c, &f, &order, &x1, &v1, &c1, &f1);
+
+    let material = dev.array(&packed(&mut r, n))?;
+    check!(reorder_material, n, &material, &order, &dev.zeros(n)?);
     Ok(())
 }

@@ -1,10 +1,14 @@
 //! Two dimensions.
 
+use super::blocks::Active;
 use super::dimension::Dimension;
 use super::distance::square_distance_2d;
 use super::g2p::grid_to_particles_2d;
 use super::grid_update::update_grid_2d;
+use super::model::Model;
+use super::occupied::base_nodes_2d;
 use super::p2g::particles_to_grid_2d;
+use super::reorder::reorder_2d;
 use super::solver::Solver;
 use super::state::State;
 use diffkern::prelude::*;
@@ -15,6 +19,7 @@ pub struct Dim2;
 
 impl Dimension for Dim2 {
     const AXES: usize = 2;
+    const BLOCK: usize = 8;
     type Coords = [f64; 2];
     type Counts = [usize; 2];
     type Vector<F: Float> = Vec2<F>;
@@ -41,6 +46,7 @@ impl Dimension for Dim2 {
     fn particles_to_grid<F: Float>(
         solver: &Solver<Self, F>,
         state: &State<Self, F>,
+        active: &Active,
         f_next: &Array<Mat2<F>>,
         nodes: &Array<Vec3<F>>,
     ) -> diffkern::Result<()> {
@@ -56,6 +62,7 @@ impl Dimension for Dim2 {
             &model.planes,
             &solver.friction,
             &model.touching,
+            &active.table,
             f_next,
             nodes,
             model.real(origin[0]),
@@ -71,6 +78,7 @@ impl Dimension for Dim2 {
 
     fn update_grid<F: Float>(
         solver: &Solver<Self, F>,
+        active: &Active,
         nodes: &Array<Vec3<F>>,
         velocity: &Array<Vec2<F>>,
     ) -> diffkern::Result<()> {
@@ -79,6 +87,7 @@ impl Dimension for Dim2 {
             nodes.len(),
             nodes,
             &model.masks,
+            &active.list,
             &model.planes,
             &model.kinds,
             &solver.friction,
@@ -93,6 +102,7 @@ impl Dimension for Dim2 {
 
     fn grid_to_particles<F: Float>(
         solver: &Solver<Self, F>,
+        active: &Active,
         x: &Array<Vec2<F>>,
         velocity: &Array<Vec2<F>>,
         next: &State<Self, F>,
@@ -103,6 +113,7 @@ impl Dimension for Dim2 {
             next.len(),
             x,
             velocity,
+            &active.table,
             &next.x,
             &next.v,
             &next.c,
@@ -113,6 +124,24 @@ impl Dimension for Dim2 {
             nodes_of[0],
             nodes_of[1],
         )
+    }
+
+    fn base_nodes<F: Float>(model: &Model<Self, F>, x: &Array<Vec2<F>>, nodes: &Array<u32>) -> diffkern::Result<()> {
+        let (origin, nodes_of) = (model.grid().origin(), model.grid().counts());
+        base_nodes_2d(
+            x.len(),
+            x,
+            nodes,
+            model.real(origin[0]),
+            model.real(origin[1]),
+            model.real(1.0 / model.grid().dx()),
+            nodes_of[0],
+            nodes_of[1],
+        )
+    }
+
+    fn reorder<F: Float>(from: &State<Self, F>, order: &Array<u32>, to: &State<Self, F>) -> diffkern::Result<()> {
+        reorder_2d(from.len(), &from.x, &from.v, &from.c, &from.f, order, &to.x, &to.v, &to.c, &to.f)
     }
 
     fn square_distance<F: Float>(x: &Array<Vec2<F>>, target: &Array<Vec2<F>>, out: &Array<F>) -> diffkern::Result<()> {

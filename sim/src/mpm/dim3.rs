@@ -1,10 +1,14 @@
 //! Three dimensions.
 
+use super::blocks::Active;
 use super::dimension::Dimension;
 use super::distance::square_distance_3d;
 use super::g2p::grid_to_particles_3d;
 use super::grid_update::update_grid_3d;
+use super::model::Model;
+use super::occupied::base_nodes_3d;
 use super::p2g::particles_to_grid_3d;
+use super::reorder::reorder_3d;
 use super::solver::Solver;
 use super::state::State;
 use diffkern::prelude::*;
@@ -15,6 +19,7 @@ pub struct Dim3;
 
 impl Dimension for Dim3 {
     const AXES: usize = 3;
+    const BLOCK: usize = 4;
     type Coords = [f64; 3];
     type Counts = [usize; 3];
     type Vector<F: Float> = Vec3<F>;
@@ -41,6 +46,7 @@ impl Dimension for Dim3 {
     fn particles_to_grid<F: Float>(
         solver: &Solver<Self, F>,
         state: &State<Self, F>,
+        active: &Active,
         f_next: &Array<Mat3<F>>,
         nodes: &Array<Vec4<F>>,
     ) -> diffkern::Result<()> {
@@ -56,6 +62,7 @@ impl Dimension for Dim3 {
             &model.planes,
             &solver.friction,
             &model.touching,
+            &active.table,
             f_next,
             nodes,
             model.real(origin[0]),
@@ -73,6 +80,7 @@ impl Dimension for Dim3 {
 
     fn update_grid<F: Float>(
         solver: &Solver<Self, F>,
+        active: &Active,
         nodes: &Array<Vec4<F>>,
         velocity: &Array<Vec3<F>>,
     ) -> diffkern::Result<()> {
@@ -81,6 +89,7 @@ impl Dimension for Dim3 {
             nodes.len(),
             nodes,
             &model.masks,
+            &active.list,
             &model.planes,
             &model.kinds,
             &solver.friction,
@@ -95,6 +104,7 @@ impl Dimension for Dim3 {
 
     fn grid_to_particles<F: Float>(
         solver: &Solver<Self, F>,
+        active: &Active,
         x: &Array<Vec3<F>>,
         velocity: &Array<Vec3<F>>,
         next: &State<Self, F>,
@@ -105,6 +115,7 @@ impl Dimension for Dim3 {
             next.len(),
             x,
             velocity,
+            &active.table,
             &next.x,
             &next.v,
             &next.c,
@@ -117,6 +128,26 @@ impl Dimension for Dim3 {
             nodes_of[1],
             nodes_of[2],
         )
+    }
+
+    fn base_nodes<F: Float>(model: &Model<Self, F>, x: &Array<Vec3<F>>, nodes: &Array<u32>) -> diffkern::Result<()> {
+        let (origin, nodes_of) = (model.grid().origin(), model.grid().counts());
+        base_nodes_3d(
+            x.len(),
+            x,
+            nodes,
+            model.real(origin[0]),
+            model.real(origin[1]),
+            model.real(origin[2]),
+            model.real(1.0 / model.grid().dx()),
+            nodes_of[0],
+            nodes_of[1],
+            nodes_of[2],
+        )
+    }
+
+    fn reorder<F: Float>(from: &State<Self, F>, order: &Array<u32>, to: &State<Self, F>) -> diffkern::Result<()> {
+        reorder_3d(from.len(), &from.x, &from.v, &from.c, &from.f, order, &to.x, &to.v, &to.c, &to.f)
     }
 
     fn square_distance<F: Float>(x: &Array<Vec3<F>>, target: &Array<Vec3<F>>, out: &Array<F>) -> diffkern::Result<()> {

@@ -1,5 +1,7 @@
 //! Two and three dimensions: the types of a state and the launches of its kernels.
 
+use super::blocks::Active;
+use super::model::Model;
 use super::solver::Solver;
 use super::state::State;
 use diffkern::prelude::*;
@@ -9,6 +11,8 @@ use std::fmt::Debug;
 pub trait Dimension: Copy + Debug + Default + PartialEq + Send + Sync + Sized + 'static {
     /// How many axes.
     const AXES: usize;
+    /// Nodes of a block along each axis.
+    const BLOCK: usize;
     /// A point on the host, `[f64; AXES]`.
     type Coords: Copy + Debug + PartialEq + Send + Sync + AsRef<[f64]> + AsMut<[f64]> + Default;
     /// Node counts, `[usize; AXES]`.
@@ -33,6 +37,7 @@ pub trait Dimension: Copy + Debug + Default + PartialEq + Send + Sync + Sized + 
     fn particles_to_grid<F: Float>(
         solver: &Solver<Self, F>,
         state: &State<Self, F>,
+        active: &Active,
         f_next: &Array<Self::Matrix<F>>,
         nodes: &Array<Self::Node<F>>,
     ) -> diffkern::Result<()>;
@@ -40,6 +45,7 @@ pub trait Dimension: Copy + Debug + Default + PartialEq + Send + Sync + Sized + 
     /// Writes the nodes' velocities.
     fn update_grid<F: Float>(
         solver: &Solver<Self, F>,
+        active: &Active,
         nodes: &Array<Self::Node<F>>,
         velocity: &Array<Self::Vector<F>>,
     ) -> diffkern::Result<()>;
@@ -47,10 +53,21 @@ pub trait Dimension: Copy + Debug + Default + PartialEq + Send + Sync + Sized + 
     /// Writes position, velocity and velocity gradient of `next`.
     fn grid_to_particles<F: Float>(
         solver: &Solver<Self, F>,
+        active: &Active,
         x: &Array<Self::Vector<F>>,
         velocity: &Array<Self::Vector<F>>,
         next: &State<Self, F>,
     ) -> diffkern::Result<()>;
+
+    /// Writes the first node of each particle, see [`occupied`](super::occupied).
+    fn base_nodes<F: Float>(
+        model: &Model<Self, F>,
+        x: &Array<Self::Vector<F>>,
+        nodes: &Array<u32>,
+    ) -> diffkern::Result<()>;
+
+    /// Writes to `to` what particle `order_i` of `from` is.
+    fn reorder<F: Float>(from: &State<Self, F>, order: &Array<u32>, to: &State<Self, F>) -> diffkern::Result<()>;
 
     /// Writes `|x - target|^2` of each particle.
     fn square_distance<F: Float>(

@@ -3,13 +3,14 @@
 use super::boundary::{contact_velocity_2d, contact_velocity_3d};
 use diffkern::prelude::*;
 
-/// `u = (p / m + dt g) exp(-dt damping)`, then contact with every half-space whose bit is set in the node's `mask`, in
-/// order. Nodes of at most `cutoff` \[kg\] get zero. `planes` as in `particles_to_grid_2d`, `kinds` as in
+/// `u = (p / m + dt g) exp(-dt damping)`, then contact with every half-space whose bit is set in the node's mask, in
+/// order. The masks are those of all blocks, `list` says which block each 64 nodes are. Nodes of at most `cutoff` \[kg\] get zero. `planes` as in `particles_to_grid_2d`, `kinds` as in
 /// `contact_velocity_2d`.
 #[diff_kernel]
 pub fn update_grid_2d<F: Float>(
     grid: &Array<Vec3<F>>,
     masks: &Array<u32>,
+    list: &Array<u32>,
     planes: &Array<Vec4<F>>,
     kinds: &Array<u32>,
     friction: &Array<F>,
@@ -26,7 +27,7 @@ pub fn update_grid_2d<F: Float>(
     if node.z > cutoff {
         let keep = (-damping[0] * dt).exp();
         u = (Vec2::new(node.x, node.y) / node.z + gravity[0] * dt) * keep;
-        let mask = masks[i];
+        let mask = masks[list[i / 64] as usize * 64 + i % 64];
         if mask != 0 {
             for k in 0..plane_count {
                 if (mask >> k) & 1 == 1 {
@@ -46,6 +47,7 @@ pub fn update_grid_2d<F: Float>(
 pub fn update_grid_3d<F: Float>(
     grid: &Array<Vec4<F>>,
     masks: &Array<u32>,
+    list: &Array<u32>,
     planes: &Array<Vec4<F>>,
     kinds: &Array<u32>,
     friction: &Array<F>,
@@ -62,7 +64,7 @@ pub fn update_grid_3d<F: Float>(
     if node.w > cutoff {
         let keep = (-damping[0] * dt).exp();
         u = (Vec3::new(node.x, node.y, node.z) / node.w + gravity[0] * dt) * keep;
-        let mask = masks[i];
+        let mask = masks[list[i / 64] as usize * 64 + i % 64];
         if mask != 0 {
             for k in 0..plane_count {
                 if (mask >> k) & 1 == 1 {

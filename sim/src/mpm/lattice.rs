@@ -74,6 +74,32 @@ impl<D: Dimension> Grid<D> {
         at
     }
 
+    /// Blocks along x, y and z, as kernels take them: those of the plane along y and z.
+    pub(crate) fn block_counts(&self) -> [u32; 3] {
+        let mut counts = [1; 3];
+        let last = counts.iter_mut().rev().zip(self.nodes.as_ref().iter().rev());
+        last.for_each(|(c, &n)| *c = n.div_ceil(D::BLOCK) as u32);
+        counts
+    }
+
+    /// Number of blocks, those at the end of an axis counted whole.
+    pub(crate) fn block_count(&self) -> usize {
+        self.block_counts().iter().map(|&n| n as usize).product()
+    }
+
+    /// Position of place `place` in block `block` \[m\], which is beyond the grid where the grid ends within the block.
+    pub(crate) fn position_in_block(&self, block: usize, place: usize) -> D::Coords {
+        let mut at = self.origin;
+        let (mut block, mut place) = (block, place);
+        for (a, &n) in at.as_mut().iter_mut().zip(self.nodes.as_ref()).rev() {
+            let blocks = n.div_ceil(D::BLOCK);
+            *a += (block % blocks * D::BLOCK + place % D::BLOCK) as f64 * self.dx;
+            block /= blocks;
+            place /= D::BLOCK;
+        }
+        at
+    }
+
     /// Smallest and largest coordinate on `axis` at which a particle has all its nodes \[m\].
     pub fn carried(&self, axis: usize) -> (f64, f64) {
         let (o, n) = (self.origin.as_ref()[axis], self.nodes.as_ref()[axis] as f64);

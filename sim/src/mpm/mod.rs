@@ -1,11 +1,13 @@
 //! Material point method: MLS-MPM with quadratic B-splines and the APIC transfer, in two and three dimensions.
 //!
 //! One step is three launches over two fused arrays of the grid: particles to grid (with the deformation gradient and
-//! the stress), grid update, grid to particles. Gradients: Lamé parameters, viscosity, density, rest volume, damping,
+//! the stress), grid update, grid to particles. The grid is stored in blocks; where it is large, only those that particles
+//! reach are there ([`Blocks`]), and a rollout of particles in no order sorts them by block first. Gradients: Lamé parameters, viscosity, density, rest volume, damping,
 //! gravity, friction, and the initial state.
 //!
 //! Source: Hu, Fang, Ge, Qu, Zhu, Pradhana, Jiang: A moving least squares material point method, 2018.
 
+pub mod blocks;
 pub mod boundary;
 mod check;
 mod dim2;
@@ -17,16 +19,21 @@ pub mod grid_update;
 mod half_space;
 mod lattice;
 mod model;
+pub mod occupied;
+mod order;
 pub mod p2g;
 pub mod pack;
 mod params;
 pub mod penalty;
+pub mod reorder;
 mod solver;
 mod state;
+pub mod stencil;
 pub mod weights;
 mod window;
 
 pub use crate::material::Law;
+pub use blocks::Blocks;
 pub use dim2::Dim2;
 pub use dim3::Dim3;
 pub use dimension::Dimension;
@@ -34,6 +41,7 @@ pub use distance::{mean_square_distance, square_distance_2d, square_distance_3d}
 pub use half_space::{Contact, HalfSpace};
 pub use lattice::Grid;
 pub use model::Model;
+pub use order::Sorting;
 pub use params::Params;
 pub use solver::Solver;
 pub use state::State;

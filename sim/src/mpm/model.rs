@@ -1,8 +1,10 @@
 //! What stays the same during a simulation and is not identified: grid, time step, law, obstacles.
 
+use super::blocks::{Active, Blocks, NODES};
 use super::dimension::Dimension;
 use super::half_space::{Contact, HalfSpace};
 use super::lattice::Grid;
+use super::order::Sorting;
 use super::params::Params;
 use super::solver::Solver;
 use crate::error::{Error, Result, non_negative, positive};
@@ -28,8 +30,12 @@ pub struct Model<D: Dimension, F: Float> {
     pub(crate) planes: Array<Vec4<F>>,
     pub(crate) kinds: Array<u32>,
     pub(crate) plane_count: u32,
-    /// The half-spaces that a node is in, one bit each.
+    /// The half-spaces that a node is in, one bit each, block by block.
     pub(crate) masks: Array<u32>,
+    blocks: Blocks,
+    sorting: Sorting,
+    /// All blocks.
+    pub(super) all: Active,
     pub(crate) touching: Array<u32>,
     pub(crate) touching_count: u32,
 }
@@ -59,6 +65,9 @@ impl<D: Dimension, F: Float> Model<D, F> {
             kinds: device.array(&or_one(kinds))?,
             plane_count: half_spaces.len() as u32,
             masks: device.array(&masks(&grid, half_spaces))?,
+            blocks: Blocks::Auto,
+            sorting: Sorting::Auto,
+            all: Active::all(device, &grid)?,
             touching_count: touching.len() as u32,
             touching: device.array(&or_one(touching))?,
             half_spaces: half_spaces.to_vec(),
@@ -69,6 +78,28 @@ impl<D: Dimension, F: Float> Model<D, F> {
     #[must_use]
     pub fn with_mass_cutoff(self, cutoff: f64) -> Self {
         Model { cutoff, ..self }
+    }
+
+    /// The same working on these blocks of the grid. What it computes is the same but for rounding.
+    #[must_use]
+    pub fn with_blocks(self, blocks: Blocks) -> Self {
+        Model { blocks, ..self }
+    }
+
+    /// The blocks that it works on.
+    pub fn blocks(&self) -> Blocks {
+        self.blocks
+    }
+
+    /// The same sorting particles or not. What it computes is the same but for rounding.
+    #[must_use]
+    pub fn with_sorting(self, sorting: Sorting) -> Self {
+        Model { sorting, ..self }
+    }
+
+    /// Whether rollouts sort particles.
+    pub fn sorting(&self) -> Sorting {
+        self.sorting
     }
 
     /// The same with the particle spacing `h` \[m\] that [`Contact::Penalty`] needs.
@@ -97,7 +128,8 @@ impl<D: Dimension, F: Float> Model<D, F> {
     /// The same on another grid.
     pub(super) fn with_grid(self, grid: Grid<D>) -> Result<Self> {
         let masks = self.device.array(&masks(&grid, &self.half_spaces))?;
-        Ok(Model { grid, masks, ..self })
+        let all = Active::all(&self.device, &grid)?;
+        Ok(Model { grid, masks, all, ..self })
     }
 
     /// Where it computes.
@@ -139,7 +171,8 @@ fn masks<D: Dimension>(grid: &Grid<D>, half_spaces: &[HalfSpace<D>]) -> Vec<u32>
     let held = |h: &HalfSpace<D>, at: &D::Coords| h.kind().is_some() && h.distance(at) <= ON_SURFACE * grid.dx();
     let mask =
         |at: D::Coords| half_spaces.iter().enumerate().fold(0, |bits, (k, h)| bits | u32::from(held(h, &at)) << k);
-    (0..grid.len()).map(|node| mask(grid.position(node))).collect()
+    let places = (0..grid.block_count()).flat_map(|block| (0..NODES).map(move |place| (block, place)));
+    places.map(|(block, place)| mask(grid.position_in_block(block, place))).collect()
 }
 
 fn planes<D: Dimension, F: Float>(half_spaces: &[HalfSpace<D>], h: f64) -> Vec<Vec4<F>> {

@@ -4,14 +4,16 @@
 //! `w_i m`. Summed up from the middle node, row by row, so that a node costs one addition and one scaling of a vector
 //! instead of a matrix product.
 //!
-//! A particle outside the grid asks for the node one past the end, which the launch reports.
+//! A particle outside the grid, or in a block that has no nodes, asks for nodes past the end, which the launch reports.
 
 use super::penalty::{penalty_force_2d, penalty_force_3d};
+use super::stencil::{block_starts_2d, block_starts_3d};
 use super::weights::quadratic;
 use crate::material::{kirchhoff_2d, kirchhoff_3d};
 use diffkern::prelude::*;
 
-/// Nodes hold `(momentum, mass)`; `packed` is `(V0 mu, V0 lambda, V0 eta, mass)`; node `(a, b)` is at `a * ny + b`.
+/// Nodes hold `(momentum, mass)`; `packed` is `(V0 mu, V0 lambda, V0 eta, mass)`; nodes are in blocks,
+/// found by the `table` of [`blocks`](super::blocks).
 ///
 /// `touching` lists the `touching_count` half-spaces that act on particles; half-space `k` is
 /// `planes[2 k] = (n_x, n_y, 0, offset)`, `planes[2 k + 1] = (stiffness * area, slip speed, 0, 0)`.
@@ -25,6 +27,7 @@ pub fn particles_to_grid_2d<F: Float>(
     planes: &Array<Vec4<F>>,
     friction: &Array<F>,
     touching: &Array<u32>,
+    table: &Array<u32>,
     f_next: &mut Array<Mat2<F>>,
     grid: &mut Array<Vec3<F>>,
     origin_x: F,
@@ -70,8 +73,12 @@ pub fn particles_to_grid_2d<F: Float>(
     let ix = i32::cast_from(bx);
     let iy = i32::cast_from(by);
     let inside = ix >= 0 && iy >= 0 && ix < nx as i32 - 2 && iy < ny as i32 - 2;
-    let stride = ny as usize;
-    let base = select(inside, ix as usize * stride + iy as usize, grid.len());
+    let ux = ix as u32;
+    let uy = iy as u32;
+    let (near_low, near_high, far_low, far_high): (u32, u32, u32, u32) =
+        block_starts_2d(table, inside, ux, uy, (ny + 7) >> 3);
+    let lx = ux & 7;
+    let ly = uy & 7;
     let wx: Vec3<F> = quadratic::<F>(fx);
     let wy: Vec3<F> = quadratic::<F>(fy);
 
@@ -83,14 +90,20 @@ pub fn particles_to_grid_2d<F: Float>(
     for a in 0..3 {
         let middle = (value + ax * (F::cast_from(a) - 1.0)) * wx[a];
         let step = ay * wx[a];
-        let node = base + a * stride;
-        grid[node] += (middle - step) * wy.x;
-        grid[node + 1] += middle * wy.y;
-        grid[node + 2] += (middle + step) * wy.z;
+        let far_x = lx + a > 7;
+        let row = ((lx + a) & 7) * 8;
+        let low = select(far_x, far_low, near_low) + row;
+        let high = select(far_x, far_high, near_high) + row;
+        let first = (low + ly) as usize;
+        let second = (select(ly > 6, high, low) + ((ly + 1) & 7)) as usize;
+        let third = (select(ly > 5, high, low) + ((ly + 2) & 7)) as usize;
+        grid[first] += (middle - step) * wy.x;
+        grid[second] += middle * wy.y;
+        grid[third] += (middle + step) * wy.z;
     }
 }
 
-/// As [`particles_to_grid_2d()`] in space; node `(a, b, c)` is at `(a * ny + b) * nz + c`.
+/// As [`particles_to_grid_2d()`] in space.
 #[diff_kernel]
 pub fn particles_to_grid_3d<F: Float>(
     x: &Array<Vec3<F>>,
@@ -101,6 +114,7 @@ pub fn particles_to_grid_3d<F: Float>(
     planes: &Array<Vec4<F>>,
     friction: &Array<F>,
     touching: &Array<u32>,
+    table: &Array<u32>,
     f_next: &mut Array<Mat3<F>>,
     grid: &mut Array<Vec4<F>>,
     origin_x: F,
@@ -153,9 +167,22 @@ pub fn particles_to_grid_3d<F: Float>(
     let iz = i32::cast_from(bz);
     let low = ix >= 0 && iy >= 0 && iz >= 0;
     let inside = low && ix < nx as i32 - 2 && iy < ny as i32 - 2 && iz < nz as i32 - 2;
-    let row = nz as usize;
-    let slab = ny as usize * row;
-    let base = select(inside, ix as usize * slab + iy as usize * row + iz as usize, grid.len());
+    let ux = ix as u32;
+    let uy = iy as u32;
+    let uz = iz as u32;
+    let by = (ny + 3) >> 2;
+    let bz = (nz + 3) >> 2;
+    let near_x = (ux >> 2) * by;
+    let far_x = ((ux + 2) >> 2) * by;
+    let near_y = uy >> 2;
+    let far_y = (uy + 2) >> 2;
+    let (s000, s001, s010, s011): (u32, u32, u32, u32) =
+        block_starts_3d(table, inside, (near_x + near_y) * bz, (near_x + far_y) * bz, uz);
+    let (s100, s101, s110, s111): (u32, u32, u32, u32) =
+        block_starts_3d(table, inside, (far_x + near_y) * bz, (far_x + far_y) * bz, uz);
+    let lx = ux & 3;
+    let ly = uy & 3;
+    let lz = uz & 3;
     let wx: Vec3<F> = quadratic::<F>(fx);
     let wy: Vec3<F> = quadratic::<F>(fy);
     let wz: Vec3<F> = quadratic::<F>(fz);
@@ -167,16 +194,28 @@ pub fn particles_to_grid_3d<F: Float>(
     let value = Vec4::new(p.x, p.y, p.z, q.w) - ax * (fx - 1.0) - ay * (fy - 1.0) - az * (fz - 1.0);
     #[unroll]
     for a in 0..3 {
+        let far_a = lx + a > 3;
+        let near_low = select(far_a, s100, s000);
+        let near_high = select(far_a, s101, s001);
+        let far_low = select(far_a, s110, s010);
+        let far_high = select(far_a, s111, s011);
+        let slab_at = ((lx + a) & 3) * 16;
         let value_a = value + ax * (F::cast_from(a) - 1.0);
         #[unroll]
         for b in 0..3 {
             let w_ab = wx[a] * wy[b];
             let middle = (value_a + ay * (F::cast_from(b) - 1.0)) * w_ab;
             let step = az * w_ab;
-            let node = base + a * slab + b * row;
-            grid[node] += (middle - step) * wz.x;
-            grid[node + 1] += middle * wz.y;
-            grid[node + 2] += (middle + step) * wz.z;
+            let far_b = ly + b > 3;
+            let row = slab_at + ((ly + b) & 3) * 4;
+            let low = select(far_b, far_low, near_low) + row;
+            let high = select(far_b, far_high, near_high) + row;
+            let first = (low + lz) as usize;
+            let second = (select(lz > 2, high, low) + ((lz + 1) & 3)) as usize;
+            let third = (select(lz > 1, high, low) + ((lz + 2) & 3)) as usize;
+            grid[first] += (middle - step) * wz.x;
+            grid[second] += middle * wz.y;
+            grid[third] += (middle + step) * wz.z;
         }
     }
 }

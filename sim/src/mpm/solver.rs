@@ -1,8 +1,10 @@
 //! The step, and what repeats it.
 
+use super::blocks::Active;
 use super::check;
 use super::dimension::Dimension;
 use super::model::Model;
+use super::order::Order;
 use super::pack::pack_material;
 use super::params::Params;
 use super::state::State;
@@ -58,23 +60,44 @@ impl<D: Dimension, F: Float> Solver<D, F> {
     /// # Errors
     /// When a launch fails, which a particle outside the grid causes.
     pub fn step(&self, state: &State<D, F>) -> diffkern::Result<State<D, F>> {
-        let (device, n, nodes) = (self.model.device(), state.len(), self.model.grid().len());
+        let (device, n) = (self.model.device(), state.len());
+        let active = self.active(state)?;
 
         let f = device.uninit::<D::Matrix<F>>(n)?;
-        let momentum = device.zeros::<D::Node<F>>(nodes)?;
-        D::particles_to_grid(self, state, &f, &momentum)?;
+        let momentum = device.zeros::<D::Node<F>>(active.nodes())?;
+        D::particles_to_grid(self, state, &active, &f, &momentum)?;
 
-        let velocity = device.uninit::<D::Vector<F>>(nodes)?;
-        D::update_grid(self, &momentum, &velocity)?;
+        let velocity = device.uninit::<D::Vector<F>>(active.nodes())?;
+        D::update_grid(self, &active, &momentum, &velocity)?;
 
         let (x, v, c) = (device.uninit(n)?, device.uninit(n)?, device.uninit(n)?);
         let next = State { x, v, c, f };
-        D::grid_to_particles(self, &state.x, &velocity, &next)?;
+        D::grid_to_particles(self, &active, &state.x, &velocity, &next)?;
         Ok(next)
     }
 
+    /// Number of grid nodes that a step from `state` works on.
+    ///
+    /// # Errors
+    /// When a launch fails.
+    pub fn active_nodes(&self, state: &State<D, F>) -> diffkern::Result<usize> {
+        Ok(self.active(state)?.nodes())
+    }
+
+    /// The blocks to work on.
+    fn active(&self, state: &State<D, F>) -> diffkern::Result<Active> {
+        let model = &self.model;
+        if !model.blocks().sparse(model.device(), model.grid().len(), state.len()) {
+            return Ok(model.all.clone());
+        }
+        let bases = model.device().uninit(state.len())?;
+        D::base_nodes(model, &state.x, &bases)?;
+        Active::around(model.grid(), &bases)
+    }
+
     /// `steps` steps as one rollout on the part of the grid around the particles, which a recording tape replays by
-    /// `schedule`; then the checks of [`Solver::check`]. `first_step` is where the error messages start to count.
+    /// `schedule`; then the checks of [`Solver::check`]. `first_step` is where the error messages start to count. Particles
+    /// may be sorted meanwhile ([`Sorting`](super::Sorting)); the result is in the order of `state`.
     ///
     /// # Errors
     /// When a launch or a check fails; the message names the first step and particle at which it does.
@@ -103,7 +126,17 @@ impl<D: Dimension, F: Float> Solver<D, F> {
     }
 
     fn roll(self, state: &State<D, F>, steps: usize, schedule: Schedule) -> diffkern::Result<State<D, F>> {
-        diffkern::rollout(steps, schedule, state.clone(), move |s, _| self.step(s))
+        let Some(order) = Order::of(&self, state, steps)? else {
+            return diffkern::rollout(steps, schedule, state.clone(), move |s, _| self.step(s));
+        };
+        let solver = order.solver(self)?;
+        let end = diffkern::rollout(steps, schedule, order.apply(state)?, move |s, _| solver.step(s))?;
+        order.undo(&end)
+    }
+
+    /// The same with other particles, as many.
+    pub(super) fn with_packed(self, packed: Array<Vec4<F>>) -> Self {
+        Solver { packed, ..self }
     }
 
     /// The same parameters with another model.

@@ -45,3 +45,14 @@ pub fn relative(a: &[f64], b: &[f64]) -> f64 {
     let difference: f64 = a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum();
     (difference / b.iter().map(|b| b * b).sum::<f64>()).sqrt()
 }
+
+/// The table of so many blocks whose nodes are stored in a random order, and the list of the blocks in that order.
+pub fn shuffled(r: &mut Random, blocks: usize) -> (Vec<u32>, Vec<u32>) {
+    let mut list: Vec<u32> = (0..blocks as u32).collect();
+    for k in (1..blocks).rev() {
+        list.swap(k, r.between(0.0, (k + 1) as f64) as usize);
+    }
+    let mut table = vec![u32::MAX - 63; blocks + 1];
+    list.iter().enumerate().for_each(|(k, &block)| table[block as usize] = 64 * k as u32);
+    (table, list)
+}
