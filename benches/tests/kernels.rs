@@ -23,10 +23,12 @@ fn a_case_launches_its_kernel_and_its_adjoint() -> Result<()> {
     for kernel in all() {
         let case = (kernel.case)(&device)?;
         let tape = case.record()?;
-        case.backward(&tape)?;
+        if kernel.check.is_some() {
+            case.backward(&tape)?;
+        }
         let launched: Vec<_> =
             tape.report().kernels.into_iter().map(|k| (k.name, k.launches, k.adjoint_launches)).collect();
-        assert_eq!(launched, [(kernel.name, 1, 1)]);
+        assert_eq!(launched, [(kernel.name, 1, usize::from(kernel.check.is_some()))]);
     }
     Ok(())
 }
@@ -34,9 +36,17 @@ fn a_case_launches_its_kernel_and_its_adjoint() -> Result<()> {
 #[test]
 fn gradients_are_right() -> Result<()> {
     let device = Device::cpu();
+    let mut integers = Vec::new();
     for kernel in all() {
-        let report = (kernel.check)(&device)?;
+        let Some(check) = kernel.check else {
+            integers.push(kernel.name);
+            continue;
+        };
+        let report = check(&device)?;
         assert!(report.directions > 0 && report.dot_product_error < 1e-10, "{}: {report}", kernel.name);
     }
+    // Those that write integers alone; any other has a gradient to check.
+    let known = ["base_nodes_2d", "base_nodes_3d", "mark_blocks", "flag_blocks", "number_blocks", "invert_order"];
+    assert_eq!(integers, known);
     Ok(())
 }

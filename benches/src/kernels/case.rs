@@ -9,8 +9,8 @@ pub struct Kernel {
     pub name: &'static str,
     /// The inputs of a usual run, in f32.
     pub case: fn(&Device) -> Result<Case>,
-    /// The generated check, in f64 on small inputs away from kinks.
-    pub check: fn(&Device) -> Result<GradReport>,
+    /// The generated check, in f64 on small inputs away from kinks; none of kernels that write integers alone.
+    pub check: Option<fn(&Device) -> Result<GradReport>>,
 }
 
 /// What the inputs are for.
@@ -88,10 +88,26 @@ macro_rules! kernel {
                 let (unit, elements) = ($unit, $elements);
                 Ok(crate::kernels::Case { unit, elements, written, launch: Box::new(move || $name($($arg),+)) })
             },
-            check: |device| {
+            check: Some(|device| {
                 let $i = $inputs::<f64>(device, crate::kernels::Size::Small)?;
                 $name::gradcheck($($arg),+)
+            }),
+        }
+    };
+}
+
+/// A [`Kernel`] that writes integers, which have no gradient; otherwise as `kernel!`.
+macro_rules! integers {
+    ($name:ident: $inputs:ident => |$i:ident| $unit:literal $elements:expr, ($($arg:expr),+ $(,)?)) => {
+        crate::kernels::Kernel {
+            name: stringify!($name),
+            case: |device| {
+                let $i = $inputs(device)?;
+                let (unit, elements) = ($unit, $elements);
+                let launch = Box::new(move || $name($($arg),+));
+                Ok(crate::kernels::Case { unit, elements, written: Vec::new(), launch })
             },
+            check: None,
         }
     };
 }

@@ -1,5 +1,6 @@
 //! Kernels of `diffkern-sim`.
 
+mod blocks;
 mod other;
 mod plane;
 mod space;
@@ -7,5 +8,5 @@ mod space;
 use super::Kernel;
 
 pub fn kernels() -> Vec<Kernel> {
-    [plane::kernels(), space::kernels(), other::kernels()].concat()
+    [plane::kernels(), space::kernels(), blocks::kernels(), other::kernels()].concat()
 }

@@ -6,6 +6,7 @@ use diffkern_sim::mpm::grid_update::update_grid_2d;
 use diffkern_sim::mpm::p2g::particles_to_grid_2d;
 use diffkern_sim::mpm::square_distance_2d;
 
+use super::blocks::whole;
 use crate::kernels::random::Random;
 use crate::kernels::{Kernel, Size};
 
@@ -22,6 +23,8 @@ struct Block<F: Float> {
     planes: Array<Vec4<F>>,
     friction: Array<F>,
     touching: Array<u32>,
+    table: Array<u32>,
+    list: Array<u32>,
     masks: Array<u32>,
     kinds: Array<u32>,
     gravity: Array<Vec2<F>>,
@@ -43,7 +46,7 @@ struct Block<F: Float> {
 fn block<F: Float>(d: &Device, size: Size) -> Result<Block<F>> {
     // Two particles a cell and axis, row by row.
     let (columns, rows, side) = size.pick((128, 64, 128), (3, 2, 8));
-    let (n, nodes, dx) = (columns * rows, side * side, 1.0 / side as f64);
+    let (n, blocks, dx) = (columns * rows, (side as usize).div_ceil(8).pow(2), 1.0 / side as f64);
     let mut r = Random(11);
     let mut at = Vec::new();
     for p in 0..n {
@@ -55,7 +58,9 @@ fn block<F: Float>(d: &Device, size: Size) -> Result<Block<F>> {
     // The floor of the particles reaches above the lowest row of them; the floor of the nodes below all.
     let floor = |offset: f64| Vec4::new(F::zero(), F::one(), F::zero(), F::from_f64(offset * dx));
     let law = Vec4::new(F::from_f64(30.0), F::from_f64(1e-2), F::zero(), F::zero());
-    let masks: Vec<u32> = (0..nodes).map(|node| if node % side <= 3 { 2 } else { 0 }).collect();
+    let (nodes, across) = (64 * blocks, (side as usize).div_ceil(8));
+    let (table, list) = whole(blocks);
+    let masks: Vec<u32> = (0..nodes).map(|node| if node / 64 % across == 0 && node % 8 <= 3 { 2 } else { 0 }).collect();
     Ok(Block {
         particles: n,
         nodes,
@@ -70,6 +75,8 @@ fn block<F: Float>(d: &Device, size: Size) -> Result<Block<F>> {
         planes: d.array(&[floor(3.52), law, floor(3.0), law])?.requires_grad(),
         friction: d.array(&[F::from_f64(0.3), F::from_f64(0.2)])?.requires_grad(),
         touching: d.array(&[0])?,
+        table: d.array(&table)?,
+        list: d.array(&list)?,
         masks: d.array(&masks)?,
         kinds: d.array(&[2, 2])?,
         gravity: d.array(&[Vec2::new(F::zero(), F::from_f64(-9.8))])?.requires_grad(),
@@ -92,15 +99,15 @@ fn block<F: Float>(d: &Device, size: Size) -> Result<Block<F>> {
 pub fn kernels() -> Vec<Kernel> {
     vec![
         kernel!(particles_to_grid_2d: block => |b| "particles" b.particles, (
-            b.particles, &b.x, &b.v, &b.c, &b.f, &b.packed, &b.planes, &b.friction, &b.touching, &b.f_next, &b.grid,
+            b.particles, &b.x, &b.v, &b.c, &b.f, &b.packed, &b.planes, &b.friction, &b.touching, &b.table, &b.f_next, &b.grid,
             0.0, 0.0, b.inv_dx, b.dt, b.side, b.side, 1, 0,
         ), writes [b.f_next => Mat2::identity(), b.grid => Vec3::new(1.0, 1.0, 1.0)]),
         kernel!(update_grid_2d: block => |b| "nodes" b.nodes, (
-            b.nodes, &b.momentum, &b.masks, &b.planes, &b.kinds, &b.friction, &b.gravity, &b.damping, &b.u, b.dt, 1e-3,
+            b.nodes, &b.momentum, &b.masks, &b.list, &b.planes, &b.kinds, &b.friction, &b.gravity, &b.damping, &b.u, b.dt, 1e-3,
             2,
         ), writes [b.u => Vec2::new(1.0, 1.0)]),
         kernel!(grid_to_particles_2d: block => |b| "particles" b.particles, (
-            b.particles, &b.x, &b.velocity, &b.x_next, &b.v_next, &b.c_next, 0.0, 0.0, b.inv_dx, b.dt, b.side, b.side,
+            b.particles, &b.x, &b.velocity, &b.table, &b.x_next, &b.v_next, &b.c_next, 0.0, 0.0, b.inv_dx, b.dt, b.side, b.side,
         ), writes [b.x_next => Vec2::new(1.0, 1.0), b.v_next => Vec2::new(1.0, 1.0), b.c_next => Mat2::identity()]),
         kernel!(square_distance_2d: block => |b| "particles" b.particles, (
             b.particles, &b.x, &b.target, &b.distance,

@@ -6,6 +6,7 @@ use diffkern_sim::mpm::grid_update::update_grid_3d;
 use diffkern_sim::mpm::p2g::particles_to_grid_3d;
 use diffkern_sim::mpm::square_distance_3d;
 
+use super::blocks::whole;
 use crate::kernels::random::Random;
 use crate::kernels::{Kernel, Size};
 
@@ -22,6 +23,8 @@ struct Block<F: Float> {
     planes: Array<Vec4<F>>,
     friction: Array<F>,
     touching: Array<u32>,
+    table: Array<u32>,
+    list: Array<u32>,
     masks: Array<u32>,
     kinds: Array<u32>,
     gravity: Array<Vec3<F>>,
@@ -43,7 +46,7 @@ struct Block<F: Float> {
 fn block<F: Float>(d: &Device, size: Size) -> Result<Block<F>> {
     // Two particles a cell and axis, row by row.
     let (columns, rows, side) = size.pick((32, 32, 64), (2, 2, 7));
-    let (n, nodes, dx) = (columns * rows * rows, side * side * side, 1.0 / side as f64);
+    let (n, blocks, dx) = (columns * rows * rows, (side as usize).div_ceil(4).pow(3), 1.0 / side as f64);
     let mut r = Random(11);
     let mut at = Vec::new();
     for p in 0..n {
@@ -56,7 +59,9 @@ fn block<F: Float>(d: &Device, size: Size) -> Result<Block<F>> {
     // The floor of the particles reaches above the lowest row of them; the floor of the nodes below all.
     let floor = |offset: f64| Vec4::new(F::zero(), F::one(), F::zero(), F::from_f64(offset * dx));
     let law = Vec4::new(F::from_f64(30.0), F::from_f64(1e-2), F::zero(), F::zero());
-    let masks: Vec<u32> = (0..nodes).map(|node| if node / side % side <= 3 { 2 } else { 0 }).collect();
+    let (nodes, across) = (64 * blocks, (side as usize).div_ceil(4));
+    let (table, list) = whole(blocks);
+    let masks: Vec<u32> = (0..nodes).map(|node| if node / 64 / across % across == 0 { 2 } else { 0 }).collect();
     Ok(Block {
         particles: n,
         nodes,
@@ -71,6 +76,8 @@ fn block<F: Float>(d: &Device, size: Size) -> Result<Block<F>> {
         planes: d.array(&[floor(3.52), law, floor(3.0), law])?.requires_grad(),
         friction: d.array(&[F::from_f64(0.3), F::from_f64(0.2)])?.requires_grad(),
         touching: d.array(&[0])?,
+        table: d.array(&table)?,
+        list: d.array(&list)?,
         masks: d.array(&masks)?,
         kinds: d.array(&[2, 2])?,
         gravity: d.array(&[Vec3::new(F::zero(), F::from_f64(-9.8), F::zero())])?.requires_grad(),
@@ -95,15 +102,15 @@ fn block<F: Float>(d: &Device, size: Size) -> Result<Block<F>> {
 pub fn kernels() -> Vec<Kernel> {
     vec![
         kernel!(particles_to_grid_3d: block => |b| "particles" b.particles, (
-            b.particles, &b.x, &b.v, &b.c, &b.f, &b.packed, &b.planes, &b.friction, &b.touching, &b.f_next, &b.grid,
+            b.particles, &b.x, &b.v, &b.c, &b.f, &b.packed, &b.planes, &b.friction, &b.touching, &b.table, &b.f_next, &b.grid,
             0.0, 0.0, 0.0, b.inv_dx, b.dt, b.side, b.side, b.side, 1, 0,
         ), writes [b.f_next => Mat3::identity(), b.grid => Vec4::new(1.0, 1.0, 1.0, 1.0)]),
         kernel!(update_grid_3d: block => |b| "nodes" b.nodes, (
-            b.nodes, &b.momentum, &b.masks, &b.planes, &b.kinds, &b.friction, &b.gravity, &b.damping, &b.u, b.dt, 1e-3,
+            b.nodes, &b.momentum, &b.masks, &b.list, &b.planes, &b.kinds, &b.friction, &b.gravity, &b.damping, &b.u, b.dt, 1e-3,
             2,
         ), writes [b.u => Vec3::new(1.0, 1.0, 1.0)]),
         kernel!(grid_to_particles_3d: block => |b| "particles" b.particles, (
-            b.particles, &b.x, &b.velocity, &b.x_next, &b.v_next, &b.c_next, 0.0, 0.0, 0.0, b.inv_dx, b.dt, b.side, b.side, b.side,
+            b.particles, &b.x, &b.velocity, &b.table, &b.x_next, &b.v_next, &b.c_next, 0.0, 0.0, 0.0, b.inv_dx, b.dt, b.side, b.side, b.side,
         ), writes [b.x_next => Vec3::new(1.0, 1.0, 1.0), b.v_next => Vec3::new(1.0, 1.0, 1.0), b.c_next => Mat3::identity()]),
         kernel!(square_distance_3d: block => |b| "particles" b.particles, (
             b.particles, &b.x, &b.target, &b.distance,
