@@ -186,7 +186,7 @@ fn borders_of_blocks_are_found() -> Result<()> {
     let device = Device::cpu();
     let borders = (0..22).flat_map(|k| [-1e-15, 0.0, 1e-15].map(|e| (k as f64 + 0.5) * DX + e));
     let x: Vec<_> =
-        borders.filter(|&x| x >= 0.5 * DX && x < 21.0 * DX).map(|x| Vec3::new(x, 22.0 * DX - x, x)).collect();
+        borders.filter(|x| (0.5 * DX..21.0 * DX).contains(x)).map(|x| Vec3::new(x, 22.0 * DX - x, x)).collect();
     let n = x.len();
     let start = State::at_rest(&device, &x, &vec![Vec3::new(0.1, 0.2, 0.3); n])?;
     let grid = Grid::new([0.0; 3], DX, [24; 3])?;

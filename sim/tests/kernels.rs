@@ -199,8 +199,7 @@ fn reordering() -> Result<()> {
     let dev = Device::cpu();
     let mut r = Random(61);
     let n = 37;
-    // Not a permutation: a particle may be left out, and another taken twice.
-    let order = dev.array(&(0..n as u32).map(|i| i * 5 % 36).collect::<Vec<_>>())?;
+    let order = dev.array(&(0..n as u32).map(|i| i * 5 % n as u32).collect::<Vec<_>>())?;
     let x = dev.array(&r.many(n, |r| r.vec2(-1.0, 1.0)))?;
     let c = dev.array(&r.many(n, |r| r.mat2(2.0)))?;
     let (v, f) = (dev.array(&r.many(n, |r| r.vec2(-1.0, 1.0)))?, dev.array(&r.many(n, |r| r.mat2(2.0)))?);

@@ -140,8 +140,8 @@ impl Dimension for Dim2 {
         )
     }
 
-    fn reorder<F: Float>(from: &State<Self, F>, order: &Array<u32>, to: &State<Self, F>) -> diffkern::Result<()> {
-        reorder_2d(from.len(), &from.x, &from.v, &from.c, &from.f, order, &to.x, &to.v, &to.c, &to.f)
+    fn reorder<F: Float>(state: &State<Self, F>, to: &Array<u32>, next: &State<Self, F>) -> diffkern::Result<()> {
+        reorder_2d(state.len(), &state.x, &state.v, &state.c, &state.f, to, &next.x, &next.v, &next.c, &next.f)
     }
 
     fn square_distance<F: Float>(x: &Array<Vec2<F>>, target: &Array<Vec2<F>>, out: &Array<F>) -> diffkern::Result<()> {

@@ -66,8 +66,8 @@ pub trait Dimension: Copy + Debug + Default + PartialEq + Send + Sync + Sized + 
         nodes: &Array<u32>,
     ) -> diffkern::Result<()>;
 
-    /// Writes to `to` what particle `order_i` of `from` is.
-    fn reorder<F: Float>(from: &State<Self, F>, order: &Array<u32>, to: &State<Self, F>) -> diffkern::Result<()>;
+    /// Writes particle `i` of `state` to place `to_i` of `next`.
+    fn reorder<F: Float>(state: &State<Self, F>, to: &Array<u32>, next: &State<Self, F>) -> diffkern::Result<()>;
 
     /// Writes `|x - target|^2` of each particle.
     fn square_distance<F: Float>(

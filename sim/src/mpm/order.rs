@@ -14,7 +14,7 @@ use diffkern::prelude::*;
 /// Whether [`Solver::advance`] sorts particles by the node that they are at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sorting {
-    /// Where it was found to pay: on the CPU, of thousands of particles over eight steps or more, if every other one is in
+    /// Where it was found to pay: on the CPU, of thousands of particles over sixteen steps or more, if every other one is in
     /// another block than the one before it.
     #[default]
     Auto,
@@ -24,7 +24,7 @@ pub enum Sorting {
     Always,
 }
 
-const FEW_STEPS: usize = 8;
+const FEW_STEPS: usize = 16;
 const FEW_PARTICLES: usize = 4096;
 
 impl Sorting {
@@ -48,7 +48,7 @@ impl Sorting {
     }
 }
 
-/// A permutation and the one that leads back.
+/// Where each particle goes, and where each of the sorted ones goes in the end.
 pub(super) struct Order {
     there: Array<u32>,
     back: Array<u32>,
@@ -71,9 +71,9 @@ impl Order {
         if !sorting.pays(&bases)? {
             return Ok(None);
         }
-        let there = ops::sort(&bases)?.order;
-        let back = model.device().uninit(n)?;
-        invert_order(n, &there, &back)?;
+        let back = ops::sort(&bases)?.order;
+        let there = model.device().uninit(n)?;
+        invert_order(n, &back, &there)?;
         Ok(Some(Order { there, back }))
     }
 
@@ -95,9 +95,9 @@ impl Order {
     }
 }
 
-fn reordered<D: Dimension, F: Float>(state: &State<D, F>, order: &Array<u32>) -> diffkern::Result<State<D, F>> {
+fn reordered<D: Dimension, F: Float>(state: &State<D, F>, to: &Array<u32>) -> diffkern::Result<State<D, F>> {
     let (device, n) = (state.x.device(), state.len());
-    let to = State { x: device.uninit(n)?, v: device.uninit(n)?, c: device.uninit(n)?, f: device.uninit(n)? };
-    D::reorder(state, order, &to)?;
-    Ok(to)
+    let next = State { x: device.uninit(n)?, v: device.uninit(n)?, c: device.uninit(n)?, f: device.uninit(n)? };
+    D::reorder(state, to, &next)?;
+    Ok(next)
 }
