@@ -7,7 +7,9 @@ use common::{Random, relative};
 use diffkern::Schedule;
 use diffkern::prelude::*;
 use diffkern_sim::Result;
-use diffkern_sim::mpm::{Contact, Dim3, Grid, HalfSpace, Law, Model, Params, State, mean_square_distance};
+use diffkern_sim::mpm::{
+    Blocks, Contact, Dim3, Grid, HalfSpace, Law, Model, Params, Sorting, State, mean_square_distance,
+};
 
 const SIDE: usize = 4;
 const N: usize = SIDE * SIDE * SIDE;
@@ -18,11 +20,12 @@ type Outcome = Vec<(&'static str, Vec<f64>)>;
 
 /// Where a soft block that slides on a rough floor into a wall ends, and how its mean distance from a point there
 /// depends on material and start.
-fn slide<F: Float>(device: &Device, law: Law) -> Result<Outcome> {
+fn slide<F: Float>(device: &Device, law: Law, blocks: Blocks, sorting: Sorting) -> Result<Outcome> {
     let grid = Grid::new([-0.3; 3], 2.0 * H, [12, 10, 10])?;
     let floor = HalfSpace::through([0.0; 3], [0.0, 0.0, 1.0], Contact::Penalty { stiffness: 4e3 });
     let wall = HalfSpace::through([0.4, 0.0, 0.0], [-1.0, 0.0, 0.0], Contact::Separating);
     let model: Model<Dim3, F> = Model::new(device, grid, 2e-3, law, &[floor, wall])?.with_contact_spacing(H)?;
+    let model = model.with_blocks(blocks).with_sorting(sorting);
 
     let mut r = Random(7);
     let reals = |x: Vec<f64>| device.array(&x.into_iter().map(F::from_f64).collect::<Vec<_>>());
@@ -80,17 +83,19 @@ fn slide<F: Float>(device: &Device, law: Law) -> Result<Outcome> {
 /// rounds elsewhere, by as much, and adds in another order: it may be off by ten times that. Above 2e-3 nothing is
 /// rounding any more, whatever the CPU does.
 fn agrees(law: Law) -> Result<()> {
-    let exact = slide::<f64>(&Device::cpu(), law)?;
-    let rounded = slide::<f32>(&Device::cpu(), law)?;
-    for device in diffkern::gradcheck::devices()? {
-        let found = slide::<f32>(&device, law)?;
+    let exact = slide::<f64>(&Device::cpu(), law, Blocks::All, Sorting::Never)?;
+    let rounded = slide::<f32>(&Device::cpu(), law, Blocks::All, Sorting::Never)?;
+    let ways = [(Blocks::All, Sorting::Never), (Blocks::Occupied, Sorting::Always)];
+    let devices = diffkern::gradcheck::devices()?;
+    for (device, (blocks, sorting)) in devices.iter().flat_map(|device| ways.map(|way| (device, way))) {
+        let found = slide::<f32>(device, law, blocks, sorting)?;
         for (((name, found), (_, rounded)), (_, exact)) in found.iter().zip(&rounded).zip(&exact) {
             let (error, usual) = (relative(found, exact), relative(rounded, exact));
             println!("{law:?}, {name}: {error:.1e} on {}, {usual:.1e} on cpu", device.name());
             assert!(exact.iter().any(|x| *x != 0.0), "{name} is zero");
             assert!(
                 error <= (10.0 * usual).clamp(1e-5, 2e-3),
-                "{law:?}, {name}: {error:e} off on {}, {usual:e} on cpu",
+                "{law:?}, {blocks:?}, {sorting:?}, {name}: {error:e} off on {}, {usual:e} on cpu",
                 device.name()
             );
         }
