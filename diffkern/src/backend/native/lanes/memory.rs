@@ -8,7 +8,7 @@ use crate::float::Float;
 
 /// Packs with their ways from and to memory: the interface between generated bodies and the instructions of a machine.
 ///
-/// As in [`Values`], what has no faster way goes lane by lane.
+/// As with values, what has no faster way goes lane by lane.
 pub trait Lanes: Values {
     /// Lane `k` from `base + k`.
     ///
