@@ -86,6 +86,13 @@ impl Error {
     pub(crate) fn invalid(what: impl Into<String>, value: impl ToString, expected: impl Into<String>) -> Error {
         Error::Invalid { what: what.into(), value: value.to_string(), expected: expected.into() }
     }
+
+    /// Whether the motion is to blame: an element turned inside out, or something ran away, left the grid or is not finite.
+    /// Other parameters, or shorter steps, may be simulated.
+    pub fn is_of_the_motion(&self) -> bool {
+        use Error::{Inverted, NotFinite, Outside, TooFast};
+        matches!(self, Inverted { .. } | NotFinite { .. } | Outside { .. } | TooFast { .. })
+    }
 }
 
 /// Result of this crate.

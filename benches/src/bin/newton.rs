@@ -221,13 +221,9 @@ impl Here {
 
 /// Nothing where the simulator refuses the material; other errors stay errors.
 fn carried<T>(outcome: Result<T>) -> Result<Option<T>> {
-    use diffkern_sim::Error::{Inverted, NotFinite, Outside, TooFast};
     match outcome {
-        Ok(value) => Ok(Some(value)),
-        Err(error) => match error.downcast_ref() {
-            Some(Inverted { .. } | NotFinite { .. } | Outside { .. } | TooFast { .. }) => Ok(None),
-            _ => Err(error),
-        },
+        Err(error) if error.downcast_ref().is_some_and(diffkern_sim::Error::is_of_the_motion) => Ok(None),
+        outcome => outcome.map(Some),
     }
 }
 

@@ -19,11 +19,9 @@ pub(super) enum Failure {
 
 impl From<Sim> for Failure {
     fn from(error: Sim) -> Self {
-        match error {
-            Sim::Inverted { .. } | Sim::TooFast { .. } | Sim::Outside { .. } | Sim::NotFinite { .. } => {
-                Self::Unstable(error.into())
-            }
-            _ => Self::Fatal(error.into()),
+        match error.is_of_the_motion() {
+            true => Self::Unstable(error.into()),
+            false => Self::Fatal(error.into()),
         }
     }
 }
