@@ -2,7 +2,7 @@
 //! its adjoint is not needed afterwards.
 
 use diffkern::prelude::*;
-use diffkern::private::{Arg, Arrays, Narrow, Native, OneByOne, Wide, launch, on_packs};
+use diffkern::private::{Arg, launch};
 
 const N: usize = 37;
 
@@ -34,16 +34,6 @@ fn turned<F: Float>(x: &Array<F>, y: &mut Array<F>) {
         y[j] = x[i] * 3.0;
     }
     y[j] = x[i] * 2.0;
-}
-
-/// The scalar body, and every kind of packs that is here.
-macro_rules! natives {
-    ($kernel:ident) => {{
-        let mut all: Vec<Native> = vec![$kernel::on_lanes::<f32, OneByOne>(), $kernel::on_lanes::<f32, Arrays>()];
-        all.extend(on_packs::<Narrow>($kernel::on_lanes::<f32, Narrow>).map(|(_, native)| native));
-        all.extend(on_packs::<Wide>($kernel::on_lanes::<f32, Wide>).map(|(_, native)| native));
-        all
-    }};
 }
 
 #[test]

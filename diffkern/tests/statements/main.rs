@@ -3,6 +3,17 @@
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+/// The scalar body, and every kind of packs that is here.
+macro_rules! natives {
+    ($kernel:ident) => {{
+        use diffkern::private::{Arrays, Narrow, Native, OneByOne, Wide, on_packs};
+        let mut all: Vec<Native> = vec![$kernel::on_lanes::<f32, OneByOne>(), $kernel::on_lanes::<f32, Arrays>()];
+        all.extend(on_packs::<Narrow>($kernel::on_lanes::<f32, Narrow>).map(|(_, native)| native));
+        all.extend(on_packs::<Wide>($kernel::on_lanes::<f32, Wide>).map(|(_, native)| native));
+        all
+    }};
+}
+
 mod again;
 mod atomics;
 mod devices;

@@ -1,7 +1,7 @@
 //! Adjoints that begin in the memory of others: the gradients have the same bits as with memory of their own.
 
 use diffkern::prelude::*;
-use diffkern::private::{Arg, Arrays, KernelDef, Narrow, Native, OneByOne, Wide, launch, on_packs};
+use diffkern::private::{Arg, Arrays, KernelDef, Native, launch};
 use diffkern::set_threads;
 
 use crate::numbers;
@@ -49,16 +49,6 @@ fn some<F: Float>(x: &Array<F>, z: &Array<F>, u: &mut Array<F>, w: &mut Array<F>
         u[i] = x[i] * 2.0;
     }
     w[i] = z[i] * z[(i + 1) % z.len()];
-}
-
-/// The scalar body and every kind of packs that is here, and what dispatches to them.
-macro_rules! natives {
-    ($kernel:ident) => {{
-        let mut all: Vec<Native> = vec![$kernel::on_lanes::<f32, OneByOne>(), $kernel::on_lanes::<f32, Arrays>()];
-        all.extend(on_packs::<Narrow>($kernel::on_lanes::<f32, Narrow>).map(|(_, native)| native));
-        all.extend(on_packs::<Wide>($kernel::on_lanes::<f32, Wide>).map(|(_, native)| native));
-        all
-    }};
 }
 
 fn reals(seed: u64, n: usize) -> Result<Array<f32>> {
