@@ -4,8 +4,8 @@ use super::boundary::{contact_velocity_2d, contact_velocity_3d};
 use diffkern::prelude::*;
 
 /// `u = (p / m + dt g) exp(-dt damping)`, then contact with every half-space whose bit is set in the node's mask, in
-/// order. The masks are those of all blocks, `list` says which block each 64 nodes are. Nodes of at most `cutoff` \[kg\] get zero. `planes` as in `particles_to_grid_2d`, `kinds` as in
-/// `contact_velocity_2d`.
+/// order. The masks are those of all blocks, `list` says which block each 64 nodes are. Nodes of at most `cutoff` \[kg\] get
+/// zero. `planes` as in `particles_to_grid_2d`, `kinds` as in `contact_velocity_2d`.
 #[diff_kernel]
 pub fn update_grid_2d<F: Float>(
     grid: &Array<Vec3<F>>,

@@ -2,8 +2,8 @@
 //!
 //! One step is three launches over two fused arrays of the grid: particles to grid (with the deformation gradient and
 //! the stress), grid update, grid to particles. The grid is stored in blocks; where it is large, only those that particles
-//! reach are there ([`Blocks`]), and a rollout of particles in no order sorts them by block first. Gradients: Lamé parameters, viscosity, density, rest volume, damping,
-//! gravity, friction, and the initial state.
+//! reach are there ([`Blocks`]), and a rollout of particles in no order sorts them by block first ([`Sorting`]). Gradients:
+//! Lamé parameters, viscosity, density, rest volume, damping, gravity, friction, and the initial state.
 //!
 //! Source: Hu, Fang, Ge, Qu, Zhu, Pradhana, Jiang: A moving least squares material point method, 2018.
 
