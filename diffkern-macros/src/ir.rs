@@ -140,51 +140,6 @@ impl Func {
         })
     }
 
-    /// Whether every position takes its element of the array exactly once.
-    pub fn takes_once(&self, slot: Slot) -> bool {
-        let takes = |stmt: &Stmt| matches!(stmt.kind, StmtKind::Take { array, .. } if array == slot);
-        let mut all = 0;
-        self.body.each(&mut |stmt| all += usize::from(takes(stmt)));
-        all == 1 && self.body.stmts.iter().any(takes)
-    }
-
-    /// Pairs of arrays, both touched at `ABSOLUTE_POS` alone, that may be one: every position takes its element of the first,
-    /// once, before it adds to its element of the second, once, which is zero until then.
-    pub fn places(&self) -> Vec<(Slot, Slot)> {
-        let owned = |slot: Slot, wanted: Access| matches!(self.params[slot].kind, ParamKind::Array { access, owned: true, .. } if access == wanted);
-        let elem = |slot: Slot| match self.params[slot].kind {
-            ParamKind::Array { elem, .. } => Some(elem),
-            ParamKind::Scalar { .. } => None,
-        };
-        let slots = 0..self.params.len();
-        let mut pairs = Vec::new();
-        for from in slots.clone().filter(|&slot| owned(slot, Access::Take) && self.takes_once(slot)) {
-            let taken = self
-                .body
-                .stmts
-                .iter()
-                .position(|stmt| matches!(stmt.kind, StmtKind::Take { array, .. } if array == from));
-            let later =
-                |slot: Slot| self.added_once(slot).is_some_and(|added| taken.is_some_and(|taken| taken < added));
-            let to = slots.clone().filter(|&slot| owned(slot, Access::Add) && elem(slot) == elem(from) && later(slot));
-            pairs.extend(to.map(|to| (from, to)));
-        }
-        pairs
-    }
-
-    /// The statement in which every position adds to the array, if there is no other.
-    fn added_once(&self, slot: Slot) -> Option<usize> {
-        let adds = |stmt: &Stmt| match &stmt.kind {
-            StmtKind::Add { array, .. } => *array == slot,
-            StmtKind::Call { args, .. } => args.contains(&CallArg::Array(slot)),
-            _ => false,
-        };
-        let mut all = 0;
-        self.body.each(&mut |stmt| all += usize::from(adds(stmt)));
-        let plain = |stmt: &Stmt| matches!(stmt.kind, StmtKind::Add { array, .. } if array == slot);
-        self.body.stmts.iter().position(plain).filter(|_| all == 1)
-    }
-
     pub fn ty(&self, id: Id) -> Ty {
         self.types[id.0 as usize]
     }

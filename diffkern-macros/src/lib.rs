@@ -25,6 +25,7 @@ mod ir;
 mod law;
 mod lower;
 mod parse;
+mod places;
 mod reach;
 mod record;
 mod rules;
