@@ -8,6 +8,11 @@ impl Func {
         self.taken_at(slot).is_some()
     }
 
+    /// Whether every position adds to its element of the array exactly once.
+    pub fn adds_once(&self, slot: Slot) -> bool {
+        self.added_at(slot).is_some()
+    }
+
     /// Pairs of arrays, both touched at `ABSOLUTE_POS` alone, that may be one: every position takes its element of the first,
     /// once, before it adds to its element of the second, once, which is zero until then.
     pub fn places(&self) -> Vec<(Slot, Slot)> {

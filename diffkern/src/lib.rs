@@ -103,9 +103,9 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod private {
     pub use crate::backend::native::{
-        Acc, AccOnce, Arrays, Body, Chunk, Covered, Fetch, In, Kind, LaneAcc, LaneAccOnce, LaneIn, LaneOut, LaneStack,
-        LaneTake, Lanes, Narrow, OneByOne, Out, OwnAcc, OwnIn, OwnOut, OwnTake, OwnTakeOnce, OwnUpdate, Positions,
-        Take, Update, Wide, dispatch, first, in_place, largest, local_outside,
+        Acc, AccOnce, Arrays, Body, Chunk, Covered, Fetch, In, Kind, LaneAcc, LaneAccOnce, LaneIn, LaneOut, LaneOwn,
+        LaneStack, LaneTake, Lanes, Narrow, OneByOne, Out, OwnAcc, OwnIn, OwnOut, OwnTake, OwnTakeOnce, OwnUpdate,
+        Positions, Take, Update, Wide, dispatch, first, in_place, largest, local_outside,
     };
     pub use crate::custom::{check_adjoint, check_tangent};
     pub use crate::element::sealed::Sealed;

@@ -15,6 +15,13 @@ fn step<F: Float>(a: &Array<F>, x: &Array<F>, b: &Array<F>, y: &mut Array<F>) {
     y[i] = a[i] * x[i] + b[i];
 }
 
+/// Integers, signed and unsigned, in the adjoint.
+#[diff_kernel]
+fn scaled<F: Float>(k: &Array<u32>, s: &Array<i32>, x: &Array<F>, y: &mut Array<F>) {
+    let i = ABSOLUTE_POS;
+    y[i] = x[i] * (F::cast_from(k[i]) - F::cast_from(s[i]));
+}
+
 /// Two results, by elements of three and nine, and one array that is read elsewhere too.
 #[diff_kernel]
 fn turn<F: Float>(
@@ -116,6 +123,35 @@ fn pairs_are_those_where_nothing_is_lost() {
 fn a_chain_of_steps() -> Result<()> {
     for n in [N, N - 6, 16, 1] {
         same(&natives!(step), |native| chain(native, n))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn factors_that_are_integers() -> Result<()> {
+    for n in [N, N - 6] {
+        same(&natives!(scaled), |native| {
+            let dev = Device::cpu();
+            let k = dev.array(&(0..N as u32).map(|i| 7 * i % 5).collect::<Vec<_>>())?;
+            let s = dev.array(&(0..N as i32).map(|i| 3 * i % 7 - 3).collect::<Vec<_>>())?;
+            let x = reals(11, N)?.requires_grad();
+            let (tape, loss) = Tape::record_with(|| {
+                let mut y = x.clone();
+                for _ in 0..3 {
+                    let next = dev.zeros::<f32>(N)?;
+                    run(scaled::def(), native, n, &[k.any(), s.any(), y.any(), next.any()])?;
+                    y = next;
+                }
+                diffkern::reduce::dot(&y, &y)
+            })?;
+            tape.backward(&loss)?;
+            let (x, gradient) = (x.to_vec()?, x.grad()?.to_vec()?);
+            for i in 0..n {
+                let factor = (7 * i % 5) as f32 - (3 * i % 7) as f32 + 3.0;
+                assert!((gradient[i] - 2.0 * factor.powi(6) * x[i]).abs() <= 1e-5 * gradient[i].abs(), "element {i}");
+            }
+            Ok(vec![gradient.into_iter().map(f32::to_bits).collect()])
+        })?;
     }
     Ok(())
 }

@@ -16,20 +16,59 @@ pub fn kernel(func: &Func) -> TokenStream {
     if vectorizes && !places || !func.laws.is_empty() {
         return quote!();
     }
-    let Some(body) = body(func) else { return quote!() };
+    let body = if vectorizes && adds_up(func) { own(func) } else { any(func) };
+    let Some(body) = body else { return quote!() };
     let can = callees(func);
     let always = (!vectorizes).then(|| quote!(const LANES: bool = true #can;));
     let in_place = places.then(|| quote!(const LANES_IN_PLACE: bool = true #can;));
     quote!(#always #in_place #body)
 }
 
-fn body(func: &Func) -> Option<TokenStream> {
+/// The body where all arrays cover the positions; else the scalar one.
+fn own(func: &Func) -> Option<TokenStream> {
     let lanes = Lanes::new(func, &[]);
     let mut text = TokenStream::new();
     lanes.block(&func.body, &mut text)?;
-    let stacks = lanes.stacks();
-    let scalars = (0..func.params.len()).filter(|&slot| matches!(func.params[slot].kind, ParamKind::Scalar { .. }));
-    let scalars = scalars.map(|slot| lanes.scalar.scalar_binding(slot));
+    let arrays = func.params.iter().enumerate().filter_map(|(slot, param)| {
+        let ParamKind::Array { elem, access, .. } = &param.kind else { return None };
+        let method = match access {
+            Access::Unused => return None,
+            Access::Read => format_ident!("lanes_own_read"),
+            _ => format_ident!("lanes_own_write"),
+        };
+        let (var, elem) = (array(slot), rust_type(*elem));
+        Some(quote!(let #var = c.#method::<S, #elem>(#slot, covered);))
+    });
+    let scalars = scalars(&lanes);
+    Some(quote! {
+        #[inline(always)]
+        fn run_lanes<S: ::diffkern::private::Lanes<F = F>>(c: &::diffkern::private::Chunk<'_>) {
+            let ::core::option::Option::Some(covered) = c.covered_by_all() else {
+                return Self::run(c);
+            };
+            #(#arrays)*
+            #scalars
+            let (mut p, mut left) = covered.positions();
+            let mut bad = S::splat_m(false);
+            while left > 0 {
+                let m = S::first(left);
+                #text
+                p = p.wrapping_add(S::N as u32);
+                left = left.saturating_sub(S::N as u32);
+            }
+        }
+    })
+}
+
+fn scalars(lanes: &Lanes<'_>) -> TokenStream {
+    (0..lanes.func.params.len()).map(|slot| lanes.scalar.scalar_binding(slot)).collect()
+}
+
+fn any(func: &Func) -> Option<TokenStream> {
+    let lanes = Lanes::new(func, &[]);
+    let mut text = TokenStream::new();
+    lanes.block(&func.body, &mut text)?;
+    let (stacks, scalars) = (lanes.stacks(), scalars(&lanes));
     let mut arrays = TokenStream::new();
     let mut flushes = TokenStream::new();
     let places = func.places();
@@ -58,7 +97,7 @@ fn body(func: &Func) -> Option<TokenStream> {
         #[inline(always)]
         fn run_lanes<S: ::diffkern::private::Lanes<F = F>>(c: &::diffkern::private::Chunk<'_>) {
             #arrays
-            #(#scalars)*
+            #scalars
             #stacks
             let (mut p, mut left) = c.positions();
             let mut bad = S::splat_m(false);
@@ -91,6 +130,16 @@ pub(super) fn callees(func: &Func) -> TokenStream {
             quote!(&& <#path as ::diffkern::private::DiffFn>::#name)
         })
         .collect()
+}
+
+/// Whether it does nothing to arrays but read them, add to elements once and take elements once, as adjoints do.
+fn adds_up(func: &Func) -> bool {
+    func.params.iter().enumerate().all(|(slot, param)| match param.kind {
+        ParamKind::Array { access: Access::Add, .. } => func.adds_once(slot),
+        ParamKind::Array { access: Access::Take, .. } => func.takes_once(slot),
+        ParamKind::Array { access, .. } => matches!(access, Access::Read | Access::Unused),
+        ParamKind::Scalar { .. } => true,
+    })
 }
 
 /// Whether the compiler makes vector instructions of the scalar body: scalars at the thread's own position, straight on.

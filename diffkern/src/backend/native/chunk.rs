@@ -71,9 +71,14 @@ impl<'a> Chunk<'a> {
     /// accumulate into does not matter.
     #[inline(never)]
     pub fn covered(&self) -> Option<Covered> {
+        if self.in_place() { None } else { self.covered_by_all() }
+    }
+
+    /// As [`Chunk::covered`], one array in the place of another or not.
+    #[inline(never)]
+    pub fn covered_by_all(&self) -> Option<Covered> {
         let covers = |arg: &HostArg<'_>| match arg {
             HostArg::Array(HostArray { access: Access::Unused, .. }) => true,
-            HostArg::Array(HostArray { over: true, .. }) => false,
             HostArg::Array(array) => array.len >= self.end && (array.owned || array.access == Access::Read),
             HostArg::Absent { len, .. } => *len >= self.end,
             _ => true,
@@ -266,7 +271,7 @@ impl<'a> Chunk<'a> {
 
     /// Where to read the array at `slot`, and its length.
     #[inline(never)]
-    fn source(&self, slot: usize, elem: ElemTy, scalar: ScalarTy) -> (*const u8, u32) {
+    pub(super) fn source(&self, slot: usize, elem: ElemTy, scalar: ScalarTy) -> (*const u8, u32) {
         match self.array(slot, elem, scalar) {
             Ok(array) => (array.ptr.as_ptr(), array.len),
             Err(len) => (self.zeros.as_ptr().cast(), len),
@@ -275,7 +280,7 @@ impl<'a> Chunk<'a> {
 
     /// Where this chunk may write in the array at `slot`: at its own positions where these are the indices.
     #[inline(never)]
-    fn target(&self, slot: usize, elem: ElemTy, scalar: ScalarTy) -> Target {
+    pub(super) fn target(&self, slot: usize, elem: ElemTy, scalar: ScalarTy) -> Target {
         match self.array(slot, elem, scalar) {
             Ok(array) => {
                 assert!(array.access.writes(), "slot {slot} is written but bound to read");

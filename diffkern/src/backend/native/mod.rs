@@ -21,7 +21,7 @@ mod views;
 pub use chunk::{Chunk, Positions};
 #[cfg(target_arch = "x86_64")]
 pub use lanes::{Avx2, Avx512};
-pub use lanes::{LaneAcc, LaneAccOnce, LaneIn, LaneOut, LaneStack, LaneTake, Lanes, Portable, first, largest};
+pub use lanes::{LaneAcc, LaneAccOnce, LaneIn, LaneOut, LaneOwn, LaneStack, LaneTake, Lanes, Portable, first, largest};
 pub use own::{Covered, OwnAcc, OwnIn, OwnOut, OwnTake, OwnTakeOnce, OwnUpdate};
 pub use pending::local_outside;
 pub use pool::set_threads;

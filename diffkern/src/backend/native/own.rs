@@ -22,6 +22,18 @@ impl Covered {
         (0..self.n).map(move |k| self.start.wrapping_add(k))
     }
 
+    /// The position after the last.
+    #[inline(always)]
+    pub(super) fn end(self) -> u64 {
+        u64::from(self.start) + u64::from(self.n)
+    }
+
+    /// The first position and how many there are.
+    #[inline(always)]
+    pub fn positions(self) -> (u32, u32) {
+        (self.start, self.n)
+    }
+
     /// Where in the views position `p` is.
     #[inline(always)]
     fn place(self, p: u32) -> Option<usize> {
@@ -42,7 +54,7 @@ impl<T: Element> OwnIn<'_, T> {
     /// `base` is valid for reads of `len` elements.
     #[inline(always)]
     pub(super) fn new(base: *const T, len: u32, covered: Covered) -> Self {
-        assert!(u64::from(covered.start) + u64::from(covered.n) <= u64::from(len), "positions beyond an array");
+        assert!(covered.end() <= u64::from(len), "positions beyond an array");
         // SAFETY: the start is at most `len`.
         OwnIn { base: unsafe { base.add(covered.start as usize) }, covered, memory: PhantomData }
     }

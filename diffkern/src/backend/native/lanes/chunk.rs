@@ -2,12 +2,14 @@
 
 use super::super::args::HostArg;
 use super::super::chunk::Chunk;
+use super::super::own::Covered;
 use super::acc::LaneAcc;
 use super::acc_once::LaneAccOnce;
 use super::memory::Lanes;
+use super::own::LaneOwn;
 use super::values::MOST;
 use super::views::{LaneIn, LaneOut, LaneTake, consecutive};
-use crate::element::Element;
+use crate::element::{Element, Scalar};
 use crate::kernel::Access;
 
 impl Chunk<'_> {
@@ -78,6 +80,19 @@ impl Chunk<'_> {
     #[inline(always)]
     pub fn lanes_take_once<S: Lanes, T: Element<Scalar = S::F>>(&self, slot: usize) -> LaneTake<'_, S, T> {
         LaneTake::new(self.take_once::<T>(slot))
+    }
+
+    /// The array at `slot`, to read, where [`Chunk::covered_by_all`] gave `covered`.
+    #[inline(always)]
+    pub fn lanes_own_read<S: Lanes, T: Element>(&self, slot: usize, covered: Covered) -> LaneOwn<'_, S, T> {
+        let (base, len) = self.source(slot, T::ELEM, T::Scalar::TY);
+        LaneOwn::read(base.cast(), len, covered)
+    }
+
+    /// The array at `slot`, to add to or to take from, once, where [`Chunk::covered_by_all`] gave `covered`.
+    #[inline(always)]
+    pub fn lanes_own_write<S: Lanes, T: Element>(&self, slot: usize, covered: Covered) -> LaneOwn<'_, S, T> {
+        LaneOwn::write(self.target(slot, T::ELEM, T::Scalar::TY), covered)
     }
 
     /// As [`Chunk::pos_x`], of the pack that begins at `p`.

@@ -16,6 +16,7 @@ mod chunk;
 mod element;
 mod math;
 mod memory;
+mod own;
 mod portable;
 mod rows;
 mod stack;
@@ -29,6 +30,7 @@ pub use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub use avx512::Avx512;
 pub use memory::Lanes;
+pub use own::LaneOwn;
 pub use portable::Portable;
 pub use stack::LaneStack;
 pub use views::{LaneIn, LaneOut, LaneTake, first, largest};
