@@ -32,6 +32,7 @@ mod rules;
 mod simplify;
 mod spell;
 mod tangent;
+mod work;
 
 /// A kernel: runs once for each index of a launch domain. See the kernel language in the documentation of `diffkern`.
 #[proc_macro_attribute]

@@ -169,6 +169,8 @@ pub struct Program {
     pub params: &'static [ParamDef],
     /// One statement per line.
     pub text: &'static str,
+    /// Operations on scalars for one position, more or less.
+    pub work: u32,
     /// Device functions called.
     pub callees: &'static [fn() -> &'static FnDef],
 }

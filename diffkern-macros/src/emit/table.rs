@@ -71,12 +71,13 @@ pub(super) fn program(func: &Func) -> TokenStream {
         };
         quote!(::diffkern::private::ParamDef { name: #name, kind: #kind })
     });
-    let text = text::text(func);
+    let (text, work) = (text::text(func), func.work());
     let callees = func.callees.iter().map(|path| callee_form(func, path, "def"));
     quote! {
         ::diffkern::private::Program {
             params: &[#(#params),*],
             text: #text,
+            work: #work,
             callees: &[#(#callees),*],
         }
     }

@@ -112,7 +112,8 @@ pub(crate) fn run(
         Kind::Cpu => {
             let args: Few<_, 24> =
                 args.iter().zip(program.params).map(|(arg, def)| on_host(arg, def, scalar)).collect();
-            native::run(body, domain, &args, native::Options::default()).map_err(|fault| describe(def, program, fault))
+            let options = native::Options { work: program.work, ..native::Options::default() };
+            native::run(body, domain, &args, options).map_err(|fault| describe(def, program, fault))
         }
         #[cfg(feature = "cubecl")]
         Kind::Cube(cube) => {

@@ -173,6 +173,7 @@ static ACCUMULATE: crate::kernel::Program = {
         ],
         text: "fn accumulate\narray 0 read real from owned\narray 1 add real to owned\nbody\n%1 : usize = pos\n\
                %2 : real = load 0 %1 @1\nadd 1 %1 %2 @1\n",
+        work: 0,
         callees: &[],
     }
 };

@@ -304,6 +304,7 @@ static COPY: Program = Program {
     params: &[whole("from", Access::Read), whole("to", Access::Store)],
     text: "fn copy\narray 0 read u32 from owned\narray 1 store u32 to owned\nbody\n%0 : usize = pos\n\
            %1 : u32 = load 0 %0 @1\nstore 1 %0 %1 @1\n",
+    work: 0,
     callees: &[],
 };
 
@@ -313,11 +314,13 @@ static REPEAT: Program = Program {
     text: "fn repeat\narray 0 store u32 to owned\nscalar 1 %0 u32 even\nscalar 2 %1 u32 odd\nbody\n\
            %2 : usize = pos\n%3 : usize = const 2\n%4 : usize = rem %2 %3\n%5 : usize = const 0\n\
            %6 : bool = eq %4 %5\n%7 : u32 = select %6 %0 %1\nstore 0 %2 %7 @1\n",
+    work: 0,
     callees: &[],
 };
 
 static CLEAR: Program = Program {
     params: &[whole("to", Access::Store)],
     text: "fn clear\narray 0 store u32 to owned\nbody\n%0 : usize = pos\n%1 : u32 = const 0\nstore 0 %0 %1 @1\n",
+    work: 0,
     callees: &[],
 };

@@ -105,5 +105,6 @@ static ADD_UP: Program = Program {
            for %5 : usize = %3 .. %0 carry %6 : real = %4 -> %7 {\n%8 : usize = mul %5 %1\n\
            %9 : usize = add %8 %2\n%10 : real = load 0 %9 @1\n%11 : real = add %6 %10\nyield %11\n}\n\
            add 1 %2 %7 @1\n",
+    work: 0,
     callees: &[],
 };

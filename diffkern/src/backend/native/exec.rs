@@ -8,7 +8,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use super::accumulate::Pages;
 use super::args::{Fault, HostArg, HostArray};
 use super::chunk::Chunk;
-use super::{pending, pool, scatter};
+use super::{parts, pending, pool, scatter, worth};
 use crate::domain::Domain;
 use crate::few::Few;
 use crate::kernel::Access;
@@ -18,11 +18,13 @@ use crate::kernel::Access;
 pub(crate) struct Options {
     /// Look for elements stored to by two threads, in debug builds; costs 4 bytes per element of a scattered array.
     pub(crate) write_once: bool,
+    /// Operations on scalars for one position, more or less.
+    pub(crate) work: u32,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { write_once: cfg!(debug_assertions) }
+        Options { write_once: cfg!(debug_assertions), work: 0 }
     }
 }
 
@@ -49,6 +51,7 @@ struct Launch<'a> {
     body: fn(&Chunk<'_>),
     dims: [u32; 3],
     positions: u32,
+    work: u32,
     args: &'a [HostArg<'a>],
     /// The arrays to accumulate into at any index, by slot.
     scattered: Few<(usize, HostArray<'a>), 4>,
@@ -68,6 +71,7 @@ impl<'a> Launch<'a> {
             body,
             dims,
             positions: dims.iter().product(),
+            work: options.work,
             args,
             scattered: Few::new(),
             cleared: Few::new(),
@@ -107,8 +111,8 @@ impl<'a> Launch<'a> {
         // SAFETY: nothing has begun.
         self.over.iter().for_each(|array| unsafe { array.clear(self.positions, u32::MAX) });
         let bytes: usize = self.scattered.iter().map(|(_, array)| array.bytes()).sum();
-        let chunks = if bytes == 0 { 1 } else { scatter::chunk_count(self.positions, bytes) };
-        let pace = pool::pace(self.body as usize ^ chunks as usize);
+        let chunks = if bytes == 0 { 1 } else { scatter::chunk_count(self.positions, self.work, bytes) };
+        let pace = worth::pace(self.body as usize ^ chunks as usize);
         // Old values depend on the order of the positions: there is one, the same for any number of threads.
         let ordered = self.args.iter().any(|arg| matches!(arg, HostArg::Array(array) if array.access == Access::Fetch));
         match (bytes, chunks) {
@@ -118,7 +122,10 @@ impl<'a> Launch<'a> {
             }),
             (_, 1) => pool::alone(|| self.run_chunk(0..self.positions, &[])),
             _ => scatter::run(&self.scattered, chunks, pace, |k, copies| {
-                let bound = |k: u32| (u64::from(self.positions) * u64::from(k) / u64::from(chunks)) as u32;
+                let bound = |k: u32| match (u64::from(self.positions) * u64::from(k) / u64::from(chunks)) as u32 {
+                    end if k == chunks => end,
+                    bound => parts::even(bound, self.positions / chunks),
+                };
                 self.run_chunk(bound(k)..bound(k + 1), copies);
             }),
         }
@@ -131,6 +138,7 @@ impl<'a> Launch<'a> {
             return self.run_part(positions, pages);
         }
         let most = (CLEARED_BYTES / bytes).max(64) as u32;
+        let most = parts::even(most, most);
         let mut start = positions.start;
         while start < positions.end {
             let end = start.saturating_add(most).min(positions.end);

@@ -1,6 +1,6 @@
 //! Kernels on the host CPU: bodies generated as Rust, run over chunks of the domain by a small pool of threads.
 //!
-//! The results do not depend on the number of threads: the chunks are a function of the shapes alone, and what two
+//! The results do not depend on the number of threads: the chunks are a function of kernel and shapes, and what two
 //! chunks add into one element is added up in chunk order.
 
 mod accumulate;
@@ -17,6 +17,7 @@ mod scatter;
 mod simd;
 mod update;
 mod views;
+mod worth;
 
 pub use chunk::{Chunk, Positions};
 #[cfg(target_arch = "x86_64")]

@@ -9,6 +9,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// More threads than this share parts.
 const MOST: usize = 16;
 
+/// Positions whose elements begin with a cache line, whatever they are, and which are a whole number of packs.
+const EVEN: u32 = 16;
+
+/// `bound`, a bit earlier where that is even and what ends or begins there is large enough not to miss it.
+pub(super) fn even(bound: u32, size: u32) -> u32 {
+    if size < 4 * EVEN { bound } else { bound / EVEN * EVEN }
+}
+
 /// What is left of a part: its first position and the one after its last. In a cache line of its own.
 #[repr(align(64))]
 struct Left(AtomicU64);
@@ -28,7 +36,10 @@ impl Parts {
     pub(super) fn new(n: u32, threads: usize, least: u32) -> Parts {
         let count = threads.clamp(1, MOST);
         let parts = Parts { left: [const { Left(AtomicU64::new(0)) }; MOST], count, least: least.max(1), more: true };
-        let bound = |k: usize| (u64::from(n) * k as u64 / count as u64) as u32;
+        let bound = |k: usize| match k {
+            _ if k == count => n,
+            _ => even((u64::from(n) * k as u64 / count as u64) as u32, n / count as u32),
+        };
         for (k, left) in parts.left.iter().enumerate().take(count) {
             left.0.store(pack(bound(k), bound(k + 1)), Ordering::Relaxed);
         }
@@ -44,13 +55,14 @@ impl Parts {
     pub(super) fn claim(&self, me: usize) -> Option<Range<u32>> {
         let size = |left: u32| if self.more { (left / 4).max(self.least).min(left) } else { self.least.min(left) };
         let own = &self.left[me % self.count];
-        own.take(|lo, hi| lo + size(hi - lo)..hi, |old, new| old.start..new.start).or_else(|| {
+        own.take(|lo, hi| self.after(lo, size(hi - lo), hi)..hi, |old, new| old.start..new.start).or_else(|| {
             loop {
                 let most = self.left[..self.count].iter().max_by_key(|left| left.len())?;
                 if most.len() == 0 {
                     return None;
                 }
-                let help = most.take(|lo, hi| lo..hi - size(hi - lo), |old, new| new.end..old.end);
+                let before = |lo: u32, hi: u32| even(hi - size(hi - lo), size(hi - lo)).max(lo);
+                let help = most.take(|lo, hi| lo..before(lo, hi), |old, new| new.end..old.end);
                 if help.is_some() {
                     return help;
                 }
@@ -63,7 +75,15 @@ impl Parts {
         let size = if self.more { size } else { self.least };
         self.left[..self.count]
             .iter()
-            .find_map(|left| left.take(|lo, hi| lo + size.min(hi - lo)..hi, |old, new| old.start..new.start))
+            .find_map(|left| left.take(|lo, hi| self.after(lo, size, hi)..hi, |old, new| old.start..new.start))
+    }
+
+    /// Where a claim of some `size` ends.
+    fn after(&self, lo: u32, size: u32, hi: u32) -> u32 {
+        match lo + size.min(hi - lo) {
+            end if end == hi || !self.more => end,
+            end => even(end, size),
+        }
     }
 
     /// Leaves nothing to claim.
@@ -114,9 +134,9 @@ mod tests {
     fn a_thread_has_the_same_part_first_in_every_launch() {
         for _ in 0..2 {
             let parts = Parts::new(1000, 2, 10);
-            assert_eq!(parts.claim(1), Some(500..625));
-            assert_eq!(parts.claim(0), Some(0..125));
-            assert_eq!(parts.claim(3), Some(625..718), "threads beyond the parts share them");
+            assert_eq!(parts.claim(1), Some(496..608), "from an even position to an even one");
+            assert_eq!(parts.claim(0), Some(0..112));
+            assert_eq!(parts.claim(3), Some(608..704), "threads beyond the parts share them");
         }
     }
 

@@ -8,12 +8,13 @@ use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError}
 use std::time::{Duration, Instant};
 
 use super::parts::Parts;
+use super::worth::{self, Pace, note};
 
 /// How long a thread spins before it sleeps: about what it costs to wake it.
 const SPIN: Duration = Duration::from_micros(20);
 
-/// Work left that makes it worth waking the others.
-const WORTH: Duration = Duration::from_micros(15);
+/// Work that a claim of it should be, where it is known beforehand: several times what it costs to begin with it.
+const CLAIM: Duration = Duration::from_micros(1);
 
 /// How much of `0..n` a thread claims at a time.
 #[derive(Clone, Copy)]
@@ -22,15 +23,6 @@ pub(super) enum Grain {
     At(u32),
     /// A share of what is left of the thread's own part, then of others', but at least so many.
     Shrinking(u32),
-}
-
-/// How long the last launch of a kind took for one of its parts, in 2^-10 ns; 0 where there was none.
-pub(super) type Pace = AtomicU64;
-
-/// The pace of launches with this key; now and then two share one, which only makes it a bad guess.
-pub(super) fn pace(key: usize) -> &'static Pace {
-    static PACES: [Pace; 256] = [const { AtomicU64::new(0) }; 256];
-    &PACES[key.wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize) >> (usize::BITS - 8)]
 }
 
 /// Calls `work` on the caller; the error is the message of a panic in it.
@@ -43,9 +35,13 @@ pub(super) fn alone(work: impl FnOnce()) -> Result<(), String> {
 /// under way stays on its caller.
 pub(super) fn share(n: u32, grain: Grain, pace: Option<&Pace>, work: impl Fn(Range<u32>) + Sync) -> Result<(), String> {
     let threads = threads();
+    let each = pace.map_or(0, |pace| pace.load(Ordering::Relaxed));
     let queue = match grain {
         Grain::At(size) => Parts::in_order(n, size),
-        Grain::Shrinking(least) => Parts::new(n, threads, least),
+        Grain::Shrinking(least) => {
+            let worth = ((CLAIM.as_nanos() as u64) << 10).checked_div(each).unwrap_or(0);
+            Parts::new(n, threads, least.max(worth.min(u64::from(n) / 16) as u32))
+        }
     };
     let failure = Mutex::new(None);
     let run = |range| {
@@ -62,18 +58,20 @@ pub(super) fn share(n: u32, grain: Grain, pace: Option<&Pace>, work: impl Fn(Ran
         }
         mine
     };
-    let expected = pace.map_or(0, |pace| pace.load(Ordering::Relaxed).saturating_mul(u64::from(n)) >> 10);
+    let expected = Duration::from_nanos(each.saturating_mul(u64::from(n)) >> 10);
     if threads == 1 {
         drain();
-    } else if u128::from(expected) > 2 * WORTH.as_nanos() {
-        let begin = Instant::now();
+        return failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err);
+    }
+    let begin = Instant::now();
+    let worth = worth::of(expected, begin, || pool().is_awake());
+    if expected > 2 * worth {
         let mine = pool().help(threads - 1, &drain);
         note(pace, begin, mine);
     } else {
-        let begin = Instant::now();
         // Ever larger parts, until the time they took says that the rest is worth sharing; all at once where the last
         // launch of the kind says that it is not.
-        let small = expected > 0 && u128::from(expected) < WORTH.as_nanos();
+        let small = expected > Duration::ZERO && expected < worth;
         let mut size = match grain {
             _ if small => n,
             Grain::At(size) | Grain::Shrinking(size) => size,
@@ -88,7 +86,7 @@ pub(super) fn share(n: u32, grain: Grain, pace: Option<&Pace>, work: impl Fn(Ran
             }
             let spent = begin.elapsed();
             let left = spent.mul_f64(f64::from(n - done) / f64::from(done));
-            if left.max(spent.min(left * 8)) > WORTH {
+            if left.max(spent.min(left * 8)) > worth {
                 note(pace, begin, done as usize);
                 pool().help(threads - 1, &drain);
                 break;
@@ -102,16 +100,6 @@ pub(super) fn share(n: u32, grain: Grain, pace: Option<&Pace>, work: impl Fn(Ran
 thread_local! {
     /// Which part of a launch a thread begins with.
     static ORDINAL: Cell<usize> = const { Cell::new(0) };
-}
-
-/// Notes that `parts` have taken since `begin`.
-fn note(pace: Option<&Pace>, begin: Instant, parts: usize) {
-    if let Some(pace) = pace
-        && parts > 0
-    {
-        let spent = (begin.elapsed().as_nanos() as u64) << 10;
-        pace.store(spent / parts as u64, Ordering::Relaxed);
-    }
 }
 
 /// Sets how many threads a launch uses, the caller included; 0 for the default: `DIFFKERN_THREADS`, or as many as the
@@ -200,6 +188,11 @@ impl Pool {
         let mine = job();
         self.close();
         mine
+    }
+
+    /// Whether no helper sleeps that has been started.
+    fn is_awake(&self) -> bool {
+        self.sleepers.load(Ordering::Relaxed) == 0 && self.state.load(Ordering::Relaxed) >> 32 != 0
     }
 
     /// Lets no more threads in and waits for those inside.

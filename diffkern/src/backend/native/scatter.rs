@@ -7,25 +7,33 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::accumulate::Pages;
 use super::args::HostArray;
-use super::{merge, pool};
+use super::{merge, pool, worth};
 use crate::few::Few;
 
 /// Bytes added into for one position, above which chunks are made larger: a copy may cost as much to add up as it costs
 /// to touch.
 const BYTES_PER_POSITION: usize = 32;
 
-/// Chunks of a launch that accumulates through copies: a function of the shapes alone. Few, since each has copies that
-/// must be added up, but enough to balance 64 threads where the arrays are small beside the domain, and 16 otherwise;
-/// fewer where whole copies of large arrays could fill the memory.
-pub(super) fn chunk_count(positions: u32, copied_bytes: usize) -> u32 {
+/// Operations that make a chunk worth having: some microseconds.
+const WORTH: u32 = 1 << 16;
+
+/// Chunks of a launch that accumulates through copies: a function of the shapes and of the kernel alone, with `work` operations
+/// a position. Few, since each has copies that must be added up, but enough to balance 64 threads where the arrays are small
+/// beside the domain, and 16 otherwise; fewer where whole copies of large arrays could fill the memory, and where there is
+/// little to do.
+pub(super) fn chunk_count(positions: u32, work: u32, copied_bytes: usize) -> u32 {
     const LEAST: usize = 16;
     const MOST: usize = 64;
-    const POSITIONS: usize = 256;
     const MEMORY: usize = 2 << 30;
-    let positions = positions as usize;
-    let by_size = (positions * BYTES_PER_POSITION / copied_bytes.max(1)).max(LEAST);
+    let by_size = (positions as usize * BYTES_PER_POSITION / copied_bytes.max(1)).max(LEAST);
     let affordable = (MEMORY / copied_bytes.max(1)).max(8);
-    (positions / POSITIONS).clamp(1, MOST.min(by_size).min(affordable)) as u32
+    let each = (WORTH / work.max(1)).clamp(256, 4096);
+    let by_work = match positions / each {
+        // So that two, four or eight threads have as many each.
+        few @ 1..16 => 1 << few.ilog2(),
+        many => many.max(1),
+    };
+    by_work.min(MOST.min(by_size).min(affordable) as u32)
 }
 
 /// The copies of one chunk, by slot.
@@ -46,7 +54,7 @@ struct Line {
 pub(super) fn run(
     arrays: &[(usize, HostArray<'_>)],
     chunks: u32,
-    pace: &pool::Pace,
+    pace: &worth::Pace,
     run: impl Fn(u32, &[(usize, Pages)]) + Sync,
 ) -> Result<(), String> {
     let waiting = (0..chunks).map(|_| None).collect();
@@ -106,4 +114,20 @@ fn hand_in(line: &Mutex<Line>, arrays: &[(usize, HostArray<'_>)], k: u32, copies
 
 fn lock<'a>(line: &'a Mutex<Line>) -> MutexGuard<'a, Line> {
     line.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::chunk_count;
+
+    #[test]
+    fn chunks_are_worth_their_copies() {
+        assert_eq!(chunk_count(0, 60, 1 << 10), 1);
+        assert_eq!(chunk_count(1_400, 60, 3 << 10), 1, "1,400 springs");
+        assert_eq!(chunk_count(6_000, 60, 13 << 10), 4, "6,000 springs: alike for two and four threads");
+        assert_eq!(chunk_count(24_000, 60, 49 << 10), 16);
+        assert_eq!(chunk_count(8_000, 900, 512 << 10), 16, "8,000 particles in 32^3 nodes");
+        assert_eq!(chunk_count(1 << 20, 60, 4), 64, "many positions for few sums");
+        assert_eq!(chunk_count(1 << 20, 60, 1 << 30), 8, "copies that are large");
+    }
 }

@@ -6,7 +6,7 @@ use super::*;
 use crate::kernel::{Access, ElemTy, ScalarTy};
 use crate::math::Vec3;
 
-const OPTIONS: Options = Options { write_once: true };
+const OPTIONS: Options = Options { write_once: true, work: 1 << 16 };
 
 /// `n`, or fewer under Miri, which is some thousand times slower.
 const fn or_under_miri(n: usize, fewer: usize) -> usize {
@@ -171,7 +171,7 @@ fn an_element_stored_to_twice_names_both_threads() {
     let result = launch(scatter_store, 3, &[read(&a), read(&idx), write(&mut out, Access::Store, false)]);
     assert_eq!(result, Err(Fault::WrittenTwice { slot: 2, line: 4, index: 1, threads: [0, 2] }));
     let args = [read(&a), read(&idx), write(&mut out, Access::Store, false)];
-    assert_eq!(run(scatter_store, 3.into(), &args, Options { write_once: false }), Ok(()));
+    assert_eq!(run(scatter_store, 3.into(), &args, Options { write_once: false, ..OPTIONS }), Ok(()));
 }
 
 #[test]

@@ -309,6 +309,7 @@ const TWICE: Program = Program {
     params: &[],
     text: "fn twice\nscalar 0 %0 vec3 v\narray 1 read vec3 a\nscalar 2 %1 usize k\nbody\n%2 : vec3 = load 1 %1 @1\n\
            %3 : vec3 = add %0 %2\n%4 : real = dot %3 %2\nreturn %3 %4\n",
+    work: 0,
     callees: &[],
 };
 
@@ -319,7 +320,7 @@ fn twice() -> &'static FnDef {
 
 fn recursive() -> &'static FnDef {
     static PROGRAM: Program =
-        Program { params: &[], text: "fn again\nbody\ncall 0 primal ( ) ->\nreturn\n", callees: &[recursive] };
+        Program { params: &[], text: "fn again\nbody\ncall 0 primal ( ) ->\nreturn\n", work: 0, callees: &[recursive] };
     static DEF: FnDef =
         FnDef { name: "again", primal: PROGRAM, replay: PROGRAM, vjp: PROGRAM, jvp: PROGRAM, second: None };
     &DEF

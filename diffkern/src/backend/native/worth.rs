@@ -1,0 +1,100 @@
+//! When it pays to share a launch among threads.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Work left that makes it worth waking the other threads.
+const ASLEEP: Duration = Duration::from_micros(15);
+
+/// The same while they are awake, since the launch before has just ended.
+const AWAKE: Duration = Duration::from_micros(3);
+
+/// Work of that kind, launch after launch on one thread, that makes it worth waking the others: they stay awake then.
+const STREAM: Duration = Duration::from_micros(100);
+
+/// Time between two launches that do not follow each other.
+const GAP: Duration = Duration::from_micros(50);
+
+/// How long the last launch of a kind took for one of its parts, in 2^-10 ns; 0 where there was none.
+pub(super) type Pace = AtomicU64;
+
+/// The pace of launches with this key; now and then two share one, which only makes it a bad guess.
+pub(super) fn pace(key: usize) -> &'static Pace {
+    static PACES: [Pace; 256] = [const { AtomicU64::new(0) }; 256];
+    &PACES[key.wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize) >> (usize::BITS - 8)]
+}
+
+/// Notes that `parts` have taken since `begin`.
+pub(super) fn note(pace: Option<&Pace>, begin: Instant, parts: usize) {
+    if let Some(pace) = pace
+        && parts > 0
+    {
+        let spent = (begin.elapsed().as_nanos() as u64) << 10;
+        pace.store(spent / parts as u64, Ordering::Relaxed);
+    }
+}
+
+/// Work left that makes it worth sharing a launch of so much work, which begins `now`.
+pub(super) fn of(expected: Duration, now: Instant, is_awake: impl FnOnce() -> bool) -> Duration {
+    static ALONE: Stream = Stream::new();
+    if expected <= 2 * AWAKE || expected > 2 * ASLEEP {
+        ASLEEP
+    } else if is_awake() || ALONE.add(expected, since_start(now)) {
+        AWAKE
+    } else {
+        ASLEEP
+    }
+}
+
+/// Launches that follow each other on one thread. Those of two threads mix, which only makes it a bad guess.
+struct Stream {
+    /// When the last one will end, in nanoseconds.
+    end: AtomicU64,
+    /// Work of all so far, in nanoseconds.
+    sum: AtomicU64,
+}
+
+impl Stream {
+    const fn new() -> Stream {
+        Stream { end: AtomicU64::new(0), sum: AtomicU64::new(0) }
+    }
+
+    /// Adds a launch; whether it has been long enough, after which it begins anew.
+    fn add(&self, expected: Duration, now: Duration) -> bool {
+        let (now, expected) = (now.as_nanos() as u64, expected.as_nanos() as u64);
+        let idle = now.saturating_sub(self.end.swap(now + expected, Ordering::Relaxed));
+        let before = if idle > GAP.as_nanos() as u64 { 0 } else { self.sum.load(Ordering::Relaxed) };
+        let long = u128::from(before + expected) > STREAM.as_nanos();
+        self.sum.store(if long { 0 } else { before + expected }, Ordering::Relaxed);
+        long
+    }
+}
+
+fn since_start(now: Instant) -> Duration {
+    static START: OnceLock<Instant> = OnceLock::new();
+    now.saturating_duration_since(*START.get_or_init(Instant::now))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn little_is_shared_with_those_who_are_awake_only() {
+        let now = Instant::now();
+        for (expected, awake, worth) in [(2, true, ASLEEP), (10, true, AWAKE), (10, false, ASLEEP), (50, true, ASLEEP)]
+        {
+            assert_eq!(of(Duration::from_micros(expected), now, || awake), worth, "{expected} us, awake: {awake}");
+        }
+    }
+
+    #[test]
+    fn others_are_woken_when_launches_follow_each_other() {
+        let (stream, each) = (Stream::new(), Duration::from_micros(30));
+        let at = |k: u32| each * k;
+        assert_eq!([0, 1, 2, 3, 4].map(|k| stream.add(each, at(k))), [false, false, false, true, false]);
+        let later = |k: u32| (each + GAP + Duration::from_micros(1)) * (10 + k);
+        assert_eq!([0, 1, 2, 3, 4].map(|k| stream.add(each, later(k))), [false; 5]);
+    }
+}
