@@ -109,16 +109,8 @@ pub fn grid_to_particles_3d<F: Float>(
     let ux = ix as u32;
     let uy = iy as u32;
     let uz = iz as u32;
-    let by = (ny + 3) >> 2;
-    let bz = (nz + 3) >> 2;
-    let near_x = (ux >> 2) * by;
-    let far_x = ((ux + 2) >> 2) * by;
-    let near_y = uy >> 2;
-    let far_y = (uy + 2) >> 2;
-    let (s000, s001, s010, s011): (u32, u32, u32, u32) =
-        block_starts_3d(table, inside, (near_x + near_y) * bz, (near_x + far_y) * bz, uz);
-    let (s100, s101, s110, s111): (u32, u32, u32, u32) =
-        block_starts_3d(table, inside, (far_x + near_y) * bz, (far_x + far_y) * bz, uz);
+    let (s000, s001, s010, s011, s100, s101, s110, s111): (u32, u32, u32, u32, u32, u32, u32, u32) =
+        block_starts_3d(table, inside, ux, uy, uz, (ny + 3) >> 2, (nz + 3) >> 2);
     let lx = ux & 3;
     let ly = uy & 3;
     let lz = uz & 3;
