@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 const ASLEEP: Duration = Duration::from_micros(15);
 
 /// The same while they are awake, since the launch before has just ended.
-const AWAKE: Duration = Duration::from_micros(3);
+const AWAKE: Duration = Duration::from_micros(2);
 
 /// Work of that kind, launch after launch on one thread, that makes it worth waking the others: they stay awake then.
 const STREAM: Duration = Duration::from_micros(100);
