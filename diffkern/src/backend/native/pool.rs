@@ -8,7 +8,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError}
 use std::time::{Duration, Instant};
 
 use super::parts::Parts;
-use super::worth::{self, Pace, note};
+use super::worth::{self, Pace, Stalls, note};
 
 /// How long a thread spins before it sleeps: about what it costs to wake it.
 const SPIN: Duration = Duration::from_micros(20);
@@ -143,6 +143,7 @@ struct Pool {
     sleep: Mutex<()>,
     wake: Condvar,
     left: Condvar,
+    stalls: Stalls,
 }
 
 // SAFETY: `job` is guarded by `state`, see there, and points to a `Sync` closure that outlives the time it is open.
@@ -160,6 +161,7 @@ fn pool() -> &'static Pool {
         sleep: Mutex::new(()),
         wake: Condvar::new(),
         left: Condvar::new(),
+        stalls: Stalls::new(),
     })
 }
 
@@ -167,6 +169,10 @@ impl Pool {
     /// Runs `job` on the caller and, if they come in time, on up to `helpers` more; it must not panic. The result is
     /// the caller's.
     fn help(&'static self, helpers: usize, job: &(dyn Fn() -> usize + Sync)) -> usize {
+        let begin = Instant::now();
+        if !self.stalls.allow(begin) {
+            return job();
+        }
         let mut started = match self.launch.try_lock() {
             Ok(guard) => guard,
             Err(TryLockError::Poisoned(guard)) => guard.into_inner(),
@@ -186,7 +192,10 @@ impl Pool {
             (0..helpers).for_each(|_| self.wake.notify_one());
         }
         let mine = job();
-        self.close();
+        if let Some(wait) = self.close() {
+            let now = Instant::now();
+            self.stalls.note(now, now.saturating_duration_since(begin).saturating_sub(wait), wait);
+        }
         mine
     }
 
@@ -195,17 +204,19 @@ impl Pool {
         self.sleepers.load(Ordering::Relaxed) == 0 && self.state.load(Ordering::Relaxed) >> 32 != 0
     }
 
-    /// Lets no more threads in and waits for those inside.
-    fn close(&self) {
+    /// Lets no more threads in and waits for those inside; how long, if not for a moment only.
+    fn close(&self) -> Option<Duration> {
         self.state.fetch_and(!OPEN, Ordering::SeqCst);
+        let begin = Instant::now();
         if spin(|| self.state.load(Ordering::Acquire) & INSIDE == 0) {
-            return;
+            return None;
         }
         let mut guard = lock(&self.sleep);
         self.state.fetch_or(WAITING, Ordering::SeqCst);
         while self.state.load(Ordering::Acquire) & INSIDE != 0 {
             guard = self.left.wait(guard).unwrap_or_else(PoisonError::into_inner);
         }
+        Some(begin.elapsed())
     }
 
     /// Starts a thread; false when the system has none left.

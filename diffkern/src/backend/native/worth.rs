@@ -71,6 +71,53 @@ impl Stream {
     }
 }
 
+/// A wait for another thread that says that it has lost its processor, beside a quarter of the caller's own time: what
+/// it has claimed last is smaller.
+const STALL: Duration = Duration::from_micros(300);
+
+/// How long launches stay on their thread after a stall: what two programs that share a processor get in turn, at least.
+const PAUSE: Duration = Duration::from_millis(8);
+
+/// The same where every attempt since has stalled.
+const LONGEST: Duration = Duration::from_millis(256);
+
+/// What waiting for other threads has cost. Where another program runs on their processor, half of all launches would wait
+/// until they get it back; one thread alone is faster.
+pub(super) struct Stalls {
+    /// When launches are shared again, in nanoseconds.
+    until: AtomicU64,
+    /// The last pause, in nanoseconds.
+    pause: AtomicU64,
+}
+
+impl Stalls {
+    pub(super) const fn new() -> Stalls {
+        Stalls { until: AtomicU64::new(0), pause: AtomicU64::new(0) }
+    }
+
+    /// Whether a launch may be shared `now`.
+    pub(super) fn allow(&self, now: Instant) -> bool {
+        since_start(now).as_nanos() as u64 >= self.until.load(Ordering::Relaxed)
+    }
+
+    /// Notes what a shared launch has taken that ends `now`: the caller's own work, and its wait for the others.
+    pub(super) fn note(&self, now: Instant, own: Duration, wait: Duration) {
+        if wait > STALL && wait > own / 4 {
+            self.stalled(since_start(now));
+        }
+    }
+
+    fn stalled(&self, now: Duration) {
+        let now = now.as_nanos() as u64;
+        let (until, last) = (self.until.load(Ordering::Relaxed), self.pause.load(Ordering::Relaxed));
+        // Soon after the last attempt.
+        let again = now.saturating_sub(until) < last.max(PAUSE.as_nanos() as u64) && until > 0;
+        let pause = if again { 2 * last } else { PAUSE.as_nanos() as u64 }.min(LONGEST.as_nanos() as u64);
+        self.pause.store(pause, Ordering::Relaxed);
+        self.until.store(now + pause, Ordering::Relaxed);
+    }
+}
+
 fn since_start(now: Instant) -> Duration {
     static START: OnceLock<Instant> = OnceLock::new();
     now.saturating_duration_since(*START.get_or_init(Instant::now))
@@ -86,6 +133,30 @@ mod tests {
         for (expected, awake, worth) in [(2, true, ASLEEP), (10, true, AWAKE), (10, false, ASLEEP), (50, true, ASLEEP)]
         {
             assert_eq!(of(Duration::from_micros(expected), now, || awake), worth, "{expected} us, awake: {awake}");
+        }
+    }
+
+    #[test]
+    fn launches_stay_alone_after_stalls_for_longer_and_longer() {
+        let (stalls, ms) = (Stalls::new(), Duration::from_millis(1));
+        let pauses = |times: &[u32]| -> Vec<u64> {
+            let after = |&at: &u32| {
+                stalls.stalled(ms * at);
+                stalls.until.load(Ordering::Relaxed) / 1_000_000 - u64::from(at)
+            };
+            times.iter().map(after).collect()
+        };
+        assert_eq!(pauses(&[10, 19, 40, 75, 145, 280, 550, 810]), [8, 16, 32, 64, 128, 256, 256, 256]);
+        assert_eq!(pauses(&[2000]), [8], "long after the last");
+    }
+
+    #[test]
+    fn a_wait_that_is_long_beside_the_work_is_a_stall() {
+        let (now, ms) = (Instant::now() + Duration::from_secs(1), Duration::from_millis(1));
+        for (own, wait, allowed) in [(ms / 10, ms / 5, true), (ms / 10, ms, false), (ms * 10, ms, true)] {
+            let stalls = Stalls::new();
+            stalls.note(now, own, wait);
+            assert_eq!(stalls.allow(now), allowed, "{own:?} of work, {wait:?} of waiting");
         }
     }
 
