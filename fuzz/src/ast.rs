@@ -19,6 +19,8 @@ pub enum Ty {
     Bool,
     /// A local array of [`LOCAL`] reals.
     Local,
+    /// A struct of a real, `mass`, and a vector, `at`.
+    Body,
 }
 
 /// Elements of a local array.
@@ -34,7 +36,7 @@ impl Ty {
             Ty::Vec2 => 2,
             Ty::Vec3 => 3,
             Ty::Local => LOCAL,
-            Ty::Mat2 => 4,
+            Ty::Mat2 | Ty::Body => 4,
             Ty::Mat3 => 9,
             _ => 1,
         }
@@ -49,9 +51,9 @@ impl Ty {
         }
     }
 
-    /// Whether it carries a derivative.
+    /// Whether it is a number, a vector or a matrix, which carry derivatives.
     pub fn is_real(self) -> bool {
-        !matches!(self, Ty::U32 | Ty::Bool | Ty::Local)
+        !matches!(self, Ty::U32 | Ty::Bool | Ty::Local | Ty::Body)
     }
 
     /// Whether it is a matrix.
@@ -114,6 +116,10 @@ pub enum Unary {
     Component(u8),
     /// Entry of a matrix, `m[(r, c)]`, by its row-major number.
     Entry(u8),
+    /// `.mass` of a struct.
+    Mass,
+    /// `.at` of a struct.
+    At,
 }
 
 /// An operation on two operands.
@@ -165,7 +171,7 @@ pub enum Kind {
     Select(Box<Expr>, Box<Expr>, Box<Expr>),
     /// `if c { a } else { b }`.
     If(Box<Expr>, Box<Expr>, Box<Expr>),
-    /// From components, row-major.
+    /// From components, row-major; a struct from its fields.
     New(Vec<Expr>),
     /// A device function of [`crate::print::LIBRARY`] by name; only as what a `let` binds.
     Call(&'static str, Vec<Expr>),
@@ -186,6 +192,8 @@ pub enum Stmt {
     Compound(u32, &'static str, Expr),
     /// `v.x = e;` or `m[(r, c)] = e;`: variable, its type, component.
     Component(u32, Ty, u8, Expr),
+    /// `v.at = e;` of a struct.
+    At(u32, Expr),
     /// `if c { .. } else { .. }`.
     If(Expr, Vec<Stmt>, Vec<Stmt>),
     /// `for v in lo..hi { .. }`; unrolled where the flag says so, the bounds being numbers then.

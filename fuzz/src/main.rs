@@ -33,6 +33,9 @@ struct Args {
     /// Kernels that are compiled together.
     #[arg(long, default_value_t = 100)]
     batch: u64,
+    /// Variables of structs, too. The kernels of a seed differ from those without.
+    #[arg(long)]
+    structs: bool,
     /// Where the crate of a batch is written.
     #[arg(long)]
     folder: Option<PathBuf>,
@@ -79,12 +82,14 @@ fn main() -> Result<()> {
     let (mut checked, mut first) = (0, args.seed);
     while first < args.seed + args.kernels {
         let last = (first + args.batch).min(args.seed + args.kernels);
-        let kernels: Vec<_> = (first..last).map(|seed| (seed, kernel(seed, Features { updates: true }))).collect();
+        let kernels: Vec<_> =
+            (first..last).map(|seed| (seed, kernel(seed, Features { updates: true, structs: args.structs }))).collect();
         let numbered: Vec<_> = kernels.iter().map(|(seed, kernel)| (*seed, kernel)).collect();
         for ((seed, kernel), run) in kernels.iter().zip(native.run(&numbered)?) {
             match verdict(kernel, *seed, &run) {
                 Ok(tame) => checked += u64::from(tame),
                 Err(why) => {
+                    println!("seed {seed} is wrong, making it smaller: {why}");
                     let from = size(kernel);
                     let (small, why) = shrink(&native, *seed, kernel.clone(), why)?;
                     bail!(

@@ -87,7 +87,8 @@ impl Native {
 
 fn source(kernels: &[Numbered<'_>]) -> String {
     let mut out = String::from("use super::{Arrays, Launch};\nuse diffkern::prelude::*;\n\n");
-    for function in print::LIBRARY {
+    let _ = writeln!(out, "#[diff_struct]\n{}\n", print::STRUCT);
+    for function in print::LIBRARY.into_iter().chain([print::OF_STRUCT]) {
         let _ = writeln!(out, "#[diff_fn]\n{function}\n");
     }
     let arguments: Vec<String> = ARRAYS.iter().map(|(name, ..)| format!("&a.{name}")).collect();

@@ -38,6 +38,17 @@ pub const LIBRARY: [&str; 5] = [
     }",
 ];
 
+/// The struct that kernels have variables of, as source.
+pub const STRUCT: &str = "struct Body<F> { mass: F, at: Vec3<F> }";
+
+/// A device function of that struct.
+pub const OF_STRUCT: &str = "fn push<F: Float>(b: Body<F>, w: F) -> Body<F> {
+        let mut c = b;
+        c.at = b.at * (w.sin() + 1.0);
+        c.mass += b.at.x * w;
+        Body { mass: c.mass * 0.5, ..c }
+    }";
+
 /// The name of a type in a kernel.
 pub fn type_name(ty: Ty) -> &'static str {
     match ty {
@@ -49,6 +60,7 @@ pub fn type_name(ty: Ty) -> &'static str {
         Ty::U32 => "u32",
         Ty::Bool => "bool",
         Ty::Local => "[F; 3]",
+        Ty::Body => "Body<F>",
     }
 }
 
@@ -84,6 +96,7 @@ fn statement(stmt: &Stmt, depth: usize, out: &mut String) {
         Stmt::Assign(v, e) => write!(out, "v{v} = {};", bare(e)),
         Stmt::Compound(v, op, e) => write!(out, "v{v} {op} {};", bare(e)),
         Stmt::Component(v, ty, k, e) => write!(out, "v{v}{} = {};", part(*ty, *k), bare(e)),
+        Stmt::At(v, e) => write!(out, "v{v}.at = {};", bare(e)),
         Stmt::Store(array, e) => write!(out, "{}[ABSOLUTE_POS] = {};", ARRAYS[*array].0, bare(e)),
         Stmt::Add(array, at, minus, e) => {
             let op = if *minus { "-=" } else { "+=" };
@@ -140,6 +153,7 @@ fn place(at: &Expr) -> String {
 fn part(ty: Ty, k: u8) -> String {
     match ty {
         Ty::Mat2 | Ty::Mat3 => format!("[({}, {})]", k as usize / ty.rows(), k as usize % ty.rows()),
+        Ty::Body => format!(".{}", ["mass", "at.x", "at.y", "at.z"][k as usize]),
         _ => format!(".{}", ["x", "y", "z", "w"][k as usize]),
     }
 }
@@ -185,6 +199,8 @@ fn expression(e: &Expr) -> String {
             Unary::ToReal => format!("F::cast_from({})", bare(x)),
             Unary::Detach => format!("detach({})", bare(x)),
             Unary::Component(k) => format!("{}{}", operand(x), part(x.ty, *k)),
+            Unary::Mass => format!("{}.mass", operand(x)),
+            Unary::At => format!("{}.at", operand(x)),
             Unary::Entry(k) => format!("{}{}", operand(x), part(x.ty, *k)),
         },
         Kind::Binary(Binary::Infix(op), a, b) => format!("({} {op} {})", operand(a), operand(b)),
@@ -192,6 +208,9 @@ fn expression(e: &Expr) -> String {
         Kind::Powi(x, n) => format!("{}.powi({n})", operand(x)),
         Kind::Select(c, a, b) => format!("select({}, {}, {})", bare(c), bare(a), bare(b)),
         Kind::If(c, a, b) => format!("if {} {{ {} }} else {{ {} }}", bare(c), bare(a), bare(b)),
+        Kind::New(parts) if e.ty == Ty::Body => {
+            format!("Body {{ mass: {}, at: {} }}", bare(&parts[0]), bare(&parts[1]))
+        }
         Kind::New(parts) => {
             let name = type_name(e.ty).trim_end_matches("<F>");
             format!("{name}::new({})", list(parts))

@@ -50,6 +50,7 @@ fn replacements(stmt: &Stmt) -> Vec<Vec<Stmt>> {
         Stmt::Assign(v, e) => one(smaller(e).into_iter().map(|e| Stmt::Assign(*v, e)).collect()),
         Stmt::Compound(v, op, e) => one(smaller(e).into_iter().map(|e| Stmt::Compound(*v, op, e)).collect()),
         Stmt::Component(v, ty, k, e) => one(smaller(e).into_iter().map(|e| Stmt::Component(*v, *ty, *k, e)).collect()),
+        Stmt::At(v, e) => one(smaller(e).into_iter().map(|e| Stmt::At(*v, e)).collect()),
         Stmt::Store(a, e) => one(smaller(e).into_iter().map(|e| Stmt::Store(*a, e)).collect()),
         Stmt::Add(a, at, minus, e) => {
             let mut out = one(smaller(e).into_iter().map(|e| Stmt::Add(*a, at.clone(), *minus, e)).collect());

@@ -20,7 +20,7 @@ use crate::interp::{Array, Library, Val};
 use crate::ir::FuncKind;
 
 /// What the kernels may contain.
-const FEATURES: Features = Features { updates: true };
+const FEATURES: Features = Features { updates: true, structs: false };
 
 /// Kernels to check.
 const KERNELS: u64 = 10_000;

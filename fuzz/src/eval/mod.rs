@@ -119,6 +119,12 @@ impl Run<'_> {
                     parts[*k as usize] = value;
                 }
             }
+            Stmt::At(var, e) => {
+                let value = self.reals(e);
+                if let Val::Real(parts) = self.place(*var) {
+                    parts[1..].copy_from_slice(&value);
+                }
+            }
             Stmt::If(c, then, els) => {
                 let side = if self.bool(c) { then } else { els };
                 return self.block(side);
@@ -287,7 +293,7 @@ impl Run<'_> {
                     self.value(b)
                 }
             }
-            Kind::New(parts) => Val::Real(parts.iter().map(|e| self.real(e)).collect()),
+            Kind::New(parts) => Val::Real(parts.iter().flat_map(|e| self.reals(e)).collect()),
             Kind::Call(name, args) => {
                 for arg in args.iter().filter(|arg| !matches!(arg.kind, Kind::Array(_))) {
                     self.operand(arg);
@@ -320,6 +326,12 @@ impl Run<'_> {
                     sum = if e.v > 0.0 { sum + method("sin", sum * e) * w } else { sum - e * w * w };
                 }
                 Val::Real(vec![sum])
+            }
+            "push" => {
+                let (b, w) = (self.reals(&args[0]), self.real(&args[1]));
+                let mass = (b[0] + b[1] * w) * Dual::constant(0.5);
+                let scale = method("sin", w) + one;
+                Val::Real(std::iter::once(mass).chain(b[1..].iter().map(|x| *x * scale)).collect())
             }
             other => panic!("no device function `{other}`"),
         }

@@ -78,6 +78,8 @@ pub(super) fn unary(op: Unary, ty: Ty, x: Val) -> Val {
         Unary::Neg => parts.into_iter().map(|x| -x).collect(),
         Unary::Detach => parts.into_iter().map(|x| Dual::constant(x.v)).collect(),
         Unary::Component(k) | Unary::Entry(k) => vec![parts[k as usize]],
+        Unary::Mass => vec![parts[0]],
+        Unary::At => parts[1..].to_vec(),
         Unary::Method("transpose") => (0..n * n).map(|k| parts[k % n * n + k / n]).collect(),
         Unary::Method("trace") => vec![(0..n).fold(Dual::default(), |sum, k| sum + parts[k * n + k])],
         Unary::Method("determinant") => vec![determinant(&parts)],

@@ -1,7 +1,9 @@
 //! Well-typed kernels from a seed: nested loops and branches that change outer variables, shadowing, components, scattered
-//! accumulation, device functions. Functions are fed with arguments inside their domain most of the time.
+//! accumulation, device functions.
 
-use crate::ast::{ARRAYS, Binary, Expr, Kernel, Kind, LOCAL, Stmt, Ty, UPDATED, Unary, Use};
+mod expressions;
+
+use crate::ast::{ARRAYS, Binary, Expr, Kernel, Kind, LOCAL, Stmt, Ty, UPDATED, Unary};
 use crate::random::Random;
 
 /// What the kernels may contain beyond the basics.
@@ -9,12 +11,20 @@ use crate::random::Random;
 pub struct Features {
     /// `u[ABSOLUTE_POS]` is read and then overwritten.
     pub updates: bool,
+    /// Variables are structs, too.
+    pub structs: bool,
 }
 
 /// The kernel of `seed`.
 pub fn kernel(seed: u64, features: Features) -> Kernel {
-    let mut make =
-        Make { rng: Random::new(seed), scopes: vec![Vec::new()], next: 0, loops: 0, reads_updated: features.updates };
+    let mut make = Make {
+        rng: Random::new(seed),
+        scopes: vec![Vec::new()],
+        next: 0,
+        loops: 0,
+        reads_updated: features.updates,
+        structs: features.structs,
+    };
     let mut body = make.block(7, true);
     make.reads_updated = false;
     body.extend(make.outputs(features));
@@ -29,6 +39,7 @@ struct Make {
     /// Loops around this place.
     loops: usize,
     reads_updated: bool,
+    structs: bool,
 }
 
 fn expr(ty: Ty, kind: Kind) -> Expr {
@@ -60,8 +71,6 @@ fn int(x: u32) -> Expr {
 }
 
 impl Make {
-    // ---- statements
-
     fn block(&mut self, most: usize, top: bool) -> Vec<Stmt> {
         self.scopes.push(Vec::new());
         let count = 1 + self.rng.below(most);
@@ -136,6 +145,15 @@ impl Make {
     }
 
     fn bind(&mut self) -> Stmt {
+        if self.structs && self.rng.chance(20) {
+            let e = if self.rng.chance(35) {
+                let args = vec![self.fields(2), self.value(Ty::Real, 2)];
+                expr(Ty::Body, Kind::Call("push", args))
+            } else {
+                self.body(2)
+            };
+            return Stmt::Let(self.fresh(Ty::Body, true), e);
+        }
         if self.rng.chance(12) {
             return self.bind_call();
         }
@@ -180,6 +198,9 @@ impl Make {
             let op = self.rng.word(&["=", "+=", "-="]);
             // Bounded, so that loops do not run off.
             return Stmt::Element(var, at, op, method("sin", self.value(Ty::Real, 3)));
+        }
+        if ty == Ty::Body && self.rng.chance(30) {
+            return Stmt::At(var, self.value(Ty::Vec3, 3));
         }
         if ty.components() > 1 && self.rng.chance(35) {
             let k = self.rng.below(ty.components()) as u8;
@@ -260,6 +281,12 @@ impl Make {
             let element = |k: u32| expr(Ty::Real, Kind::Element(var, Box::new(int(k))));
             out.push(Stmt::Add(8, None, false, infix(Ty::Real, "*", element(0), method("sin", element(2)))));
         }
+        for (var, _) in self.variables(|ty, _| ty == Ty::Body) {
+            let field = |ty: Ty, op: Unary| unary(ty, op, expr(Ty::Body, Kind::Var(var)));
+            let (mass, y) =
+                (field(Ty::Real, Unary::Mass), unary(Ty::Real, Unary::Component(1), field(Ty::Vec3, Unary::At)));
+            out.push(Stmt::Add(8, None, false, method("sin", infix(Ty::Real, "*", mass, y))));
+        }
         for (var, ty) in self.variables(|ty, _| ty.is_real()) {
             let sum = match ty {
                 Ty::Real => expr(ty, Kind::Var(var)),
@@ -277,195 +304,5 @@ impl Make {
             self.reads_updated = false;
         }
         out
-    }
-
-    // ---- expressions
-
-    fn value(&mut self, ty: Ty, depth: usize) -> Expr {
-        match ty {
-            Ty::U32 => self.integer(depth),
-            Ty::Bool => self.condition(depth),
-            _ if depth == 0 || self.rng.chance(15) => self.leaf(ty),
-            _ if self.rng.chance(6) => {
-                let (c, a, b) = (self.condition(1), self.value(ty, depth - 1), self.value(ty, depth - 1));
-                let parts = (Box::new(c), Box::new(a), Box::new(b));
-                let kind = if self.rng.chance(50) {
-                    Kind::Select(parts.0, parts.1, parts.2)
-                } else {
-                    Kind::If(parts.0, parts.1, parts.2)
-                };
-                expr(ty, kind)
-            }
-            Ty::Real => self.real(depth - 1),
-            ty if ty.is_matrix() => self.matrix(ty, depth - 1),
-            ty => self.vector(ty, depth - 1),
-        }
-    }
-
-    fn leaf(&mut self, ty: Ty) -> Expr {
-        let locals = self.variables(|t, _| t == Ty::Local);
-        if ty == Ty::Real && !locals.is_empty() && self.rng.chance(25) {
-            let at = Box::new(self.integer(1));
-            return expr(ty, Kind::Element(self.rng.pick(&locals).0, at));
-        }
-        let variables = self.variables(|t, _| t == ty);
-        if !variables.is_empty() && self.rng.chance(65) {
-            return expr(ty, Kind::Var(self.rng.pick(&variables).0));
-        }
-        if ty == Ty::Real && self.rng.chance(25) {
-            return if self.rng.chance(20) {
-                expr(ty, Kind::Scalar)
-            } else {
-                real((self.rng.within(-2.0, 2.0) * 64.0).round() / 64.0 + 0.01)
-            };
-        }
-        if ty == Ty::Real && self.reads_updated && self.rng.chance(20) {
-            return expr(ty, Kind::Load(UPDATED, None));
-        }
-        let arrays: Vec<usize> =
-            (0..ARRAYS.len()).filter(|k| ARRAYS[*k].1 == ty && ARRAYS[*k].2 == Use::Read).collect();
-        let array = *self.rng.pick(&arrays);
-        let at = if self.rng.chance(50) { Some(Box::new(self.integer(1))) } else { None };
-        expr(ty, Kind::Load(array, at))
-    }
-
-    fn real(&mut self, depth: usize) -> Expr {
-        let ty = Ty::Real;
-        match self.rng.below(30) {
-            0..4 => infix(ty, "+", self.value(ty, depth), self.value(ty, depth)),
-            4..6 => infix(ty, "-", self.value(ty, depth), self.value(ty, depth)),
-            6..10 => infix(ty, "*", self.value(ty, depth), self.value(ty, depth)),
-            10..13 => {
-                let name = self.rng.word(&["sin", "cos", "tanh", "atan", "abs", "floor", "round", "ceil", "sign"]);
-                method(name, self.value(ty, depth))
-            }
-            13 => {
-                let name = self.rng.word(&["exp", "sinh", "cosh", "tan"]);
-                method(name, method("tanh", self.value(ty, depth)))
-            }
-            14 => {
-                let name = self.rng.word(&["ln", "sqrt", "recip", "log1p"]);
-                method(name, self.positive(depth))
-            }
-            15 => {
-                let name = self.rng.word(&["asin", "acos"]);
-                method(name, infix(ty, "*", method("sin", self.value(ty, depth)), real(0.9)))
-            }
-            16 => infix(ty, "/", self.value(ty, depth), self.positive(depth)),
-            17 => joined(ty, self.rng.word(&["min", "max"]), self.value(ty, depth), self.value(ty, depth)),
-            18 => {
-                let name = self.rng.word(&["hypot", "atan2"]);
-                joined(ty, name, self.positive(depth), self.value(ty, depth))
-            }
-            19 => joined(ty, "powf", self.positive(depth), method("sin", self.value(ty, depth))),
-            20 => {
-                let n = *self.rng.pick(&[-2, -1, 0, 1, 2, 3]);
-                let base = if n < 0 { self.positive(depth) } else { self.value(ty, depth) };
-                expr(ty, Kind::Powi(Box::new(base), n))
-            }
-            21 => unary(ty, Unary::Neg, self.value(ty, depth)),
-            22 => unary(ty, Unary::ToReal, self.small()),
-            23 => unary(ty, Unary::Detach, self.value(ty, depth)),
-            24 => {
-                let of = *self.rng.pick(&[Ty::Vec2, Ty::Vec3]);
-                joined(ty, "dot", self.value(of, depth), self.value(of, depth))
-            }
-            25 => {
-                let of = *self.rng.pick(&[Ty::Mat2, Ty::Mat3]);
-                match self.rng.below(3) {
-                    0 => joined(ty, "ddot", self.value(of, depth), self.value(of, depth)),
-                    1 => unary(ty, Unary::Method("trace"), self.value(of, depth)),
-                    _ => unary(ty, Unary::Method("determinant"), self.value(of, depth)),
-                }
-            }
-            26 => {
-                let of = *self.rng.pick(&[Ty::Vec2, Ty::Vec3]);
-                unary(ty, Unary::Method(self.rng.word(&["norm", "norm_squared"])), self.value(of, depth))
-            }
-            27 => {
-                let of = *self.rng.pick(&[Ty::Mat2, Ty::Mat3]);
-                let k = self.rng.below(of.components()) as u8;
-                unary(ty, Unary::Entry(k), self.value(of, depth))
-            }
-            _ => {
-                let of = *self.rng.pick(&[Ty::Vec2, Ty::Vec3]);
-                let k = self.rng.below(of.components()) as u8;
-                unary(ty, Unary::Component(k), self.value(of, depth))
-            }
-        }
-    }
-
-    /// A real above a half.
-    fn positive(&mut self, depth: usize) -> Expr {
-        let e = self.value(Ty::Real, depth);
-        let square = infix(Ty::Real, "*", e.clone(), e);
-        infix(Ty::Real, "+", method("tanh", square), real(0.75))
-    }
-
-    fn vector(&mut self, ty: Ty, depth: usize) -> Expr {
-        let matrix = if ty == Ty::Vec2 { Ty::Mat2 } else { Ty::Mat3 };
-        match self.rng.below(12) {
-            0..2 => infix(ty, "+", self.value(ty, depth), self.value(ty, depth)),
-            2 => infix(ty, "-", self.value(ty, depth), self.value(ty, depth)),
-            3 => infix(ty, "*", self.value(ty, depth), self.value(Ty::Real, depth)),
-            4 => infix(ty, "/", self.value(ty, depth), self.positive(depth)),
-            5 => infix(ty, "*", self.value(matrix, depth), self.value(ty, depth)),
-            6 => joined(ty, "mul_elem", self.value(ty, depth), self.value(ty, depth)),
-            7 if ty == Ty::Vec3 => joined(ty, "cross", self.value(ty, depth), self.value(ty, depth)),
-            8 => unary(ty, Unary::Neg, self.value(ty, depth)),
-            9 => unary(ty, Unary::Method("normalize"), self.value(ty, depth)),
-            _ => expr(ty, Kind::New((0..ty.components()).map(|_| self.value(Ty::Real, depth)).collect())),
-        }
-    }
-
-    fn matrix(&mut self, ty: Ty, depth: usize) -> Expr {
-        let vector = ty.column();
-        match self.rng.below(10) {
-            0..2 => infix(ty, "+", self.value(ty, depth), self.value(ty, depth)),
-            2 => infix(ty, "-", self.value(ty, depth), self.value(ty, depth)),
-            3 => infix(ty, "*", self.value(ty, depth), self.value(Ty::Real, depth)),
-            4 => infix(ty, "*", self.value(ty, depth), self.value(ty, depth)),
-            5 => unary(ty, Unary::Method("transpose"), self.value(ty, depth)),
-            6 => joined(ty, "outer", self.value(vector, depth), self.value(vector, depth)),
-            _ => expr(ty, Kind::New((0..ty.components()).map(|_| self.value(Ty::Real, depth.min(1))).collect())),
-        }
-    }
-
-    fn integer(&mut self, depth: usize) -> Expr {
-        let ty = Ty::U32;
-        if depth > 0 && self.rng.chance(45) {
-            let op = self.rng.word(&["+", "*", "%", "&", "-", "/", "^"]);
-            let (a, b) = (self.integer(depth - 1), self.integer(depth - 1));
-            return infix(ty, op, a, b);
-        }
-        let variables = self.variables(|t, _| t == ty);
-        if !variables.is_empty() && self.rng.chance(50) {
-            return expr(ty, Kind::Var(self.rng.pick(&variables).0));
-        }
-        match self.rng.below(6) {
-            0 => expr(ty, Kind::Position),
-            1 => expr(ty, Kind::Count),
-            2 | 3 => int(self.rng.below(9) as u32),
-            _ => expr(ty, Kind::Load(5, None)),
-        }
-    }
-
-    fn condition(&mut self, depth: usize) -> Expr {
-        let ty = Ty::Bool;
-        match self.rng.below(if depth == 0 { 6 } else { 10 }) {
-            0..4 => {
-                let op = self.rng.word(&["<", ">", "<=", ">="]);
-                infix(ty, op, self.value(Ty::Real, 1), self.value(Ty::Real, 1))
-            }
-            4 | 5 => {
-                let op = self.rng.word(&["<", ">", "==", "!="]);
-                infix(ty, op, self.integer(1), self.integer(1))
-            }
-            6 => unary(ty, Unary::Not, self.condition(depth - 1)),
-            _ => {
-                let op = self.rng.word(&["&&", "||"]);
-                infix(ty, op, self.condition(depth - 1), self.condition(depth - 1))
-            }
-        }
     }
 }
