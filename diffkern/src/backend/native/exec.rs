@@ -122,10 +122,7 @@ impl<'a> Launch<'a> {
             }),
             (_, 1) => pool::alone(|| self.run_chunk(0..self.positions, &[])),
             _ => scatter::run(&self.scattered, chunks, pace, |k, copies| {
-                let bound = |k: u32| match (u64::from(self.positions) * u64::from(k) / u64::from(chunks)) as u32 {
-                    end if k == chunks => end,
-                    bound => parts::even(bound, self.positions / chunks),
-                };
+                let bound = |k: u32| parts::bound(self.positions, k, chunks);
                 self.run_chunk(bound(k)..bound(k + 1), copies);
             }),
         }

@@ -17,6 +17,14 @@ pub(super) fn even(bound: u32, size: u32) -> u32 {
     if size < 4 * EVEN { bound } else { bound / EVEN * EVEN }
 }
 
+/// Where part `k` begins of `0..n` in `count` parts; `n` for `k = count`.
+pub(super) fn bound(n: u32, k: u32, count: u32) -> u32 {
+    match (u64::from(n) * u64::from(k) / u64::from(count)) as u32 {
+        end if k == count => end,
+        bound => even(bound, n / count),
+    }
+}
+
 /// What is left of a part: its first position and the one after its last. In a cache line of its own.
 #[repr(align(64))]
 struct Left(AtomicU64);
@@ -36,12 +44,8 @@ impl Parts {
     pub(super) fn new(n: u32, threads: usize, least: u32) -> Parts {
         let count = threads.clamp(1, MOST);
         let parts = Parts { left: [const { Left(AtomicU64::new(0)) }; MOST], count, least: least.max(1), more: true };
-        let bound = |k: usize| match k {
-            _ if k == count => n,
-            _ => even((u64::from(n) * k as u64 / count as u64) as u32, n / count as u32),
-        };
-        for (k, left) in parts.left.iter().enumerate().take(count) {
-            left.0.store(pack(bound(k), bound(k + 1)), Ordering::Relaxed);
+        for (k, left) in (0..).zip(&parts.left).take(count) {
+            left.0.store(pack(bound(n, k, count as u32), bound(n, k + 1, count as u32)), Ordering::Relaxed);
         }
         parts
     }
