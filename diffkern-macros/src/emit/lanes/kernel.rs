@@ -40,24 +40,31 @@ fn own(func: &Func) -> Option<TokenStream> {
         Some(quote!(let #var = c.#method::<S, #elem>(#slot, covered);))
     });
     let scalars = scalars(&lanes);
-    Some(quote! {
+    let covered = quote! {
+        let ::core::option::Option::Some(covered) = c.covered_by_all() else {
+            return Self::run(c);
+        };
+    };
+    Some(packs(quote!(#covered #(#arrays)* #scalars), &quote!(covered), &text, &quote!()))
+}
+
+/// `run_lanes`: what comes `before`, then `each` for every pack of the positions of `of`, then what comes `after`.
+fn packs(before: TokenStream, of: &TokenStream, each: &TokenStream, after: &TokenStream) -> TokenStream {
+    quote! {
         #[inline(always)]
         fn run_lanes<S: ::diffkern::private::Lanes<F = F>>(c: &::diffkern::private::Chunk<'_>) {
-            let ::core::option::Option::Some(covered) = c.covered_by_all() else {
-                return Self::run(c);
-            };
-            #(#arrays)*
-            #scalars
-            let (mut p, mut left) = covered.positions();
+            #before
+            let (mut p, mut left) = #of.positions();
             let mut bad = S::splat_m(false);
             while left > 0 {
                 let m = S::first(left);
-                #text
+                #each
                 p = p.wrapping_add(S::N as u32);
                 left = left.saturating_sub(S::N as u32);
             }
+            #after
         }
-    })
+    }
 }
 
 fn scalars(lanes: &Lanes<'_>) -> TokenStream {
@@ -93,26 +100,10 @@ fn any(func: &Func) -> Option<TokenStream> {
             flushes.extend(quote!(#var.flush();));
         }
     }
-    Some(quote! {
-        #[inline(always)]
-        fn run_lanes<S: ::diffkern::private::Lanes<F = F>>(c: &::diffkern::private::Chunk<'_>) {
-            #arrays
-            #scalars
-            #stacks
-            let (mut p, mut left) = c.positions();
-            let mut bad = S::splat_m(false);
-            while left > 0 {
-                let m = S::first(left);
-                #text
-                #flushes
-                p = p.wrapping_add(S::N as u32);
-                left = left.saturating_sub(S::N as u32);
-            }
-            if S::any(bad) {
-                c.suspect();
-            }
-        }
-    })
+    let after = quote!(if S::any(bad) {
+        c.suspect();
+    });
+    Some(packs(quote!(#arrays #scalars #stacks), &quote!(c), &quote!(#text #flushes), &after))
 }
 
 /// Whether all that it calls runs on lanes, as ` && a && b`.
