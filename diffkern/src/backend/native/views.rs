@@ -186,6 +186,7 @@ impl<'a, T: Element> Out<'a, T> {
 }
 
 /// An array to accumulate into.
+#[derive(Clone, Copy)]
 pub struct Acc<'a, T> {
     target: Target,
     /// `None` where the chunk adds straight into the array.
@@ -225,6 +226,12 @@ impl<'a, T: Element> Acc<'a, T> {
     #[inline(always)]
     pub(super) fn row_shift(&self) -> u32 {
         if self.pages.is_some() { const { Pages::shift::<T>() } } else { u32::BITS - 1 }
+    }
+
+    /// The bits of an element's number that are all zero where a row begins.
+    #[inline(always)]
+    pub(super) fn row_mask(&self) -> u32 {
+        (1 << self.row_shift()) - 1
     }
 
     /// The place of `n` elements in a row from `i` on; null where they are not all in one page.

@@ -3,11 +3,13 @@
 //! Additions at scattered indices are kept until a pack is done and then made lane by lane, in the order of the scalar
 //! body: neighbouring positions often add to one element, and so an addition seldom waits for the one before.
 
+use std::array::from_fn;
 use std::cell::RefCell;
 use std::marker::PhantomData;
 
 use super::super::views::{Acc, Target};
 use super::element::lane;
+use super::kept::{Kept, Line, Pattern};
 use super::memory::Lanes;
 use super::values::MOST;
 use super::views::{consecutive, within};
@@ -18,10 +20,6 @@ const ROW: u32 = 3;
 
 /// Additions kept beside those that have a place of their own.
 const MORE: usize = 16;
-
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct Line([u8; 64]);
 
 /// An array to accumulate into.
 pub struct LaneAcc<'a, S: Lanes, T: Element> {
@@ -35,14 +33,8 @@ pub struct LaneAcc<'a, S: Lanes, T: Element> {
     token: PhantomData<S>,
 }
 
-/// Reals that an element of `C` takes among the kept ones.
-const fn padded(c: usize) -> usize {
-    if c <= 2 { c } else { c.div_ceil(4) * 4 }
-}
-
 impl<'a, S: Lanes, T: Element> LaneAcc<'a, S, T> {
-    /// Lines of one addition.
-    const LINES: usize = 2 + (padded(T::COMPONENTS) * S::N * size_of::<T::Scalar>()).div_ceil(64);
+    const LINES: usize = Kept::<S, T>::LINES;
 
     #[inline(always)]
     pub(super) fn new(one: Acc<'a, T>, target: Target, fixed: usize) -> Self {
@@ -70,7 +62,8 @@ impl<'a, S: Lanes, T: Element> LaneAcc<'a, S, T> {
         T: Element<Scalar = S::F>,
     {
         if self.kept == self.fixed + MORE {
-            self.settle(self.fixed);
+            self.kept_from(self.fixed).make(&Pattern::NONE);
+            self.kept = self.fixed;
         }
         let e = self.kept;
         self.kept = e + 1;
@@ -156,7 +149,7 @@ impl<'a, S: Lanes, T: Element> LaneAcc<'a, S, T> {
                 2 => S::store2(at, [value[0], value[1]]),
                 _ => {
                     for (b, block) in value.chunks(4).enumerate() {
-                        let part = std::array::from_fn(|c| block[c.min(block.len() - 1)]);
+                        let part = from_fn(|c| block[c.min(block.len() - 1)]);
                         S::stage4(at.add(b * 4 * S::N), part);
                     }
                 }
@@ -203,44 +196,17 @@ impl<'a, S: Lanes, T: Element> LaneAcc<'a, S, T> {
     #[inline(always)]
     pub fn flush(&mut self) {
         if self.kept > 0 {
-            self.settle(0);
+            let kept = self.kept_from(0);
+            let pattern = kept.pattern();
+            kept.make(&pattern);
+            self.kept = self.fixed;
         }
     }
 
-    /// Makes the additions from the `first` on.
-    #[inline(never)]
-    fn settle(&mut self, first: usize) {
-        let lines = self.memory[first * Self::LINES..self.kept * Self::LINES].as_ptr();
-        let n = if self.target.absent { 0 } else { self.kept - first };
-        self.kept = self.fixed;
-        // SAFETY (of all below): kept additions have lanes, and for these an index in range and values.
-        let mask = |e: usize| unsafe { lines.add(e * Self::LINES + 1).cast::<u32>().read() };
-        let all = (0..n).fold(u32::MAX, |all, e| all & mask(e));
-        for k in 0..S::N {
-            let every = all >> k & 1 == 1;
-            for e in 0..n {
-                if every || mask(e) >> k & 1 == 1 {
-                    // SAFETY: as above.
-                    unsafe {
-                        let line = lines.add(e * Self::LINES);
-                        let at = self.one.place(line.cast::<u32>().add(k).read()).cast::<T::Scalar>();
-                        let value = line.add(2).cast::<T::Scalar>();
-                        match T::COMPONENTS {
-                            1 => plus::<T::Scalar, 1>(at, value.add(k)),
-                            2 => plus::<T::Scalar, 2>(at, value.add(2 * k)),
-                            3 => plus::<T::Scalar, 3>(at, value.add(4 * S::slot4(k))),
-                            4 => plus::<T::Scalar, 4>(at, value.add(4 * S::slot4(k))),
-                            c => {
-                                for c in 0..c {
-                                    let block = c / 4 * 4 * S::N;
-                                    plus::<T::Scalar, 1>(at.add(c), value.add(block + 4 * S::slot4(k) + c % 4));
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
+    #[inline(always)]
+    fn kept_from(&self, first: usize) -> Kept<'_, 'a, S, T> {
+        let lines = &self.memory[first * Self::LINES..self.kept * Self::LINES];
+        Kept::new(self.one, lines, if self.target.absent { 0 } else { self.kept - first })
     }
 }
 
@@ -261,7 +227,7 @@ thread_local! {
 fn memory(lines: usize) -> Vec<Line> {
     let mut memory = MEMORY.try_with(|kept| kept.borrow_mut().pop()).ok().flatten().unwrap_or_default();
     if memory.len() < lines {
-        memory.resize(lines, Line([0; 64]));
+        memory.resize(lines, Line::ZERO);
     }
     memory
 }
@@ -269,15 +235,4 @@ fn memory(lines: usize) -> Vec<Line> {
 #[inline(never)]
 fn keep_memory(memory: Vec<Line>) {
     let _ = MEMORY.try_with(|kept| kept.borrow_mut().push(memory));
-}
-
-/// # Safety
-/// Valid for `C` elements, apart.
-#[inline(always)]
-unsafe fn plus<E: Element, const C: usize>(at: *mut E, value: *const E) {
-    // SAFETY: by the caller's promise.
-    unsafe {
-        let (a, b) = (at.cast::<[E; C]>().read(), value.cast::<[E; C]>().read());
-        at.cast::<[E; C]>().write(std::array::from_fn(|c| a[c].plus(b[c])));
-    }
 }

@@ -14,6 +14,7 @@ mod avx2;
 mod avx512;
 mod chunk;
 mod element;
+mod kept;
 mod math;
 mod memory;
 mod own;
@@ -35,5 +36,7 @@ pub use portable::Portable;
 pub use stack::LaneStack;
 pub use views::{LaneIn, LaneOut, LaneTake, first, largest};
 
+#[cfg(all(test, target_arch = "x86_64"))]
+mod acc_tests;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests;
