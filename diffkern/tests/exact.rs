@@ -46,6 +46,8 @@ mod softras;
 mod spelling;
 #[path = "exact/strangers.rs"]
 mod strangers;
+#[path = "exact/struct_values.rs"]
+mod struct_values;
 #[path = "exact/structs.rs"]
 mod structs;
 #[path = "exact/updates.rs"]
@@ -73,6 +75,6 @@ macro_rules! families {
 }
 
 families!(
-    memory updates loops leaving branches edges integers functions vectors quaternions structs laws decompositions library
-    spelling strangers programs
+    memory updates loops leaving branches edges integers functions vectors quaternions structs struct_values laws decompositions
+    library spelling strangers programs
 );

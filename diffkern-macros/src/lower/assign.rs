@@ -6,10 +6,11 @@ use syn::{BinOp, Expr, ExprBinary, ExprIndex};
 
 use super::Lower;
 use super::env::{Binding, Var};
+use crate::effects::changed;
 use crate::ir::{BinaryOp, Id, Lit, Op, Slot, StmtKind, Ty, UnaryOp};
 
 /// The operator inside `+=` and its like.
-pub(super) fn compound(op: &BinOp) -> Option<BinOp> {
+pub fn compound(op: &BinOp) -> Option<BinOp> {
     Some(match op {
         BinOp::AddAssign(_) => BinOp::Add(Default::default()),
         BinOp::SubAssign(_) => BinOp::Sub(Default::default()),
@@ -41,6 +42,22 @@ impl Lower<'_> {
             self.errors.at(t, "the right side is a tuple of as many values here; assign the results of a call one by one, from `let (a, b): (..) = ..;`");
             return;
         }
+        // As in Rust the right side comes first, which shows only where it changes what the index is made of.
+        if let Expr::Index(index) = left
+            && !changed([right]).is_empty()
+        {
+            let elem = match (self.array_named(&index.expr), self.local_named(&index.expr)) {
+                (Some(array), _) => self.array_elem(array),
+                (None, local) => local.map(|local| self.local_elem(local)),
+            };
+            if elem.is_some() {
+                let value = self.expr(right, elem);
+                if let (Some(value), Some(place)) = (value, self.place(left)) {
+                    self.write(&place, value, left, right);
+                }
+                return;
+            }
+        }
         match self.place(left) {
             Some(Place::Variable(var)) => {
                 let Binding::Value { id: old, .. } = self.env.get(var) else { return };
@@ -58,23 +75,35 @@ impl Lower<'_> {
                     self.insert(var, k, id, left.span());
                 }
             }
-            Some(Place::Element(array, index, span)) => {
+            Some(place @ Place::Element(array, ..)) => {
                 let Some(elem) = self.array_elem(array) else { return };
                 let Some(value) = self.expr(right, Some(elem)) else { return };
-                self.expect_type(value, Some(elem), right.span());
-                self.arrays[array].store.get_or_insert(span);
-                self.emit(StmtKind::Store { array, index, value }, span);
+                self.write(&place, value, left, right);
             }
-            Some(Place::Local(local, index)) => {
-                let elem = self.local_elem(local);
-                if let Some(value) = self.expr(right, Some(elem)) {
-                    self.expect_type(value, Some(elem), right.span());
-                    self.write_local(local, index, value, left.span());
+            Some(place @ Place::Local(local, _)) => {
+                if let Some(value) = self.expr(right, Some(self.local_elem(local))) {
+                    self.write(&place, value, left, right);
                 }
             }
             None => {
                 self.expr(right, None);
             }
+        }
+    }
+
+    /// Stores to an element.
+    fn write(&mut self, place: &Place, value: Id, left: &Expr, right: &Expr) {
+        match *place {
+            Place::Element(array, index, span) => {
+                self.expect_type(value, self.array_elem(array), right.span());
+                self.arrays[array].store.get_or_insert(span);
+                self.emit(StmtKind::Store { array, index, value }, span);
+            }
+            Place::Local(local, index) => {
+                self.expect_type(value, Some(self.local_elem(local)), right.span());
+                self.write_local(local, index, value, left.span());
+            }
+            Place::Variable(_) | Place::Component(..) => {}
         }
     }
 

@@ -175,12 +175,8 @@ impl Lower<'_> {
                 })
                 .collect::<Option<Vec<_>>>(),
             (Expr::Call(call), types) => self.device_call(call, types.as_deref(), tuple.elems.len()),
-            (Expr::If(e), types) => self.branch_value(e, &wanted(types.as_deref(), tuple.elems.len())),
-            (Expr::Block(b), types) if b.label.is_none() => {
-                self.env.push();
-                let ids = self.block_values(&b.block, &wanted(types.as_deref(), tuple.elems.len()));
-                self.env.pop();
-                ids
+            (Expr::If(_) | Expr::Block(_) | Expr::Paren(_), types) => {
+                self.values_of(init, &wanted(types.as_deref(), tuple.elems.len()))
             }
             (other, _) => {
                 self.errors.at(
@@ -336,23 +332,38 @@ impl Lower<'_> {
         })?;
         self.statements(before, false);
         match last {
-            SynStmt::Expr(Expr::Tuple(t), None) => {
-                t.elems.iter().enumerate().map(|(k, e)| self.expr(e, want.get(k).copied().flatten())).collect()
-            }
-            SynStmt::Expr(Expr::If(e), None) => self.branch_value(e, want),
             SynStmt::Expr(Expr::Return(e), _) if self.func.kind == FuncKind::DiffFn => {
                 self.errors.at(e, "end the function in the value itself, without `return`");
                 None
             }
-            SynStmt::Expr(Expr::Call(c), None) if want.len() > 1 => {
-                let types: Option<Vec<Ty>> = want.iter().copied().collect();
-                self.device_call(c, types.as_deref(), want.len())
-            }
-            SynStmt::Expr(e, None) => Some(vec![self.expr(e, want.first().copied().flatten())?]),
+            SynStmt::Expr(e, None) => self.values_of(e, want),
             other => {
                 self.errors.at(other, "this block must end in a value (without a semicolon)");
                 None
             }
+        }
+    }
+
+    /// The values of what may be a tuple.
+    pub(super) fn values_of(&mut self, e: &Expr, want: &[Option<Ty>]) -> Option<Vec<Id>> {
+        match e {
+            Expr::Paren(p) => self.values_of(&p.expr, want),
+            Expr::Group(g) => self.values_of(&g.expr, want),
+            Expr::Tuple(t) => {
+                t.elems.iter().enumerate().map(|(k, e)| self.expr(e, want.get(k).copied().flatten())).collect()
+            }
+            Expr::If(e) => self.branch_value(e, want),
+            Expr::Block(b) if b.label.is_none() => {
+                self.env.push();
+                let ids = self.block_values(&b.block, want);
+                self.env.pop();
+                ids
+            }
+            Expr::Call(c) if want.len() > 1 => {
+                let types: Option<Vec<Ty>> = want.iter().copied().collect();
+                self.device_call(c, types.as_deref(), want.len())
+            }
+            e => Some(vec![self.expr(e, want.first().copied().flatten())?]),
         }
     }
 

@@ -29,13 +29,8 @@ impl Lower<'_> {
                 let ty = crate::parse::value_type(&c.ty, self.real.as_ref(), self.errors)?;
                 self.cast(value, ty, e.span())
             }
-            Expr::If(i) => self.branch_value(i, &[want])?.first().copied(),
-            Expr::Block(b) if b.label.is_none() => {
-                self.env.push();
-                let ids = self.block_values(&b.block, &[want]);
-                self.env.pop();
-                ids?.first().copied()
-            }
+            Expr::If(_) => self.one_value(e, want),
+            Expr::Block(b) if b.label.is_none() => self.one_value(e, want),
             Expr::Call(c) => self.call(c, want),
             Expr::MethodCall(m) => self.method(m, want),
             Expr::Reference(r) => {
@@ -73,6 +68,17 @@ impl Lower<'_> {
             }
             other => {
                 self.errors.at(other, "this expression is not part of the kernel language; see its table in the docs");
+                None
+            }
+        }
+    }
+
+    /// Of a branch or a block, which may end in a tuple.
+    fn one_value(&mut self, e: &Expr, want: Option<Ty>) -> Option<Id> {
+        match self.values_of(e, &[want])?.as_slice() {
+            [one] => Some(*one),
+            _ => {
+                self.errors.at(e, "this gives a tuple; take it apart where it is made: `let (a, b) = ..;`");
                 None
             }
         }

@@ -34,6 +34,7 @@ use syn::{Ident, ItemFn};
 use crate::diagnostics::Diagnostics;
 use crate::ir::{Access, Block, Func, FuncKind, Id, Lit, Op, Param, ParamKind, Slot, Stmt, StmtKind, Ty};
 use crate::parse::{SigKind, Signature};
+pub use assign::compound;
 use env::{Binding, Env};
 
 /// Lowers the body of `item`. Mistakes go to `errors`; the result is only of use when there are none.

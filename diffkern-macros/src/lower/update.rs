@@ -3,20 +3,32 @@
 //! The adjoint reads the array as it was before the launch. That is what the kernel read if each read comes before any
 //! store, and if the element is the thread's own: all accesses of the array have one index, and either this is
 //! `ABSOLUTE_POS`, or each path with a read also stores, so that the check that no element is written twice covers the
-//! reads.
+//! reads. Of scalars in a row, as those of a struct are, `n * i + k` with `k` below `n`, each `k` is looked at for itself:
+//! for one `i` they are different elements, and no other `i` has one of them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use proc_macro2::Span;
 
 use super::{ArrayUse, Lower};
-use crate::ir::{Block, Id, Op, Slot, StmtKind, Ty};
+use crate::ir::{BinaryOp, Block, Id, Lit, Op, Slot, StmtKind, Ty};
 
 /// Which integers are computed alike from the same values, and so are equal where both are defined.
 #[derive(Default)]
 pub(super) struct Equals {
     first: HashMap<Id, Id>,
     known: HashMap<String, Id>,
+    /// Numbers, and what is a sum or a product of two integers.
+    numbers: HashMap<Id, i128>,
+    sums: HashMap<Id, (Id, Id)>,
+    products: HashMap<Id, (Id, Id)>,
+}
+
+/// An index as `n * base + part` with `part` below `n`, or as a number.
+#[derive(Clone, Copy, PartialEq)]
+struct Place {
+    base: Option<(Id, i128)>,
+    part: i128,
 }
 
 impl Equals {
@@ -24,6 +36,37 @@ impl Equals {
         if ty.is_int() {
             let op = op.map(|x| self.first(x));
             self.insert(id, format!("{ty:?} {op:?}"));
+            match op {
+                Op::Const(Lit::Int(n)) => {
+                    self.numbers.insert(id, n.into());
+                }
+                Op::Binary(BinaryOp::Add, a, b) => {
+                    self.sums.insert(id, (a, b));
+                }
+                Op::Binary(BinaryOp::Mul, a, b) => {
+                    self.products.insert(id, (a, b));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A product or sum of a value and a number.
+    fn with_number(&self, of: &HashMap<Id, (Id, Id)>, id: Id) -> Option<(Id, i128)> {
+        let &(a, b) = of.get(&id)?;
+        let number = |x: Id| self.numbers.get(&x).copied();
+        number(b).map(|n| (a, n)).or_else(|| number(a).map(|n| (b, n)))
+    }
+
+    fn place(&self, index: Id) -> Place {
+        let index = self.first(index);
+        if let Some(&part) = self.numbers.get(&index) {
+            return Place { base: None, part };
+        }
+        let (rest, part) = self.with_number(&self.sums, index).unwrap_or((index, 0));
+        match self.with_number(&self.products, rest) {
+            Some((base, n)) if (0..n).contains(&part) => Place { base: Some((self.first(base), n)), part },
+            _ => Place { base: Some((index, 1)), part: 0 },
         }
     }
 
@@ -63,10 +106,14 @@ impl Lower<'_> {
         }
         let name = &self.func.params[slot].name;
         let body = &self.func.body;
-        let found = self
-            .one_index(body, slot, &mut None)
-            .and_then(|()| order(body, slot, &mut false))
-            .and_then(|()| if usage.not_owned { followed(body, slot, false).map(|_| ()) } else { Ok(()) });
+        let found = self.one_base(body, slot).and_then(|base| {
+            let own = base.is_some_and(|(id, _)| self.positions.contains(&id));
+            self.stored_parts(body, slot).into_iter().try_for_each(|part| {
+                let of = Part { equals: &self.equals, slot, part };
+                of.order(body, &mut false)?;
+                if own { Ok(()) } else { of.followed(body, false).map(|_| ()) }
+            })
+        });
         let (span, why) = match found {
             Ok(()) => return,
             Err(Wrong::Index(span)) => (
@@ -93,29 +140,45 @@ impl Lower<'_> {
         self.errors.error(span, format!("`{name}` {why}"));
     }
 
-    /// Every access has the index of the first.
-    fn one_index(&self, block: &Block, slot: Slot, index: &mut Option<Id>) -> Result<(), Wrong> {
+    /// What the places of all accesses have in common.
+    fn one_base(&self, block: &Block, slot: Slot) -> Result<Option<(Id, i128)>, Wrong> {
+        let mut first = None;
         // The stores first: the error belongs on a read.
         for reads in [false, true] {
             each(block, &mut |kind, span| match kind {
-                StmtKind::Store { array, index: at, .. } | StmtKind::Add { array, index: at, .. }
+                StmtKind::Store { array, index, .. } | StmtKind::Add { array, index, .. }
                     if !reads && *array == slot =>
                 {
-                    let first = *index.get_or_insert(*at);
-                    if self.equals.first(first) == self.equals.first(*at) {
+                    let base = self.equals.place(*index).base;
+                    if *first.get_or_insert(base) == base {
                         Ok(())
                     } else {
                         Err(Wrong::Index(self.arrays[slot].read.unwrap_or(span)))
                     }
                 }
-                StmtKind::Load { array, index: at, .. } if reads && *array == slot => match *index {
-                    Some(first) if self.equals.first(first) != self.equals.first(*at) => Err(Wrong::Index(span)),
-                    _ => Ok(()),
-                },
+                StmtKind::Load { array, index, .. } if reads && *array == slot => {
+                    if *first.get_or_insert(self.equals.place(*index).base) == self.equals.place(*index).base {
+                        Ok(())
+                    } else {
+                        Err(Wrong::Index(span))
+                    }
+                }
                 _ => Ok(()),
             })?;
         }
-        Ok(())
+        Ok(first.flatten())
+    }
+
+    fn stored_parts(&self, block: &Block, slot: Slot) -> BTreeSet<i128> {
+        let mut parts = BTreeSet::new();
+        block.each(&mut |stmt| {
+            if let StmtKind::Store { array, index, .. } | StmtKind::Add { array, index, .. } = stmt.kind
+                && array == slot
+            {
+                parts.insert(self.equals.place(index).part);
+            }
+        });
+        parts
     }
 }
 
@@ -135,50 +198,74 @@ fn each(block: &Block, see: &mut dyn FnMut(&StmtKind, Span) -> Result<(), Wrong>
     Ok(())
 }
 
-/// No read comes after a store. `stored`: there may have been one.
-fn order(block: &Block, slot: Slot, stored: &mut bool) -> Result<(), Wrong> {
-    for stmt in &block.stmts {
-        match &stmt.kind {
-            StmtKind::Load { array, .. } if *array == slot && *stored => return Err(Wrong::After(stmt.span)),
-            StmtKind::Store { array, .. } | StmtKind::Add { array, .. } if *array == slot => *stored = true,
-            StmtKind::If { then, els, .. } => {
-                let mut other = *stored;
-                order(then, slot, stored)?;
-                order(els, slot, &mut other)?;
-                *stored |= other;
-            }
-            StmtKind::For { body, .. } => {
-                let before = *stored;
-                order(body, slot, stored)?;
-                if *stored && !before {
-                    // The second turn comes after the first.
-                    order(body, slot, stored).map_err(|wrong| match wrong {
-                        Wrong::After(span) => Wrong::Loop(span),
-                        other => other,
-                    })?;
-                }
-            }
-            _ => {}
-        }
-    }
-    Ok(())
+/// The accesses of one part.
+struct Part<'a> {
+    equals: &'a Equals,
+    slot: Slot,
+    part: i128,
 }
 
-/// Each read is followed by a store on every path. `after`: one follows the block; returns whether one follows its start.
-fn followed(block: &Block, slot: Slot, mut after: bool) -> Result<bool, Wrong> {
-    for stmt in block.stmts.iter().rev() {
-        match &stmt.kind {
-            StmtKind::Store { array, .. } | StmtKind::Add { array, .. } if *array == slot => after = true,
-            StmtKind::Load { array, .. } if *array == slot && !after => return Err(Wrong::Kept(stmt.span)),
-            StmtKind::If { then, els, .. } => {
-                let (then, els) = (followed(then, slot, after)?, followed(els, slot, after)?);
-                after = then && els;
-            }
-            StmtKind::For { body, .. } => {
-                followed(body, slot, after)?;
-            }
-            _ => {}
+impl Part<'_> {
+    fn has(&self, array: Slot, index: Id) -> bool {
+        array == self.slot && self.equals.place(index).part == self.part
+    }
+
+    fn read(&self, kind: &StmtKind) -> bool {
+        matches!(kind, StmtKind::Load { array, index, .. } if self.has(*array, *index))
+    }
+
+    fn written(&self, kind: &StmtKind) -> bool {
+        match kind {
+            StmtKind::Store { array, index, .. } | StmtKind::Add { array, index, .. } => self.has(*array, *index),
+            _ => false,
         }
     }
-    Ok(after)
+
+    /// No read comes after a store. `stored`: there may have been one.
+    fn order(&self, block: &Block, stored: &mut bool) -> Result<(), Wrong> {
+        for stmt in &block.stmts {
+            match &stmt.kind {
+                kind if *stored && self.read(kind) => return Err(Wrong::After(stmt.span)),
+                kind if self.written(kind) => *stored = true,
+                StmtKind::If { then, els, .. } => {
+                    let mut other = *stored;
+                    self.order(then, stored)?;
+                    self.order(els, &mut other)?;
+                    *stored |= other;
+                }
+                StmtKind::For { body, .. } => {
+                    let before = *stored;
+                    self.order(body, stored)?;
+                    if *stored && !before {
+                        // The second turn comes after the first.
+                        self.order(body, stored).map_err(|wrong| match wrong {
+                            Wrong::After(span) => Wrong::Loop(span),
+                            other => other,
+                        })?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Each read is followed by a store on every path. `after`: one follows the block; returns whether one follows its start.
+    fn followed(&self, block: &Block, mut after: bool) -> Result<bool, Wrong> {
+        for stmt in block.stmts.iter().rev() {
+            match &stmt.kind {
+                kind if self.written(kind) => after = true,
+                kind if !after && self.read(kind) => return Err(Wrong::Kept(stmt.span)),
+                StmtKind::If { then, els, .. } => {
+                    let (then, els) = (self.followed(then, after)?, self.followed(els, after)?);
+                    after = then && els;
+                }
+                StmtKind::For { body, .. } => {
+                    self.followed(body, after)?;
+                }
+                _ => {}
+            }
+        }
+        Ok(after)
+    }
 }

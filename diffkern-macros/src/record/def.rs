@@ -103,6 +103,14 @@ impl Record {
 }
 
 impl Kind {
+    /// Fields of plain type.
+    pub fn leaves(&self) -> usize {
+        match self {
+            Kind::Plain(_) => 1,
+            Kind::Record(inner) => inner.leaves().len(),
+        }
+    }
+
     pub fn scalars(&self) -> usize {
         match self {
             Kind::Plain(ty) => ty.components(),

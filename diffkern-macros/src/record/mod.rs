@@ -13,9 +13,15 @@ mod declare;
 mod def;
 mod find;
 mod host;
+mod order;
+mod parts;
 mod rewrite;
+mod shapes;
 mod signature;
 mod statements;
+mod tail;
+#[cfg(test)]
+mod tests;
 mod values;
 
 pub use declare::{ask, declare, resume};

@@ -17,6 +17,8 @@ use syn::{Block, Expr, Ident, ItemFn, Pat, parse_quote, parse_quote_spanned};
 
 use super::def::{Kind, Record, Records};
 use super::host::HostSide;
+use super::order::Want;
+use super::parts::{tuple, within};
 use super::values::{Place, component};
 use crate::diagnostics::Diagnostics;
 use crate::ir::FuncKind;
@@ -78,6 +80,16 @@ impl Rewrite<'_> {
         }
     }
 
+    fn whole(&self, at: &Expr, record: &Record) {
+        self.errors.at(
+            at,
+            format!(
+                "a `{}` is passed to a device function, returned, stored or bound with `let`; here take a field",
+                record.name
+            ),
+        );
+    }
+
     pub fn expression(&mut self, e: &mut Expr) {
         self.visit_expr_mut(e);
     }
@@ -94,16 +106,13 @@ impl VisitMut for Rewrite<'_> {
     }
 
     fn visit_expr_mut(&mut self, e: &mut Expr) {
-        if let Some((mut place, path, kind, root)) = self.root(e) {
-            if let Place::Element { index, .. } = &mut place {
-                self.expression(index);
-            }
+        if let Some((place, path, kind, root)) = self.root(e) {
             match kind {
-                Kind::Plain(ty) => *e = self.read(&place, &root, &path, ty, e.span()),
-                Kind::Record(record) => self.errors.at(
-                    &*e,
-                    format!("a `{}` is passed to a device function, returned, stored or bound with `let`; here take a field", record.name),
-                ),
+                Kind::Plain(ty) => {
+                    let (before, place) = self.settled(place);
+                    *e = within(before, self.read(&place, &root, &path, ty, e.span()));
+                }
+                Kind::Record(record) => self.whole(&*e, &record),
             }
             return;
         }
@@ -123,8 +132,13 @@ impl VisitMut for Rewrite<'_> {
                         return;
                     }
                 }
-                if self.record_of(&f.base).is_none() {
-                    visit_mut::visit_expr_mut(self, e);
+                match self.record_of(&f.base) {
+                    None => visit_mut::visit_expr_mut(self, e),
+                    Some(outer) => match self.field_of(f, &outer) {
+                        Some((parts, Kind::Plain(_))) => *e = within(parts.before, tuple(&parts.values, e.span())),
+                        Some((_, Kind::Record(inner))) => self.whole(&*e, &inner),
+                        None => {}
+                    },
                 }
             }
             Expr::MethodCall(m) => {
@@ -138,20 +152,21 @@ impl VisitMut for Rewrite<'_> {
                 visit_mut::visit_expr_mut(self, e);
             }
             Expr::Call(call) => {
-                let mut args = syn::punctuated::Punctuated::new();
-                for mut arg in std::mem::take(&mut call.args) {
-                    match self.record_of(&arg) {
-                        Some(record) => args.extend(self.leaves(&arg, &record).unwrap_or_default()),
-                        None => {
-                            self.visit_expr_mut(&mut arg);
-                            args.push(arg);
-                        }
-                    }
+                let args = std::mem::take(&mut call.args).into_iter().map(|arg| {
+                    let want = self.record_of(&arg).map_or(Want::Plain(None), Want::Record);
+                    (arg, want)
+                });
+                let args = args.collect();
+                if let Some((before, args)) = self.operands(args, false) {
+                    call.args = args.into_iter().flatten().collect();
+                    *e = within(before, e.clone());
                 }
-                call.args = args;
             }
             Expr::Struct(s) if s.path.segments.last().is_some_and(|l| self.records.named(&l.ident).is_some()) => {
-                self.errors.at(&s.path, "bind the struct with `let` and use its name");
+                self.errors.at(
+                    &s.path,
+                    "a struct is passed to a device function, returned, stored or bound with `let`; here take a field",
+                );
             }
             Expr::ForLoop(f) => {
                 self.visit_expr_mut(&mut f.expr);

@@ -1,70 +1,17 @@
 //! Statements that bind, store or return structs.
 
-use std::collections::HashMap;
-
 use quote::{ToTokens, format_ident, quote};
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
-use syn::{Block, Expr, Ident, Local, Pat, Stmt, parse_quote, parse_quote_spanned};
+use syn::{Expr, Ident, Local, Pat, Stmt, parse_quote, parse_quote_spanned};
 
 use super::def::{Kind, Leaf, Record};
+use super::parts::binding;
 use super::rewrite::{Rewrite, Var, position};
 use super::values::{Place, leaf_name, plain_type};
+use crate::lower;
 
 impl Rewrite<'_> {
-    /// A block that ends in the results of the function.
-    pub(super) fn tail_block(&mut self, block: &mut Block, wants: &[Option<Record>]) {
-        self.scopes.push(HashMap::new());
-        let stmts = std::mem::take(&mut block.stmts);
-        let last = stmts.len().saturating_sub(1);
-        for (k, stmt) in stmts.into_iter().enumerate() {
-            match stmt {
-                Stmt::Expr(mut e, None) if k == last => {
-                    self.tail(&mut e, wants);
-                    block.stmts.push(Stmt::Expr(e, None));
-                }
-                other => block.stmts.extend(self.statement(other)),
-            }
-        }
-        self.scopes.pop();
-    }
-
-    fn tail(&mut self, e: &mut Expr, wants: &[Option<Record>]) {
-        let span = e.span();
-        match e {
-            Expr::If(i) => {
-                self.expression(&mut i.cond);
-                self.tail_block(&mut i.then_branch, wants);
-                if let Some((_, other)) = &mut i.else_branch {
-                    self.tail(other, wants);
-                }
-            }
-            Expr::Block(b) => self.tail_block(&mut b.block, wants),
-            Expr::Tuple(t) => {
-                let mut all: Vec<Expr> = Vec::new();
-                for (value, want) in t.elems.iter_mut().zip(wants) {
-                    match want {
-                        Some(want) => all.extend(self.leaves(value, want).unwrap_or_default()),
-                        None => {
-                            self.expression(value);
-                            all.push(value.clone());
-                        }
-                    }
-                }
-                *e = parse_quote_spanned!(span=> (#(#all),*));
-            }
-            Expr::Call(_) => self.expression(e),
-            other => match wants {
-                [Some(want)] => {
-                    if let Some(all) = self.leaves(other, want) {
-                        *other = tuple(&all, span);
-                    }
-                }
-                _ => self.expression(other),
-            },
-        }
-    }
-
     pub(super) fn statement(&mut self, stmt: Stmt) -> Vec<Stmt> {
         match stmt {
             Stmt::Local(local) => vec![self.local(local)],
@@ -78,9 +25,7 @@ impl Rewrite<'_> {
             },
             Stmt::Expr(Expr::Binary(b), semi) => {
                 let op = b.op.to_token_stream();
-                let assigns = op.to_string().ends_with('=')
-                    && !matches!(b.op, syn::BinOp::Eq(_) | syn::BinOp::Ne(_) | syn::BinOp::Le(_) | syn::BinOp::Ge(_));
-                match assigns.then(|| self.assign(&b.left, &b.right, &op)).flatten() {
+                match lower::compound(&b.op).and_then(|_| self.assign(&b.left, &b.right, &op)) {
                     Some(stmts) => stmts,
                     None => {
                         let mut e = Expr::Binary(b);
@@ -113,70 +58,46 @@ impl Rewrite<'_> {
                     self.bind(&name.ident, None);
                     return Stmt::Local(local);
                 };
-                let value = self.value(&mut init.expr, &record);
+                self.tail(&mut init.expr, &[Some(record.clone())]);
                 let (mutable, leaves) = (&name.mutability, record.leaves());
                 let names = leaves.iter().map(|leaf| leaf_name(&name.ident, &leaf.path));
                 let names: Vec<Pat> = names.map(|n| parse_quote!(#mutable #n)).collect();
-                let stmt = binding(&names, &leaves, value, self.real.as_ref());
+                let stmt = binding(&names, &leaves, &init.expr, self.real.as_ref());
                 self.bind(&name.ident, Some(Var::Value(record)));
                 stmt
             }
-            (Pat::Tuple(tuple), Some(ty)) if self.shapes(&ty).iter().any(Option::is_some) => {
-                self.visit_expr_mut(&mut init.expr);
-                let mut names: Vec<Pat> = Vec::new();
-                for (pat, want) in tuple.elems.iter().zip(self.shapes(&ty)) {
-                    match (pat, want) {
-                        (Pat::Ident(name), Some(record)) => {
-                            let mutable = &name.mutability;
-                            for leaf in record.leaves() {
-                                let leaf = leaf_name(&name.ident, &leaf.path);
-                                names.push(parse_quote!(#mutable #leaf));
-                            }
-                            self.bind(&name.ident, Some(Var::Value(record)));
-                        }
-                        (Pat::Wild(_), Some(record)) => {
-                            names.extend(record.leaves().iter().map(|_| parse_quote!(_)));
-                        }
-                        (other, _) => {
-                            if let Pat::Ident(name) = other {
-                                self.bind(&name.ident, None);
-                            }
-                            names.push(other.clone());
-                        }
-                    }
+            (Pat::Tuple(names), annotation) => {
+                let wants = match &annotation {
+                    Some(ty) => self.shapes(ty),
+                    None => self.shapes_of(&init.expr),
+                };
+                if wants.iter().all(Option::is_none) {
+                    self.visit_expr_mut(&mut init.expr);
+                    self.bind_pattern(&pat, &[]);
+                    return Stmt::Local(local);
                 }
-                let (types, value) = (self.flat_types(&ty), &init.expr);
-                parse_quote!(let (#(#names),*): (#(#types),*) = #value;)
+                self.tail(&mut init.expr, &wants);
+                let all = flat_names(names, &wants);
+                self.bind_pattern(&pat, &wants);
+                let written = annotation.map(|ty| self.flat_types(&ty));
+                let types = written.or_else(|| {
+                    let leaves = wants.iter().flatten().flat_map(Record::leaves);
+                    let known = wants.iter().all(Option::is_some);
+                    known.then(|| leaves.map(|leaf| plain_type(leaf.ty, self.real.as_ref())).collect())
+                });
+                let types = types.map(|types| quote!(: (#(#types),*)));
+                let value = &init.expr;
+                parse_quote!(let (#(#all),*) #types = #value;)
             }
             (pat, _) => {
                 self.visit_expr_mut(&mut init.expr);
-                if let Pat::Tuple(tuple) = pat {
-                    for pat in &tuple.elems {
-                        if let Pat::Ident(name) = pat {
-                            self.bind(&name.ident, None);
-                        }
-                    }
-                }
+                self.bind_pattern(pat, &[]);
                 Stmt::Local(local)
             }
         }
     }
 
-    /// A struct-valued expression as a call or tuple of its leaves.
-    fn value(&mut self, e: &mut Expr, want: &Record) -> Expr {
-        match e {
-            Expr::Call(_) | Expr::If(_) | Expr::Block(_) => {
-                self.tail(e, &[Some(want.clone())]);
-                e.clone()
-            }
-            other => {
-                let span = other.span();
-                self.leaves(other, want).map_or_else(|| other.clone(), |all| tuple(&all, span))
-            }
-        }
-    }
-
-    fn temporaries(&mut self, n: usize) -> Vec<Ident> {
+    pub(super) fn temporaries(&mut self, n: usize) -> Vec<Ident> {
         self.fresh += n;
         (self.fresh - n..self.fresh).map(|k| format_ident!("field__{k}")).collect()
     }
@@ -221,7 +142,10 @@ impl Rewrite<'_> {
         }
         let mut right = right.clone();
         let value = match &kind {
-            Kind::Record(record) => self.value(&mut right, record),
+            Kind::Record(record) => {
+                self.tail(&mut right, &[Some(record.clone())]);
+                right
+            }
             Kind::Plain(_) => {
                 self.expression(&mut right);
                 right
@@ -237,7 +161,7 @@ impl Rewrite<'_> {
             Place::Variable(var) => {
                 let names = self.temporaries(leaves.len());
                 let pats: Vec<Pat> = names.iter().map(|n| parse_quote!(#n)).collect();
-                let mut stmts = vec![binding(&pats, &leaves, value, self.real.as_ref())];
+                let mut stmts = vec![binding(&pats, &leaves, &value, self.real.as_ref())];
                 for (leaf, name) in leaves.iter().zip(&names) {
                     let whole: Vec<Ident> = path.iter().chain(&leaf.path).cloned().collect();
                     let to = leaf_name(&var, &whole);
@@ -261,8 +185,12 @@ impl Rewrite<'_> {
                 let literal = matches!(&*index, Expr::Lit(_));
                 let (first, index): (Vec<Stmt>, Expr) =
                     if literal { (Vec::new(), (*index).clone()) } else { (vec![typed], at_value) };
-                let mut stmts = vec![binding(&pats, &leaves, value, self.real.as_ref())];
-                stmts.extend(first);
+                // As for arrays of other types: what is accumulated comes after the index, what is stored before it.
+                let bound = binding(&pats, &leaves, &value, self.real.as_ref());
+                let mut stmts: Vec<Stmt> = match plain {
+                    true => std::iter::once(bound).chain(first).collect(),
+                    false => first.into_iter().chain([bound]).collect(),
+                };
                 let values: Vec<Expr> = names.iter().map(|n| parse_quote!(#n)).collect();
                 stmts.extend(self.store((&array, &index, stride), offset, (&leaves, &values), op));
                 Some(stmts)
@@ -271,17 +199,21 @@ impl Rewrite<'_> {
     }
 }
 
-fn tuple(all: &[Expr], span: proc_macro2::Span) -> Expr {
-    match all {
-        [one] => one.clone(),
-        all => parse_quote_spanned!(span=> (#(#all),*)),
+/// A name per plain field.
+fn flat_names(names: &syn::PatTuple, wants: &[Option<Record>]) -> Vec<Pat> {
+    let mut all = Vec::new();
+    for (k, pat) in names.elems.iter().enumerate() {
+        match (pat, wants.get(k)) {
+            (Pat::Ident(name), Some(Some(record))) => {
+                let mutable = &name.mutability;
+                all.extend(record.leaves().iter().map(|leaf| {
+                    let leaf = leaf_name(&name.ident, &leaf.path);
+                    parse_quote!(#mutable #leaf)
+                }));
+            }
+            (Pat::Wild(_), Some(Some(record))) => all.extend(record.leaves().iter().map(|_| parse_quote!(_))),
+            (other, _) => all.push(other.clone()),
+        }
     }
-}
-
-fn binding(names: &[Pat], leaves: &[Leaf], value: Expr, real: Option<&Ident>) -> Stmt {
-    let types = leaves.iter().map(|leaf| plain_type(leaf.ty, real));
-    match names {
-        [one] => parse_quote!(let #one: #(#types)* = #value;),
-        names => parse_quote!(let (#(#names),*): (#(#types),*) = #value;),
-    }
+    all
 }

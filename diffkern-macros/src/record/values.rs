@@ -1,6 +1,6 @@
-//! Values of structs as one expression per plain field.
+//! Where structs are, and how their fields are read and written there.
 
-use proc_macro2::Span;
+use proc_macro2::{Literal, Span};
 use quote::{format_ident, quote};
 use syn::spanned::Spanned;
 use syn::{Expr, Ident, Member, Type, parse_quote, parse_quote_spanned};
@@ -70,8 +70,9 @@ pub enum Place {
 }
 
 impl Place {
-    /// Scalar `k` of an element.
+    /// Scalar `k` of an element. The numbers are of the type of the index, `usize` or `u32`.
     pub fn scalar(array: &Ident, index: &Expr, stride: usize, k: usize) -> Expr {
+        let (stride, k) = (Literal::usize_unsuffixed(stride), Literal::usize_unsuffixed(k));
         parse_quote_spanned!(index.span()=> #array[(#index) * #stride + #k])
     }
 }
@@ -104,14 +105,9 @@ impl Rewrite<'_> {
             Expr::Field(f) => {
                 let (place, mut path, kind) = self.named(&f.base)?;
                 let (Kind::Record(record), Member::Named(name)) = (kind, &f.member) else { return None };
-                let Some(field) = record.field(name) else {
-                    let known: Vec<String> = record.fields.iter().map(|f| format!("`{}`", f.name)).collect();
-                    self.errors
-                        .at(name, format!("`{}` has no field `{name}`; it has {}", record.name, known.join(", ")));
-                    return None;
-                };
+                let kind = record.field(name)?.kind.clone();
                 path.push(name.clone());
-                Some((place, path, field.kind.clone()))
+                Some((place, path, kind))
             }
             _ => None,
         }
@@ -133,27 +129,6 @@ impl Rewrite<'_> {
         }
     }
 
-    /// The struct that an expression without annotation is.
-    pub fn record_of(&self, e: &Expr) -> Option<Record> {
-        match e {
-            Expr::Paren(p) => self.record_of(&p.expr),
-            Expr::Group(g) => self.record_of(&g.expr),
-            Expr::Struct(s) => self.records.named(&s.path.segments.last()?.ident).cloned(),
-            Expr::If(i) => match i.then_branch.stmts.last()? {
-                syn::Stmt::Expr(e, None) => self.record_of(e),
-                _ => None,
-            },
-            Expr::Block(b) => match b.block.stmts.last()? {
-                syn::Stmt::Expr(e, None) => self.record_of(e),
-                _ => None,
-            },
-            other => match self.root(other)?.2 {
-                Kind::Record(record) => Some(record),
-                Kind::Plain(_) => None,
-            },
-        }
-    }
-
     /// [`Rewrite::named`] with the struct at the place itself.
     pub fn root(&self, e: &Expr) -> Option<(Place, Vec<Ident>, Kind, Record)> {
         let (place, path, kind) = self.named(e)?;
@@ -163,85 +138,6 @@ impl Rewrite<'_> {
         };
         let (Var::Value(record) | Var::Array(record)) = self.find(name)?;
         Some((place, path, kind, record))
-    }
-
-    /// One expression per plain field of a value of type `want`.
-    pub fn leaves(&mut self, e: &Expr, want: &Record) -> Option<Vec<Expr>> {
-        match e {
-            Expr::Paren(p) => return self.leaves(&p.expr, want),
-            Expr::Group(g) => return self.leaves(&g.expr, want),
-            Expr::Struct(s) => return self.literal(s, want),
-            _ => {}
-        }
-        if let Some((place, path, Kind::Record(found), root)) = self.root(e) {
-            self.expect(e, &found, want)?;
-            let mut place = place;
-            if let Place::Element { index, .. } = &mut place {
-                self.expression(index);
-            }
-            let span = e.span();
-            return Some(
-                found
-                    .leaves()
-                    .iter()
-                    .map(|leaf| {
-                        let whole: Vec<Ident> = path.iter().chain(&leaf.path).cloned().collect();
-                        self.read(&place, &root, &whole, leaf.ty, span)
-                    })
-                    .collect(),
-            );
-        }
-        self.errors.at(e, format!("bind this with `let p: {} = ..;` and use `p`", want.name));
-        None
-    }
-
-    fn expect(&self, at: &Expr, found: &Record, want: &Record) -> Option<()> {
-        if found.name != want.name {
-            self.errors.at(at, format!("expected `{}`, found `{}`", want.name, found.name));
-            return None;
-        }
-        Some(())
-    }
-
-    fn literal(&mut self, s: &syn::ExprStruct, want: &Record) -> Option<Vec<Expr>> {
-        let record = s.path.segments.last().and_then(|l| self.records.named(&l.ident)).cloned()?;
-        if record.name != want.name {
-            self.errors.at(&s.path, format!("expected `{}`, found `{}`", want.name, record.name));
-            return None;
-        }
-        let rest = match &s.rest {
-            Some(base) => Some(self.leaves(base, want)?),
-            None => None,
-        };
-        for field in &s.fields {
-            if let Member::Named(name) = &field.member
-                && record.field(name).is_none()
-            {
-                self.errors.at(name, format!("`{}` has no field `{name}`", record.name));
-            }
-        }
-        let mut all = Vec::new();
-        for field in &record.fields {
-            let count = match &field.kind {
-                Kind::Plain(_) => 1,
-                Kind::Record(inner) => inner.leaves().len(),
-            };
-            let given = s.fields.iter().find(|f| matches!(&f.member, Member::Named(name) if *name == field.name));
-            match (given, &field.kind, &rest) {
-                (Some(given), Kind::Plain(_), _) => {
-                    let mut value = given.expr.clone();
-                    self.expression(&mut value);
-                    all.push(value);
-                }
-                (Some(given), Kind::Record(inner), _) => all.extend(self.leaves(&given.expr, inner)?),
-                (None, _, Some(rest)) => all.extend_from_slice(&rest[all.len()..all.len() + count]),
-                (None, _, None) => {
-                    self.errors.at(&s.path, format!("the field `{}` is missing", field.name));
-                    return None;
-                }
-            }
-        }
-        Some(all)
     }
 
     /// Statements that write `values`, one per leaf, to an element of an array from scalar `offset` on.

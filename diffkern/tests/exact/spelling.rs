@@ -16,6 +16,7 @@ pub fn cases() -> Vec<Case> {
         functions_of_integers(),
         functions_of_reals_from_cubecl(),
         through_macro_rules(),
+        an_index_that_the_right_side_changes(),
     ]
 }
 
@@ -299,5 +300,32 @@ case! {
     }
     by_hand(w) {
         each(x, w, |x| (2.0 * (x * x * x + 1.0), 6.0 * x * x))
+    }
+}
+
+#[diff_kernel]
+fn fill_backwards<F: Float>(x: &Array<F>, y: &mut Array<F>) {
+    let mut k = 0usize;
+    y[k] = {
+        k += 1;
+        x[k] * x[k]
+    };
+    let mut z = [F::new(0.0), F::new(0.0)];
+    z[k] = {
+        k -= 1;
+        x[k] * x[1]
+    };
+    y[0] = z[0];
+}
+
+case! {
+    /// The right side comes first: `(x_0 x_1, x_1^2)`.
+    an_index_that_the_right_side_changes<S>(run; x: S = reals(2, 0.3, 1.3)) {
+        let y = run.zeros::<S>(2)?;
+        fill_backwards(1, &x, &y)?;
+        run.output(&y);
+    }
+    by_hand(w) {
+        (dot(w, &[x[0] * x[1], x[1] * x[1]]), vec![vec![w[0] * x[1], w[0] * x[0] + w[1] * 2.0 * x[1]]])
     }
 }

@@ -9,9 +9,9 @@ pub fn cases() -> Vec<Case> {
 }
 
 #[diff_struct]
-struct Body<F> {
-    x: Vec2<F>,
-    mass: F,
+pub(crate) struct Body<F> {
+    pub x: Vec2<F>,
+    pub mass: F,
 }
 
 impl<F: Float> Flat for Body<F> {
@@ -48,7 +48,7 @@ case! {
 }
 
 #[diff_fn]
-fn grown<F: Float>(b: Body<F>, by: F) -> Body<F> {
+pub(crate) fn grown<F: Float>(b: Body<F>, by: F) -> Body<F> {
     Body { mass: b.mass * b.x.x, x: Vec2::new(b.x.x + by, b.x.y) }
 }
 
