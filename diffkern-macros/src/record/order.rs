@@ -16,6 +16,8 @@ use crate::ir::Ty;
 /// What an operand is: a struct, or something else, of a type that may be known.
 pub enum Want {
     Record(Record),
+    /// A struct of which some fields are taken.
+    Base(Record),
     Plain(Option<Ty>),
 }
 
@@ -30,6 +32,7 @@ impl Rewrite<'_> {
         for (e, want) in &all {
             let found = match want {
                 Want::Record(record) => self.parts(e, record),
+                Want::Base(record) => self.all_parts(e, record),
                 Want::Plain(_) => {
                     let mut value = e.clone();
                     self.expression(&mut value);
@@ -48,7 +51,7 @@ impl Rewrite<'_> {
         for ((e, want), mut part) in all.iter().zip(parts) {
             before.append(&mut part.before);
             match want {
-                Want::Record(record) if in_turn => {
+                Want::Record(record) | Want::Base(record) if in_turn => {
                     let mut bound = self.bound(&tuple(&part.values, e.span()), record);
                     before.append(&mut bound.before);
                     part.values = bound.values;

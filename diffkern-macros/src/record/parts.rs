@@ -105,10 +105,21 @@ impl Rewrite<'_> {
             self.no_field(name, outer);
             return None;
         };
-        let mut parts = self.parts(&f.base, outer)?;
+        let mut parts = self.all_parts(&f.base, outer)?;
         let first: usize = outer.fields.iter().take_while(|f| f.name != *name).map(|f| f.kind.leaves()).sum();
         parts.values = parts.values[first..first + field.kind.leaves()].to_vec();
         Some((parts, field.kind.clone()))
+    }
+
+    /// Parts of which some are left out: these are evaluated, too.
+    pub(super) fn all_parts(&mut self, e: &Expr, want: &Record) -> Option<Parts> {
+        let mut parts = self.parts(e, want)?;
+        if self.root(e).is_none() && !parts.values.iter().all(|value| matches!(value, Expr::Path(_))) {
+            let mut bound = self.bound(&tuple(&parts.values, e.span()), want);
+            parts.before.append(&mut bound.before);
+            parts.values = bound.values;
+        }
+        Some(parts)
     }
 
     pub(super) fn no_field(&self, name: &Ident, record: &Record) {
@@ -176,7 +187,7 @@ impl Rewrite<'_> {
             };
             operands.push((value.expr.clone(), want));
         }
-        operands.extend(s.rest.as_ref().map(|base| ((**base).clone(), Want::Record(record.clone()))));
+        operands.extend(s.rest.as_ref().map(|base| ((**base).clone(), Want::Base(record.clone()))));
         let (before, found) = self.operands(operands, true)?;
         let mut values = Vec::new();
         for field in &record.fields {
