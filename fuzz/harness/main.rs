@@ -7,7 +7,9 @@ mod kernels;
 
 use diffkern::prelude::*;
 use diffkern::{AnyArray, jvp};
-use diffkern_fuzz::ast::ARRAYS;
+use kernels::{Body, Held};
+
+use diffkern_fuzz::ast::{ARRAYS, Ty, Use};
 use diffkern_fuzz::case::{Case, DOMAIN, LEN, case};
 
 /// The arguments of every kernel.
@@ -24,6 +26,11 @@ pub struct Arrays {
     pub b: Array<Vec2<f64>>,
     pub c: Array<Mat3<f64>>,
     pub u: Array<f64>,
+    pub r: Array<Body<f64>>,
+    pub h: Array<Held<f64>>,
+    pub w: Array<Held<f64>>,
+    pub e: Array<Held<f64>>,
+    pub o: Array<Held<f64>>,
 }
 
 /// A kernel with its launch.
@@ -45,6 +52,19 @@ fn mat3(x: &[f64]) -> Vec<Mat3<f64>> {
     x.chunks(9).map(|c| Mat3::from_array(std::array::from_fn(|k| c[k]))).collect()
 }
 
+fn bodies(x: &[f64]) -> Vec<Body<f64>> {
+    x.chunks(4).map(|c| Body { mass: c[0], at: Vec3::new(c[1], c[2], c[3]) }).collect()
+}
+
+fn held(x: &[f64]) -> Vec<Held<f64>> {
+    let one = |c: &[f64]| Held { size: Vec2::new(c[0], c[1]), body: bodies(&c[2..6])[0], gain: c[6] };
+    x.chunks(7).map(one).collect()
+}
+
+fn flat(b: &Body<f64>) -> Vec<f64> {
+    vec![b.mass, b.at.x, b.at.y, b.at.z]
+}
+
 fn arrays(dev: &Device, of: &[Vec<f64>]) -> diffkern::Result<Arrays> {
     let ints: Vec<u32> = of[5].iter().map(|x| *x as u32).collect();
     Ok(Arrays {
@@ -60,11 +80,16 @@ fn arrays(dev: &Device, of: &[Vec<f64>]) -> diffkern::Result<Arrays> {
         b: dev.array(&vec2(&of[9]))?.requires_grad(),
         c: dev.array(&mat3(&of[10]))?.requires_grad(),
         u: dev.array(&of[11])?.requires_grad(),
+        r: dev.array(&bodies(&of[12]))?.requires_grad(),
+        h: dev.array(&held(&of[13]))?.requires_grad(),
+        w: dev.array(&held(&of[14]))?.requires_grad(),
+        e: dev.array(&held(&of[15]))?.requires_grad(),
+        o: dev.array(&held(&of[16]))?.requires_grad(),
     })
 }
 
 impl Arrays {
-    fn any(&self) -> [&AnyArray; 12] {
+    fn any(&self) -> [&AnyArray; 17] {
         [
             self.x.any(),
             self.p.any(),
@@ -78,6 +103,11 @@ impl Arrays {
             self.b.any(),
             self.c.any(),
             self.u.any(),
+            self.r.any(),
+            self.h.any(),
+            self.w.any(),
+            self.e.any(),
+            self.o.any(),
         ]
     }
 }
@@ -92,7 +122,8 @@ fn scalars(array: &AnyArray) -> diffkern::Result<Vec<f64>> {
     }
     as_type!(
         f64: |x| vec![x], Vec2<f64>: |x| x.to_array().to_vec(), Vec3<f64>: |x| x.to_array().to_vec(),
-        Mat2<f64>: |x| x.to_array().to_vec(), Mat3<f64>: |x| x.to_array().to_vec()
+        Mat2<f64>: |x| x.to_array().to_vec(), Mat3<f64>: |x| x.to_array().to_vec(), Body<f64>: |b| flat(&b),
+        Held<f64>: |h| [vec![h.size.x, h.size.y], flat(&h.body), vec![h.gain]].concat()
     );
     Ok(Vec::new())
 }
@@ -104,7 +135,7 @@ fn show(what: &str, name: usize, values: &[f64]) {
 
 fn run(launch: Launch, at: &Case) -> diffkern::Result<()> {
     let dev = Device::cpu();
-    let real = |k: &usize| ARRAYS[*k].1.is_real();
+    let real = |k: &usize| ARRAYS[*k].1 != Ty::U32;
 
     let (forward, dots) = (arrays(&dev, &at.values)?, arrays(&dev, &at.dots)?);
     let pairs: Vec<_> =
@@ -124,6 +155,11 @@ fn run(launch: Launch, at: &Case) -> diffkern::Result<()> {
         b: dev.zeros(LEN)?,
         c: dev.zeros(LEN)?,
         u: dev.zeros(LEN)?,
+        w: dev.zeros(LEN)?,
+        e: dev.zeros(LEN)?,
+        o: dev.zeros(LEN)?,
+        r: leaves.r.clone(),
+        h: leaves.h.clone(),
         x: leaves.x.clone(),
         p: leaves.p.clone(),
         q: leaves.q.clone(),
@@ -138,15 +174,18 @@ fn run(launch: Launch, at: &Case) -> diffkern::Result<()> {
         reverse.b.copy_from(&leaves.b)?;
         reverse.c.copy_from(&leaves.c)?;
         reverse.u.copy_from(&leaves.u)?;
+        reverse.w.copy_from(&leaves.w)?;
+        reverse.e.copy_from(&leaves.e)?;
+        reverse.o.copy_from(&leaves.o)?;
         launch(DOMAIN, &reverse, at.scalar, at.count)
     })?;
-    let seeds: Vec<_> = (6..ARRAYS.len()).map(|k| (reverse.any()[k], bars.any()[k])).collect();
+    let seeds: Vec<_> = (0..ARRAYS.len()).filter(|k| ARRAYS[*k].2 != Use::Read).map(|k| (reverse.any()[k], bars.any()[k])).collect();
     tape.backward_from(&seeds)?;
     macro_rules! grads {
         ($($k:literal $field:ident),*) => {
             $({
                 // An array that is only read is there afterwards as before, with its own adjoint.
-                let mut sum = if $k < 6 { at.bars[$k].clone() } else { vec![0.0; at.bars[$k].len()] };
+                let mut sum = if ARRAYS[$k].2 == Use::Read { at.bars[$k].clone() } else { vec![0.0; at.bars[$k].len()] };
                 // Without a gradient no path leads to it.
                 if let Ok(grad) = leaves.$field.grad() {
                     sum.iter_mut().zip(scalars(grad.any())?).for_each(|(sum, x)| *sum += x);
@@ -155,7 +194,7 @@ fn run(launch: Launch, at: &Case) -> diffkern::Result<()> {
             })*
         };
     }
-    grads!(0 x, 1 p, 2 q, 3 m, 4 t, 6 y, 7 z, 8 a, 9 b, 10 c, 11 u);
+    grads!(0 x, 1 p, 2 q, 3 m, 4 t, 6 y, 7 z, 8 a, 9 b, 10 c, 11 u, 12 r, 13 h, 14 w, 15 e, 16 o);
     Ok(())
 }
 

@@ -21,6 +21,8 @@ pub enum Ty {
     Local,
     /// A struct of a real, `mass`, and a vector, `at`.
     Body,
+    /// A struct of a vector of two, `size`, a [`Ty::Body`], `body`, and a real, `gain`.
+    Held,
 }
 
 /// Elements of a local array.
@@ -37,6 +39,7 @@ impl Ty {
             Ty::Vec3 => 3,
             Ty::Local => LOCAL,
             Ty::Mat2 | Ty::Body => 4,
+            Ty::Held => 7,
             Ty::Mat3 => 9,
             _ => 1,
         }
@@ -53,7 +56,29 @@ impl Ty {
 
     /// Whether it is a number, a vector or a matrix, which carry derivatives.
     pub fn is_real(self) -> bool {
-        !matches!(self, Ty::U32 | Ty::Bool | Ty::Local | Ty::Body)
+        !matches!(self, Ty::U32 | Ty::Bool | Ty::Local) && !self.is_struct()
+    }
+
+    /// Whether it is a struct.
+    pub fn is_struct(self) -> bool {
+        matches!(self, Ty::Body | Ty::Held)
+    }
+
+    /// The fields of a struct, those of fields and components too, by their path; with their types.
+    pub fn fields(self) -> &'static [(&'static str, Ty)] {
+        match self {
+            Ty::Body => &[("mass", Ty::Real), ("at", Ty::Vec3), ("at.x", Ty::Real), ("at.z", Ty::Real)],
+            Ty::Held => &[
+                ("size", Ty::Vec2),
+                ("body", Ty::Body),
+                ("gain", Ty::Real),
+                ("size.y", Ty::Real),
+                ("body.mass", Ty::Real),
+                ("body.at", Ty::Vec3),
+                ("body.at.y", Ty::Real),
+            ],
+            _ => &[],
+        }
     }
 
     /// Whether it is a matrix.
@@ -80,8 +105,9 @@ pub enum Use {
     Update,
 }
 
-/// The array parameters of every kernel: name, element, use. All have [`crate::case::LEN`] elements.
-pub const ARRAYS: [(&str, Ty, Use); 12] = [
+/// The array parameters of every kernel: name, element, use. All have [`crate::case::LEN`] elements. Those of structs, from
+/// [`PLAIN`] on, are parameters of the kernels with structs only.
+pub const ARRAYS: [(&str, Ty, Use); 17] = [
     ("x", Ty::Real, Use::Read),
     ("p", Ty::Vec2, Use::Read),
     ("q", Ty::Vec3, Use::Read),
@@ -94,7 +120,15 @@ pub const ARRAYS: [(&str, Ty, Use); 12] = [
     ("b", Ty::Vec2, Use::Add),
     ("c", Ty::Mat3, Use::Add),
     ("u", Ty::Real, Use::Update),
+    ("r", Ty::Body, Use::Read),
+    ("h", Ty::Held, Use::Read),
+    ("w", Ty::Held, Use::Store),
+    ("e", Ty::Held, Use::Add),
+    ("o", Ty::Held, Use::Update),
 ];
+
+/// Arrays before the first of structs.
+pub const PLAIN: usize = 12;
 
 /// The array that each thread reads and overwrites at its position.
 pub const UPDATED: usize = 11;
@@ -116,10 +150,8 @@ pub enum Unary {
     Component(u8),
     /// Entry of a matrix, `m[(r, c)]`, by its row-major number.
     Entry(u8),
-    /// `.mass` of a struct.
-    Mass,
-    /// `.at` of a struct.
-    At,
+    /// A field of a struct, by its path.
+    Field(&'static str),
 }
 
 /// An operation on two operands.
@@ -171,9 +203,15 @@ pub enum Kind {
     Select(Box<Expr>, Box<Expr>, Box<Expr>),
     /// `if c { a } else { b }`.
     If(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// `match i % 3 { 0 => a, 1 => b, _ => c }`.
+    Match(Box<Expr>, Vec<Expr>),
+    /// `{ statements; e }`.
+    Block(Vec<Stmt>, Box<Expr>),
+    /// A struct with some fields given, as `body: e`, the others from the last: `Held { body: e, ..f }`.
+    With(Vec<(&'static str, Expr)>, Box<Expr>),
     /// From components, row-major; a struct from its fields.
     New(Vec<Expr>),
-    /// A device function of [`crate::print::LIBRARY`] by name; only as what a `let` binds.
+    /// A device function of [`crate::print::LIBRARY`] by name; only as what a `let` binds, or where a struct is expected.
     Call(&'static str, Vec<Expr>),
     /// A whole array, as argument of a device function.
     Array(usize),
@@ -192,8 +230,8 @@ pub enum Stmt {
     Compound(u32, &'static str, Expr),
     /// `v.x = e;` or `m[(r, c)] = e;`: variable, its type, component.
     Component(u32, Ty, u8, Expr),
-    /// `v.at = e;` of a struct.
-    At(u32, Expr),
+    /// `v.at = e;` of a struct: variable, its type, path.
+    Field(u32, Ty, &'static str, Expr),
     /// `if c { .. } else { .. }`.
     If(Expr, Vec<Stmt>, Vec<Stmt>),
     /// `for v in lo..hi { .. }`; unrolled where the flag says so, the bounds being numbers then.
@@ -208,8 +246,12 @@ pub enum Stmt {
     Leave(Expr, bool),
     /// `y[ABSOLUTE_POS] = e;`
     Store(usize, Expr),
+    /// `w[ABSOLUTE_POS].body = e;`, or `*=` of a real.
+    StoreField(usize, &'static str, &'static str, Expr),
     /// `a[i % LEN] += e;` or `-=`.
     Add(usize, Option<Expr>, bool, Expr),
+    /// `e[i % LEN].gain += e;` or `-=`.
+    AddField(usize, Option<Expr>, &'static str, bool, Expr),
     /// `if c { return; }`.
     Return(Expr),
 }
@@ -217,6 +259,15 @@ pub enum Stmt {
 /// A kernel over [`ARRAYS`], a real `s` and an integer `n`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kernel {
+    /// Whether it has the arrays of structs.
+    pub structs: bool,
     /// Its statements.
     pub body: Vec<Stmt>,
+}
+
+impl Kernel {
+    /// Its array parameters.
+    pub fn arrays(&self) -> &'static [(&'static str, Ty, Use)] {
+        &ARRAYS[..if self.structs { ARRAYS.len() } else { PLAIN }]
+    }
 }

@@ -1,6 +1,6 @@
 //! What a kernel is run on: values, tangents and adjoint seeds for a seed.
 
-use crate::ast::{ARRAYS, Ty};
+use crate::ast::{ARRAYS, PLAIN, Ty, Use};
 use crate::random::Random;
 
 /// Elements of every array.
@@ -28,19 +28,27 @@ pub struct Case {
 pub fn case(seed: u64) -> Case {
     let mut rng = Random::new(seed ^ 0x5EED);
     let mut case = Case { values: Vec::new(), dots: Vec::new(), bars: Vec::new(), scalar: 0.0, count: 0 };
-    for (_, ty, _) in ARRAYS {
-        let len = LEN * ty.components();
-        if ty == Ty::U32 {
-            case.values.push((0..len).map(|_| rng.below(11) as f64).collect());
-            case.dots.push(Vec::new());
-            case.bars.push(Vec::new());
-        } else {
-            case.values.push((0..len).map(|_| rng.within(-1.7, 1.9)).collect());
-            case.dots.push((0..len).map(|_| rng.within(-1.0, 1.0)).collect());
-            case.bars.push((0..len).map(|_| rng.within(-1.0, 1.0)).collect());
-        }
-    }
+    let (plain, of_structs) = ARRAYS.split_at(PLAIN);
+    case.draw(&mut rng, plain);
     case.scalar = rng.within(0.3, 1.4);
     case.count = rng.below(5) as u32;
+    case.draw(&mut rng, of_structs);
     case
+}
+
+impl Case {
+    fn draw(&mut self, rng: &mut Random, arrays: &[(&str, Ty, Use)]) {
+        for (_, ty, _) in arrays {
+            let len = LEN * ty.components();
+            if *ty == Ty::U32 {
+                self.values.push((0..len).map(|_| rng.below(11) as f64).collect());
+                self.dots.push(Vec::new());
+                self.bars.push(Vec::new());
+            } else {
+                self.values.push((0..len).map(|_| rng.within(-1.7, 1.9)).collect());
+                self.dots.push((0..len).map(|_| rng.within(-1.0, 1.0)).collect());
+                self.bars.push((0..len).map(|_| rng.within(-1.0, 1.0)).collect());
+            }
+        }
+    }
 }

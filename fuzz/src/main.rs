@@ -33,7 +33,7 @@ struct Args {
     /// Kernels that are compiled together.
     #[arg(long, default_value_t = 100)]
     batch: u64,
-    /// Variables of structs, too. The kernels of a seed differ from those without.
+    /// Variables and arrays of structs, too. The kernels of a seed differ from those without.
     #[arg(long)]
     structs: bool,
     /// Where the crate of a batch is written.

@@ -87,14 +87,16 @@ impl Native {
 
 fn source(kernels: &[Numbered<'_>]) -> String {
     let mut out = String::from("use super::{Arrays, Launch};\nuse diffkern::prelude::*;\n\n");
-    let _ = writeln!(out, "#[diff_struct]\n{}\n", print::STRUCT);
-    for function in print::LIBRARY.into_iter().chain([print::OF_STRUCT]) {
+    for text in print::STRUCTS {
+        let _ = writeln!(out, "#[diff_struct]\npub {}\n", text.replace("{ ", "{ pub ").replace(", ", ", pub "));
+    }
+    for function in print::LIBRARY.into_iter().chain(print::OF_STRUCTS) {
         let _ = writeln!(out, "#[diff_fn]\n{function}\n");
     }
-    let arguments: Vec<String> = ARRAYS.iter().map(|(name, ..)| format!("&a.{name}")).collect();
     let mut table = String::from("pub const ALL: &[(usize, u64, Launch)] = &[\n");
     for (number, (seed, kernel)) in kernels.iter().enumerate() {
         let _ = writeln!(out, "#[diff_kernel]\n{}", print::kernel(kernel, &format!("k{number}")));
+        let arguments: Vec<_> = kernel.arrays().iter().map(|(name, ..)| format!("&a.{name}")).collect();
         let arguments = arguments.join(", ");
         let _ = writeln!(table, "({number}, {seed}, |d, a, s, n| k{number}(d, {arguments}, s, n)),");
     }

@@ -38,16 +38,38 @@ pub const LIBRARY: [&str; 5] = [
     }",
 ];
 
-/// The struct that kernels have variables of, as source.
-pub const STRUCT: &str = "struct Body<F> { mass: F, at: Vec3<F> }";
+/// The structs that kernels have variables and arrays of, as source.
+pub const STRUCTS: [&str; 2] =
+    ["struct Body<F> { mass: F, at: Vec3<F> }", "struct Held<F> { size: Vec2<F>, body: Body<F>, gain: F }"];
 
-/// A device function of that struct.
-pub const OF_STRUCT: &str = "fn push<F: Float>(b: Body<F>, w: F) -> Body<F> {
+/// Device functions of these.
+pub const OF_STRUCTS: [&str; 3] = [
+    "fn push<F: Float>(b: Body<F>, w: F) -> Body<F> {
         let mut c = b;
         c.at = b.at * (w.sin() + 1.0);
         c.mass += b.at.x * w;
         Body { mass: c.mass * 0.5, ..c }
-    }";
+    }",
+    "fn hold<F: Float>(b: Body<F>, v: Vec2<F>, w: F) -> Held<F> {
+        Held {
+            gain: b.mass * w,
+            body: if w > 0.0 { let half = 0.5; Body { mass: b.mass * half, at: b.at * half } } else { b },
+            size: Vec2::new(v.x * w, v.y),
+        }
+    }",
+    "fn let_go<F: Float>(h: Held<F>) -> Body<F> {
+        if h.gain > 0.5 {
+            if h.size.x > 0.0 {
+                let at = h.body.at;
+                Body { mass: h.body.mass + h.gain, at: Vec3::new(at.x + h.size.x, at.y * h.size.y, at.z) }
+            } else {
+                h.body
+            }
+        } else {
+            Body { mass: h.gain, at: Vec3::new(h.body.at.x, h.size.x, h.size.y) }
+        }
+    }",
+];
 
 /// The name of a type in a kernel.
 pub fn type_name(ty: Ty) -> &'static str {
@@ -61,15 +83,16 @@ pub fn type_name(ty: Ty) -> &'static str {
         Ty::Bool => "bool",
         Ty::Local => "[F; 3]",
         Ty::Body => "Body<F>",
+        Ty::Held => "Held<F>",
     }
 }
 
 /// The kernel as a function called `name`, without its attribute.
 pub fn kernel(kernel: &Kernel, name: &str) -> String {
     let mut out = format!("fn {name}<F: Float>(");
-    for (array, ty, usage) in ARRAYS {
-        let mutable = if usage == Use::Read { "" } else { "mut " };
-        let _ = write!(out, "{array}: &{mutable}Array<{}>, ", type_name(ty));
+    for (array, ty, usage) in kernel.arrays() {
+        let mutable = if *usage == Use::Read { "" } else { "mut " };
+        let _ = write!(out, "{array}: &{mutable}Array<{}>, ", type_name(*ty));
     }
     out.push_str("s: F, n: u32) {\n");
     block(&kernel.body, 1, &mut out);
@@ -96,11 +119,18 @@ fn statement(stmt: &Stmt, depth: usize, out: &mut String) {
         Stmt::Assign(v, e) => write!(out, "v{v} = {};", bare(e)),
         Stmt::Compound(v, op, e) => write!(out, "v{v} {op} {};", bare(e)),
         Stmt::Component(v, ty, k, e) => write!(out, "v{v}{} = {};", part(*ty, *k), bare(e)),
-        Stmt::At(v, e) => write!(out, "v{v}.at = {};", bare(e)),
+        Stmt::Field(v, _, path, e) => write!(out, "v{v}.{path} = {};", bare(e)),
         Stmt::Store(array, e) => write!(out, "{}[ABSOLUTE_POS] = {};", ARRAYS[*array].0, bare(e)),
+        Stmt::StoreField(array, path, op, e) => {
+            write!(out, "{}[ABSOLUTE_POS].{path} {op} {};", ARRAYS[*array].0, bare(e))
+        }
         Stmt::Add(array, at, minus, e) => {
             let op = if *minus { "-=" } else { "+=" };
             write!(out, "{}[{}] {op} {};", ARRAYS[*array].0, index(at.as_ref()), bare(e))
+        }
+        Stmt::AddField(array, at, path, minus, e) => {
+            let op = if *minus { "-=" } else { "+=" };
+            write!(out, "{}[{}].{path} {op} {};", ARRAYS[*array].0, index(at.as_ref()), bare(e))
         }
         Stmt::Local(v, parts) => write!(out, "let mut v{v} = [{}];", list(parts)),
         Stmt::Element(v, at, op, e) => write!(out, "v{v}[{}] {op} {};", place(at), bare(e)),
@@ -154,6 +184,10 @@ fn part(ty: Ty, k: u8) -> String {
     match ty {
         Ty::Mat2 | Ty::Mat3 => format!("[({}, {})]", k as usize / ty.rows(), k as usize % ty.rows()),
         Ty::Body => format!(".{}", ["mass", "at.x", "at.y", "at.z"][k as usize]),
+        Ty::Held => {
+            let names = ["size.x", "size.y", "body.mass", "body.at.x", "body.at.y", "body.at.z", "gain"];
+            format!(".{}", names[k as usize])
+        }
         _ => format!(".{}", ["x", "y", "z", "w"][k as usize]),
     }
 }
@@ -170,7 +204,10 @@ fn bare(e: &Expr) -> String {
 /// As what a method is called on or a sign stands before.
 fn operand(e: &Expr) -> String {
     match &e.kind {
-        Kind::Unary(Unary::Neg | Unary::Not, _) | Kind::If(..) => format!("({})", expression(e)),
+        Kind::Unary(Unary::Neg | Unary::Not, _) | Kind::If(..) | Kind::Match(..) | Kind::Block(..) | Kind::With(..) => {
+            format!("({})", expression(e))
+        }
+        Kind::New(_) if e.ty.is_struct() => format!("({})", expression(e)),
         Kind::Real(x) if *x < 0.0 => format!("({x:?})"),
         Kind::Real(x) => format!("F::new({x:?})"),
         _ => expression(e),
@@ -199,8 +236,7 @@ fn expression(e: &Expr) -> String {
             Unary::ToReal => format!("F::cast_from({})", bare(x)),
             Unary::Detach => format!("detach({})", bare(x)),
             Unary::Component(k) => format!("{}{}", operand(x), part(x.ty, *k)),
-            Unary::Mass => format!("{}.mass", operand(x)),
-            Unary::At => format!("{}.at", operand(x)),
+            Unary::Field(path) => format!("{}.{path}", operand(x)),
             Unary::Entry(k) => format!("{}{}", operand(x), part(x.ty, *k)),
         },
         Kind::Binary(Binary::Infix(op), a, b) => format!("({} {op} {})", operand(a), operand(b)),
@@ -208,8 +244,26 @@ fn expression(e: &Expr) -> String {
         Kind::Powi(x, n) => format!("{}.powi({n})", operand(x)),
         Kind::Select(c, a, b) => format!("select({}, {}, {})", bare(c), bare(a), bare(b)),
         Kind::If(c, a, b) => format!("if {} {{ {} }} else {{ {} }}", bare(c), bare(a), bare(b)),
+        Kind::Match(of, arms) => {
+            let [a, b, c] = [0, 1, 2].map(|k| bare(&arms[k]));
+            format!("match {} % 3u32 {{ 0 => {{ {a} }} 1 => {b}, _ => {c} }}", operand(of))
+        }
+        Kind::Block(stmts, e) => {
+            let mut text = String::from("{\n");
+            block(stmts, 2, &mut text);
+            let _ = write!(text, "{} }}", bare(e));
+            text
+        }
+        Kind::With(given, base) => {
+            let name = type_name(e.ty).trim_end_matches("<F>");
+            let given: Vec<_> = given.iter().map(|(path, e)| format!("{path}: {}, ", bare(e))).collect();
+            format!("{name} {{ {}..{} }}", given.concat(), operand(base))
+        }
         Kind::New(parts) if e.ty == Ty::Body => {
             format!("Body {{ mass: {}, at: {} }}", bare(&parts[0]), bare(&parts[1]))
+        }
+        Kind::New(parts) if e.ty == Ty::Held => {
+            format!("Held {{ size: {}, body: {}, gain: {} }}", bare(&parts[0]), bare(&parts[1]), bare(&parts[2]))
         }
         Kind::New(parts) => {
             let name = type_name(e.ty).trim_end_matches("<F>");

@@ -5,7 +5,7 @@ use crate::ast::{Expr, Kernel, Kind, Stmt, Ty};
 
 /// Candidates, the boldest first.
 pub fn candidates(kernel: &Kernel) -> Vec<Kernel> {
-    bodies(&kernel.body).into_iter().map(|body| Kernel { body }).collect()
+    bodies(&kernel.body).into_iter().map(|body| Kernel { body, ..*kernel }).collect()
 }
 
 /// Statements of a kernel, those inside others included.
@@ -50,7 +50,18 @@ fn replacements(stmt: &Stmt) -> Vec<Vec<Stmt>> {
         Stmt::Assign(v, e) => one(smaller(e).into_iter().map(|e| Stmt::Assign(*v, e)).collect()),
         Stmt::Compound(v, op, e) => one(smaller(e).into_iter().map(|e| Stmt::Compound(*v, op, e)).collect()),
         Stmt::Component(v, ty, k, e) => one(smaller(e).into_iter().map(|e| Stmt::Component(*v, *ty, *k, e)).collect()),
-        Stmt::At(v, e) => one(smaller(e).into_iter().map(|e| Stmt::At(*v, e)).collect()),
+        Stmt::Field(v, ty, path, e) => one(smaller(e).into_iter().map(|e| Stmt::Field(*v, *ty, path, e)).collect()),
+        Stmt::StoreField(a, path, op, e) => {
+            one(smaller(e).into_iter().map(|e| Stmt::StoreField(*a, path, op, e)).collect())
+        }
+        Stmt::AddField(a, at, path, minus, e) => {
+            let with = |at: &Option<Expr>, e| Stmt::AddField(*a, at.clone(), path, *minus, e);
+            let mut out = one(smaller(e).into_iter().map(|e| with(at, e)).collect());
+            if at.is_some() {
+                out.push(vec![with(&None, e.clone())]);
+            }
+            out
+        }
         Stmt::Store(a, e) => one(smaller(e).into_iter().map(|e| Stmt::Store(*a, e)).collect()),
         Stmt::Add(a, at, minus, e) => {
             let mut out = one(smaller(e).into_iter().map(|e| Stmt::Add(*a, at.clone(), *minus, e)).collect());
@@ -116,6 +127,10 @@ fn smaller(e: &Expr) -> Vec<Expr> {
         (Ty::Bool, _) => out.extend([true, false].map(|x| Expr { ty: Ty::Bool, kind: Kind::Bool(x) })),
         _ => {}
     }
+    if let Kind::Block(stmts, value) = &e.kind {
+        let with = |stmts: Vec<Stmt>| Expr { ty: e.ty, kind: Kind::Block(stmts, value.clone()) };
+        out.extend(bodies(stmts).into_iter().map(with));
+    }
     let parts: Vec<&Expr> = parts(e);
     out.extend(
         parts.iter().filter(|part| part.ty == e.ty && !matches!(part.kind, Kind::Array(_))).map(|part| (*part).clone()),
@@ -137,6 +152,9 @@ fn parts(e: &Expr) -> Vec<&Expr> {
         Kind::Load(_, Some(x)) | Kind::Element(_, x) | Kind::Unary(_, x) | Kind::Powi(x, _) => vec![x],
         Kind::Binary(_, a, b) => vec![a, b],
         Kind::Select(c, a, b) | Kind::If(c, a, b) => vec![c, a, b],
+        Kind::Match(of, arms) => std::iter::once(&**of).chain(arms).collect(),
+        Kind::Block(_, e) => vec![e],
+        Kind::With(given, base) => given.iter().map(|(_, e)| e).chain([&**base]).collect(),
         Kind::New(parts) | Kind::Call(_, parts) => parts.iter().collect(),
         _ => Vec::new(),
     }
@@ -147,6 +165,9 @@ fn parts_mut(e: &mut Expr) -> Vec<&mut Expr> {
         Kind::Load(_, Some(x)) | Kind::Element(_, x) | Kind::Unary(_, x) | Kind::Powi(x, _) => vec![x],
         Kind::Binary(_, a, b) => vec![a, b],
         Kind::Select(c, a, b) | Kind::If(c, a, b) => vec![c, a, b],
+        Kind::Match(of, arms) => std::iter::once(&mut **of).chain(arms).collect(),
+        Kind::Block(_, e) => vec![e],
+        Kind::With(given, base) => given.iter_mut().map(|(_, e)| e).chain([&mut **base]).collect(),
         Kind::New(parts) | Kind::Call(_, parts) => parts.iter_mut().collect(),
         _ => Vec::new(),
     }

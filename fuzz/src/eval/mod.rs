@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use crate::ast::{ARRAYS, Binary, Expr, Kernel, Kind, LOCAL, Stmt, Ty};
 use crate::case::{Case, DOMAIN, LEN};
 use crate::dual::Dual;
-use ops::{binary_method, infix, is_close_call, is_near_jump, method, product, split, unary};
+use ops::{binary_method, infix, is_close_call, is_near_jump, method, offset, product, split, unary};
 
 /// A value.
 #[derive(Clone, Debug)]
@@ -15,6 +15,15 @@ enum Val {
     Real(Vec<Dual>),
     Int(u32),
     Bool(bool),
+}
+
+impl Val {
+    fn reals(self) -> Vec<Dual> {
+        match self {
+            Val::Real(parts) => parts,
+            other => panic!("{other:?} is not real"),
+        }
+    }
 }
 
 /// The arrays after the launch: values and tangents, scalars of all elements in a row; `None` for integers.
@@ -35,7 +44,8 @@ pub fn eval(kernel: &Kernel, case: &Case) -> Option<Outcome> {
         run.scopes.clear();
         run.block(&kernel.body);
     }
-    let outcome = run.arrays.into_iter().zip(ARRAYS).map(|(array, (_, ty, _))| ty.is_real().then_some(array)).collect();
+    let reals = |ty: Ty| ty != Ty::U32;
+    let outcome = run.arrays.into_iter().zip(ARRAYS).map(|(array, (_, ty, _))| reals(ty).then_some(array)).collect();
     (!run.doubtful).then_some(outcome)
 }
 
@@ -93,8 +103,8 @@ impl Run<'_> {
             }
             Stmt::Split(first, second, e) => {
                 let Kind::Call(name, args) = &e.kind else { panic!("only calls have two results") };
-                args.iter().for_each(|arg| drop(self.operand(arg)));
-                let (v, w) = (self.reals(&args[0]), self.real(&args[1]));
+                let args = self.arguments(args);
+                let (v, w) = (args[0].clone().reals(), args[1].clone().reals()[0]);
                 let (mut a, mut u) = split(&v, w);
                 if *name == "both" {
                     let sum: Vec<Dual> = u.iter().zip(&v).map(|(x, y)| *x + *y).collect();
@@ -119,10 +129,11 @@ impl Run<'_> {
                     parts[*k as usize] = value;
                 }
             }
-            Stmt::At(var, e) => {
+            Stmt::Field(var, ty, path, e) => {
                 let value = self.reals(e);
+                let first = offset(*ty, path);
                 if let Val::Real(parts) = self.place(*var) {
-                    parts[1..].copy_from_slice(&value);
+                    parts[first..first + value.len()].copy_from_slice(&value);
                 }
             }
             Stmt::If(c, then, els) => {
@@ -146,8 +157,14 @@ impl Run<'_> {
                 self.bind(*var, Val::Real(parts));
             }
             Stmt::Element(var, at, op, e) => {
-                let at = self.int(at) as usize % LOCAL;
-                let value = self.operand(e);
+                // Of `=` the right side comes first.
+                let (value, at) = if *op == "=" {
+                    let value = self.operand(e);
+                    (value, self.int(at) as usize % LOCAL)
+                } else {
+                    let at = self.int(at) as usize % LOCAL;
+                    (self.operand(e), at)
+                };
                 let Val::Real(parts) = self.place(*var).clone() else { panic!("a local array is of reals") };
                 let new = match *op {
                     "=" => value,
@@ -173,6 +190,21 @@ impl Run<'_> {
                 let at = at.as_ref().map(|e| self.int(e) as usize % LEN);
                 let value = self.reals(e);
                 for (sum, x) in self.element(*array, at).iter_mut().zip(value) {
+                    *sum = if *minus { *sum - x } else { *sum + x };
+                }
+            }
+            Stmt::StoreField(array, path, op, e) => {
+                let value = self.reals(e);
+                let first = offset(ARRAYS[*array].1, path);
+                for (old, x) in self.element(*array, None)[first..].iter_mut().zip(value) {
+                    *old = if *op == "*=" { *old * x } else { x };
+                }
+            }
+            Stmt::AddField(array, at, path, minus, e) => {
+                let at = at.as_ref().map(|e| self.int(e) as usize % LEN);
+                let value = self.reals(e);
+                let first = offset(ARRAYS[*array].1, path);
+                for (sum, x) in self.element(*array, at)[first..].iter_mut().zip(value) {
                     *sum = if *minus { *sum - x } else { *sum + x };
                 }
             }
@@ -204,10 +236,7 @@ impl Run<'_> {
     }
 
     fn reals(&mut self, e: &Expr) -> Vec<Dual> {
-        match self.value(e) {
-            Val::Real(parts) => parts,
-            other => panic!("{other:?} is not real"),
-        }
+        self.value(e).reals()
     }
 
     fn real(&mut self, e: &Expr) -> Dual {
@@ -293,33 +322,61 @@ impl Run<'_> {
                     self.value(b)
                 }
             }
+            Kind::Match(of, arms) => {
+                let of = self.int(of) as usize % 3;
+                self.value(&arms[of])
+            }
+            Kind::Block(stmts, e) => {
+                self.scopes.push(HashMap::new());
+                let flow = stmts.iter().fold(Flow::Next, |_, stmt| self.statement(stmt));
+                assert!(flow == Flow::Next, "nothing leaves a block with a value");
+                let value = self.value(e);
+                self.scopes.pop();
+                value
+            }
+            Kind::With(given, base) => {
+                let given: Vec<_> = given.iter().map(|(path, e)| (*path, self.reals(e))).collect();
+                let mut all = self.reals(base);
+                for (path, value) in given {
+                    let first = offset(e.ty, path);
+                    all[first..first + value.len()].copy_from_slice(&value);
+                }
+                Val::Real(all)
+            }
             Kind::New(parts) => Val::Real(parts.iter().flat_map(|e| self.reals(e)).collect()),
             Kind::Call(name, args) => {
-                for arg in args.iter().filter(|arg| !matches!(arg.kind, Kind::Array(_))) {
-                    self.operand(arg);
-                }
-                self.call(name, args)
+                let values = self.arguments(args);
+                self.call(name, args, &values)
             }
             Kind::Array(_) => panic!("an array is not a value"),
         }
     }
 
-    fn call(&mut self, name: &str, args: &[Expr]) -> Val {
+    /// Each once, in the order of the text; an array is no value.
+    fn arguments(&mut self, args: &[Expr]) -> Vec<Val> {
+        let value = |e: &Expr| if matches!(e.kind, Kind::Array(_)) { Val::Bool(false) } else { self.operand(e) };
+        args.iter().map(value).collect()
+    }
+
+    fn call(&mut self, name: &str, args: &[Expr], values: &[Val]) -> Val {
         let one = Dual::constant(1.0);
+        let reals = |k: usize| values[k].clone().reals();
+        let real = |k: usize| reals(k)[0];
         match name {
             "blend" => {
-                let [a, b, t] = [0, 1, 2].map(|k| self.real(&args[k]));
+                let [a, b, t] = [0, 1, 2].map(real);
                 let s = method("sin", t);
                 Val::Real(vec![a * (one - s) + b * s * s])
             }
             "turn" => {
-                let (v, angle) = (self.reals(&args[0]), self.real(&args[1]));
+                let (v, angle) = (reals(0), real(1));
                 let (c, s) = (method("cos", angle), method("sin", angle));
                 Val::Real(vec![c * v[0] - s * v[1], s * v[0] + c * v[1]])
             }
             "gather" => {
                 let Kind::Array(array) = args[0].kind else { panic!("`gather` takes an array") };
-                let (start, w) = (self.int(&args[1]), self.real(&args[2]));
+                let Val::Int(start) = values[1] else { panic!("`gather` starts at an integer") };
+                let w = real(2);
                 let mut sum = Dual::constant(0.5);
                 for k in 0..3u32 {
                     let e = self.arrays[array][start.wrapping_add(k) as usize % LEN];
@@ -328,10 +385,25 @@ impl Run<'_> {
                 Val::Real(vec![sum])
             }
             "push" => {
-                let (b, w) = (self.reals(&args[0]), self.real(&args[1]));
+                let (b, w) = (reals(0), real(1));
                 let mass = (b[0] + b[1] * w) * Dual::constant(0.5);
                 let scale = method("sin", w) + one;
                 Val::Real(std::iter::once(mass).chain(b[1..].iter().map(|x| *x * scale)).collect())
+            }
+            "hold" => {
+                let (b, v, w) = (reals(0), reals(1), real(2));
+                let half = b.iter().map(|x| *x * Dual::constant(0.5));
+                let held = [v[0] * w, v[1]].into_iter().chain(if w.v > 0.0 { half.collect() } else { b.clone() });
+                Val::Real(held.chain([b[0] * w]).collect())
+            }
+            "let_go" => {
+                let h = reals(0);
+                let body = [h[2] + h[6], h[3] + h[0], h[4] * h[1], h[5]];
+                Val::Real(if h[6].v > 0.5 {
+                    if h[0].v > 0.0 { body.to_vec() } else { h[2..6].to_vec() }
+                } else {
+                    vec![h[6], h[3], h[0], h[1]]
+                })
             }
             other => panic!("no device function `{other}`"),
         }

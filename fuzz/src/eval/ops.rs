@@ -4,6 +4,25 @@ use super::Val;
 use crate::ast::{Binary, Ty, Unary};
 use crate::dual::Dual;
 
+/// Scalars before a field of a struct.
+pub(super) fn offset(ty: Ty, path: &str) -> usize {
+    match (ty, path) {
+        (Ty::Body, "mass") | (Ty::Held, "size") => 0,
+        (Ty::Body, "at" | "at.x") | (Ty::Held, "size.y") => 1,
+        (Ty::Held, "body" | "body.mass") => 2,
+        (Ty::Body, "at.z") | (Ty::Held, "body.at") => 3,
+        (Ty::Held, "body.at.y") => 4,
+        (Ty::Held, "gain") => 6,
+        other => panic!("no field {other:?}"),
+    }
+}
+
+/// Scalars of a field.
+fn size(ty: Ty, path: &str) -> usize {
+    let field = ty.fields().iter().find(|(name, _)| *name == path);
+    field.map_or_else(|| panic!("no field `{path}`"), |(_, ty)| ty.components())
+}
+
 /// Whether rounding may decide a comparison or a choice.
 pub(super) fn is_close_call(op: Binary, a: &Val, b: &Val) -> bool {
     let (Val::Real(x), Val::Real(y)) = (a, b) else { return false };
@@ -78,8 +97,10 @@ pub(super) fn unary(op: Unary, ty: Ty, x: Val) -> Val {
         Unary::Neg => parts.into_iter().map(|x| -x).collect(),
         Unary::Detach => parts.into_iter().map(|x| Dual::constant(x.v)).collect(),
         Unary::Component(k) | Unary::Entry(k) => vec![parts[k as usize]],
-        Unary::Mass => vec![parts[0]],
-        Unary::At => parts[1..].to_vec(),
+        Unary::Field(path) => {
+            let first = offset(ty, path);
+            parts[first..first + size(ty, path)].to_vec()
+        }
         Unary::Method("transpose") => (0..n * n).map(|k| parts[k % n * n + k / n]).collect(),
         Unary::Method("trace") => vec![(0..n).fold(Dual::default(), |sum, k| sum + parts[k * n + k])],
         Unary::Method("determinant") => vec![determinant(&parts)],

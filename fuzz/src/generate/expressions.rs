@@ -1,15 +1,16 @@
 //! Expressions of a type, of some depth at most. Functions are fed with arguments inside their domain most of the time.
 
 use super::{Make, expr, infix, int, joined, method, real, unary};
-use crate::ast::{ARRAYS, Expr, Kind, Ty, UPDATED, Unary, Use};
+use crate::ast::{ARRAYS, Expr, Kind, PLAIN, Ty, UPDATED, Unary, Use};
 
 impl Make {
     pub(super) fn value(&mut self, ty: Ty, depth: usize) -> Expr {
         match ty {
             Ty::U32 => self.integer(depth),
             Ty::Bool => self.condition(depth),
-            Ty::Body => self.body(depth),
+            ty if ty.is_struct() => self.structure(ty, depth),
             _ if depth == 0 || self.rng.chance(15) => self.leaf(ty),
+            ty if self.structs && self.rng.chance(5) => self.block_value(ty, depth - 1),
             _ if self.rng.chance(6) => {
                 let (c, a, b) = (self.condition(1), self.value(ty, depth - 1), self.value(ty, depth - 1));
                 let parts = (Box::new(c), Box::new(a), Box::new(b));
@@ -32,10 +33,11 @@ impl Make {
             let at = Box::new(self.integer(1));
             return expr(ty, Kind::Element(self.rng.pick(&locals).0, at));
         }
-        let bodies = self.variables(|t, _| t == Ty::Body);
-        if matches!(ty, Ty::Real | Ty::Vec3) && !bodies.is_empty() && self.rng.chance(30) {
-            let op = if ty == Ty::Real { Unary::Mass } else { Unary::At };
-            return unary(ty, op, expr(Ty::Body, Kind::Var(self.rng.pick(&bodies).0)));
+        if self.structs
+            && self.rng.chance(25)
+            && let Some(field) = self.field(ty)
+        {
+            return field;
         }
         let variables = self.variables(|t, _| t == ty);
         if !variables.is_empty() && self.rng.chance(65) {
@@ -51,8 +53,7 @@ impl Make {
         if ty == Ty::Real && self.reads_updated && self.rng.chance(20) {
             return expr(ty, Kind::Load(UPDATED, None));
         }
-        let arrays: Vec<usize> =
-            (0..ARRAYS.len()).filter(|k| ARRAYS[*k].1 == ty && ARRAYS[*k].2 == Use::Read).collect();
+        let arrays: Vec<usize> = (0..PLAIN).filter(|k| ARRAYS[*k].1 == ty && ARRAYS[*k].2 == Use::Read).collect();
         let array = *self.rng.pick(&arrays);
         let at = if self.rng.chance(50) { Some(Box::new(self.integer(1))) } else { None };
         expr(ty, Kind::Load(array, at))
@@ -124,24 +125,6 @@ impl Make {
         }
     }
 
-    /// A struct to bind or assign.
-    pub(super) fn body(&mut self, depth: usize) -> Expr {
-        if self.rng.chance(25) {
-            let (c, a, b) = (self.condition(1), self.fields(depth - 1), self.fields(depth - 1));
-            return expr(Ty::Body, Kind::If(Box::new(c), Box::new(a), Box::new(b)));
-        }
-        self.fields(depth)
-    }
-
-    /// A struct without a branch, which would have to be bound first.
-    pub(super) fn fields(&mut self, depth: usize) -> Expr {
-        let variables = self.variables(|t, _| t == Ty::Body);
-        if !variables.is_empty() && self.rng.chance(35) {
-            return expr(Ty::Body, Kind::Var(self.rng.pick(&variables).0));
-        }
-        expr(Ty::Body, Kind::New(vec![self.value(Ty::Real, depth), self.value(Ty::Vec3, depth)]))
-    }
-
     /// A real above a half.
     fn positive(&mut self, depth: usize) -> Expr {
         let e = self.value(Ty::Real, depth);
@@ -178,7 +161,7 @@ impl Make {
         }
     }
 
-    fn integer(&mut self, depth: usize) -> Expr {
+    pub(super) fn integer(&mut self, depth: usize) -> Expr {
         let ty = Ty::U32;
         if depth > 0 && self.rng.chance(45) {
             let op = self.rng.word(&["+", "*", "%", "&", "-", "/", "^"]);
@@ -198,6 +181,13 @@ impl Make {
     }
 
     pub(super) fn condition(&mut self, depth: usize) -> Expr {
+        let outside = std::mem::replace(&mut self.pure, true);
+        let condition = self.pure_condition(depth);
+        self.pure = outside;
+        condition
+    }
+
+    fn pure_condition(&mut self, depth: usize) -> Expr {
         let ty = Ty::Bool;
         match self.rng.below(if depth == 0 { 6 } else { 10 }) {
             0..4 => {

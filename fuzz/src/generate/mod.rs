@@ -2,6 +2,7 @@
 //! accumulation, device functions.
 
 mod expressions;
+mod structs;
 
 use crate::ast::{ARRAYS, Binary, Expr, Kernel, Kind, LOCAL, Stmt, Ty, UPDATED, Unary};
 use crate::random::Random;
@@ -24,11 +25,13 @@ pub fn kernel(seed: u64, features: Features) -> Kernel {
         loops: 0,
         reads_updated: features.updates,
         structs: features.structs,
+        unread: Vec::new(),
+        pure: false,
     };
     let mut body = make.block(7, true);
     make.reads_updated = false;
     body.extend(make.outputs(features));
-    Kernel { body }
+    Kernel { structs: features.structs, body }
 }
 
 struct Make {
@@ -40,6 +43,10 @@ struct Make {
     loops: usize,
     reads_updated: bool,
     structs: bool,
+    /// Fields of the element that is overwritten which may still be read.
+    unread: Vec<&'static str>,
+    /// In a condition or a bound, which change nothing.
+    pure: bool,
 }
 
 fn expr(ty: Ty, kind: Kind) -> Expr {
@@ -133,8 +140,10 @@ impl Make {
                 Stmt::If(c, then, els)
             }
             70..84 if self.loops < 2 => self.repeat(),
+            84..92 if self.structs && self.rng.chance(35) => self.accumulate_field(),
             84..92 => self.accumulate(),
             92..94 if top => Stmt::Return(self.condition(2)),
+            94..96 if self.structs && self.rng.chance(50) => self.store_struct(),
             94..96 => {
                 let array = *self.rng.pick(&[6, 7]);
                 let ty = ARRAYS[array].1;
@@ -146,13 +155,9 @@ impl Make {
 
     fn bind(&mut self) -> Stmt {
         if self.structs && self.rng.chance(20) {
-            let e = if self.rng.chance(35) {
-                let args = vec![self.fields(2), self.value(Ty::Real, 2)];
-                expr(Ty::Body, Kind::Call("push", args))
-            } else {
-                self.body(2)
-            };
-            return Stmt::Let(self.fresh(Ty::Body, true), e);
+            let ty = *self.rng.pick(&[Ty::Body, Ty::Held]);
+            let e = if self.rng.chance(35) { self.call(ty, 2) } else { self.structure(ty, 3) };
+            return Stmt::Let(self.fresh(ty, true), e);
         }
         if self.rng.chance(12) {
             return self.bind_call();
@@ -199,8 +204,9 @@ impl Make {
             // Bounded, so that loops do not run off.
             return Stmt::Element(var, at, op, method("sin", self.value(Ty::Real, 3)));
         }
-        if ty == Ty::Body && self.rng.chance(30) {
-            return Stmt::At(var, self.value(Ty::Vec3, 3));
+        if ty.is_struct() && self.rng.chance(30) {
+            let (path, field) = *self.rng.pick(ty.fields());
+            return Stmt::Field(var, ty, path, self.value(field, 3));
         }
         if ty.components() > 1 && self.rng.chance(35) {
             let k = self.rng.below(ty.components()) as u8;
@@ -261,11 +267,11 @@ impl Make {
 
     /// An integer below 5.
     fn small(&mut self) -> Expr {
-        let e = self.value(Ty::U32, 1);
+        let e = self.integer(1);
         infix(Ty::U32, "%", e, int(5))
     }
 
-    fn accumulate(&mut self) -> Stmt {
+    pub(super) fn accumulate(&mut self) -> Stmt {
         let array = *self.rng.pick(&[8, 9, 10]);
         let at = if self.rng.chance(75) { Some(self.value(Ty::U32, 2)) } else { None };
         let minus = self.rng.chance(30);
@@ -281,11 +287,11 @@ impl Make {
             let element = |k: u32| expr(Ty::Real, Kind::Element(var, Box::new(int(k))));
             out.push(Stmt::Add(8, None, false, infix(Ty::Real, "*", element(0), method("sin", element(2)))));
         }
-        for (var, _) in self.variables(|ty, _| ty == Ty::Body) {
-            let field = |ty: Ty, op: Unary| unary(ty, op, expr(Ty::Body, Kind::Var(var)));
-            let (mass, y) =
-                (field(Ty::Real, Unary::Mass), unary(Ty::Real, Unary::Component(1), field(Ty::Vec3, Unary::At)));
-            out.push(Stmt::Add(8, None, false, method("sin", infix(Ty::Real, "*", mass, y))));
+        for (var, ty) in self.variables(|ty, _| ty.is_struct()) {
+            let field = |of: Ty, path: &'static str| unary(of, Unary::Field(path), expr(ty, Kind::Var(var)));
+            let (a, b) = if ty == Ty::Body { ("mass", "at") } else { ("gain", "body.at") };
+            let y = unary(Ty::Real, Unary::Component(1), field(Ty::Vec3, b));
+            out.push(Stmt::Add(8, None, false, method("sin", infix(Ty::Real, "*", field(Ty::Real, a), y))));
         }
         for (var, ty) in self.variables(|ty, _| ty.is_real()) {
             let sum = match ty {
@@ -295,6 +301,11 @@ impl Make {
             if !ty.is_matrix() {
                 out.push(Stmt::Add(8, None, false, method("sin", sum)));
             }
+        }
+        if features.structs {
+            out.push(self.store_struct());
+            out.push(self.accumulate_field());
+            out.extend(self.overwrite());
         }
         if features.updates {
             self.reads_updated = true;
