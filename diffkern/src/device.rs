@@ -180,6 +180,11 @@ impl Device {
         }
     }
 
+    /// Whether old values of `fetch_add` are the same in each run.
+    pub(crate) fn repeats_fetches(&self) -> bool {
+        matches!(self.kind(), Kind::Cpu)
+    }
+
     /// Programs that a GPU has been asked to run so far (with those that copy, clear and add up arrays), and how often the
     /// host has waited for it. Of the CPU, where there is no queue, both are 0.
     pub fn queued(&self) -> (u64, u64) {
@@ -264,7 +269,13 @@ impl Device {
     /// # Errors
     /// As [`Device::array`].
     pub fn full<T: Element>(&self, n: usize, value: T) -> Result<Array<T>> {
-        self.array(&vec![value; n])
+        let mut elements = Vec::new();
+        if elements.try_reserve_exact(n).is_err() {
+            let (device, bytes) = (self.name().to_owned(), n.saturating_mul(size_of::<T>()));
+            return Err(Error::Memory { device, bytes, reason: "the host has no room for the elements".to_owned() });
+        }
+        elements.resize(n, value);
+        self.array(&elements)
     }
 
     /// `n` elements of unspecified value, for a kernel that stores each of them. In debug builds reals are NaN and

@@ -25,6 +25,8 @@ thread_local! {
 struct Evaluation {
     id: u64,
     directions: usize,
+    /// The first launch that failed while it ran.
+    failed: Option<&'static str>,
     /// Zeros by size, for arrays that have no tangent.
     zeros: IdMap<(Device, Arc<Buffer>), usize>,
 }
@@ -103,13 +105,30 @@ pub fn jvp<R, E: From<Error>>(
             EVALUATION.with_borrow_mut(Option::take);
         }
     }
-    let open = Evaluation { id: evaluation, directions: directions.len(), zeros: IdMap::default() };
+    let open = Evaluation { id: evaluation, directions: directions.len(), failed: None, zeros: IdMap::default() };
     EVALUATION.with_borrow_mut(|slot| *slot = Some(open));
     let end = End;
     context::set_forward(true);
     let result = program()?;
+    let failed = EVALUATION.with_borrow(|slot| slot.as_ref().and_then(|open| open.failed));
     drop(end);
+    if let Some(kernel) = failed {
+        return Err(Error::Jvp(format!(
+            "kernel `{kernel}` failed and the program went on, but what it has left in its arrays has no tangent; return \
+             its error"
+        ))
+        .into());
+    }
     Ok((result, Tangents { evaluation, directions: directions.len() }))
+}
+
+/// Notes that a launch has failed after it may have written something.
+pub(crate) fn failed(kernel: &'static str) {
+    EVALUATION.with_borrow_mut(|slot| {
+        if let Some(open) = slot {
+            open.failed.get_or_insert(kernel);
+        }
+    });
 }
 
 fn seed(evaluation: u64, (k, of): (usize, usize), array: &AnyArray, tangent: &AnyArray) -> Result<()> {

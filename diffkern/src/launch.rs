@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::few::Few;
 use crate::forward;
 use crate::kernel::{Access, Arg, KernelDef, Native, ParamDef, ParamKind};
+use crate::tape::context::Mode;
 use crate::tape::{Recording, Watch, context};
 use crate::trace;
 
@@ -36,6 +37,11 @@ impl<'a> Call<'a> {
             Arg::Array(array) => Some((slot, *array, access(param))),
             _ => None,
         })
+    }
+
+    /// Whether it gives the same each time: the order in which a GPU runs its positions decides what `fetch_add` gives.
+    pub(crate) fn is_repeatable(self) -> bool {
+        self.device.repeats_fetches() || !self.arrays().any(|(_, _, access)| access == Access::Fetch)
     }
 
     /// The arrays that it writes.
@@ -68,15 +74,23 @@ pub fn launch(def: &'static KernelDef, native: Native, domain: Domain, args: &[A
     if !mode.any() {
         return run_primal(call, &reads);
     }
+    observed(call, mode, &reads).inspect_err(|_| {
+        context::failed(def.name);
+        forward::failed(def.name);
+    })
+}
+
+/// Runs a launch that tapes or tangents want to know of.
+fn observed(call: Call<'_>, mode: Mode, reads: &[Option<Arc<Buffer>>]) -> Result<()> {
     let options = if mode.observed() { context::options() } else { Recording::default() };
     let watch = if options.check_finite { Some(Watch::launch(call)?) } else { None };
     if options.timed {
-        device.wait()?;
+        call.device.wait()?;
     }
     let start = Instant::now();
-    run_primal(call, &reads)?;
+    run_primal(call, reads)?;
     if options.timed {
-        device.wait()?;
+        call.device.wait()?;
     }
     let seconds = start.elapsed().as_secs_f64();
     if let Some(watch) = watch {
@@ -84,10 +98,10 @@ pub fn launch(def: &'static KernelDef, native: Native, domain: Domain, args: &[A
         watch.check(&|place| written.get(place).map(|(_, array, _)| array.buffer()))?;
     }
     if mode.observed() {
-        context::after_launch(call, &reads, seconds);
+        context::after_launch(call, reads, seconds);
     }
     if mode.forward() {
-        forward::launch(call, &reads)?;
+        forward::launch(call, reads)?;
     }
     Ok(())
 }

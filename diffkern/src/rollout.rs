@@ -13,11 +13,13 @@ mod store;
 pub use options::Rollout;
 pub use state::State;
 
+#[cfg(doc)]
+use crate::array::Array;
 use crate::error::{Error, Result};
 use crate::schedule::Schedule;
 use crate::tape::context;
 pub(crate) use machine::{Machine, StepTape};
-pub(crate) use state::{observe, refresh};
+pub(crate) use state::{observe, refresh, with_arrays};
 
 /// Runs `steps` steps from `state`: `state = step(&state, k)?` for `k` from 0. While a tape records on this thread, the
 /// rollout is recorded as one entry that `backward` replays by `schedule`; inside [`jvp`](crate::jvp) the tangents
@@ -25,15 +27,16 @@ pub(crate) use state::{observe, refresh};
 ///
 /// The step is pure: what it reads and may change from step to step is in the state, including what is not an array.
 /// It may write the arrays of its state (the state given here keeps its values) and those it makes; it may read any.
-/// Gradients reach the state given here and every array that the steps read.
+/// Gradients reach the state given here and every array that the steps read. They leave by the state that is returned: a
+/// recorded program that uses another array of a step afterwards is refused, unless it is a [`detached`](Array::detached) copy.
 ///
 /// `backward` runs steps again, with the arrays that they read as they were at first; leave those arrays alone in other
 /// threads meanwhile.
 ///
 /// # Errors
-/// What a step returns; when it writes an array that is neither in the state nor made inside the step, or returns
-/// arrays of another number or shape. From `backward`: when a replayed step launches something else, with other scalars
-/// or shapes, or reads other values to the host, than it did at first.
+/// What a step returns; when it writes or returns an array that is neither in the state nor made inside the step, or returns
+/// arrays of another number or shape. From `backward`: when a replayed step launches something else, with other arrays,
+/// scalars or shapes, or reads other values to the host, than it did at first, or uses on a GPU what `fetch_add` gives.
 pub fn rollout<S: State + 'static>(
     steps: usize,
     schedule: Schedule,

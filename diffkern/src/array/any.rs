@@ -1,6 +1,6 @@
 //! The handle without its type of element.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::buffer::{Buffer, lock};
@@ -28,6 +28,10 @@ struct Shared {
     blank: Option<Blank>,
     cell: Mutex<Cell>,
     requires_grad: AtomicBool,
+    /// The rollout in whose steps it was last used, 0 for none.
+    home: AtomicU64,
+    /// The recording that has last read it as a constant, 0 for none.
+    constant_in: AtomicU64,
     grad: Mutex<Option<AnyArray>>,
     dots: Mutex<Option<Dots>>,
 }
@@ -86,6 +90,8 @@ impl AnyArray {
             blank,
             cell: Mutex::new(Cell { buffer, version: 0 }),
             requires_grad: AtomicBool::new(false),
+            home: AtomicU64::new(0),
+            constant_in: AtomicU64::new(0),
             grad: Mutex::new(None),
             dots: Mutex::new(None),
         };
@@ -179,6 +185,24 @@ impl AnyArray {
 
     pub(crate) fn set_requires_grad(&self) {
         self.shared.requires_grad.store(true, Ordering::Relaxed);
+    }
+
+    /// The rollout that it belongs to as an array of its state, or one made in its steps; 0 for none.
+    pub(crate) fn home(&self) -> u64 {
+        self.shared.home.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_home(&self, rollout: u64) {
+        self.shared.home.store(rollout, Ordering::Relaxed);
+    }
+
+    /// Whether this recording has read it while it had no gradient.
+    pub(crate) fn is_constant_in(&self, recording: u64) -> bool {
+        self.shared.constant_in.load(Ordering::Relaxed) == recording
+    }
+
+    pub(crate) fn set_constant_in(&self, recording: u64) {
+        self.shared.constant_in.store(recording, Ordering::Relaxed);
     }
 
     pub(crate) fn view(&self, from: usize, to: usize) -> Result<AnyArray> {

@@ -10,6 +10,7 @@ use crate::device::{Device, bytes_of};
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
 use crate::kernel::ScalarTy;
+use crate::tape::context;
 
 /// Elements of type `T` on a device. Cloning gives another handle to the same array; the contents are shared with
 /// tapes and snapshots and copied when they are written while one of those still needs them.
@@ -117,7 +118,7 @@ impl<T: Element> Array<T> {
     }
 
     /// Asks for the gradient of this array: [`Tape::backward`](crate::Tape::backward) adds it to [`Array::grad`].
-    /// Call it before the launches that read the array are recorded.
+    /// Call it before the launches that read the array are recorded; afterwards, that recording refuses the array.
     #[must_use]
     pub fn requires_grad(self) -> Array<T> {
         if self.any.is_real() {
@@ -194,8 +195,9 @@ impl<T: Element> Array<T> {
     /// A new array with the same elements, on no tape: no gradient flows through it.
     ///
     /// # Errors
-    /// When memory is short.
+    /// When memory is short, or the step of a rollout may not read the array.
     pub fn detached(&self) -> Result<Array<T>> {
+        context::observe_use(&self.any, "detached")?;
         let copy = Array::on(self.device(), self.len(), |bytes| self.device().alloc(bytes))?;
         let (at, bytes) = self.any.byte_range();
         let from = self.any.buffer();

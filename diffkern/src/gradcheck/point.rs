@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::forward::jvp;
 use crate::kernel::{Arg, KernelDef, Native, ScalarTy};
 use crate::launch::{access, launch};
-use crate::tape::{Bars, Frame, Kept, Ledger, Overwrite, Recorder, Shape, context};
+use crate::tape::{Bars, Frame, Kept, Ledger, Overwrite, Recorder, Recording, Shape, context};
 
 /// Scalars of several arrays.
 pub(super) type Contents = Vec<Vec<f64>>;
@@ -139,13 +139,13 @@ impl<'a> Point<'a> {
     /// `J^T u`, for all real arrays.
     pub(super) fn adjoint(&self, seeds: &[Vec<f64>]) -> Result<Contents> {
         let arrays = self.arrays(&self.at)?;
-        let ledger = Rc::new(Ledger::default());
+        let ledger = Rc::new(Ledger::new(Recording::default()));
         let mut recorder = Recorder::new(ledger.clone(), Overwrite::Keep);
         self.real_of(&arrays).for_each(|(array, _)| recorder.add_external(array.id()));
         let (result, frame) =
             context::within(Frame { recorder: Some(recorder), monitor: None }, || self.launch(&arrays));
         result?;
-        let nodes = frame.recorder.map(|recorder| recorder.into_parts().0).unwrap_or_default();
+        let (nodes, ..) = frame.recorder.map(Recorder::into_parts).transpose()?.unwrap_or_default();
         let mut bars = Bars::new(&ledger);
         for (array, seed) in self.written_of(&arrays).zip(seeds) {
             let bar = upload(&self.device, self.native.scalar, array, seed)?;

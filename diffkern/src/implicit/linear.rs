@@ -9,9 +9,9 @@ use super::vectors::{of_state, scatter, to_state};
 use crate::array::AnyArray;
 use crate::error::{Error, Result};
 use crate::forward as jvp;
-use crate::ids::next_id;
+use crate::ids::fresh_id;
 use crate::rollout::{Machine, State, observe, pass_on, refresh};
-use crate::tape::{Kept, Ledger, Node, Overwrite, Shape, context};
+use crate::tape::{Kept, Ledger, Node, Overwrite, Recording, Shape, context};
 
 /// Solves `A x = b` for `x`, of the shape of `b`, where `apply` is `x -> A x`: linear in `x`, with any other array that it
 /// reads for a parameter.
@@ -71,11 +71,12 @@ impl Stage {
         if !state.arrays().iter().any(|array| array.elem().is_real()) {
             return Err(Error::Invalid("implicit operation: no array of the state is real".to_owned()));
         }
-        let first_id = next_id();
+        let first_id = fresh_id();
         observe(state)?;
         let around = context::with_recorder(|recorder, _| (recorder.ledger.clone(), recorder.overwrite()));
         let recording = around.is_some();
-        let (ledger, overwrite) = around.unwrap_or_else(|| (Rc::new(Ledger::default()), Overwrite::Keep));
+        let (ledger, overwrite) =
+            around.unwrap_or_else(|| (Rc::new(Ledger::new(Recording::default())), Overwrite::Keep));
         let machine = Machine::new(first_id, Some((ledger.clone(), overwrite)));
         Ok(Stage { machine, ledger, recording, forward: Paused::new() })
     }
@@ -117,24 +118,30 @@ impl Stage {
             carry(&operation, &captured, right.as_deref(), &solution)?;
             return Ok(solution);
         }
+        let (home, what) = (self.machine.first_id, || "an implicit operation".to_owned());
         context::with_recorder(|recorder, around| {
             let mut active = false;
             for array in &captured {
-                active |= recorder.is_tracked(array, around);
+                recorder.allow_use(array, around, &what)?;
+                active |= recorder.reads(array, around);
             }
             if let Equation::Linear(shapes) = &mut operation.equation {
                 for ((_, tracked), array) in shapes.iter_mut().zip(right.iter().flatten()) {
-                    *tracked = recorder.is_tracked(array, around);
+                    recorder.allow_use(array, around, &what)?;
+                    *tracked = recorder.reads(array, around);
                     active |= *tracked;
                 }
             }
             if active {
+                recorder.close(home);
                 solution.arrays().iter().filter(|array| array.elem().is_real()).for_each(|array| {
                     recorder.track(array.id());
                 });
                 recorder.nodes.push(Node::Rollout(Box::new(operation)));
             }
-        });
+            Ok(())
+        })
+        .unwrap_or(Ok(()))?;
         Ok(solution)
     }
 }

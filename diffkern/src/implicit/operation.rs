@@ -131,8 +131,10 @@ impl Implicit {
         let Equation::Linear(right) = &self.equation else { return Ok(()) };
         let parts = scatter(&self.ends, w, &self.ledger)?;
         for ((shape, tracked), part) in right.iter().zip(parts) {
-            if let Some(part) = part.filter(|_| *tracked) {
-                bars.add(shape, part)?;
+            let Some(part) = part.filter(|_| *tracked) else { continue };
+            match shape.is_whole() {
+                true => bars.add(shape, part)?,
+                false => bars.add_part(shape, part.buffer(), 0)?,
             }
         }
         Ok(())

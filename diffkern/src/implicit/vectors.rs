@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::array::AnyArray;
 use crate::error::Result;
 use crate::kernel::ScalarTy;
-use crate::rollout::State;
+use crate::rollout::{State, with_arrays};
 use crate::tape::{Kept, Ledger, Shape, scalars, upload};
 
 /// Number of reals in arrays of these shapes.
@@ -15,7 +15,7 @@ pub(super) fn count(shapes: &[Shape]) -> usize {
 
 fn reals(shape: &Shape) -> usize {
     match shape.elem.is_real() {
-        true => shape.base_len as usize * shape.elem.components(),
+        true => shape.len as usize * shape.elem.components(),
         false => 0,
     }
 }
@@ -39,10 +39,10 @@ pub(super) fn to_state<S: State>(like: &S, vector: &[f64]) -> Result<S> {
         upload(array, head)
     };
     let arrays = like.arrays().iter().map(&mut next).collect::<Result<Vec<_>>>()?;
-    Ok(like.with_arrays(arrays))
+    with_arrays(like, arrays)
 }
 
-/// The reals of derivatives of arrays of these shapes, zero where absent.
+/// The reals of derivatives of arrays of these shapes, zero where absent; of a view, those of its elements.
 pub(super) fn gather(shapes: &[Shape], parts: &[Option<Kept>]) -> Result<Vec<f64>> {
     let mut vector = Vec::with_capacity(count(shapes));
     for (shape, part) in shapes.iter().zip(parts).filter(|(shape, _)| shape.elem.is_real()) {
@@ -50,8 +50,9 @@ pub(super) fn gather(shapes: &[Shape], parts: &[Option<Kept>]) -> Result<Vec<f64
             vector.resize(vector.len() + reals(shape), 0.0);
             continue;
         };
-        let mut bytes = vec![0u8; shape.base_bytes()];
-        shape.device.download(part.buffer(), 0, &mut bytes)?;
+        let (at, size) = shape.byte_range();
+        let mut bytes = vec![0u8; size];
+        shape.device.download(part.buffer(), at, &mut bytes)?;
         match shape.scalar {
             ScalarTy::F64 => vector.extend(bytes.as_chunks::<8>().0.iter().map(|word| f64::from_ne_bytes(*word))),
             _ => vector.extend(bytes.as_chunks::<4>().0.iter().map(|word| f64::from(f32::from_ne_bytes(*word)))),
@@ -60,7 +61,7 @@ pub(super) fn gather(shapes: &[Shape], parts: &[Option<Kept>]) -> Result<Vec<f64
     Ok(vector)
 }
 
-/// The other way round.
+/// The other way round, into memory of the size of each view.
 pub(super) fn scatter(shapes: &[Shape], vector: &[f64], ledger: &Rc<Ledger>) -> Result<Vec<Option<Kept>>> {
     let mut rest = vector;
     let mut next = |shape: &Shape| {

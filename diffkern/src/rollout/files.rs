@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::state::State;
+use super::state::{State, with_arrays};
 use crate::array::AnyArray;
 use crate::error::{Error, Result};
 use crate::ids::mix;
@@ -79,7 +79,7 @@ impl StateFile {
             device.upload(&buffer, 0, &contents)?;
             fresh.push(AnyArray::over(device, array.scalar(), array.elem(), array.base_len(), buffer));
         }
-        Ok(like.with_arrays(fresh))
+        with_arrays(like, fresh)
     }
 }
 

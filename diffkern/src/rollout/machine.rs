@@ -20,8 +20,8 @@ pub(crate) struct StepTape {
 pub(crate) type Record = (Rc<Ledger>, Overwrite);
 
 pub(crate) struct Machine {
-    /// Identities from here on were made in the rollout.
-    first_id: u64,
+    /// Identities from here on were made in the rollout; no other rollout has this one.
+    pub(crate) first_id: u64,
     record: Option<Record>,
     /// One per step run so far: what it did.
     pub(crate) hashes: Vec<u64>,
@@ -81,7 +81,11 @@ impl Machine {
             recorder
         });
         let (next, recorder) = self.watch(&inputs, k, recorder, || step(state, k))?;
-        let nodes = recorder.map(|recorder| recorder.into_parts().0).unwrap_or_default();
+        let nodes = match recorder.map(Recorder::into_parts) {
+            Some(Err(Error::Tape(reason))) => return Err(Error::Rollout { step: k, reason }),
+            Some(parts) => parts?.0,
+            None => Vec::new(),
+        };
         let shapes = |arrays: &[AnyArray]| arrays.iter().map(Shape::of).collect();
         let tape = StepTape { nodes, inputs: shapes(&inputs), outputs: shapes(&next.arrays()) };
         Ok((next, tape))
@@ -120,18 +124,20 @@ impl Machine {
         let ledger = self.record.as_ref().map(|(ledger, _)| ledger.clone());
         let mut monitor = Monitor::new(k, self.first_id, inputs, std::mem::take(&mut self.captured), ledger);
         monitor.work = self.work;
+        monitor.replay = k < self.hashes.len();
         let (next, frame) = context::within(Frame { recorder, monitor: Some(monitor) }, step);
         self.steps_run += 1;
-        let mut hash = 0;
+        let (mut hash, mut returned) = (0, Ok(()));
         if let Some(mut monitor) = frame.monitor {
             if let Ok(next) = &next {
-                monitor.returned(&next.arrays());
+                returned = monitor.returned(&next.arrays());
             }
             hash = monitor.hash();
             self.captured = monitor.captured;
             self.work = monitor.work;
         }
         let next = next.map_err(|e| e.in_step(k))?;
+        returned?;
         check_shapes(inputs, &next.arrays(), k)?;
         match self.hashes.get(k) {
             None => self.hashes.push(hash),
@@ -146,8 +152,8 @@ fn not_repeated(step: usize) -> Error {
     Error::Rollout {
         step,
         reason:
-            "on replay it did not do what it did at first: other launches, scalars or shapes, or other values read \
-                 to or written from the host; make the step depend on its state and number alone"
+            "on replay it did not do what it did at first: other launches, arrays, scalars or shapes, or other values \
+                 read to or written from the host; make the step depend on its state and number alone"
                 .to_owned(),
     }
 }

@@ -9,9 +9,9 @@ use super::replay::Progress;
 use super::state::{State, observe, refresh};
 use super::store::Store;
 use crate::error::{Error, Result};
-use crate::ids::next_id;
+use crate::ids::fresh_id;
 use crate::schedule::{Plan, Schedule};
-use crate::tape::{Again, Ledger, Overwrite, context};
+use crate::tape::{Again, Ledger, Overwrite, Recording, context};
 
 /// A sequence of steps to be run, and how it is to be reversed: [`rollout`](crate::rollout) with more to choose.
 ///
@@ -119,7 +119,7 @@ impl Rollout {
         if steps == 0 {
             return Ok(state);
         }
-        let first_id = next_id();
+        let first_id = fresh_id();
         observe(&state)?;
         match context::with_recorder(|recorder, _| (recorder.ledger.clone(), recorder.overwrite())) {
             Some(record) => {
@@ -153,7 +153,7 @@ impl Rollout {
         step: impl Fn(&S, usize) -> Result<S> + 'static,
     ) -> Result<(S, usize)> {
         self.check()?;
-        let first_id = next_id();
+        let first_id = fresh_id();
         observe(&state)?;
         let mut asks = |machine: &mut Machine, state: &S, k: usize| machine.ask(&go_on, state, k);
         match context::with_recorder(|recorder, _| (recorder.ledger.clone(), recorder.overwrite())) {
@@ -181,8 +181,8 @@ impl Rollout {
         if context::is_recording() || context::is_stepping() {
             return Err(Error::Tape("`predict` inside a recording; call it before".to_owned()));
         }
-        let ledger = std::rc::Rc::new(Ledger::default());
-        let machine = Machine::new(next_id(), Some((ledger.clone(), Overwrite::Keep)));
+        let ledger = std::rc::Rc::new(Ledger::new(Recording::default()));
+        let machine = Machine::new(fresh_id(), Some((ledger.clone(), Overwrite::Keep)));
         let mut progress = Progress::new(machine, refresh(state)?, Store::new(ledger, None));
         record::choose(self, steps, state, &step, &mut progress)
     }

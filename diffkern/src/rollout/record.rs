@@ -68,19 +68,24 @@ pub(super) fn record<S: State + 'static, F: Fn(&S, usize) -> Result<S> + 'static
         peak_file_bytes: progress.store.peak_file_bytes,
     };
     pass_on(&progress.machine)?;
-    let machine = &progress.machine;
+    let (machine, home) = (&progress.machine, first_id);
+    let what = || "a rollout".to_owned();
     let externals = context::with_recorder(|recorder, around| {
         let mut external: Vec<u64> = Vec::new();
         for captured in machine.captured.values() {
-            if recorder.is_tracked(&captured.array, around) {
+            recorder.allow_use(&captured.array, around, &what)?;
+            if recorder.reads(&captured.array, around) {
                 external.push(captured.array.id());
             }
         }
-        let starts: Vec<(Shape, bool)> =
-            state.arrays().iter().map(|a| (Shape::of(a), recorder.is_tracked(a, around))).collect();
-        (external, starts)
+        let mut starts: Vec<(Shape, bool)> = Vec::new();
+        for array in state.arrays() {
+            recorder.allow_use(&array, around, &what)?;
+            starts.push((Shape::of(&array), recorder.reads(&array, around)));
+        }
+        Ok((external, starts))
     });
-    let Some((external, starts)) = externals else { return Ok((end, steps)) };
+    let Some((external, starts)) = externals.transpose()? else { return Ok((end, steps)) };
     if external.is_empty() && !starts.iter().any(|(_, tracked)| *tracked) {
         return Ok((end, steps));
     }
@@ -101,6 +106,7 @@ pub(super) fn record<S: State + 'static, F: Fn(&S, usize) -> Result<S> + 'static
         for array in ends.iter().filter(|array| array.is_real()) {
             recorder.track(array.id());
         }
+        recorder.close(home);
         recorder.nodes.push(Node::Rollout(Box::new(node)));
     });
     Ok((end, steps))

@@ -10,7 +10,8 @@ pub trait State: Clone {
     /// All arrays, in an order of the implementor's choice.
     fn arrays(&self) -> Vec<AnyArray>;
 
-    /// The same state with other arrays: those of [`State::arrays`], in its order, with the same shapes and types.
+    /// The same state with other arrays: those of [`State::arrays`], in its order, with the same shapes and types. That each
+    /// is in its place is looked at.
     #[must_use]
     fn with_arrays(&self, arrays: Vec<AnyArray>) -> Self;
 }
@@ -76,7 +77,21 @@ pub(crate) fn refresh<S: State>(state: &S) -> Result<S> {
         let same = arrays[..k].iter().position(|other| other.id() == array.id());
         fresh.push(same.map_or_else(|| array.fork(), |j| fresh[j].clone()));
     }
-    Ok(state.with_arrays(fresh))
+    with_arrays(state, fresh)
+}
+
+/// [`State::with_arrays`], and a look at what it did: a step would write to arrays that others hold.
+pub(crate) fn with_arrays<S: State>(state: &S, arrays: Vec<AnyArray>) -> Result<S> {
+    let given: Vec<u64> = arrays.iter().map(AnyArray::id).collect();
+    let state = state.with_arrays(arrays);
+    match state.arrays().iter().map(AnyArray::id).eq(given) {
+        true => Ok(state),
+        false => Err(Error::Invalid(
+            "`State::with_arrays` of the state did not return a state of the arrays that it was given, in the order of \
+             `State::arrays`; put each of them in its place"
+                .to_owned(),
+        )),
+    }
 }
 
 /// Tells the step around the rollout, if there is one, that the state is read.

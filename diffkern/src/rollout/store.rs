@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::broken;
 use super::files::StateFile;
-use super::state::{State, refresh};
+use super::state::{State, refresh, with_arrays};
 use crate::array::AnyArray;
 use crate::error::Result;
 use crate::tape::{Kept, Ledger};
@@ -66,7 +66,7 @@ impl<S: State> Store<S> {
     pub(super) fn save(&mut self, step: usize, state: &S, shapes: &S) -> Result<()> {
         let dir = self.dir.as_ref().ok_or_else(|| broken("no folder for files"))?;
         let file = StateFile::write(dir, step, state)?;
-        self.files.insert(step, (file, state.with_arrays(alike(state, shapes))));
+        self.files.insert(step, (file, with_arrays(state, alike(state, shapes))?));
         self.written += 1;
         let bytes = self.files.values().map(|(file, _)| file.bytes).sum();
         self.peak_file_bytes = self.peak_file_bytes.max(bytes);

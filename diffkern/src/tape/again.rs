@@ -52,7 +52,7 @@ thread_local! {
 /// Values and gradients stay the same, to the bit on the CPU, whatever is overwritten later.
 ///
 /// The launches keep what they read, so an array that only they read costs memory. Launches that read one part of an
-/// array and write another are not run again.
+/// array and write another are not run again, nor those on a GPU that use what `fetch_add` gives.
 pub fn recompute<R>(body: impl FnOnce() -> R) -> R {
     struct Leave;
     impl Drop for Leave {
@@ -245,7 +245,7 @@ impl Reruns {
     /// Before a launch: notes what its outputs have now, if it is one to be run again.
     pub(crate) fn prepare(&mut self, call: Call<'_>, ledger: &Rc<Ledger>) {
         self.before = None;
-        if SCOPES.get() == 0 && !self.which.has(call.def) {
+        if SCOPES.get() == 0 && !self.which.has(call.def) || !call.is_repeatable() {
             return;
         }
         let reads = |id| call.arrays().any(|(_, array, access)| access == Access::Read && array.id() == id);

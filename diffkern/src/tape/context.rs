@@ -130,6 +130,12 @@ pub(crate) fn with_monitor(act: impl FnOnce(&mut Monitor) -> Result<()>) -> Resu
 }
 
 pub(crate) fn before_launch(call: Call<'_>) -> Result<()> {
+    // Before the monitor, which makes the array one of this step.
+    with_recorder(|recorder, around| {
+        let what = || format!("kernel `{}`", call.def.name);
+        call.arrays().try_for_each(|(_, array, _)| recorder.allow_use(array, around, &what))
+    })
+    .unwrap_or(Ok(()))?;
     with_monitor(|monitor| monitor.launch(call))?;
     with_recorder(|recorder, _| {
         let what = || format!("kernel `{}`", call.def.name);
@@ -191,6 +197,8 @@ pub(crate) fn overwrite(
 pub(crate) fn copy(to: &AnyArray, from: &AnyArray) -> Result<()> {
     let mode = mode();
     if mode.observed() {
+        let what = || "`copy_from`".to_owned();
+        with_recorder(|recorder, around| recorder.allow_use(from, around, &what)).unwrap_or(Ok(()))?;
         before_write(to, "copy_from")?;
         with_monitor(|monitor| monitor.read(from, &|| "`copy_from`".to_owned()))?;
     }
@@ -214,6 +222,22 @@ pub(crate) fn observe_read(array: &AnyArray, bytes: &[u8]) -> Result<()> {
         monitor.fold_bytes(bytes);
         monitor.read(array, &|| "read to the host".to_owned())
     })
+}
+
+/// Notes that an operation takes the contents of an array as a constant.
+pub(crate) fn observe_use(array: &AnyArray, what: &'static str) -> Result<()> {
+    if !mode().observed() {
+        return Ok(());
+    }
+    with_monitor(|monitor| {
+        monitor.fold(what.len() as u64);
+        monitor.read(array, &|| format!("`{what}`"))
+    })
+}
+
+/// Notes that a launch has failed after it may have written something.
+pub(crate) fn failed(kernel: &'static str) {
+    with_recorder(|recorder, _| recorder.failed(kernel));
 }
 
 /// Notes that the host has brought in data.

@@ -5,15 +5,16 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::buffer::Buffer;
-use crate::ids::IdMap;
+use crate::ids::{IdMap, fresh_id};
 use crate::kernel::KernelDef;
 use crate::report::{Graph, KernelReport, Report, RolloutReport, zero_gradients};
 use crate::tape::Recording;
 
 /// Account of one tape and of the steps recorded inside its rollouts.
-#[derive(Default)]
 pub(crate) struct Ledger {
     pub(crate) options: Recording,
+    /// Number of the recording, not 0.
+    pub(crate) recording: u64,
     held: RefCell<Held>,
     work: RefCell<Work>,
 }
@@ -34,7 +35,7 @@ struct Work {
 
 impl Ledger {
     pub(crate) fn new(options: Recording) -> Ledger {
-        Ledger { options, ..Ledger::default() }
+        Ledger { options, recording: fresh_id(), held: RefCell::default(), work: RefCell::default() }
     }
 
     /// Bytes that the tape keeps alive now.

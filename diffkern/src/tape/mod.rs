@@ -79,7 +79,9 @@ impl Tape {
     /// Runs `program` and records its launches.
     ///
     /// # Errors
-    /// What `program` returns, or when a tape records on this thread already.
+    /// What `program` returns; when a tape records on this thread already; when a launch failed while it ran and `program`
+    /// went on; when an array is used whose gradient would be lost: one that asked for it after it had been read, or one of
+    /// a rollout's steps that the rollout did not return.
     pub fn record(program: impl FnOnce() -> Result<()>) -> Result<Tape> {
         Tape::record_with(program).map(|(tape, ())| tape)
     }

@@ -26,10 +26,14 @@ pub(crate) struct Monitor {
     /// Identities from here to `first_inside` were made in an earlier step of the rollout.
     first_rollout: u64,
     state: Vec<u64>,
+    /// By identity of what the step made, how many it had used before: the same in every replay.
+    made: IdMap<u64>,
     hash: u64,
     pub(crate) captured: IdMap<Captured>,
     /// Adds up the work of the launches, where asked for.
     pub(crate) work: Option<f64>,
+    /// The step has been run before.
+    pub(crate) replay: bool,
     ledger: Option<Rc<Ledger>>,
 }
 
@@ -41,8 +45,20 @@ impl Monitor {
         captured: IdMap<Captured>,
         ledger: Option<Rc<Ledger>>,
     ) -> Monitor {
-        let state = state.iter().map(AnyArray::id).collect();
-        Monitor { step, first_inside: next_id(), first_rollout, state, hash: 0, captured, work: None, ledger }
+        state.iter().for_each(|array| array.set_home(first_rollout));
+        let (state, made) = (state.iter().map(AnyArray::id).collect(), IdMap::default());
+        Monitor {
+            step,
+            first_inside: next_id(),
+            first_rollout,
+            state,
+            made,
+            hash: 0,
+            captured,
+            work: None,
+            replay: false,
+            ledger,
+        }
     }
 
     /// Hash of the launches, the scalars and shapes, and what was read to the host.
@@ -64,6 +80,17 @@ impl Monitor {
     }
 
     pub(crate) fn launch(&mut self, call: Call<'_>) -> Result<()> {
+        if self.replay && !call.is_repeatable() {
+            return Err(Error::Rollout {
+                step: self.step,
+                reason: format!(
+                    "kernel `{}` uses what `fetch_add` gives, which on `{}` is different each time, so the step cannot be \
+                     replayed; keep all tapes (`Schedule::StoreAll`), or count and sort instead (`diffkern::ops`)",
+                    call.def.name,
+                    call.device.name()
+                ),
+            });
+        }
         self.fold(std::ptr::from_ref(call.def) as u64);
         if let Some(work) = &mut self.work {
             *work += super::again::work(call.def, call.domain);
@@ -131,8 +158,18 @@ impl Monitor {
     }
 
     /// Notes which arrays the step returned.
-    pub(crate) fn returned(&mut self, arrays: &[AnyArray]) {
-        arrays.iter().for_each(|array| self.place(array));
+    pub(crate) fn returned(&mut self, arrays: &[AnyArray]) -> Result<()> {
+        for (k, array) in arrays.iter().enumerate() {
+            if !self.is_inside(array) {
+                let reason = format!(
+                    "array {k} that it returned, {array:?}, is neither of the state that it got nor made inside the step, \
+                     and later steps may write to it; return a copy (`copy_from`)"
+                );
+                return Err(Error::Rollout { step: self.step, reason });
+            }
+            self.place(array);
+        }
+        Ok(())
     }
 
     pub(crate) fn ledger(&self) -> Option<&Rc<Ledger>> {
@@ -143,9 +180,18 @@ impl Monitor {
         array.id() >= self.first_inside || self.state.contains(&array.id())
     }
 
-    /// Where an array of the step comes from, and its shape.
+    /// Notes an array of the step: which one it is, and its shape.
     fn place(&mut self, array: &AnyArray) {
-        self.fold(self.state.iter().position(|&id| id == array.id()).map_or(u64::MAX, |k| k as u64));
+        array.set_home(self.first_rollout);
+        let in_state = self.state.iter().position(|&id| id == array.id());
+        let place = in_state.map_or_else(
+            || {
+                let before = self.made.len() as u64;
+                !*self.made.entry(array.id()).or_insert(before)
+            },
+            |k| k as u64,
+        );
+        self.fold(place);
         self.shape(array);
     }
 

@@ -28,6 +28,10 @@ pub(crate) struct Recorder {
     pub(crate) leaves: IdMap<AnyArray>,
     overwrite: Overwrite,
     reruns: Reruns,
+    /// Rollouts and implicit operations on it: what was made inside has no gradient here, but what they returned.
+    closed: IdSet,
+    /// The first launch that failed while it ran.
+    failed: Option<&'static str>,
 }
 
 impl Recorder {
@@ -40,6 +44,8 @@ impl Recorder {
             leaves: IdMap::default(),
             overwrite,
             reruns: Reruns::default(),
+            closed: IdSet::default(),
+            failed: None,
         }
     }
 
@@ -68,8 +74,65 @@ impl Recorder {
         self.tracked.contains(&id)
     }
 
-    pub(crate) fn into_parts(self) -> (Vec<Node>, IdMap<AnyArray>, IdSet) {
-        (self.nodes, self.leaves, self.tracked)
+    /// What was recorded, arrays that asked for a gradient, arrays that have one.
+    ///
+    /// # Errors
+    /// When a launch failed and the program went on.
+    pub(crate) fn into_parts(self) -> Result<(Vec<Node>, IdMap<AnyArray>, IdSet)> {
+        match self.failed {
+            None => Ok((self.nodes, self.leaves, self.tracked)),
+            Some(kernel) => Err(Error::Tape(format!(
+                "kernel `{kernel}` failed and the program went on, but what it has left in its arrays has no gradient; \
+                 return its error, or launch it outside of the recording"
+            ))),
+        }
+    }
+
+    pub(crate) fn failed(&mut self, kernel: &'static str) {
+        self.failed.get_or_insert(kernel);
+    }
+
+    /// Says that a rollout or an implicit operation is on the tape as one entry.
+    pub(crate) fn close(&mut self, home: u64) {
+        self.closed.insert(home);
+    }
+
+    /// Refuses arrays whose gradient would be lost here.
+    pub(crate) fn allow_use(
+        &self,
+        array: &AnyArray,
+        around: &dyn Fn(u64) -> bool,
+        what: &dyn Fn() -> String,
+    ) -> Result<()> {
+        if !array.is_real() || self.knows(array.id()) || around(array.id()) {
+            return Ok(());
+        }
+        let id = array.id();
+        if self.closed.contains(&array.home()) {
+            return Err(Error::Tape(format!(
+                "{} uses array {id}, which was made in a step of a rollout (or of an implicit operation) and is not what \
+                 that returned, so its gradient would be lost; return it as part of the state, or use `detached` in the \
+                 step where no gradient is wanted",
+                what()
+            )));
+        }
+        if array.needs_grad() && array.is_constant_in(self.ledger.recording) {
+            return Err(Error::Tape(format!(
+                "{} uses array {id}, which asked for its gradient after an earlier launch of this recording had read it; \
+                 call `requires_grad` before the first launch that reads the array",
+                what()
+            )));
+        }
+        Ok(())
+    }
+
+    /// Whether the array, which is read, has a gradient.
+    pub(crate) fn reads(&mut self, array: &AnyArray, around: &dyn Fn(u64) -> bool) -> bool {
+        let tracked = self.is_tracked(array, around);
+        if !tracked {
+            array.set_constant_in(self.ledger.recording);
+        }
+        tracked
     }
 
     /// Whether the array has a gradient, by itself or in a recording around this one.
@@ -120,7 +183,10 @@ impl Recorder {
         let mut writes_real = false;
         for (_, array, access) in call.arrays() {
             // Not `any`: each leaf has to be seen.
-            active |= self.is_tracked(array, around);
+            active |= match access {
+                Access::Read => self.reads(array, around),
+                _ => self.is_tracked(array, around),
+            };
             writes_real |= access.writes() && array.is_real();
         }
         if !active {
@@ -178,7 +244,7 @@ impl Recorder {
 
     /// Records that the elements now have the values of another array.
     pub(crate) fn copied(&mut self, to: &AnyArray, from: &AnyArray, around: &dyn Fn(u64) -> bool) {
-        let source = self.is_tracked(from, around);
+        let source = self.reads(from, around);
         if self.is_tracked(to, around) || source {
             let retire = self.track(to.id());
             self.nodes.push(Node::Copy { to: Shape::of(to), from: source.then(|| Shape::of(from)), retire });

@@ -88,7 +88,7 @@ impl Recording {
         let frame = Frame { recorder: Some(Recorder::new(ledger.clone(), self.overwrite)), monitor: None };
         let (result, frame) = context::within(frame, program);
         let result = result?;
-        let (nodes, leaves, tracked) = frame.recorder.map(Recorder::into_parts).unwrap_or_default();
+        let (nodes, leaves, tracked) = frame.recorder.map(Recorder::into_parts).transpose()?.unwrap_or_default();
         Ok((Tape::new(nodes, leaves, tracked, ledger), result))
     }
 }

@@ -208,6 +208,36 @@ fn in_the_steps_of_a_rollout() -> Result<()> {
     Ok(())
 }
 
+/// The right-hand side is a part of an array that the loss reads as a whole.
+#[test]
+fn a_right_hand_side_may_be_a_part() -> Result<()> {
+    let program = |p: &Array<f64>, copied: bool| {
+        let (long, q) = (p.device().zeros(2 * N)?, p.clone());
+        source(N, p, &long.slice(2..2 + N)?)?;
+        let part = long.slice(2..2 + N)?;
+        let b = p.device().uninit(N)?;
+        b.copy_from(&part)?;
+        let x = linear_solve(if copied { b } else { part }, exactly(GMRES), move |x: &Array<f64>| {
+            let y = x.device().zeros(N)?;
+            skew(N, x, &q, &y)?;
+            Ok(y)
+        })?;
+        let total = loss(&x, p)?;
+        reduce::sum_into(&reduce::dot(&long, &long)?, 1.0, &total)?;
+        Ok(total)
+    };
+    let along = [point(N), vec![1.0; N]];
+    let copied = products(&|p| program(p, true), &point(N), &along)?;
+    let part = products(&|p| program(p, false), &point(N), &along)?;
+    close(&part.0, &copied.0, 1e-13, "gradient");
+    part.1.iter().zip(&copied.1).for_each(|(part, copied)| close(part, copied, 1e-12, "Hessian"));
+    holds("a part", &|p| program(p, false), &point(N))?;
+    let (p, v) = (Device::cpu().array(&point(N))?, Device::cpu().array(&along[1])?);
+    let (end, tangents) = jvp(&[&[(p.any(), v.any())]], || program(&p, false))?;
+    close(&tangents.get(0, &end)?.to_vec()?, &[inner(&part.0, &along[1])], 1e-12, "jvp");
+    Ok(())
+}
+
 #[test]
 fn what_does_not_converge_says_so() -> Result<()> {
     let p = Device::cpu().array(&point(N))?.requires_grad();

@@ -49,7 +49,7 @@ pub fn collect<F: Float>(x: &Array<F>, next: &mut Array<Atomic<u32>>, list: &mut
 
 /// The second kernel, which uses the slots.
 #[diff_kernel]
-fn use_list<F: Float>(x: &Array<F>, list: &Array<u32>, y: &mut Array<F>) {
+pub fn use_list<F: Float>(x: &Array<F>, list: &Array<u32>, y: &mut Array<F>) {
     y[ABSOLUTE_POS] = x[list[ABSOLUTE_POS]] * 3.0;
 }
 

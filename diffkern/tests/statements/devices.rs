@@ -2,8 +2,9 @@
 
 use diffkern::gradcheck::devices;
 use diffkern::prelude::*;
+use diffkern::{Rollout, Schedule};
 
-use crate::atomics::{collect, count, tally};
+use crate::atomics::{collect, count, tally, use_list};
 use crate::locals::{bins, median};
 use crate::loops::{grown, walk};
 use crate::ops::{sort_is_right, sums_are_right};
@@ -122,5 +123,37 @@ fn sorts_and_sums_agree() {
     for dev in devices().unwrap() {
         sort_is_right(&dev, &[0, 1, 2, 255, 256, 257, 1500]);
         sums_are_right(&dev, &[0, 1, 127, 128, 129, 4096, 17_000]);
+    }
+}
+
+/// The order of a GPU decides which slot an element gets, so what was built on that is not built again.
+#[test]
+fn steps_that_use_old_values_are_replayed_in_a_fixed_order_only() {
+    const N: usize = 40;
+    let x: Vec<f32> = numbers(1, N, 0.51, 0.99).iter().map(|&x| x as f32).collect();
+    for dev in devices().unwrap().into_iter().chain([Device::cpu()]) {
+        let run = |rollout: Rollout| -> Result<Vec<f32>> {
+            let x = dev.array(&x)?.requires_grad();
+            let (tape, end) = Tape::record_with(|| {
+                rollout.run(3, x.clone(), |x: &Array<f32>, _| {
+                    let dev = x.device();
+                    let (next, list, squares) = (dev.zeros(1)?, dev.zeros(N)?, dev.uninit(N)?);
+                    collect(N, x, &next, &list, &squares)?;
+                    let y = dev.uninit(N)?;
+                    use_list(N, x, &list, &y)?;
+                    Ok(y)
+                })
+            })?;
+            tape.backward_from(&[(end.any(), dev.full(N, 1.0f32)?.any())])?;
+            x.grad()?.to_vec()
+        };
+        // All elements are in the list, in any order, so each has a path of its own to the end.
+        assert_eq!(run(Rollout::new(Schedule::StoreAll)).unwrap(), [27.0; N]);
+        assert_eq!(run(Rollout::new(Schedule::StoreAll).recompute_all()).unwrap(), [27.0; N]);
+        let replayed = run(Rollout::new(Schedule::Checkpoints(1)));
+        match dev == Device::cpu() {
+            true => assert_eq!(replayed.unwrap(), [27.0; N]),
+            false => assert!(replayed.unwrap_err().to_string().contains("`fetch_add`")),
+        }
     }
 }
