@@ -1,6 +1,7 @@
 //! Arrays on a device: typed handles over shared, versioned, copy-on-write memory.
 
 mod any;
+mod marks;
 mod typed;
 
 pub use any::AnyArray;

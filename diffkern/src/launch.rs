@@ -17,7 +17,7 @@ use crate::few::Few;
 use crate::forward;
 use crate::kernel::{Access, Arg, KernelDef, Native, ParamDef, ParamKind};
 use crate::tape::context::Mode;
-use crate::tape::{Recording, Watch, context};
+use crate::tape::{Recording, Watch, context, open};
 use crate::trace;
 
 /// A launch that has passed its checks.
@@ -32,7 +32,7 @@ pub(crate) struct Call<'a> {
 
 impl<'a> Call<'a> {
     /// The array arguments: slot, array, access.
-    pub(crate) fn arrays(self) -> impl Iterator<Item = (usize, &'a AnyArray, Access)> {
+    pub(crate) fn arrays(self) -> impl Iterator<Item = (usize, &'a AnyArray, Access)> + Clone {
         self.args.iter().zip(self.def.primal.params).enumerate().filter_map(|(slot, (arg, param))| match arg {
             Arg::Array(array) => Some((slot, *array, access(param))),
             _ => None,
@@ -45,7 +45,7 @@ impl<'a> Call<'a> {
     }
 
     /// The arrays that it writes.
-    pub(crate) fn writes(self) -> impl Iterator<Item = &'a AnyArray> {
+    pub(crate) fn writes(self) -> impl Iterator<Item = &'a AnyArray> + Clone {
         self.arrays().filter(|(_, _, access)| access.writes()).map(|(_, array, _)| array)
     }
 }
@@ -71,13 +71,15 @@ pub fn launch(def: &'static KernelDef, native: Native, domain: Domain, args: &[A
         context::before_launch(call)?;
     }
     let reads = read_buffers(call, mode.any());
-    if !mode.any() {
-        return run_primal(call, &reads);
-    }
-    observed(call, mode, &reads).inspect_err(|_| {
-        context::failed(def.name);
-        forward::failed(def.name);
-    })
+    let done = match mode.any() {
+        false => run_primal(call, &reads),
+        true => observed(call, mode, &reads).inspect_err(|_| {
+            context::failed(def.name);
+            forward::failed(def.name);
+        }),
+    };
+    open::note_strays(call.arrays().map(|(_, array, _)| array), call.writes());
+    done
 }
 
 /// Runs a launch that tapes or tangents want to know of.

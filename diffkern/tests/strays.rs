@@ -37,6 +37,9 @@ fn double<F: Float>(y: &mut Array<F>) {
     y[ABSOLUTE_POS] *= 2.0;
 }
 
+/// Something that a program does with an array.
+type Use<'a> = &'a dyn Fn(&Array<f64>) -> Result<()>;
+
 /// What a failed launch leaves behind has no gradient, even if the program does not mind.
 #[test]
 fn a_program_that_goes_on_after_a_failed_launch_is_refused() -> Result<()> {
@@ -79,10 +82,9 @@ fn a_gradient_that_is_asked_for_too_late_is_refused() -> Result<()> {
     let dev = Device::cpu();
     let z = dev.array(&[1.0, 2.0])?.requires_grad();
     // By a launch, by a copy, by a rollout.
-    let reads: [&dyn Fn(&Array<f64>) -> Result<()>; 3] =
-        [&|x| multiply(2, x, &z, &dev.uninit(2)?), &|x| dev.uninit(2)?.copy_from(x), &|x| {
-            rollout(1, Schedule::Checkpoints(1), x.clone(), |x: &Array<f64>, _| Ok(x.clone())).map(|_| ())
-        }];
+    let reads: [Use<'_>; 3] = [&|x| multiply(2, x, &z, &dev.uninit(2)?), &|x| dev.uninit(2)?.copy_from(x), &|x| {
+        rollout(1, Schedule::Checkpoints(1), x.clone(), |x: &Array<f64>, _| Ok(x.clone())).map(|_| ())
+    }];
     for (nth, read) in reads.iter().enumerate() {
         let x = dev.array(&[3.0, 4.0])?;
         let tape = Tape::record(|| {
@@ -108,6 +110,59 @@ fn a_gradient_that_is_asked_for_too_late_is_refused() -> Result<()> {
     tape.backward(&loss.0)?;
     assert_eq!((x.grad()?.to_vec()?, loss.1.grad()?.to_vec()?), (vec![2.0, 2.0], vec![3.0, 4.0]));
     Ok(())
+}
+
+/// A tape sees the launches of its own thread.
+#[test]
+fn what_other_threads_launch_meanwhile_is_refused() -> Result<()> {
+    let dev = Device::cpu();
+    let elsewhere = |work: &(dyn Fn() -> Result<()> + Sync)| {
+        std::thread::scope(|scope| scope.spawn(work).join().map_err(|_| Error::Invalid("panic".to_owned()))?)
+    };
+    let x = dev.array(&[1.0, 2.0])?.requires_grad();
+    let (y, z, constant) = (dev.zeros(2)?, dev.zeros(2)?, dev.full(2, 3.0)?);
+    // From an array with a gradient, over one, by a copy, in two launches, in a rollout, on a tape there.
+    let strays: [&(dyn Fn() -> Result<()> + Sync); 6] = [
+        &|| add(2, &y, &z),
+        &|| y.fill(1.0),
+        &|| z.copy_from(&y),
+        &|| {
+            let between = dev.zeros(2)?;
+            square(2, &y, &between)?;
+            square(2, &between, &z)
+        },
+        &|| {
+            z.copy_from(&rollout(2, Schedule::StoreAll, y.clone(), |y: &Array<f64>, _| {
+                double(2, y)?;
+                Ok(y.clone())
+            })?)
+        },
+        &|| Tape::record(|| square(2, &y, &z)).map(|_| ()),
+    ];
+    for (nth, stray) in strays.iter().enumerate() {
+        let tape = Tape::record(|| {
+            square(2, &x, &y)?;
+            elsewhere(stray)?;
+            total(2, if nth == 1 { &y } else { &z }, &dev.zeros(1)?)
+        });
+        let message = tape.unwrap_err().to_string();
+        assert!(message.contains("another thread"), "{nth}: {message}");
+    }
+    // Constants, and what is not used here, may come from anywhere; so may all that happens afterwards.
+    let w = dev.zeros(2)?;
+    let (tape, loss) = Tape::record_with(|| {
+        square(2, &x, &y)?;
+        elsewhere(&|| square(2, &constant, &w))?;
+        elsewhere(&|| add(2, &y, &dev.zeros(2)?))?;
+        let loss = dev.zeros(1)?;
+        multiply(2, &y, &w, &z)?;
+        total(2, &z, &loss)?;
+        Ok::<_, Error>(loss)
+    })?;
+    elsewhere(&|| add(2, &y, &w))?;
+    tape.backward(&loss)?;
+    assert_eq!(x.grad()?.to_vec()?, [18.0, 36.0]);
+    Tape::record(|| total(2, &w, &dev.zeros(1)?)).map(|_| ())
 }
 
 /// Arrays of the step of one shape: the launches are the same, another result is returned.
@@ -154,7 +209,7 @@ fn arrays_of_a_step_have_no_gradient_outside() -> Result<()> {
     for schedule in [Schedule::StoreAll, Schedule::Checkpoints(1)] {
         // The state that a step got, and what it made.
         for k in [0, 3] {
-            let uses: [&dyn Fn(&Array<f64>) -> Result<()>; 4] = [
+            let uses: [Use<'_>; 4] = [
                 &|y| reduce::sum(y).map(|_| ()),
                 &|y| Device::cpu().uninit(2)?.copy_from(y),
                 &|y| rollout(1, Schedule::StoreAll, y.clone(), |y: &Array<f64>, _| Ok(y.clone())).map(|_| ()),

@@ -1,8 +1,9 @@
 //! The handle without its type of element.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use super::marks::Marks;
 use crate::buffer::{Buffer, lock};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -28,10 +29,7 @@ struct Shared {
     blank: Option<Blank>,
     cell: Mutex<Cell>,
     requires_grad: AtomicBool,
-    /// The rollout in whose steps it was last used, 0 for none.
-    home: AtomicU64,
-    /// The recording that has last read it as a constant, 0 for none.
-    constant_in: AtomicU64,
+    marks: Marks,
     grad: Mutex<Option<AnyArray>>,
     dots: Mutex<Option<Dots>>,
 }
@@ -90,8 +88,7 @@ impl AnyArray {
             blank,
             cell: Mutex::new(Cell { buffer, version: 0 }),
             requires_grad: AtomicBool::new(false),
-            home: AtomicU64::new(0),
-            constant_in: AtomicU64::new(0),
+            marks: Marks::default(),
             grad: Mutex::new(None),
             dots: Mutex::new(None),
         };
@@ -102,6 +99,7 @@ impl AnyArray {
     pub(crate) fn fork(&self) -> AnyArray {
         let fork = AnyArray::over(self.device(), self.scalar(), self.elem(), self.base_len(), self.buffer());
         *lock(&fork.shared.dots) = lock(&self.shared.dots).clone();
+        fork.shared.marks.follow(&self.shared.marks);
         AnyArray { shared: fork.shared, offset: self.offset, len: self.len }
     }
 
@@ -187,22 +185,8 @@ impl AnyArray {
         self.shared.requires_grad.store(true, Ordering::Relaxed);
     }
 
-    /// The rollout that it belongs to as an array of its state, or one made in its steps; 0 for none.
-    pub(crate) fn home(&self) -> u64 {
-        self.shared.home.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn set_home(&self, rollout: u64) {
-        self.shared.home.store(rollout, Ordering::Relaxed);
-    }
-
-    /// Whether this recording has read it while it had no gradient.
-    pub(crate) fn is_constant_in(&self, recording: u64) -> bool {
-        self.shared.constant_in.load(Ordering::Relaxed) == recording
-    }
-
-    pub(crate) fn set_constant_in(&self, recording: u64) {
-        self.shared.constant_in.store(recording, Ordering::Relaxed);
+    pub(crate) fn marks(&self) -> &Marks {
+        &self.shared.marks
     }
 
     pub(crate) fn view(&self, from: usize, to: usize) -> Result<AnyArray> {

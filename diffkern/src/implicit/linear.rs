@@ -135,7 +135,7 @@ impl Stage {
             if active {
                 recorder.close(home);
                 solution.arrays().iter().filter(|array| array.elem().is_real()).for_each(|array| {
-                    recorder.track(array.id());
+                    recorder.track(array);
                 });
                 recorder.nodes.push(Node::Rollout(Box::new(operation)));
             }

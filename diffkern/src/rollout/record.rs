@@ -104,7 +104,7 @@ pub(super) fn record<S: State + 'static, F: Fn(&S, usize) -> Result<S> + 'static
     };
     context::with_recorder(|recorder, _| {
         for array in ends.iter().filter(|array| array.is_real()) {
-            recorder.track(array.id());
+            recorder.track(array);
         }
         recorder.close(home);
         recorder.nodes.push(Node::Rollout(Box::new(node)));

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::forward;
 use crate::kernel::Access;
 use crate::launch::{self, Call};
-use crate::tape::{Overwrite, Recording};
+use crate::tape::{Overwrite, Recording, open};
 
 const OBSERVED: u8 = 1;
 const FORWARD: u8 = 2;
@@ -62,6 +62,11 @@ pub(crate) fn set_forward(on: bool) {
 /// What was chosen for the recording that runs.
 pub(crate) fn options() -> Recording {
     with_ledger(|ledger| ledger.options).unwrap_or_default()
+}
+
+/// The number of the recording that runs.
+pub(crate) fn recording() -> Option<u64> {
+    with_ledger(|ledger| ledger.recording)
 }
 
 /// Calls `act` with the account of the recording that runs: of the nearest frame that has one.
@@ -184,6 +189,7 @@ pub(crate) fn overwrite(
         observe_upload(content);
     }
     run(array)?;
+    open::note_strays(std::iter::empty(), std::iter::once(array));
     if mode.observed() {
         with_recorder(|recorder, around| recorder.overwritten(array, around));
     }
@@ -204,6 +210,7 @@ pub(crate) fn copy(to: &AnyArray, from: &AnyArray) -> Result<()> {
     }
     let (source, (at, _), (to_at, bytes)) = (from.buffer(), from.byte_range(), to.byte_range());
     to.update(|target| to.device().copy(&source, at, target, to_at, bytes))?;
+    open::note_strays(std::iter::once(from), std::iter::once(to));
     if mode.observed() {
         with_recorder(|recorder, around| recorder.copied(to, from, around));
     }

@@ -11,6 +11,7 @@ mod hvp;
 mod ledger;
 pub(crate) mod monitor;
 mod node;
+pub(crate) mod open;
 mod recorder;
 mod recording;
 mod second;

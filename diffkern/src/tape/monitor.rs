@@ -45,7 +45,7 @@ impl Monitor {
         captured: IdMap<Captured>,
         ledger: Option<Rc<Ledger>>,
     ) -> Monitor {
-        state.iter().for_each(|array| array.set_home(first_rollout));
+        state.iter().for_each(|array| array.marks().set_home(first_rollout));
         let (state, made) = (state.iter().map(AnyArray::id).collect(), IdMap::default());
         Monitor {
             step,
@@ -182,7 +182,7 @@ impl Monitor {
 
     /// Notes an array of the step: which one it is, and its shape.
     fn place(&mut self, array: &AnyArray) {
-        array.set_home(self.first_rollout);
+        array.marks().set_home(self.first_rollout);
         let in_state = self.state.iter().position(|&id| id == array.id());
         let place = in_state.map_or_else(
             || {

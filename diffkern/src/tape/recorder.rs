@@ -104,11 +104,21 @@ impl Recorder {
         around: &dyn Fn(u64) -> bool,
         what: &dyn Fn() -> String,
     ) -> Result<()> {
-        if !array.is_real() || self.knows(array.id()) || around(array.id()) {
+        let stray = !self.closed.is_empty() && self.closed.contains(&array.marks().home());
+        let foreign = array.marks().has_strayed_from(self.ledger.recording);
+        let late = array.needs_grad() && array.marks().is_constant_in(self.ledger.recording);
+        let id = array.id();
+        if foreign && array.is_real() {
+            return Err(Error::Tape(format!(
+                "{} uses array {id}, which another thread has written meanwhile, from arrays that have a gradient here or \
+                 over one, and the tape records this thread only; launch on the thread that records",
+                what()
+            )));
+        }
+        if !(stray || late) || !array.is_real() || self.knows(id) || around(id) {
             return Ok(());
         }
-        let id = array.id();
-        if self.closed.contains(&array.home()) {
+        if stray {
             return Err(Error::Tape(format!(
                 "{} uses array {id}, which was made in a step of a rollout (or of an implicit operation) and is not what \
                  that returned, so its gradient would be lost; return it as part of the state, or use `detached` in the \
@@ -116,21 +126,18 @@ impl Recorder {
                 what()
             )));
         }
-        if array.needs_grad() && array.is_constant_in(self.ledger.recording) {
-            return Err(Error::Tape(format!(
-                "{} uses array {id}, which asked for its gradient after an earlier launch of this recording had read it; \
-                 call `requires_grad` before the first launch that reads the array",
-                what()
-            )));
-        }
-        Ok(())
+        Err(Error::Tape(format!(
+            "{} uses array {id}, which asked for its gradient after an earlier launch of this recording had read it; call \
+             `requires_grad` before the first launch that reads the array",
+            what()
+        )))
     }
 
     /// Whether the array, which is read, has a gradient.
     pub(crate) fn reads(&mut self, array: &AnyArray, around: &dyn Fn(u64) -> bool) -> bool {
         let tracked = self.is_tracked(array, around);
         if !tracked {
-            array.set_constant_in(self.ledger.recording);
+            array.marks().set_constant_in(self.ledger.recording);
         }
         tracked
     }
@@ -142,6 +149,7 @@ impl Recorder {
             return false;
         }
         if self.knows(id) {
+            array.marks().set_tracked_in(self.ledger.recording);
             return true;
         }
         let leaf = array.needs_grad();
@@ -151,13 +159,15 @@ impl Recorder {
         let tracked = leaf || around(id);
         if tracked {
             self.add_external(id);
+            array.marks().set_tracked_in(self.ledger.recording);
         }
         tracked
     }
 
     /// Marks an array as depending on something with a gradient; says whether that is new.
-    pub(crate) fn track(&mut self, id: u64) -> bool {
-        self.tracked.insert(id) && !self.external.contains(&id)
+    pub(crate) fn track(&mut self, array: &AnyArray) -> bool {
+        array.marks().set_tracked_in(self.ledger.recording);
+        self.tracked.insert(array.id()) && !self.external.contains(&array.id())
     }
 
     /// Refuses writes that the tape cannot record, or shall not.
@@ -203,7 +213,7 @@ impl Recorder {
         let args = call.args.iter().enumerate().map(|(slot, arg)| match *arg {
             Arg::Array(array) => {
                 let how = access(&call.def.primal.params[slot]);
-                let retire = how.writes() && array.is_real() && self.track(array.id());
+                let retire = how.writes() && array.is_real() && self.track(array);
                 let is_read = |params: &[ParamDef]| params.get(slot).is_some_and(|p| access(p) == Access::Read);
                 let read = derivatives.into_iter().any(is_read);
                 KeptArg::Array(KeptArray {
@@ -246,7 +256,7 @@ impl Recorder {
     pub(crate) fn copied(&mut self, to: &AnyArray, from: &AnyArray, around: &dyn Fn(u64) -> bool) {
         let source = self.reads(from, around);
         if self.is_tracked(to, around) || source {
-            let retire = self.track(to.id());
+            let retire = self.track(to);
             self.nodes.push(Node::Copy { to: Shape::of(to), from: source.then(|| Shape::of(from)), retire });
         }
     }

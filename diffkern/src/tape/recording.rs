@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::open::Open;
 use super::{Frame, Ledger, Overwrite, Recorder, Tape, context};
 use crate::error::{Error, Result};
 
@@ -85,8 +86,10 @@ impl Recording {
             return refuse("`jvp` cannot be recorded; call `jvp` and `Tape::record` one after the other");
         }
         let ledger = Rc::new(Ledger::new(self));
+        let open = Open::new(ledger.recording);
         let frame = Frame { recorder: Some(Recorder::new(ledger.clone(), self.overwrite)), monitor: None };
         let (result, frame) = context::within(frame, program);
+        drop(open);
         let result = result?;
         let (nodes, leaves, tracked) = frame.recorder.map(Recorder::into_parts).transpose()?.unwrap_or_default();
         Ok((Tape::new(nodes, leaves, tracked, ledger), result))
