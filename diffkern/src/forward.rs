@@ -15,7 +15,7 @@ use crate::kernel::{Access, Arg};
 use crate::launch::{Call, part};
 use crate::tape::context;
 
-/// Tangents that go into a program along one direction: arrays with their derivatives.
+/// Tangents that go into a program along one direction: arrays with their derivatives, none of them twice.
 pub type Direction<'a> = &'a [(&'a AnyArray, &'a AnyArray)];
 
 thread_local! {
@@ -94,6 +94,9 @@ pub fn jvp<R, E: From<Error>>(
     }
     let evaluation = NEXT.fetch_add(1, Ordering::Relaxed);
     for (k, direction) in directions.iter().enumerate() {
+        if let Some(array) = named_twice(direction) {
+            return Err(Error::Jvp(twice(array)).into());
+        }
         for (array, tangent) in *direction {
             seed(evaluation, (k, directions.len()), array, tangent)?;
         }
@@ -120,6 +123,16 @@ pub fn jvp<R, E: From<Error>>(
         .into());
     }
     Ok((result, Tangents { evaluation, directions: directions.len() }))
+}
+
+/// An array of which a direction names an element twice.
+pub(crate) fn named_twice<'a>(direction: Direction<'a>) -> Option<&'a AnyArray> {
+    let earlier = |k: usize| direction[..k].iter().any(|(other, _)| other.overlaps(direction[k].0));
+    (0..direction.len()).find(|&k| earlier(k)).map(|k| direction[k].0)
+}
+
+pub(crate) fn twice(array: &AnyArray) -> String {
+    format!("a direction names elements of {array:?} twice; add up what they move by")
 }
 
 /// Notes that a launch has failed after it may have written something.

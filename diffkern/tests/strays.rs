@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use diffkern::prelude::*;
-use diffkern::{AnyArray, Schedule, State, jvp, reduce, rollout};
+use diffkern::{AnyArray, Metric, Schedule, State, jvp, reduce, rollout};
 
 #[diff_kernel]
 fn square<F: Float>(x: &Array<F>, y: &mut Array<F>) {
@@ -262,6 +262,49 @@ fn a_detached_copy_in_a_step_is_of_what_was_there_at_first() -> Result<()> {
     factor.write(&[5.0])?;
     tape.backward_from(&[(end.any(), dev.full(2, 1.0)?.any())])?;
     assert_eq!(x.grad()?.to_vec()?, [16.0, 16.0]);
+    Ok(())
+}
+
+/// What a step had read before it panicked is not known any more, and may have changed.
+#[test]
+fn a_rollout_that_has_panicked_is_not_replayed() -> Result<()> {
+    let dev = Device::cpu();
+    let (x, factor) = (dev.array(&[0.3, 0.4])?.requires_grad(), dev.array(&[2.0])?);
+    let (calls, inner) = (Cell::new(0), factor.clone());
+    let (tape, end) = Tape::record_with(|| {
+        rollout(4, Schedule::Checkpoints(1), x.clone(), move |x: &Array<f64>, _| {
+            calls.set(calls.get() + 1);
+            assert!(calls.get() != 6, "on purpose");
+            let y = x.device().uninit(2)?;
+            scale(2, x, &inner, &y)?;
+            Ok(y)
+        })
+    })?;
+    let seed = dev.full(2, 1.0)?;
+    let back = || tape.backward_from(&[(end.any(), seed.any())]);
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(back)).is_err());
+    factor.write(&[5.0])?;
+    let message = back().unwrap_err().to_string();
+    assert!(message.contains("panicked") && message.contains("record it again"), "{message}");
+    Ok(())
+}
+
+#[test]
+fn a_direction_names_an_element_once() -> Result<()> {
+    let dev = Device::cpu();
+    let (x, y) = (dev.array(&[1.0, 2.0])?.requires_grad(), dev.zeros(2)?);
+    let (part, other, by) = (x.slice(1..)?, x.slice(..1)?, dev.full(1, 1.0)?);
+    let twice = [(part.any(), by.any()), (other.any(), by.any()), (part.any(), by.any())];
+    let tape = Tape::record(|| square(2, &x, &y))?;
+    for (directions, fits) in [(&twice[..2], true), (&twice[..], false)] {
+        let found = [
+            jvp(&[directions], || square(2, &x, &y)).map(|_| ()).map_err(|e| e.to_string()),
+            tape.gauss_newton(&[y.any()], Metric::Identity, &[directions]).map(|_| ()).map_err(|e| e.to_string()),
+        ];
+        for found in found {
+            assert_eq!(found.as_ref().err().is_some_and(|e| e.contains("twice; add up")), !fits, "{found:?}");
+        }
+    }
     Ok(())
 }
 

@@ -35,6 +35,8 @@ pub(crate) struct Machine {
     pub(crate) work: Option<f64>,
     /// Steps run, recorded or not.
     pub(crate) steps_run: usize,
+    /// A step is under way, or has panicked: what it has read from outside is gone.
+    under_way: bool,
 }
 
 impl Machine {
@@ -49,6 +51,7 @@ impl Machine {
             again: Again::None,
             work: None,
             steps_run: 0,
+            under_way: false,
         }
     }
 
@@ -98,12 +101,14 @@ impl Machine {
         state: &S,
         k: usize,
     ) -> Result<bool> {
+        self.begin(k)?;
         let ledger = self.record.as_ref().map(|(ledger, _)| ledger.clone());
         let arrays = state.arrays();
         let versions: Vec<u64> = arrays.iter().map(AnyArray::version).collect();
         let monitor = Monitor::new(k, self.first_id, &arrays, std::mem::take(&mut self.captured), ledger);
         let frame = Frame { recorder: None, monitor: Some(monitor) };
         let (answer, frame) = context::within(frame, || go_on(state, k));
+        self.under_way = false;
         if let Some(monitor) = frame.monitor {
             self.captured = monitor.captured;
         }
@@ -114,6 +119,17 @@ impl Machine {
         answer
     }
 
+    fn begin(&mut self, step: usize) -> Result<()> {
+        match std::mem::replace(&mut self.under_way, true) {
+            false => Ok(()),
+            true => {
+                let reason =
+                    "a step has panicked before, so the rollout cannot be replayed; record it again".to_owned();
+                Err(Error::Rollout { step, reason })
+            }
+        }
+    }
+
     fn watch<S: State>(
         &mut self,
         inputs: &[AnyArray],
@@ -121,11 +137,13 @@ impl Machine {
         recorder: Option<Recorder>,
         step: impl FnOnce() -> Result<S>,
     ) -> Result<(S, Option<Recorder>)> {
+        self.begin(k)?;
         let ledger = self.record.as_ref().map(|(ledger, _)| ledger.clone());
         let mut monitor = Monitor::new(k, self.first_id, inputs, std::mem::take(&mut self.captured), ledger);
         monitor.work = self.work;
         monitor.replay = k < self.hashes.len();
         let (next, frame) = context::within(Frame { recorder, monitor: Some(monitor) }, step);
+        self.under_way = false;
         self.steps_run += 1;
         let (mut hash, mut returned) = (0, Ok(()));
         if let Some(mut monitor) = frame.monitor {

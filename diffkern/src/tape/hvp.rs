@@ -8,7 +8,7 @@ use super::{Tape, context, one};
 use crate::array::{AnyArray, Array};
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::forward::Direction;
+use crate::forward::{Direction, named_twice, twice};
 use crate::ids::IdMap;
 
 /// What [`Tape::hvp`] and [`Tape::gauss_newton`] return: a gradient and products of a matrix with some directions, each
@@ -165,6 +165,9 @@ impl Tape {
     pub(super) fn moved(&self, directions: &[Direction<'_>]) -> Result<Vec<Dots>> {
         let moved = |direction: &Direction<'_>| {
             let mut dots = Dots::new(&self.ledger);
+            if let Some(array) = named_twice(direction) {
+                return Err(Error::Tape(twice(array)));
+            }
             for (array, by) in *direction {
                 if !self.leaves.contains_key(&array.id()) {
                     return Err(unknown(array));
