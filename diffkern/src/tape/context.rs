@@ -32,6 +32,13 @@ pub(crate) struct Frame {
     pub(crate) monitor: Option<Monitor>,
 }
 
+impl Frame {
+    fn account(&self) -> Option<&Ledger> {
+        let recorder = self.recorder.as_ref().map(|recorder| &*recorder.ledger);
+        recorder.or_else(|| self.monitor.as_ref().and_then(|monitor| monitor.ledger().map(|ledger| &**ledger)))
+    }
+}
+
 /// Which of the rarer things a launch has to take part in.
 #[derive(Clone, Copy)]
 pub(crate) struct Mode(u8);
@@ -64,20 +71,14 @@ pub(crate) fn options() -> Recording {
     with_ledger(|ledger| ledger.options).unwrap_or_default()
 }
 
-/// The number of the recording that runs.
+/// The number of the recording that runs: that of the outermost frame, for operations inside may keep accounts of their own.
 pub(crate) fn recording() -> Option<u64> {
-    with_ledger(|ledger| ledger.recording)
+    STACK.with_borrow(|stack| stack.iter().find_map(Frame::account).map(|ledger| ledger.recording))
 }
 
 /// Calls `act` with the account of the recording that runs: of the nearest frame that has one.
 fn with_ledger<R>(act: impl FnOnce(&Ledger) -> R) -> Option<R> {
-    STACK.with_borrow(|stack| {
-        let account = |frame: &Frame| {
-            let recorder = frame.recorder.as_ref().map(|recorder| recorder.ledger.clone());
-            recorder.or_else(|| frame.monitor.as_ref().and_then(|monitor| monitor.ledger().cloned()))
-        };
-        stack.iter().rev().find_map(account).map(|ledger| act(&ledger))
-    })
+    STACK.with_borrow(|stack| stack.iter().rev().find_map(Frame::account).map(act))
 }
 
 /// Runs `body` inside a frame, and gives the frame back.
