@@ -1,0 +1,267 @@
+//! Random programs as data: what they are made of, how they are drawn, how they run.
+
+use diffkern::implicit::{Solve, fixed_point, linear_solve};
+use diffkern::prelude::*;
+use diffkern::{Rollout, Schedule, recompute, reduce};
+
+use crate::kernels::*;
+
+/// Elements of every array.
+pub const N: usize = 12;
+
+type Reals = Array<f64>;
+
+/// Operations on a pool of arrays, by their places in it.
+#[derive(Clone, Debug)]
+pub enum Op {
+    New,
+    Wave(usize, usize, View),
+    Blend([usize; 3], View, f64),
+    Mix([usize; 3], View),
+    Accumulate(usize, usize, View),
+    Turn(usize, View),
+    Damp(usize, usize, View),
+    Scatter(usize, usize),
+    Pick([usize; 3]),
+    Branch([usize; 3], u32),
+    Shuffle(u32),
+    Fill(usize, f64, View),
+    Copy(usize, usize, View),
+    Write(usize, f64),
+    Swap(usize, usize),
+    Replace(usize, usize),
+    Square(usize, usize),
+    Recompute(Vec<Op>),
+    Linear(usize, usize),
+    Fixed(usize),
+    Steps(Steps),
+}
+
+/// A rollout: its body has the pool to read, and behind it the arrays of the state.
+#[derive(Clone, Debug)]
+pub struct Steps {
+    steps: usize,
+    schedule: usize,
+    open: bool,
+    state: Vec<usize>,
+    body: Vec<Op>,
+    returned: Vec<usize>,
+}
+
+/// Parts of up to three arrays, and how many of their elements a launch is for.
+#[derive(Clone, Copy, Debug)]
+pub struct View {
+    from: [usize; 3],
+    len: usize,
+    domain: usize,
+}
+
+pub struct Random(pub u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) % n as u64) as usize
+    }
+
+    /// In (-1, 1).
+    pub fn real(&mut self) -> f64 {
+        self.below(1 << 20) as f64 / f64::from(1 << 19) - 1.0 + 1e-7
+    }
+
+    fn view(&mut self) -> View {
+        let len = [N, N, N, N, 0, 1, 5, 8][self.below(8)];
+        let domain = if self.below(4) == 0 { self.below(len + 1) } else { len };
+        View { from: [0; 3].map(|_| self.below(N - len + 1)), len, domain }
+    }
+
+    /// `n` operations on `pool` arrays, of which those from `free` on may be written; and how many there are then.
+    pub fn ops(&mut self, n: usize, mut pool: usize, free: usize, depth: usize) -> (Vec<Op>, usize) {
+        let mut ops = Vec::new();
+        while ops.len() < n {
+            if pool == free {
+                ops.push(Op::New);
+                pool += 1;
+                continue;
+            }
+            let (a, b, w, u) =
+                (self.below(pool), self.below(pool), free + self.below(pool - free), free + self.below(pool - free));
+            let (v, x) = (self.view(), self.real());
+            ops.push(match self.below(if depth > 0 { 29 } else { 25 }) {
+                0 => Op::New,
+                1..=3 => Op::Wave(a, w, v),
+                4 => Op::Blend([a, b, w], v, x),
+                5 | 6 => Op::Mix([a, b, w], v),
+                7 | 8 => Op::Accumulate(a, w, v),
+                9 | 10 => Op::Turn(w, v),
+                11 => Op::Damp(w, a, v),
+                12 => Op::Scatter(a, w),
+                13 => Op::Pick([a, b, w]),
+                14 => Op::Branch([a, w, u], self.below(4) as u32),
+                15 => Op::Shuffle(self.below(N) as u32),
+                16 => Op::Fill(w, x, v),
+                17 => Op::Copy(a, w, v),
+                18 => Op::Write(w, x),
+                19 => Op::Swap(w, u),
+                20 => Op::Replace(w, a),
+                21 => Op::Square(a, w),
+                22 => Op::Linear(a, b),
+                23 => Op::Fixed(a),
+                24 => Op::Recompute(vec![Op::Wave(a, w, v), Op::Mix([a, w, u], v), Op::Turn(w, v)]),
+                _ => Op::Steps(self.steps(pool, depth)),
+            });
+            pool += match ops.last() {
+                Some(Op::New | Op::Linear(..) | Op::Fixed(_)) => 1,
+                Some(Op::Steps(steps)) => steps.state.len(),
+                _ => 0,
+            };
+        }
+        (ops, pool)
+    }
+
+    fn steps(&mut self, pool: usize, depth: usize) -> Steps {
+        let count = 1 + self.below(3);
+        let state: Vec<usize> = (0..count).map(|_| self.below(pool)).collect();
+        let n = 2 + self.below(6);
+        let (body, inner) = self.ops(n, pool + count, pool, depth - 1);
+        let returned = (0..count).map(|_| pool + self.below(inner - pool)).collect();
+        let (steps, schedule) = ([1, 2, 3, 5, 9][self.below(5)], self.below(SCHEDULES));
+        Steps { steps, schedule, open: self.below(4) == 0, state, body, returned }
+    }
+}
+
+pub const SCHEDULES: usize = 7;
+
+fn schedule(k: usize) -> Rollout {
+    let files = std::env::temp_dir();
+    match k {
+        0 => Rollout::new(Schedule::StoreAll),
+        1 => Rollout::new(Schedule::Checkpoints(1)),
+        2 => Rollout::new(Schedule::Checkpoints(2)).recompute_all(),
+        3 => Rollout::new(Schedule::Checkpoints(1)).files(files),
+        4 => Rollout::new(Schedule::Budget(20_000)),
+        5 => Rollout::new(Schedule::Budget(40_000)).recompute_all().files(files).file_cost_steps(0.3),
+        _ => Rollout::new(Schedule::StoreAll).recompute(&["wave", "mix"]),
+    }
+}
+
+/// Where a program stands.
+#[derive(Clone)]
+pub struct Place {
+    pub pool: Vec<Reals>,
+    pub at: Array<u32>,
+    /// Number of the step.
+    pub step: usize,
+    /// A schedule for all rollouts, in place of their own.
+    pub schedule: Option<usize>,
+}
+
+impl Place {
+    /// The parts of the arrays, the last of which is written; none if it has an element of another, which is refused.
+    fn parts<const K: usize>(&self, arrays: [usize; K], v: View) -> Result<Option<[Reals; K]>> {
+        let part = |k: usize| self.pool[arrays[k]].slice(v.from[k]..v.from[k] + v.len);
+        let apart = |k: usize| {
+            let (a, b) = (v.from[k], v.from[K - 1]);
+            self.pool[arrays[k]].id() != self.pool[arrays[K - 1]].id() || a + v.len <= b || b + v.len <= a
+        };
+        let parts: Vec<Reals> = (0..K).map(part).collect::<Result<_>>()?;
+        Ok(if (0..K - 1).all(apart) { parts.try_into().ok() } else { None })
+    }
+
+    fn whole<const K: usize>(&self, arrays: [usize; K]) -> Option<[&Reals; K]> {
+        let all = arrays.map(|k| &self.pool[k]);
+        (0..K).all(|k| all[..k].iter().all(|other| other.id() != all[k].id())).then_some(all)
+    }
+
+    pub fn run(&mut self, ops: &[Op]) -> Result<()> {
+        ops.iter().try_for_each(|op| self.one(op))
+    }
+
+    fn one(&mut self, op: &Op) -> Result<()> {
+        let dev = Device::cpu();
+        let step = self.step;
+        match op {
+            Op::New => self.pool.push(dev.zeros(N)?),
+            Op::Wave(a, w, v) => return self.parts([*a, *w], *v)?.map_or(Ok(()), |[x, y]| wave(v.domain, &x, &y)),
+            Op::Blend(all, v, s) => {
+                let s = s + 0.01 * step as f64;
+                return self.parts(*all, *v)?.map_or(Ok(()), |[x, y, z]| blend(v.domain, &x, &y, &z, s));
+            }
+            Op::Mix(all, v) => return self.parts(*all, *v)?.map_or(Ok(()), |[x, y, z]| mix(v.domain, &x, &y, &z)),
+            Op::Accumulate(a, w, v) => {
+                return self.parts([*a, *w], *v)?.map_or(Ok(()), |[x, y]| accumulate(v.domain, &x, &y));
+            }
+            Op::Turn(w, v) => return self.parts([*w], *v)?.map_or(Ok(()), |[x]| turn(v.domain, &x)),
+            Op::Damp(w, a, v) => return self.parts([*a, *w], *v)?.map_or(Ok(()), |[x, y]| damp(v.domain, &y, &x)),
+            Op::Scatter(a, w) => return self.whole([*a, *w]).map_or(Ok(()), |[x, y]| scatter(N, x, &self.at, y)),
+            Op::Pick(all) => return self.whole(*all).map_or(Ok(()), |[x, w, y]| pick(N, x, &self.at, w, y)),
+            Op::Branch(all, n) => {
+                return self.whole(*all).map_or(Ok(()), |[x, y, z]| branch(N, x, y, z, (n + step as u32) % 5, 0.2));
+            }
+            Op::Shuffle(by) => {
+                let next = dev.uninit(N)?;
+                shuffle(N, &self.at, &next, by + step as u32)?;
+                self.at = next;
+            }
+            Op::Fill(w, x, v) => return self.parts([*w], *v)?.map_or(Ok(()), |[y]| y.fill(*x)),
+            Op::Copy(a, w, v) => return self.parts([*a, *w], *v)?.map_or(Ok(()), |[x, y]| y.copy_from(&x)),
+            Op::Write(w, x) => return self.pool[*w].write(&[*x; N]),
+            Op::Swap(w, u) => self.pool.swap(*w, *u),
+            Op::Replace(w, a) => {
+                let copy = dev.uninit(N)?;
+                copy.copy_from(&self.pool[*a])?;
+                self.pool[*w] = copy;
+            }
+            Op::Square(a, w) => {
+                let square = reduce::dot(&self.pool[*a], &self.pool[*a])?;
+                return self.pool[*w].slice(3..4)?.copy_from(&square);
+            }
+            Op::Recompute(ops) => return recompute(|| self.run(ops)),
+            Op::Linear(b, p) => {
+                let (b, p) = (self.pool[*b].slice(2..9)?, self.pool[*p].slice(1..8)?);
+                let x = linear_solve(b, exactly(), move |x: &Reals| {
+                    let y = x.device().uninit(x.len())?;
+                    system(x.len(), x, &p, &y)?;
+                    Ok(y)
+                })?;
+                let y = dev.zeros(N)?;
+                wave(x.len(), &x, &y)?;
+                self.pool.push(y);
+            }
+            Op::Fixed(p) => {
+                let p = self.pool[*p].clone();
+                self.pool.push(fixed_point(dev.zeros::<f64>(N)?, exactly(), move |x: &Reals| {
+                    let y = x.device().uninit(N)?;
+                    contract(N, x, &p, &y)?;
+                    Ok(y)
+                })?);
+            }
+            Op::Steps(steps) => return self.roll(steps.clone()),
+        }
+        Ok(())
+    }
+
+    fn roll(&mut self, Steps { steps, schedule: own, open, state, body, returned }: Steps) -> Result<()> {
+        let rollout = schedule(self.schedule.unwrap_or(own));
+        let start: Vec<Reals> = state.iter().map(|k| self.pool[*k].clone()).collect();
+        let around = self.clone();
+        let step = move |(arrays, at): &(Vec<Reals>, Array<u32>), k: usize| {
+            let mut place = Place { at: at.clone(), step: around.step + k, ..around.clone() };
+            place.pool.extend(arrays.iter().cloned());
+            place.run(&body)?;
+            Ok((returned.iter().map(|k| place.pool[*k].clone()).collect(), place.at))
+        };
+        let start = (start, self.at.clone());
+        let (end, at) = match open {
+            false => rollout.run(steps, start, step)?,
+            true => rollout.run_while(move |_, k| Ok(k < steps), start, step)?.0,
+        };
+        self.pool.extend(end);
+        self.at = at;
+        Ok(())
+    }
+}
+
+fn exactly() -> Solve {
+    Solve { tolerance: 1e-13, iterations: 500, ..Solve::default() }
+}
