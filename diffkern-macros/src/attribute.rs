@@ -40,7 +40,8 @@ pub fn attribute(args: TokenStream, kind: FuncKind, errors: &Diagnostics) -> Att
     let entries = match syn::parse::Parser::parse2(Punctuated::<Entry, Token![,]>::parse_terminated, args.clone()) {
         Ok(entries) => entries,
         Err(_) => {
-            errors.at(args, known);
+            let cube = args.to_string().starts_with("launch");
+            errors.at(args, if cube { "a kernel is launched by calling it; remove this" } else { known });
             return found;
         }
     };

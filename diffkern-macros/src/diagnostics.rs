@@ -8,6 +8,8 @@ use proc_macro2::Span;
 #[derive(Default)]
 pub struct Diagnostics {
     error: RefCell<Option<syn::Error>>,
+    /// Names that are wrong where they are declared, so that their uses are not reported again.
+    blamed: RefCell<Vec<String>>,
 }
 
 impl Diagnostics {
@@ -26,6 +28,15 @@ impl Diagnostics {
             Some(all) => all.combine(new),
             None => *slot = Some(new),
         }
+    }
+
+    /// The declaration of `name` is reported.
+    pub fn blame(&self, name: impl ToString) {
+        self.blamed.borrow_mut().push(name.to_string());
+    }
+
+    pub fn is_blamed(&self, name: &str) -> bool {
+        self.blamed.borrow().iter().any(|blamed| blamed == name)
     }
 
     pub fn found(&self) -> bool {

@@ -74,7 +74,11 @@ pub fn expand_impl(args: TokenStream, item: TokenStream) -> TokenStream {
         errors.at(generics, "the type that implements a law has no parameters");
     }
     let Some((_, law, _)) = &item.trait_ else {
-        errors.at(ty, "`#[diff_impl]` is for `impl Law for Type`");
+        errors.at(
+            ty,
+            "`#[diff_impl]` is for `impl Law for Type`; a method of a struct is a `#[diff_fn]`, \
+             `fn area<F: Float>(b: Body<F>) -> F`",
+        );
         return errors.finish().err().map(syn::Error::into_compile_error).unwrap_or_default();
     };
     let mut methods = Vec::new();

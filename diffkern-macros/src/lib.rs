@@ -12,6 +12,7 @@ mod check;
 mod cube;
 mod custom;
 mod diagnostics;
+mod early;
 mod effects;
 mod emit;
 mod expand;

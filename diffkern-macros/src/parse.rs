@@ -100,11 +100,20 @@ fn real_parameter(item: &ItemFn, errors: &Diagnostics) -> Option<Ident> {
             GenericParam::Type(t) if is_float(t.bounds.iter()) => {
                 if real.is_some() {
                     errors.at(t, "a kernel has one real type; use the same `F: Float` for all its reals");
+                    errors.blame(&t.ident);
                 }
-                real = Some(t.ident.clone());
+                real.get_or_insert_with(|| t.ident.clone());
             }
             GenericParam::Type(t) if is_law(t) => {}
             GenericParam::Type(t) => {
+                errors.blame(&t.ident);
+                if t.bounds.is_empty() && item.sig.generics.where_clause.is_some() {
+                    continue;
+                }
+                if let Some(way) = t.bounds.iter().find_map(cube_bound) {
+                    errors.at(t, way);
+                    continue;
+                }
                 errors.at(
                     t,
                     format!(
@@ -117,6 +126,7 @@ fn real_parameter(item: &ItemFn, errors: &Diagnostics) -> Option<Ident> {
             GenericParam::Lifetime(l) => errors.at(l, "a kernel takes no lifetimes; remove it"),
             GenericParam::Const(c) => {
                 errors.at(c, format!("pass it as a parameter: `#[comptime] {}: u32`", c.ident));
+                errors.blame(&c.ident);
             }
         }
     }
@@ -126,10 +136,35 @@ fn real_parameter(item: &ItemFn, errors: &Diagnostics) -> Option<Ident> {
     real
 }
 
+/// What to write in place of a type parameter that CubeCL's authors have for numbers.
+fn cube_bound(bound: &TypeParamBound) -> Option<&'static str> {
+    let TypeParamBound::Trait(bound) = bound else { return None };
+    Some(match bound.path.segments.last()?.ident.to_string().as_str() {
+        "Int" => "integers have no type parameter here: write `u32` or `i32`",
+        "Numeric" | "CubePrimitive" | "Scalar" => {
+            "a kernel is generic over its reals: write `F: Float`, and `u32` or `i32` for integers"
+        }
+        "Size" => "the launcher chooses the width: write arrays of scalars, or of `Vec2/3/4<F>`",
+        _ => return None,
+    })
+}
+
 /// A bound that is a trait, but none that CubeCL or Rust has for numbers.
 fn is_law(param: &syn::TypeParam) -> bool {
-    let known =
-        ["Float", "Numeric", "Int", "CubePrimitive", "CubeType", "Copy", "Clone", "Default", "Size", "Send", "Sync"];
+    let known = [
+        "Float",
+        "Numeric",
+        "Int",
+        "CubePrimitive",
+        "CubeType",
+        "Scalar",
+        "Copy",
+        "Clone",
+        "Default",
+        "Size",
+        "Send",
+        "Sync",
+    ];
     param.bounds.iter().any(|bound| match bound {
         TypeParamBound::Trait(t) => t.path.segments.last().is_some_and(|s| !known.iter().any(|k| s.ident == k)),
         _ => false,
@@ -296,6 +331,9 @@ pub fn value_type(ty: &Type, real: Option<&Ident>, errors: &Diagnostics) -> Opti
         return Some(Ty::Real);
     }
     let name = segment.ident.to_string();
+    if errors.is_blamed(&name) {
+        return None;
+    }
     let found = match name.as_str() {
         "u32" => Ty::U32,
         "i32" => Ty::I32,

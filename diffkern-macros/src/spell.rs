@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `match k { 0 => a, 1 \| 2 => b, _ => c }` | `{ let m = k; if m == 0 { a } else if m == 1 \|\| m == 2 { b } else { c } }` |
 //! | `(a, b) = (b, a + b);` | `{ let t = b; let u = a + b; a = t; b = u; }` |
+//! | `if c { return a; } b` in a function with a value | `if c { a } else { b }`, see [`crate::early`] |
 //! | `const N: usize = 4;` in the body | `let N: usize = 4;` at its beginning |
 //! | the invisible parentheses around what a `macro_rules` inserts | parentheses, or nothing |
 
@@ -18,6 +19,7 @@ use syn::{
 };
 
 use crate::diagnostics::Diagnostics;
+use crate::early;
 
 /// Rewrites `item`.
 pub fn plain(item: &mut ItemFn, errors: &Diagnostics) {
@@ -26,6 +28,9 @@ pub fn plain(item: &mut ItemFn, errors: &Diagnostics) {
         _ => None,
     });
     Plain { errors, real, consts: Vec::new(), made: 0 }.visit_item_fn_mut(item);
+    if matches!(item.sig.output, syn::ReturnType::Type(..)) {
+        early::branches(&mut item.block);
+    }
 }
 
 struct Plain<'a> {

@@ -2,15 +2,15 @@
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
-use syn::{BinOp, Expr, ExprBinary, ExprIndex};
+use syn::{BinOp, Expr, ExprBinary, ExprIndex, Member};
 
 use super::Lower;
 use super::env::{Binding, Var};
-use crate::effects::changed;
+use super::expr::is_literal;
 use crate::ir::{BinaryOp, Id, Lit, Op, Slot, StmtKind, Ty, UnaryOp};
 
 /// The operator inside `+=` and its like.
-pub fn compound(op: &BinOp) -> Option<BinOp> {
+pub(super) fn compound(op: &BinOp) -> Option<BinOp> {
     Some(match op {
         BinOp::AddAssign(_) => BinOp::Add(Default::default()),
         BinOp::SubAssign(_) => BinOp::Sub(Default::default()),
@@ -42,131 +42,92 @@ impl Lower<'_> {
             self.errors.at(t, "the right side is a tuple of as many values here; assign the results of a call one by one, from `let (a, b): (..) = ..;`");
             return;
         }
-        // As in Rust the right side comes first, which shows only where it changes what the index is made of.
-        if let Expr::Index(index) = left
-            && !changed([right]).is_empty()
-        {
-            let elem = match (self.array_named(&index.expr), self.local_named(&index.expr)) {
-                (Some(array), _) => self.array_elem(array),
-                (None, local) => local.map(|local| self.local_elem(local)),
-            };
-            if elem.is_some() {
-                let value = self.expr(right, elem);
-                if let (Some(value), Some(place)) = (value, self.place(left)) {
-                    self.write(&place, value, left, right);
-                }
-                return;
-            }
+        // As in Rust the right side comes first: a block there may change what the left side names.
+        let ty = self.place_type(left);
+        let value = match ty {
+            None if is_literal(right) => None,
+            ty => self.expr(right, ty),
+        };
+        let (Some(place), Some(value), Some(ty)) = (self.place(left), value, ty) else { return };
+        self.expect_type(value, Some(ty), right.span());
+        if self.ty(value) != ty {
+            return;
         }
-        match self.place(left) {
-            Some(Place::Variable(var)) => {
-                let Binding::Value { id: old, .. } = self.env.get(var) else { return };
-                let ty = self.ty(old);
-                if let Some(id) = self.expr(right, Some(ty)) {
-                    self.expect_type(id, Some(ty), right.span());
-                    if self.ty(id) == ty {
-                        self.env.set(var, id);
-                    }
-                }
-            }
-            Some(Place::Component(var, k)) => {
-                if let Some(id) = self.expr(right, Some(Ty::Real)) {
-                    self.expect_type(id, Some(Ty::Real), right.span());
-                    self.insert(var, k, id, left.span());
-                }
-            }
-            Some(place @ Place::Element(array, ..)) => {
-                let Some(elem) = self.array_elem(array) else { return };
-                let Some(value) = self.expr(right, Some(elem)) else { return };
-                self.write(&place, value, left, right);
-            }
-            Some(place @ Place::Local(local, _)) => {
-                if let Some(value) = self.expr(right, Some(self.local_elem(local))) {
-                    self.write(&place, value, left, right);
-                }
-            }
-            None => {
-                self.expr(right, None);
-            }
-        }
-    }
-
-    /// Stores to an element.
-    fn write(&mut self, place: &Place, value: Id, left: &Expr, right: &Expr) {
-        match *place {
+        match place {
+            Place::Variable(var) => self.env.set(var, value),
+            Place::Component(var, k) => self.insert(var, k, value, left.span()),
             Place::Element(array, index, span) => {
-                self.expect_type(value, self.array_elem(array), right.span());
                 self.arrays[array].store.get_or_insert(span);
                 self.emit(StmtKind::Store { array, index, value }, span);
             }
-            Place::Local(local, index) => {
-                self.expect_type(value, Some(self.local_elem(local)), right.span());
-                self.write_local(local, index, value, left.span());
-            }
-            Place::Variable(_) | Place::Component(..) => {}
+            Place::Local(local, index) => self.write_local(local, index, value, left.span()),
         }
     }
 
     pub(super) fn compound_assign(&mut self, e: &ExprBinary) {
         let Some(op) = compound(&e.op) else { return };
-        match self.place(&e.left) {
-            Some(Place::Variable(var)) => {
-                let Binding::Value { id: old, .. } = self.env.get(var) else { return };
-                let want = self.other_side(&op, self.ty(old));
-                let Some(value) = self.expr(&e.right, want) else { return };
-                // As in Rust the right side comes first: a block there may have changed the variable.
-                let old = self.env.get(var).id();
-                if let Some(id) = self.binary(&op, old, value, e.span()) {
-                    self.expect_type(id, Some(self.ty(old)), e.right.span());
-                    self.env.set(var, id);
-                }
-            }
-            Some(Place::Component(var, k)) => {
-                let Binding::Value { id: whole, .. } = self.env.get(var) else { return };
-                let mut old = self.op(Ty::Real, Op::Extract(whole, k), e.left.span());
-                let Some(value) = self.expr(&e.right, Some(Ty::Real)) else { return };
-                let now = self.env.get(var).id();
-                if now != whole {
-                    old = self.op(Ty::Real, Op::Extract(now, k), e.left.span());
-                }
-                if let Some(id) = self.binary(&op, old, value, e.span()) {
-                    self.expect_type(id, Some(Ty::Real), e.right.span());
-                    self.insert(var, k, id, e.left.span());
-                }
-            }
-            Some(Place::Local(local, index)) => {
-                let elem = self.local_elem(local);
-                let Some(value) = self.expr(&e.right, self.other_side(&op, elem)) else { return };
-                // As for a variable, after the right side.
-                let old = self.read_local(local, index, e.left.span());
-                if let Some(value) = self.binary(&op, old, value, e.span()) {
-                    self.expect_type(value, Some(elem), e.right.span());
-                    self.write_local(local, index, value, e.left.span());
-                }
-            }
-            Some(Place::Element(array, index, span)) => self.accumulate(array, index, &op, e, span),
-            None => {
-                self.expr(&e.right, None);
+        if let (Expr::Field(f), BinOp::Add(_) | BinOp::Sub(_)) = (&*e.left, &op)
+            && let Expr::Index(element) = &*f.base
+            && let Some(array) = self.array_named(&element.expr)
+        {
+            return self.accumulate_component(array, element, &f.member, &op, e);
+        }
+        // As in an assignment, the right side first.
+        let ty = self.place_type(&e.left);
+        let value = match ty.map(|ty| self.other_side(&op, ty)) {
+            None if is_literal(&e.right) => None,
+            want => self.expr(&e.right, want.flatten()),
+        };
+        let (Some(place), Some(value), Some(ty)) = (self.place(&e.left), value, ty) else { return };
+        if let Place::Element(array, index, span) = place
+            && matches!(op, BinOp::Add(_) | BinOp::Sub(_))
+        {
+            return self.accumulate(array, index, &op, value, (e.right.span(), span));
+        }
+        let old = match place {
+            Place::Variable(var) => self.env.get(var).id(),
+            Place::Component(var, k) => self.op(Ty::Real, Op::Extract(self.env.get(var).id(), k), e.left.span()),
+            Place::Local(local, index) => self.read_local(local, index, e.left.span()),
+            Place::Element(array, index, span) => match self.load(array, index, span) {
+                Some(old) => old,
+                None => return,
+            },
+        };
+        let Some(value) = self.binary(&op, old, value, e.span()) else { return };
+        let value = self.fit(value, Some(ty), e.span());
+        self.expect_type(value, Some(ty), e.right.span());
+        match place {
+            Place::Variable(var) => self.env.set(var, value),
+            Place::Component(var, k) => self.insert(var, k, value, e.left.span()),
+            Place::Local(local, index) => self.write_local(local, index, value, e.left.span()),
+            Place::Element(array, index, span) => {
+                self.arrays[array].store.get_or_insert(span);
+                self.emit(StmtKind::Store { array, index, value }, span);
             }
         }
     }
 
-    /// `y[i] += e` adds, from any thread; the other operators read the element and store it.
-    fn accumulate(&mut self, array: Slot, index: Id, op: &BinOp, e: &ExprBinary, span: Span) {
+    /// `y[i].x += e`, as `y[i] += Vec3::new(e, 0.0, 0.0)`.
+    fn accumulate_component(&mut self, array: Slot, e: &ExprIndex, member: &Member, op: &BinOp, whole: &ExprBinary) {
+        let Some(value) = self.expr(&whole.right, Some(Ty::Real)) else { return };
+        self.expect_type(value, Some(Ty::Real), whole.right.span());
+        let Some(Place::Element(_, index, span)) = self.index_place(e) else { return };
         let Some(elem) = self.array_elem(array) else { return };
-        if !matches!(op, BinOp::Add(_) | BinOp::Sub(_)) {
-            let Some(old) = self.load(array, index, span) else { return };
-            let want = self.other_side(op, elem);
-            let Some(value) = self.expr(&e.right, want) else { return };
-            if let Some(value) = self.binary(op, old, value, e.span()) {
-                self.expect_type(value, Some(elem), e.right.span());
-                self.arrays[array].store.get_or_insert(span);
-                self.emit(StmtKind::Store { array, index, value }, span);
-            }
-            return;
+        let Some(k) = self.field_component(elem, member) else { return };
+        if self.ty(value) == Ty::Real {
+            let zero = self.constant(Ty::Real, Lit::Real(0.0), span);
+            let mut parts = vec![zero; elem.components()];
+            parts[usize::from(k)] = value;
+            let value = self.op(elem, Op::Compose(parts), span);
+            self.accumulate(array, index, op, value, (span, span));
         }
-        let Some(mut value) = self.expr(&e.right, Some(elem)) else { return };
-        self.expect_type(value, Some(elem), e.right.span());
+    }
+
+    /// `y[i] += e` and `y[i] -= e` add, from any thread. `spans`: of the value, of the element.
+    fn accumulate(&mut self, array: Slot, index: Id, op: &BinOp, mut value: Id, spans: (Span, Span)) {
+        let Some(elem) = self.array_elem(array) else { return };
+        let (of_value, span) = spans;
+        self.expect_type(value, Some(elem), of_value);
         if matches!(op, BinOp::Sub(_)) {
             value = match elem {
                 Ty::U32 | Ty::I32 => {
@@ -178,6 +139,29 @@ impl Lower<'_> {
         }
         self.arrays[array].add.get_or_insert(span);
         self.emit(StmtKind::Add { array, index, value }, span);
+    }
+
+    /// The type of what stands on the left of an assignment; what is wrong with it [`Lower::place`] says.
+    fn place_type(&self, e: &Expr) -> Option<Ty> {
+        let named = |e: &Expr| match e {
+            Expr::Path(p) => self.env.lookup(&p.path.get_ident()?.to_string()),
+            _ => None,
+        };
+        match e {
+            Expr::Paren(p) => self.place_type(&p.expr),
+            Expr::Path(_) => match named(e) {
+                Some(Binding::Value { id, .. }) => Some(self.ty(id)),
+                _ => None,
+            },
+            Expr::Field(_) => Some(Ty::Real),
+            Expr::Index(i) => match (self.local_named(&i.expr), self.array_named(&i.expr)) {
+                (Some(local), _) => Some(self.local_elem(local)),
+                (None, Some(array)) => self.array_elem(array),
+                (None, None) if matches!(named(&i.expr), Some(Binding::Poisoned)) => None,
+                (None, None) => Some(Ty::Real),
+            },
+            _ => None,
+        }
     }
 
     fn insert(&mut self, var: Var, k: u8, value: Id, span: Span) {
@@ -233,7 +217,8 @@ impl Lower<'_> {
         let Some(name) = name else {
             self.errors.at(
                 whole,
-                "a component is assigned in a variable; for an array element build the whole: `y[i] = Vec3::new(..)`",
+                "a component is assigned in a variable; for an array element build the whole: `y[i] = Vec3::new(..)`, or add \
+                 to it: `y[i].x += e`",
             );
             return None;
         };

@@ -48,6 +48,10 @@ impl Lower<'_> {
                 self.errors.at(path, "there are no enums in the kernel language; keep a `bool` beside the value");
                 return None;
             }
+            [owner @ ("u32" | "i32" | "usize"), name @ ("min_value" | "max_value")] if args.is_empty() => {
+                let ty = integer(owner)?;
+                return Some(self.constant(ty, Lit::Int(extreme(ty, *name == "max_value")), c.span()));
+            }
             [owner @ ("u32" | "i32" | "usize"), name] => {
                 let (first, rest) = args.split_first().or_else(|| {
                     self.errors.at(c, "numbers are written out: this has no value in a kernel");
@@ -58,7 +62,7 @@ impl Lower<'_> {
                 self.expect_type(first_id, ty, first.span());
                 return self.apply(name, first_id, rest, c.span(), path);
             }
-            [owner, name] if named_shape(owner).is_some() => {
+            [.., owner, name] if named_shape(owner).is_some() => {
                 return self.constructor(c, named_shape(owner)?, name, &args);
             }
             _ => {}
@@ -141,21 +145,21 @@ impl Lower<'_> {
                 self.cast(value, Ty::Real, c.span())
             }
             "min_value" | "max_value" if args.is_empty() => {
-                let number = if name == "min_value" { "-1e30" } else { "1e30" };
-                self.errors.at(
-                    c,
-                    format!(
-                        "`F::{name}()` is not part of the kernel language; start from the first element, or write a \
-                         number: `F::new({number})`"
-                    ),
-                );
-                None
+                // The same number in `f64`: a program has one text for both.
+                let most = f64::from(if name == "min_value" { f32::MIN } else { f32::MAX });
+                Some(self.constant(Ty::Real, Lit::Real(most), c.span()))
             }
             _ => {
-                let (first, rest) = args.split_first().or_else(|| {
-                    self.errors.at(c, format!("`{name}` needs an argument"));
-                    None
-                })?;
+                let Some((first, rest)) = args.split_first() else {
+                    self.errors.at(
+                        c,
+                        format!(
+                            "`{}::{name}()` has no value in a kernel; write a number, as in `F::new(0.5)`",
+                            self.type_name(Ty::Real)
+                        ),
+                    );
+                    return None;
+                };
                 let first = self.expr(first, Some(Ty::Real))?;
                 self.apply(name, first, rest, c.span(), &c.func)
             }
@@ -257,6 +261,16 @@ fn number(e: &Expr) -> Option<f64> {
         Expr::Unary(u) if matches!(u.op, syn::UnOp::Neg(_)) => number(&u.expr).map(|x| -x),
         Expr::Paren(p) => number(&p.expr),
         _ => None,
+    }
+}
+
+/// The largest integer of a type, or the least.
+pub(super) fn extreme(ty: Ty, largest: bool) -> i64 {
+    match (ty, largest) {
+        (Ty::I32, true) => i64::from(i32::MAX),
+        (Ty::I32, false) => i64::from(i32::MIN),
+        (_, true) => i64::from(u32::MAX),
+        (_, false) => 0,
     }
 }
 

@@ -2,9 +2,11 @@
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
+use syn::visit::Visit;
 use syn::{Expr, ExprIf, Pat, Stmt as SynStmt};
 
 use super::Lower;
+use super::count::only_counts;
 use super::env::{Binding, Var};
 use super::guess;
 use super::leave::{self, Leave};
@@ -77,6 +79,10 @@ impl Lower<'_> {
             Expr::MethodCall(m) if self.fetches(m) => {
                 self.fetch(m, false);
             }
+            Expr::Unsafe(e) => self.errors.at(e.unsafe_token, "nothing in a kernel is unsafe; remove the word"),
+            // Why it is not a chain of `if` has been said.
+            Expr::Match(_) => {}
+            Expr::MethodCall(m) if self.is_poisoned(&m.receiver) => {}
             other => {
                 self.errors.at(other, "this statement has no effect; bind its value with `let` or remove it");
             }
@@ -92,6 +98,7 @@ impl Lower<'_> {
         };
         if let Some((token, _)) = &init.diverge {
             self.errors.at(token, "`let .. else` is not supported; use `if`");
+            self.poison(&local.pat);
             return;
         }
         if super::local::makes(&init.expr) {
@@ -105,7 +112,10 @@ impl Lower<'_> {
                     let elem = if open { self.guess(&name.ident.to_string(), rest) } else { None };
                     self.local_array(name, annotation, elem, &init.expr);
                 }
-                other => self.errors.at(other, "a local array has a plain name"),
+                other => {
+                    self.errors.at(other, "a local array has a plain name");
+                    self.poison(other);
+                }
             }
             return;
         }
@@ -120,7 +130,8 @@ impl Lower<'_> {
             Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
                 let mut want = types.as_ref().and_then(|t| (t.len() == 1).then(|| t[0]));
                 if types.is_none() && guess::open_integer(&init.expr) {
-                    want = self.guess(&name.ident.to_string(), rest);
+                    let counts = || only_counts(&name.ident.to_string(), rest).then_some(Ty::I32);
+                    want = self.guess(&name.ident.to_string(), rest).or_else(counts);
                 }
                 if types.is_some() && want.is_none() {
                     self.errors.at(name, "a tuple is taken apart where it is made: `let (a, b): (A, B) = f(..);`");
@@ -144,18 +155,33 @@ impl Lower<'_> {
                 self.expr(&init.expr, types.and_then(|t| t.first().copied()));
             }
             Pat::Tuple(tuple) => self.local_tuple(tuple, types, &init.expr, rest),
-            other => self.errors.at(other, "this pattern is not supported; bind a name or a tuple of names"),
+            other => {
+                self.errors.at(other, "this pattern is not supported; bind a name or a tuple of names");
+                self.poison(other);
+            }
+        }
+    }
+
+    fn is_poisoned(&self, e: &Expr) -> bool {
+        match e {
+            Expr::Path(p) => {
+                p.path.get_ident().is_some_and(|name| self.env.lookup(&name.to_string()) == Some(Binding::Poisoned))
+            }
+            _ => false,
         }
     }
 
     /// The names exist, but nothing is known of them.
     fn poison(&mut self, pattern: &Pat) {
-        match pattern {
-            Pat::Ident(name) => self.env.poison(&name.ident.to_string()),
-            Pat::Type(t) => self.poison(&t.pat),
-            Pat::Tuple(tuple) => tuple.elems.iter().for_each(|part| self.poison(part)),
-            _ => {}
+        struct Names(Vec<String>);
+        impl<'ast> Visit<'ast> for Names {
+            fn visit_pat_ident(&mut self, name: &'ast syn::PatIdent) {
+                self.0.push(name.ident.to_string());
+            }
         }
+        let mut names = Names(Vec::new());
+        names.visit_pat(pattern);
+        names.0.iter().for_each(|name| self.env.poison(name));
     }
 
     fn local_tuple(&mut self, tuple: &syn::PatTuple, types: Option<Vec<Ty>>, init: &Expr, rest: &[SynStmt]) {
@@ -333,7 +359,8 @@ impl Lower<'_> {
         self.statements(before, false);
         match last {
             SynStmt::Expr(Expr::Return(e), _) if self.func.kind == FuncKind::DiffFn => {
-                self.errors.at(e, "end the function in the value itself, without `return`");
+                self.errors
+                    .at(e, "a block in the middle of the function does not return; write the `if` as a statement");
                 None
             }
             SynStmt::Expr(e, None) => self.values_of(e, want),

@@ -2,6 +2,7 @@
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
+use syn::visit_mut::VisitMut;
 use syn::{BinOp, Expr, ExprIndex, ExprUnary, Lit as SynLit, Member, UnOp};
 
 use super::Lower;
@@ -10,10 +11,25 @@ use super::loops::Assigned;
 use crate::ir::{BinaryOp, Block, Builtin, Id, Lit, Op, ParamKind, Slot, StmtKind, Ty, UnaryOp};
 
 impl Lower<'_> {
+    /// A `usize` where a `u32` is expected, or the other way round, is converted: both have 32 bits.
     pub(super) fn expr(&mut self, e: &Expr, want: Option<Ty>) -> Option<Id> {
+        let id = self.plain_expr(e, want)?;
+        Some(self.fit(id, want, e.span()))
+    }
+
+    pub(super) fn fit(&mut self, id: Id, want: Option<Ty>, span: Span) -> Id {
+        match (self.ty(id), want) {
+            (Ty::U32, Some(Ty::Usize)) => self.cast(id, Ty::Usize, span).unwrap_or(id),
+            (Ty::Usize, Some(Ty::U32)) => self.cast(id, Ty::U32, span).unwrap_or(id),
+            _ => id,
+        }
+    }
+
+    /// What `e` is, of its own type.
+    pub(super) fn plain_expr(&mut self, e: &Expr, want: Option<Ty>) -> Option<Id> {
         match e {
-            Expr::Paren(p) => self.expr(&p.expr, want),
-            Expr::Group(g) => self.expr(&g.expr, want),
+            Expr::Paren(p) => self.plain_expr(&p.expr, want),
+            Expr::Group(g) => self.plain_expr(&g.expr, want),
             Expr::Lit(l) => self.literal(&l.lit, false, want),
             Expr::Path(p) => self.path(p),
             Expr::Unary(u) => self.unary(u, want),
@@ -58,12 +74,15 @@ impl Lower<'_> {
                 self.unknown_macro(&m.mac);
                 None
             }
-            Expr::Array(a) => {
-                self.errors.at(a, "a local array has a name: `let mut a = [..];`, then `a[i]`");
+            Expr::Array(_) | Expr::Repeat(_) => {
+                self.errors.at(
+                    e,
+                    "a local array has a name: `let mut a = [..];`, then `a[i]`; of two indices make one, `a[3 * i + j]`",
+                );
                 None
             }
-            Expr::Repeat(a) => {
-                self.errors.at(a, "a local array has a name: `let mut a = [..];`, then `a[i]`");
+            Expr::Range(r) => {
+                self.errors.at(r, "arrays are read and written element by element, in a loop `for k in lo..hi`");
                 None
             }
             other => {
@@ -107,7 +126,10 @@ impl Lower<'_> {
     /// `comptime!(e)` is `e`: what is known when the kernel is compiled is found by the compiler.
     fn comptime(&mut self, mac: &syn::Macro, want: Option<Ty>) -> Option<Id> {
         match mac.parse_body::<Expr>() {
-            Ok(e) => self.expr(&e, want),
+            Ok(mut e) => {
+                Plain.visit_expr_mut(&mut e);
+                self.expr(&e, want)
+            }
             Err(e) => {
                 self.errors.error(e.span(), format!("`comptime!` holds one expression here: {e}"));
                 None
@@ -175,6 +197,18 @@ impl Lower<'_> {
             if let Some(value) = constant(&p.path) {
                 return Some(self.constant(Ty::Real, Lit::Real(value), p.span()));
             }
+            if let Some((ty, value)) = integer_constant(&p.path) {
+                return Some(self.constant(ty, Lit::Int(value), p.span()));
+            }
+            let first = p.path.segments.first().map(|s| s.ident.to_string()).unwrap_or_default();
+            if self.real.as_ref().is_some_and(|real| *real == first) || matches!(first.as_str(), "f32" | "f64") {
+                let real = self.type_name(Ty::Real);
+                self.errors.at(
+                    p,
+                    format!("write a number, as in `{real}::new(1e-6)`; the largest there is is `{real}::max_value()`"),
+                );
+                return None;
+            }
             self.errors
                 .at(p, "constants cannot be seen by the macro; pass it as a parameter (`#[comptime]` if it is known)");
             return None;
@@ -186,6 +220,7 @@ impl Lower<'_> {
                 return None;
             }
             Some(Binding::Poisoned) => return None,
+            None if self.errors.is_blamed(&name) => return None,
             None => {}
         }
         let builtin = match name.as_str() {
@@ -355,7 +390,7 @@ impl Lower<'_> {
     }
 
     pub(super) fn element_index(&mut self, array: Slot, index: &Expr) -> Option<Id> {
-        let id = self.expr(index, Some(Ty::Usize))?;
+        let id = self.plain_expr(index, Some(Ty::Usize))?;
         match self.ty(id) {
             Ty::Usize | Ty::U32 => {}
             Ty::I32 => {
@@ -457,6 +492,17 @@ impl Lower<'_> {
     }
 }
 
+/// In `comptime!` CubeCL's authors compute in `f32`, as in `F::new(comptime!(2.0f32.sqrt()))`.
+struct Plain;
+
+impl VisitMut for Plain {
+    fn visit_lit_float_mut(&mut self, number: &mut syn::LitFloat) {
+        if matches!(number.suffix(), "f32" | "f64") {
+            *number = syn::LitFloat::new(number.base10_digits(), number.span());
+        }
+    }
+}
+
 /// The value of a path into `std::f64::consts`; those of `f32` are the same numbers, not rounded.
 fn constant(path: &syn::Path) -> Option<f64> {
     use std::f64::consts;
@@ -485,6 +531,16 @@ fn constant(path: &syn::Path) -> Option<f64> {
         "LOG10_E" => consts::LOG10_E,
         _ => return None,
     })
+}
+
+/// `u32::MAX`, `i32::MIN` and the like.
+fn integer_constant(path: &syn::Path) -> Option<(Ty, i64)> {
+    let names: Vec<String> = path.segments.iter().map(|s| s.ident.to_string()).collect();
+    let [.., owner, name @ ("MIN" | "MAX")] = names.iter().map(String::as_str).collect::<Vec<_>>()[..] else {
+        return None;
+    };
+    let ty = super::call::integer(owner)?;
+    Some((ty, super::call::extreme(ty, name == "MAX")))
 }
 
 /// A number without a type of its own.

@@ -38,9 +38,9 @@ impl Lower<'_> {
     /// The integer type of the variable `name` (of its elements, if it is an array) by what `rest` does with it.
     pub(super) fn guess(&self, name: &str, rest: &[Stmt]) -> Option<Ty> {
         let later = vec![(name.to_owned(), None)];
-        let mut guess = Guess { lower: self, name, later, hidden: false, found: None, indexes: false };
+        let mut guess = Guess { lower: self, name, later, hidden: false, found: None, indexes: false, bounds: None };
         guess.statements(rest);
-        guess.found.or(guess.indexes.then_some(Ty::Usize))
+        guess.found.or(guess.indexes.then_some(Ty::Usize)).or(guess.bounds)
     }
 
     /// The integer type of an expression, as far as the names in scope tell without lowering it.
@@ -54,6 +54,9 @@ impl Lower<'_> {
         let ty = match e {
             Expr::Paren(p) => probe(&p.expr)?,
             Expr::Unary(u) if matches!(u.op, UnOp::Neg(_) | UnOp::Not(_)) => probe(&u.expr)?,
+            Expr::Path(p) if p.path.segments.len() == 2 => {
+                super::call::integer(&p.path.segments.first()?.ident.to_string())?
+            }
             Expr::Path(p) => {
                 let name = p.path.get_ident()?.to_string();
                 match later.iter().rev().find(|(later, _)| *later == name) {
@@ -122,6 +125,8 @@ struct Guess<'a, 'b> {
     found: Option<Ty>,
     /// It is part of an index, which may be of two types.
     indexes: bool,
+    /// It bounds a loop, whose index is this.
+    bounds: Option<Ty>,
 }
 
 impl Guess<'_, '_> {
@@ -193,6 +198,11 @@ impl<'ast> Visit<'ast> for Guess<'_, '_> {
         {
             self.pair(lo, hi);
             ty = self.probe(lo).or_else(|| self.probe(hi));
+            if let (true, Pat::Ident(index)) = (self.same(lo) || self.same(hi), &*e.pat) {
+                let index = index.ident.to_string();
+                let of_index = || self.lower.guess(&index, &e.body.stmts).unwrap_or(Ty::Usize);
+                self.bounds = self.bounds.or_else(|| Some(of_index()));
+            }
         }
         self.visit_expr(&e.expr);
         self.bind(&e.pat, ty);

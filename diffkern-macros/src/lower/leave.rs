@@ -184,7 +184,7 @@ impl Lower<'_> {
             return;
         }
         if leave == Leave::Return && self.func.kind == FuncKind::DiffFn {
-            self.errors.at(at, "end the function in the value itself, without `return`");
+            self.errors.at(at, "this `return` is no branch of the function's end: `break` out of a loop, with the value in a variable, and end in it");
             return;
         }
         if let Some(value) = value {

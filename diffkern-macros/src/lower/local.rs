@@ -159,7 +159,11 @@ impl Lower<'_> {
                 Some(n)
             }
             _ => {
-                self.errors.at(len, "the length of a local array is a constant above zero");
+                self.errors.at(
+                    len,
+                    "the length of a local array is a number above zero, that the macro sees; of a parameter take the \
+                     largest that it may be, and loop up to it",
+                );
                 None
             }
         }
@@ -180,7 +184,7 @@ impl Lower<'_> {
         None
     }
 
-    fn zero(&mut self, ty: Ty, span: Span) -> Id {
+    pub(super) fn zero(&mut self, ty: Ty, span: Span) -> Id {
         match ty {
             Ty::Bool => self.constant(ty, Lit::Bool(false), span),
             ty if ty.is_int() => self.constant(ty, Lit::Int(0), span),
@@ -214,7 +218,7 @@ impl Lower<'_> {
 
     /// The index, and a fault where it is out of range.
     pub(super) fn local_index(&mut self, local: usize, index: &Expr) -> Option<Id> {
-        let id = self.expr(index, Some(Ty::Usize))?;
+        let id = self.plain_expr(index, Some(Ty::Usize))?;
         let n = self.locals[local].vars.len() as i64;
         let ty = self.ty(id);
         if !matches!(ty, Ty::Usize | Ty::U32) {

@@ -28,6 +28,7 @@ pub(super) fn fold(op: &Op, consts: &HashMap<Id, Lit>) -> Option<Lit> {
 
 impl Lower<'_> {
     pub(super) fn binary(&mut self, op: &BinOp, a: Id, b: Id, span: Span) -> Option<Id> {
+        let (a, b) = self.alike(op, a, b, span);
         let (ta, tb) = (self.ty(a), self.ty(b));
         if let Some(cmp) = Self::comparison(op) {
             let scalar = matches!(ta, Ty::Real | Ty::U32 | Ty::I32 | Ty::Usize)
@@ -88,6 +89,21 @@ impl Lower<'_> {
         }
     }
 
+    /// Of a `usize` and a `u32` both as `usize`; a shift as far as any integer says.
+    fn alike(&mut self, op: &BinOp, a: Id, b: Id, span: Span) -> (Id, Id) {
+        let (ta, tb) = (self.ty(a), self.ty(b));
+        let shift = matches!(op, BinOp::Shl(_) | BinOp::Shr(_));
+        if shift && ta.is_int() && tb.is_int() {
+            return (a, self.cast(b, ta, span).unwrap_or(b));
+        }
+        match (ta, tb) {
+            (Ty::Usize, Ty::U32) | (Ty::U32, Ty::Usize) => {
+                (self.fit(a, Some(Ty::Usize), span), self.fit(b, Some(Ty::Usize), span))
+            }
+            _ => (a, b),
+        }
+    }
+
     fn multiply(&mut self, a: Id, b: Id, span: Span) -> Option<Id> {
         let (ta, tb) = (self.ty(a), self.ty(b));
         let (ty, op, a, b) = match (ta, tb) {
@@ -139,6 +155,14 @@ impl Lower<'_> {
                 return Some(self.constant(to, Lit::Int(k), span));
             }
         }
-        Some(self.op(to, Op::Cast(value), span))
+        let id = self.op(to, Op::Cast(value), span);
+        if from != Ty::I32 && from.is_int() && to != Ty::I32 && to.is_int() {
+            // The same number.
+            self.equals.same(id, value);
+            if self.positions.contains(&value) {
+                self.positions.insert(id);
+            }
+        }
+        Some(id)
     }
 }

@@ -46,6 +46,10 @@ impl Lower<'_> {
                 let xy = self.op(Ty::Real, Op::Binary(BinaryOp::Mul, x, y), span);
                 Some(self.op(Ty::Real, Op::Binary(BinaryOp::Add, xy, z), span))
             }
+            "asinh" | "acosh" | "atanh" => {
+                self.values::<0>(at, args, [])?;
+                Some(self.inverse_hyperbolic(name, x, span))
+            }
             "recip" => {
                 self.values::<0>(at, args, [])?;
                 Some(self.reciprocal(x, span))
@@ -75,10 +79,15 @@ impl Lower<'_> {
                 let unit = self.constant(Ty::Real, Lit::Real(unit), span);
                 Some(self.op(Ty::Real, Op::Binary(BinaryOp::Mul, x, unit), span))
             }
+            _ if other_name(name).is_some() => {
+                let way = other_name(name).unwrap_or_default();
+                self.errors.at(at, format!("`{name}` is not part of the kernel language; {way}"));
+                None
+            }
             _ => self.unknown(
                 name,
                 Ty::Real,
-                "exp, ln, sqrt, powf, powi, sin, cos, tan, asin, acos, atan, atan2, tanh, sinh, cosh, erf, log1p, abs, \
+                "exp, ln, sqrt, powf, powi, sin, cos, tan, asin, acos, atan, atan2, tanh, sinh, cosh, asinh, acosh, atanh, erf, log1p, abs, \
                  min, max, clamp, floor, ceil, round, trunc, hypot, rhypot, fma, recip, inverse_sqrt, to_degrees, to_radians, \
                  sign, is_nan",
                 at,
@@ -90,6 +99,21 @@ impl Lower<'_> {
         let one = self.constant(Ty::Real, Lit::Real(1.0), span);
         self.op(Ty::Real, Op::Binary(BinaryOp::Div, one, x), span)
     }
+}
+
+/// What to write for a function of Rust's.
+fn other_name(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "pow" => "write `x.powi(n)`, or `x.powf(y)` with a real exponent",
+        "log" => "write `x.ln()`",
+        "log2" => "write `x.ln() * std::f64::consts::LOG2_E`",
+        "log10" => "write `x.ln() * std::f64::consts::LOG10_E`",
+        "exp2" => "write `(x * std::f64::consts::LN_2).exp()`",
+        "signum" => "write `x.sign()`, which is 0 at 0",
+        "is_inf" | "is_infinite" => "compare with a number: `x.abs() > 1e30`",
+        "is_finite" => "compare with a number: `x.abs() < 1e30`",
+        _ => return None,
+    })
 }
 
 fn real_unary(name: &str) -> Option<UnaryOp> {

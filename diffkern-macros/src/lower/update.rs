@@ -76,6 +76,12 @@ impl Equals {
         self.insert(id, format!("load {array} {index:?}"));
     }
 
+    /// `id` is `other`.
+    pub(super) fn same(&mut self, id: Id, other: Id) {
+        let first = self.first(other);
+        self.first.insert(id, first);
+    }
+
     fn insert(&mut self, id: Id, key: String) {
         let first = *self.known.entry(key).or_insert(id);
         self.first.insert(id, first);
