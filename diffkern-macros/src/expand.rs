@@ -9,6 +9,7 @@ use crate::custom::{self, Form};
 use crate::diagnostics::Diagnostics;
 use crate::emit::{self, Forms};
 use crate::ir::{Access, Block, Func, FuncKind, ParamKind, StmtKind};
+use crate::parse::Signature;
 use crate::record::{self, Records};
 use crate::{adjoint, guard, lower, parse, simplify, spell, tangent};
 
@@ -23,7 +24,7 @@ pub fn expand(args: TokenStream, item: TokenStream, kind: FuncKind) -> TokenStre
 pub fn expand_with(args: TokenStream, tokens: TokenStream, kind: FuncKind, records: &Records) -> TokenStream {
     let mut original: ItemFn = match syn::parse2(tokens.clone()) {
         Ok(item) => item,
-        Err(e) => return e.into_compile_error(),
+        Err(e) => return no_function(&tokens, kind).unwrap_or(e).into_compile_error(),
     };
     if let Some(path) = record::missing(&original, records) {
         let what = if kind == FuncKind::Kernel { "diff_kernel" } else { "diff_fn" };
@@ -54,14 +55,42 @@ pub fn expand_with(args: TokenStream, tokens: TokenStream, kind: FuncKind, recor
     match (errors.finish(), sig, forms) {
         (Ok(()), Some(sig), Some(Some(forms))) => match kind {
             FuncKind::Kernel => emit::kernel(&original, &sig, &forms, &attribute),
-            FuncKind::DiffFn => emit::function(&original, &sig, &forms, &attribute),
+            FuncKind::DiffFn => emit::function(&original, &sig, &forms),
         },
         (result, sig, _) => {
             let error = result.err().map(syn::Error::into_compile_error);
-            let rest = emit::fallback(&original, sig.as_ref(), kind == FuncKind::Kernel);
+            let rest = sig.and_then(|sig| stand_in(&original, &item, &sig, kind));
             quote!(#error #rest)
         }
     }
+}
+
+/// What stands in place of an item with mistakes, so that its uses are no mistakes as well: one that does nothing.
+fn stand_in(original: &ItemFn, item: &ItemFn, sig: &Signature, kind: FuncKind) -> Option<TokenStream> {
+    let (errors, attribute) = (Diagnostics::default(), Attribute::default());
+    let forms = forms(lower::nothing(item, sig, kind, &errors), &attribute, &errors)?;
+    let mut original = original.clone();
+    original.attrs.retain(|attr| attr.path().is_ident("doc"));
+    Some(match kind {
+        FuncKind::Kernel => emit::kernel(&original, sig, &forms, &attribute),
+        FuncKind::DiffFn => emit::function(&original, sig, &forms),
+    })
+}
+
+/// What is wrong with an item that is no function.
+fn no_function(tokens: &TokenStream, kind: FuncKind) -> Option<syn::Error> {
+    let name = if kind == FuncKind::Kernel { "diff_kernel" } else { "diff_fn" };
+    let way = "a method is a function of its own, `fn area<F: Float>(b: Body<F>) -> F`";
+    let (span, way) = match syn::parse2::<syn::Item>(tokens.clone()).ok()? {
+        syn::Item::Impl(i) if i.trait_.is_some() => {
+            (i.impl_token.span, "on the methods of a law stands `#[diff_impl]`")
+        }
+        syn::Item::Impl(i) => (i.impl_token.span, way),
+        syn::Item::Trait(t) => (t.trait_token.span, "on a law stands `#[diff_trait]`"),
+        syn::Item::Struct(s) => (s.struct_token.span, "on a struct stands `#[diff_struct]`"),
+        _ => return None,
+    };
+    Some(syn::Error::new(span, format!("`#[{name}]` stands on a function; {way}")))
 }
 
 /// All forms, if the primal has no mistakes.

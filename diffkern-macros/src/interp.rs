@@ -215,7 +215,7 @@ impl Frame<'_> {
                 self.set(*id, value);
             }
             StmtKind::Call { callee, mode, args, results } => {
-                let callee = self.library.get(&self.func.callees[*callee], *mode);
+                let callee = self.library.get(&self.func.callees[*callee].path, *mode);
                 let args: Vec<Arg> = args
                     .iter()
                     .map(|arg| match arg {

@@ -120,13 +120,46 @@ pub struct Func {
     pub types: Vec<Ty>,
     /// Number of stacks in use, see [`StmtKind::StackNew`].
     pub stacks: u32,
-    /// Paths of the device functions called, by [`StmtKind::Call::callee`].
-    pub callees: Vec<syn::Path>,
+    /// The device functions called, by [`StmtKind::Call::callee`].
+    pub callees: Vec<Callee>,
     /// Type parameters (and `Self`) whose methods are device functions.
     pub laws: Vec<String>,
 }
 
+/// A device function as a caller sees it: its name, and what the call says of its signature.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Callee {
+    pub path: syn::Path,
+    pub call: CallTypes,
+}
+
+/// What a function takes and gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallTypes {
+    pub args: Vec<ArgTy>,
+    pub results: Vec<Ty>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArgTy {
+    Value(Ty),
+    /// An array of these.
+    Array(Ty),
+}
+
 impl Func {
+    /// What it takes and gives, itself.
+    pub fn call_types(&self) -> CallTypes {
+        let arg = |param: &Param| match param.kind {
+            ParamKind::Array { elem, .. } => ArgTy::Array(elem),
+            ParamKind::Scalar { id, .. } => ArgTy::Value(self.ty(id)),
+        };
+        CallTypes {
+            args: self.params.iter().map(arg).collect(),
+            results: self.body.yields.iter().map(|&id| self.ty(id)).collect(),
+        }
+    }
+
     pub fn fresh(&mut self, ty: Ty) -> Id {
         self.types.push(ty);
         Id(self.types.len() as u32 - 1)

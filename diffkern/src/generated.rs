@@ -5,7 +5,10 @@ use crate::float::Float;
 use crate::kernel::FnDef;
 
 /// A `#[diff_fn]`, found by its path.
-pub trait DiffFn {
+pub trait DiffFn: Sized {
+    /// What has its forms as methods.
+    const THIS: Self;
+
     /// How many device functions it runs.
     const RECURSION_IS_REFUSED: usize;
 
@@ -20,6 +23,26 @@ pub trait DiffFn {
     /// Whether its jvp can.
     const JVP_LANES: bool = false;
 }
+
+/// What a device function takes and gives: by this a call finds the function, so that a call that says otherwise is one
+/// error, on the name of the function, for all forms of the caller.
+#[diagnostic::on_unimplemented(
+    message = "the device function `{Self}` does not take these arguments, or gives something else",
+    label = "called with `{A}`, for a result of `{R}`",
+    note = "`Real` is the kernel's real type, usually `F`; `usize` is a `u32` here, and a struct is its fields one by one"
+)]
+pub trait Takes<A, R> {
+    /// The function.
+    type Function;
+    /// What has its forms as methods.
+    const FUNCTION: Self::Function;
+}
+
+/// The real type of whoever calls.
+pub enum Real {}
+
+/// An array of `T`.
+pub struct ArrayOf<T>(std::marker::PhantomData<T>);
 
 /// -1, 0 or 1; of NaN, NaN.
 #[inline(always)]

@@ -6,37 +6,30 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::ItemFn;
-use syn::spanned::Spanned;
 
 use super::native::rust_type;
 use super::signature::{Laws, allow, docs, host_real, on_host, parameter_names};
 use super::table::fn_def;
 use super::{Forms, lanes, native};
-use crate::attribute::Attribute;
-use crate::ir::{Access, Func, ParamKind, Ty};
 use crate::parse::{SigKind, Signature};
 
-pub fn function(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribute) -> TokenStream {
+pub fn function(item: &ItemFn, sig: &Signature, forms: &Forms) -> TokenStream {
     let (name, vis) = (&item.sig.ident, &item.vis);
     let docs = docs(item);
     let name_text = name.to_string();
-    let all = [
-        (&forms.primal, "primal", None),
-        (&forms.replay, "replay", attribute.replay.as_ref()),
-        (&forms.adjoint, "vjp", attribute.vjp.as_ref()),
-        (&forms.tangent, "jvp", attribute.jvp.as_ref()),
-    ];
-    let generated = all.iter().map(|(func, name, _)| (*func, *name));
+    let all = [(&forms.primal, "primal"), (&forms.replay, "replay"), (&forms.adjoint, "vjp"), (&forms.tangent, "jvp")];
+    let generated = all.iter().copied();
     let generated = generated.chain(forms.second.iter().map(|second| (second, "second")));
     let bodies: Vec<_> = generated.map(|(func, name)| native::function(func, &format_ident!("{name}"))).collect();
     let on_lanes = &all[..3];
-    let lane_bodies = on_lanes.iter().map(|(func, name, _)| lanes::functions(func, name));
-    let lane_constants = on_lanes.iter().map(|(func, name, _)| lanes::constants(func, name));
-    let checks: Vec<_> = all.iter().filter_map(|(func, _, path)| Some(signature_check(func, (*path)?))).collect();
+    let lane_bodies = on_lanes.iter().map(|(func, name)| lanes::functions(func, name));
+    let lane_constants = on_lanes.iter().map(|(func, name)| lanes::constants(func, name));
     let table = fn_def(&name_text, forms);
-    let calls = super::calls(&forms.primal);
+    let calls = super::callee::calls(&forms.primal);
+    let takes = super::callee::takes(&forms.primal.call_types());
     let count = quote_spanned!(name.span()=> const RECURSION_IS_REFUSED: usize = #calls;);
-    let Laws { params: laws, names: law_names, of_type, decl, .. } = Laws::of(sig, name);
+    let Laws { params: laws, names: law_names, of_type, .. } = Laws::of(sig, name);
+    let of_params = (!laws.is_empty()).then(|| quote!(<#(#laws),*>));
     // Of a function with laws, each instance is asked for where it is called.
     let finite = law_names
         .is_empty()
@@ -49,12 +42,12 @@ pub fn function(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attri
 
         #[doc = #type_doc]
         #[allow(non_camel_case_types)]
-        #vis enum #name #decl
+        #vis struct #name #of_params {
+            laws: ::core::marker::PhantomData<fn() -> (#(#law_names,)*)>,
+        }
 
         #allow
         const _: () = {
-            #(#checks)*
-
             #finite
 
             #[doc(hidden)]
@@ -63,40 +56,19 @@ pub fn function(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attri
                 #(#lane_bodies)*
             }
 
+            impl<#(#laws),*> ::diffkern::private::#takes for #name #of_type {
+                type Function = Self;
+                const FUNCTION: Self = <Self as ::diffkern::private::DiffFn>::THIS;
+            }
+
             impl<#(#laws),*> ::diffkern::private::DiffFn for #name #of_type {
+                const THIS: Self = #name { laws: ::core::marker::PhantomData };
                 #count
                 #(#lane_constants)*
 
                 fn def() -> &'static ::diffkern::private::FnDef {
                     const { &#table }
                 }
-            }
-        };
-    }
-}
-
-/// Lets rustc compare what is written by hand with what is needed, on the path in the attribute.
-fn signature_check(func: &Func, path: &syn::Path) -> TokenStream {
-    let array = |access: &Access, elem: Ty| {
-        let elem = rust_type(elem);
-        match access {
-            Access::Add => quote!(&::diffkern::private::Acc<'_, #elem>),
-            _ => quote!(::diffkern::private::In<'_, #elem>),
-        }
-    };
-    let args = func.params.iter().map(|param| match &param.kind {
-        ParamKind::Array { elem, access, .. } => array(access, *elem),
-        ParamKind::Scalar { id, .. } => rust_type(func.ty(*id)),
-    });
-    let results: Vec<_> = func.body.yields.iter().map(|&id| rust_type(func.ty(id))).collect();
-    let output = match results.as_slice() {
-        [one] => one.clone(),
-        all => quote!((#(#all),*)),
-    };
-    quote_spanned! {path.span()=>
-        const _: () = {
-            fn signature<F: ::diffkern::Float>() {
-                let _: fn(#(#args),*) -> #output = #path::primal::<F>;
             }
         };
     }
@@ -124,7 +96,7 @@ fn host_function(item: &ItemFn, sig: &Signature, forms: &Forms, docs: &[TokenStr
     let results: Vec<_> = forms.primal.body.yields.iter().map(|&id| rust_type(forms.primal.ty(id))).collect();
     let (generics, scalar) = host_real(sig);
     let this = Laws::of(sig, name).this;
-    let call = quote!(#this::primal::<#scalar>(#(#args),*));
+    let call = quote!(<#this as ::diffkern::private::DiffFn>::THIS.primal::<#scalar>(#(#args),*));
     let (output, value) = match (&sig.host.result, results.as_slice()) {
         (Some((ty, value)), _) => (ty.clone(), quote!({ let r = #call; #value })),
         (None, [one]) => (one.clone(), call),

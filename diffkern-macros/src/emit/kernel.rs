@@ -199,25 +199,3 @@ fn second_form(func: &Func, by_hand: Option<&syn::Path>, sig: &Signature) -> Ker
         },
     }
 }
-
-/// What stands in place of an item with mistakes, so that its uses are no mistakes as well.
-pub fn fallback(item: &ItemFn, sig: Option<&Signature>, is_kernel: bool) -> TokenStream {
-    let Some(sig) = sig else { return quote!() };
-    let (name, vis) = (&item.sig.ident, &item.vis);
-    let (generics, _) = host_real(sig);
-    if !is_kernel {
-        return quote!();
-    }
-    let (names, types, _) = launch_params(item, sig);
-    let domain = unseen("domain");
-    let types: Vec<_> = types.into_iter().map(|ty| on_host(sig, ty)).collect();
-    quote! {
-        #[allow(unused_variables, missing_docs)]
-        #vis fn #name #generics(
-            #domain: impl ::core::convert::Into<::diffkern::Domain>,
-            #(#names: #types),*
-        ) -> ::diffkern::Result<()> {
-            ::core::unreachable!()
-        }
-    }
-}

@@ -4,10 +4,11 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Ident, ItemFn};
 
+use super::Forms;
+use super::callee::calls;
 use super::native::{self, rust_type};
 use super::signature::allow;
 use super::table::fn_def;
-use super::{Forms, calls};
 use crate::expand::SECOND_ORDER;
 use crate::ir::Ty;
 use crate::parse::{SigKind, Signature};

@@ -1,5 +1,6 @@
 //! From IR to what the user's crate is given: the host function that launches a kernel, and its generated parts.
 
+mod callee;
 mod checks;
 mod function;
 mod growing;
@@ -11,15 +12,13 @@ mod signature;
 mod table;
 mod text;
 
-use proc_macro2::{Group, Span, TokenStream, TokenTree};
-use quote::{quote, quote_spanned};
+use proc_macro2::{Group, TokenStream, TokenTree};
 use syn::Ident;
-use syn::spanned::Spanned;
 
 use crate::ir::Func;
 
 pub use function::function;
-pub use kernel::{fallback, kernel};
+pub use kernel::kernel;
 pub use law::{law_impl, law_method, law_name};
 #[cfg(test)]
 pub use text::text;
@@ -37,30 +36,18 @@ pub struct Forms {
     pub second: Option<Func>,
 }
 
-/// A form of a device function that `func` calls: `path::vjp`, or `<M>::__stress_vjp` for a method of a law.
-fn callee_form(func: &Func, path: &syn::Path, form: &str) -> TokenStream {
-    if let [owner, method] = path.segments.iter().collect::<Vec<_>>().as_slice()
-        && func.laws.iter().any(|law| owner.ident == law)
-    {
-        let (owner, name) = (&owner.ident, law_name(&method.ident.to_string(), form));
-        return quote_spanned!(owner.span()=> <#owner>::#name);
-    }
-    let name = Ident::new(form, Span::call_site());
-    let plain = path.segments.last().is_some_and(|last| last.arguments.is_empty());
-    match form {
-        "def" => quote!(<#path as ::diffkern::private::DiffFn>::def),
-        "calls" => quote!(<#path as ::diffkern::private::DiffFn>::RECURSION_IS_REFUSED),
-        // Mistakes are reported on the path.
-        _ if plain => quote!(#path::#name),
-        _ => quote_spanned!(path.span()=> <#path>::#name),
-    }
-}
-
-/// How many device functions are below this one, each counted wherever it is called: without end, and so an error of the
-/// compiler that names the way round, for one that calls itself.
-fn calls(func: &Func) -> TokenStream {
-    let below = func.callees.iter().map(|path| callee_form(func, path, "calls"));
-    quote!(1usize #(+ #below)*)
+/// `tokens` with others for one name.
+fn replace_ident_by(tokens: TokenStream, from: &str, to: &TokenStream) -> TokenStream {
+    let replaced = |t: TokenTree| -> TokenStream {
+        match t {
+            TokenTree::Ident(i) if i == from => to.clone(),
+            TokenTree::Group(g) => {
+                TokenTree::from(Group::new(g.delimiter(), replace_ident_by(g.stream(), from, to))).into()
+            }
+            other => other.into(),
+        }
+    };
+    tokens.into_iter().flat_map(replaced).collect()
 }
 
 /// `tokens` with one name for another.

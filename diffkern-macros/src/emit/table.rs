@@ -4,7 +4,8 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::Ident;
 
-use super::{Forms, callee_form, text};
+use super::callee::callee_form;
+use super::{Forms, text};
 use crate::ir::{Access, Func, ParamKind, Ty};
 
 /// The table of a device function.

@@ -4,7 +4,7 @@ use syn::spanned::Spanned;
 use syn::{Expr, ExprCall};
 
 use super::Lower;
-use crate::ir::{CallArg, CallMode, Id, StmtKind, Ty};
+use crate::ir::{ArgTy, CallArg, CallMode, CallTypes, Callee, Id, StmtKind, Ty};
 
 impl Lower<'_> {
     /// A call of a `#[diff_fn]`. Its result types are what the call's surroundings say; rustc checks them.
@@ -21,12 +21,11 @@ impl Lower<'_> {
             return None;
         }
         let Some(types) = types else {
-            let call = quote::quote!(#c)
-                .to_string()
-                .replace(" ,", ",")
-                .replace(" (", "(")
-                .replace("( ", "(")
-                .replace(" )", ")");
+            let mut call = quote::quote!(#c).to_string();
+            for (spaced, close) in [(" ,", ","), (" (", "("), ("( ", "("), (" )", ")"), (" [", "["), (" :: ", "::")] {
+                call = call.replace(spaced, close);
+            }
+            call = call.replace("::< ", "::<").replace(" >(", ">(");
             let binding = if results > 1 { "(a, b): (F, F)" } else { "value: F" };
             self.errors.at(
                 &c.func,
@@ -42,7 +41,14 @@ impl Lower<'_> {
             };
             if let Some(slot) = self.array_named(inner) {
                 if self.arrays[slot].mutable || self.arrays[slot].atomic {
-                    self.errors.at(arg, "a device function cannot write an array; return the value and write it here");
+                    let name = &self.func.params[slot].name;
+                    self.errors.at(
+                        arg,
+                        format!(
+                            "this kernel may write `{name}`, and a device function takes arrays that are only read: pass \
+                             an element, `{name}[i]`, or read from a second array"
+                        ),
+                    );
                     return None;
                 }
                 self.arrays[slot].read.get_or_insert(arg.span());
@@ -56,6 +62,12 @@ impl Lower<'_> {
         if let Some(last) = callee.segments.last_mut() {
             last.arguments = self.without_real(&last.arguments);
         }
+        let arg_type = |arg: &CallArg| match *arg {
+            CallArg::Value(id) => Some(ArgTy::Value(self.ty(id))),
+            CallArg::Array(slot) => self.array_elem(slot).map(ArgTy::Array),
+        };
+        let call = CallTypes { args: args.iter().filter_map(arg_type).collect(), results: types.to_vec() };
+        let callee = Callee { path: callee, call };
         let callee = match self.func.callees.iter().position(|p| *p == callee) {
             Some(k) => k,
             None => {

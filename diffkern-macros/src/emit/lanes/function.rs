@@ -97,6 +97,7 @@ fn function(func: &Func, name: &str, varying: &[Id]) -> TokenStream {
     quote! {
         #[inline(always)]
         pub fn #name<F: ::diffkern::Float, S: ::diffkern::private::Lanes<F = F>>(
+            self,
             m: S::M,
             bad: &mut S::M,
             #(#args),*

@@ -116,7 +116,7 @@ pub(super) fn callees(func: &Func) -> TokenStream {
     found
         .into_iter()
         .map(|(callee, mode)| {
-            let path = &func.callees[callee];
+            let path = &func.callees[callee].path;
             let name = format_ident!("{}_LANES", mode.name().to_uppercase());
             quote!(&& <#path as ::diffkern::private::DiffFn>::#name)
         })

@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 
 use super::Lanes;
+use crate::emit::callee;
 use crate::emit::native::{array, rust_type, value};
 use crate::ir::{Access, Block, CallArg, CallMode, FaultKind, FuncKind, Id, ParamKind, Slot, Stmt, StmtKind, Ty};
 
@@ -214,7 +215,8 @@ impl Lanes<'_> {
         results: &[Id],
         out: &mut TokenStream,
     ) -> Option<()> {
-        let path = &self.func.callees[callee];
+        let callee = &self.func.callees[callee];
+        let path = &callee.path;
         // There are no lanes for tangents, nor for an instance of a function with laws.
         if matches!(mode, CallMode::Jvp | CallMode::Second) {
             return None;
@@ -235,6 +237,7 @@ impl Lanes<'_> {
         }
         let mode = mode.name();
         let span = stmt.span;
+        let function = callee::function(callee);
         if self.values.shapes.is_uniform_call(self.func, args) {
             let args = args.iter().map(|arg| match arg {
                 CallArg::Value(id) => {
@@ -248,7 +251,7 @@ impl Lanes<'_> {
             });
             let mode = format_ident!("{mode}");
             let (args, binding) = (args.collect::<Vec<_>>(), self.scalar.binding(results));
-            out.extend(quote_spanned!(span=> #binding #path::#mode::<F>(#(#args),*);));
+            out.extend(quote_spanned!(span=> #binding #function.#mode::<F>(#(#args),*);));
             return Some(());
         }
         // Integers and truth values stay scalar where all of them are uniform.
@@ -276,7 +279,7 @@ impl Lanes<'_> {
         let binding = if patterns.is_empty() { quote!() } else { quote!(let (#(#patterns,)*) =) };
         // Not with the span of the source, which may be that of a macro's definition.
         let (mask, bad) = (quote!(m), self.bad());
-        let call = quote_spanned!(span=> #path::#name::<F, S>(#mask, #bad, #(#list),*));
+        let call = quote_spanned!(span=> #function.#name::<F, S>(#mask, #bad, #(#list),*));
         out.extend(quote!(#binding #call;));
         Some(())
     }

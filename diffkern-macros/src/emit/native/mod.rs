@@ -65,12 +65,16 @@ pub fn kernel(func: &Func, name: &Ident, laws: &[TypeParam], lanes: bool) -> Tok
 
 /// A device function in one of its modes, in an `impl` of its own.
 pub fn function(func: &Func, name: &Ident) -> TokenStream {
-    let method = method(func, name);
+    let method = form(func, name, &quote!(self,));
     quote!(#[inline(always)] pub #method)
 }
 
-/// `fn name<F: Float>(args) -> results`, a device function in one of its modes.
+/// `fn name<F: Float>(args) -> results`, a method of a law in one of its modes.
 pub fn method(func: &Func, name: &Ident) -> TokenStream {
+    form(func, name, &quote!())
+}
+
+fn form(func: &Func, name: &Ident, receiver: &TokenStream) -> TokenStream {
     let emit = Emit { func, growing: growing(func) };
     let args = func.params.iter().enumerate().map(|(slot, param)| match &param.kind {
         ParamKind::Array { elem, access, .. } => {
@@ -92,7 +96,7 @@ pub fn method(func: &Func, name: &Ident) -> TokenStream {
     let stacks = emit.stacks();
     let body = emit.stmts(&func.body);
     quote! {
-        fn #name<F: ::diffkern::Float>(#(#args),*) -> #output {
+        fn #name<F: ::diffkern::Float>(#receiver #(#args),*) -> #output {
             #stacks
             #body
             #result
@@ -309,7 +313,7 @@ impl Emit<'_> {
                 quote!(let #name: #ty = #stack[#at as usize];)
             }
             StmtKind::Call { callee, mode, args, results } => {
-                let form = super::callee_form(self.func, &self.func.callees[*callee], mode.name());
+                let form = super::callee::callee_form(self.func, &self.func.callees[*callee], mode.name());
                 let args = args.iter().map(|arg| match arg {
                     CallArg::Value(id) => {
                         let v = value(*id);

@@ -1,0 +1,69 @@
+//! How a function names the device functions that it calls.
+//!
+//! A call goes by way of what the source says that the function takes and gives. Where that is wrong, all forms of the
+//! caller give rustc one and the same error, on the path, which it shows once.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::Ident;
+use syn::spanned::Spanned;
+
+use super::law::law_name;
+use super::native;
+use crate::ir::{ArgTy, CallTypes, Callee, Func, Ty};
+
+/// A form of a device function that `func` calls, or what else it is asked for: `<path as ..>::FUNCTION.vjp`, or
+/// `<M>::__stress_vjp` for a method of a law.
+pub(super) fn callee_form(func: &Func, callee: &Callee, form: &str) -> TokenStream {
+    let path = &callee.path;
+    if let [owner, method] = path.segments.iter().collect::<Vec<_>>().as_slice()
+        && func.laws.iter().any(|law| owner.ident == law)
+    {
+        let (owner, name) = (&owner.ident, law_name(&method.ident.to_string(), form));
+        return quote_spanned!(owner.span()=> <#owner>::#name);
+    }
+    let name = Ident::new(form, Span::call_site());
+    match form {
+        "def" => quote!(<#path as ::diffkern::private::DiffFn>::def),
+        "calls" => quote!(<#path as ::diffkern::private::DiffFn>::RECURSION_IS_REFUSED),
+        _ => {
+            let function = function(callee);
+            quote_spanned!(path.span()=> #function.#name)
+        }
+    }
+}
+
+/// The value of which the forms are methods.
+pub(super) fn function(callee: &Callee) -> TokenStream {
+    let (path, types) = (&callee.path, takes(&callee.call));
+    quote_spanned!(path.span()=> <#path as ::diffkern::private::#types>::FUNCTION)
+}
+
+/// `Takes<(Real, u32), Real>`
+pub(super) fn takes(call: &CallTypes) -> TokenStream {
+    let args = call.args.iter().map(|arg| match *arg {
+        ArgTy::Value(ty) => shown_type(ty),
+        ArgTy::Array(elem) => {
+            let elem = shown_type(elem);
+            quote!(::diffkern::private::ArrayOf<#elem>)
+        }
+    });
+    let results: Vec<_> = call.results.iter().map(|&ty| shown_type(ty)).collect();
+    let results = match results.as_slice() {
+        [one] => one.clone(),
+        all => quote!((#(#all),*)),
+    };
+    quote!(Takes<(#(#args,)*), #results>)
+}
+
+/// As `native::rust_type`, of no scalar in particular.
+fn shown_type(ty: Ty) -> TokenStream {
+    super::replace_ident_by(native::rust_type(ty), "F", &quote!(::diffkern::private::Real))
+}
+
+/// How many device functions are below this one, each counted wherever it is called: without end, and so an error of the
+/// compiler that names the way round, for one that calls itself.
+pub(super) fn calls(func: &Func) -> TokenStream {
+    let below = func.callees.iter().map(|path| callee_form(func, path, "calls"));
+    quote!(1usize #(+ #below)*)
+}
