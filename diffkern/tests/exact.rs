@@ -22,6 +22,8 @@ mod edges;
 mod found;
 #[path = "exact/functions.rs"]
 mod functions;
+#[path = "exact/habits.rs"]
+mod habits;
 #[path = "exact/integers.rs"]
 mod integers;
 #[path = "exact/laws.rs"]
@@ -76,5 +78,5 @@ macro_rules! families {
 
 families!(
     memory updates loops leaving branches edges integers functions vectors quaternions structs struct_values laws decompositions
-    library spelling strangers programs
+    library spelling habits strangers programs
 );

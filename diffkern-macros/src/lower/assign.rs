@@ -10,7 +10,7 @@ use super::expr::is_literal;
 use crate::ir::{BinaryOp, Id, Lit, Op, Slot, StmtKind, Ty, UnaryOp};
 
 /// The operator inside `+=` and its like.
-pub(super) fn compound(op: &BinOp) -> Option<BinOp> {
+pub fn compound(op: &BinOp) -> Option<BinOp> {
     Some(match op {
         BinOp::AddAssign(_) => BinOp::Add(Default::default()),
         BinOp::SubAssign(_) => BinOp::Sub(Default::default()),
