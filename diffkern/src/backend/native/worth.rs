@@ -130,7 +130,8 @@ mod tests {
     #[test]
     fn little_is_shared_with_those_who_are_awake_only() {
         let now = Instant::now();
-        for (expected, awake, worth) in [(2, true, ASLEEP), (10, true, AWAKE), (10, false, ASLEEP), (50, true, ASLEEP)]
+        for (expected, awake, worth) in
+            [(2, true, ASLEEP), (10, true, AWAKE), (10, false, ASLEEP), (30, true, AWAKE), (50, true, ASLEEP)]
         {
             assert_eq!(of(Duration::from_micros(expected), now, || awake), worth, "{expected} us, awake: {awake}");
         }
@@ -148,12 +149,46 @@ mod tests {
         };
         assert_eq!(pauses(&[10, 19, 40, 75, 145, 280, 550, 810]), [8, 16, 32, 64, 128, 256, 256, 256]);
         assert_eq!(pauses(&[2000]), [8], "long after the last");
+        assert_eq!(pauses(&[2016]), [8], "as long after the last as that lasted");
+    }
+
+    #[test]
+    fn the_first_stall_is_not_soon_after_another() {
+        let stalls = Stalls::new();
+        stalls.stalled(Duration::from_millis(1));
+        assert_eq!(stalls.until.load(Ordering::Relaxed), 9_000_000);
+    }
+
+    #[test]
+    fn a_pace_is_kept_by_its_key() {
+        assert!(std::ptr::eq(pace(0x5eed), pace(0x5eed)));
+        let first: Vec<_> = (1..9).filter(|key| std::ptr::eq(pace(*key), pace(0))).collect();
+        assert_eq!(first, []);
+    }
+
+    #[test]
+    fn the_pace_is_the_time_of_one_part() {
+        let pace = Pace::new(7);
+        let begin = Instant::now() - Duration::from_millis(1);
+        note(Some(&pace), begin, 0);
+        assert_eq!(pace.load(Ordering::Relaxed), 7, "no part, no pace");
+        note(Some(&pace), begin, 4);
+        let most = begin.elapsed().as_nanos() as u64;
+        let found = pace.load(Ordering::Relaxed) >> 10;
+        assert!((250_000..=most / 4).contains(&found), "{found} ns of at most {most}");
     }
 
     #[test]
     fn a_wait_that_is_long_beside_the_work_is_a_stall() {
         let (now, ms) = (Instant::now() + Duration::from_secs(1), Duration::from_millis(1));
-        for (own, wait, allowed) in [(ms / 10, ms / 5, true), (ms / 10, ms, false), (ms * 10, ms, true)] {
+        for (own, wait, allowed) in [
+            (ms / 10, ms / 5, true),
+            (ms / 10, STALL, true),
+            (ms / 10, ms, false),
+            (ms / 2, ms, false),
+            (ms * 4, ms, true),
+            (ms * 10, ms, true),
+        ] {
             let stalls = Stalls::new();
             stalls.note(now, own, wait);
             assert_eq!(stalls.allow(now), allowed, "{own:?} of work, {wait:?} of waiting");
@@ -167,5 +202,12 @@ mod tests {
         assert_eq!([0, 1, 2, 3, 4].map(|k| stream.add(each, at(k))), [false, false, false, true, false]);
         let later = |k: u32| (each + GAP + Duration::from_micros(1)) * (10 + k);
         assert_eq!([0, 1, 2, 3, 4].map(|k| stream.add(each, later(k))), [false; 5]);
+    }
+
+    #[test]
+    fn a_stream_ends_after_the_gap_and_is_long_after_its_length() {
+        let (stream, us) = (Stream::new(), Duration::from_micros(1));
+        let added = [(50, 0), (50, 100), (1, 200), (100, 300), (1, 400)];
+        assert_eq!(added.map(|(work, at)| stream.add(us * work, us * at)), [false, false, true, false, true]);
     }
 }

@@ -174,3 +174,7 @@ impl<S: Lanes, T: Element<Scalar = S::F>> LaneOwn<'_, S, T> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "own_tests.rs"]
+mod tests;
