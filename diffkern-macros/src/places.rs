@@ -49,3 +49,37 @@ impl Func {
         self.body.stmts.iter().position(|stmt| is(&stmt.kind)).filter(|_| all == 1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::adjoint::adjoint;
+    use crate::gradient_tests::support::kernel;
+    use crate::ir::{Func, Slot};
+
+    /// Of `x` and `y`, both at 0 and 1 in the kernel, the adjoints are 2 and 3.
+    fn adjoint_of(elem: &str, body: &str) -> Func {
+        let source = format!("fn k<F: Float>(x: &Array<{elem}>, y: &mut Array<F>) {{ let i = ABSOLUTE_POS; {body} }}");
+        adjoint(&kernel(&source))
+    }
+
+    #[test]
+    fn an_adjoint_takes_the_place_of_one_that_ends() {
+        let pairs = |elem: &str, body: &str| -> Vec<(Slot, Slot)> { adjoint_of(elem, body).places() };
+        assert_eq!(pairs("F", "let v = x[i]; y[i] = v * v;"), [(3, 2)]);
+        assert_eq!(pairs("F", "let v = x[i]; if v > 0.0 { y[i] = v; }"), [], "not taken by all");
+        assert_eq!(pairs("F", "let mut v = 0.5; if i > 2 { v = x[i]; } y[i] = v;"), [], "not added by all");
+        assert_eq!(pairs("Vec2<F>", "y[i] = x[i].x;"), [], "of another type");
+        assert_eq!(pairs("F", "y[i] = x[i + 1];"), [], "at another index");
+        assert_eq!(pairs("F", "y[i] += x[i];"), [], "it does not end");
+    }
+
+    #[test]
+    fn once_is_once_at_every_position() {
+        let both = adjoint_of("F", "let v = x[i]; y[i] = v * v;");
+        assert_eq!([2, 3].map(|slot| (both.takes_once(slot), both.adds_once(slot))), [(false, true), (true, false)]);
+        let twice = adjoint_of("F", "let v = x[i]; y[i] = v; y[i] = v * v;");
+        assert_eq!((twice.takes_once(3), twice.adds_once(2)), (false, true));
+        let other = adjoint_of("F", "let t: F = f(x, i as u32); y[i] = t + x[i];");
+        assert_eq!((other.takes_once(3), other.adds_once(2)), (true, false), "a call adds, too");
+    }
+}

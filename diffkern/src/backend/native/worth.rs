@@ -160,6 +160,12 @@ mod tests {
     }
 
     #[test]
+    fn time_goes_on_since_the_start() {
+        let (now, second) = (Instant::now(), Duration::from_secs(1));
+        assert!(since_start(now + second) > since_start(now) + second / 2);
+    }
+
+    #[test]
     fn a_pace_is_kept_by_its_key() {
         assert!(std::ptr::eq(pace(0x5eed), pace(0x5eed)));
         let first: Vec<_> = (1..9).filter(|key| std::ptr::eq(pace(*key), pace(0))).collect();
