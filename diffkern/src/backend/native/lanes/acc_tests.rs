@@ -92,19 +92,23 @@ fn check<S: Lanes<F = f32>, T: Element<Scalar = f32>, const C: usize>(fixed: usi
 }
 
 fn all<S: Lanes<F = f32>>() {
-    for alike in [1, 2, 3, 16] {
-        for (row, odd) in [(1, 48), (2, 48), (3, 48), (9, 48), (3, 0), (3, 7)] {
-            for (fixed, gap, more) in [(9, 0, 0), (27, 0, 3), (40, 0, 2), (8, 5, 0), (0, 0, 40), (3, 60, 25)] {
+    for alike in [2, 1, 3, 16] {
+        for (row, odd) in [(3, 7), (3, 48), (3, 0), (1, 48), (2, 48), (9, 48)] {
+            for (fixed, gap, more) in [(3, 60, 25), (9, 0, 0), (27, 0, 3), (40, 0, 2), (8, 5, 0), (0, 0, 40)] {
+                let shape = Shape { alike, odd, row, gap, more };
                 for paged in [false, true] {
-                    let shape = Shape { alike, odd, row, gap, more };
+                    check::<S, Vec4<f32>, 4>(fixed, shape, paged);
                     check::<S, f32, 1>(fixed, shape, paged);
+                    if cfg!(miri) {
+                        continue;
+                    }
                     check::<S, Vec2<f32>, 2>(fixed, shape, paged);
                     check::<S, Vec3<f32>, 3>(fixed, shape, paged);
-                    check::<S, Vec4<f32>, 4>(fixed, shape, paged);
                     check::<S, Mat3<f32>, 9>(fixed, shape, paged);
                 }
-                if cfg!(miri) {
-                    break;
+                // It takes some thousand times as long.
+                if cfg!(miri) && fixed == 9 {
+                    return;
                 }
             }
         }
