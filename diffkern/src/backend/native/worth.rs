@@ -81,6 +81,10 @@ const PAUSE: Duration = Duration::from_millis(8);
 /// The same where every attempt since has stalled.
 const LONGEST: Duration = Duration::from_millis(256);
 
+/// A stall so early after a pause is of the same cause: where another program runs all the time, its turn has come by then.
+/// A machine that now and then loses a processor for a moment seldom loses it so soon, and goes on with two.
+const SOON: Duration = Duration::from_millis(8);
+
 /// What waiting for other threads has cost. Where another program runs on their processor, half of all launches would wait
 /// until they get it back; one thread alone is faster.
 pub(super) struct Stalls {
@@ -110,8 +114,7 @@ impl Stalls {
     fn stalled(&self, now: Duration) {
         let now = now.as_nanos() as u64;
         let (until, last) = (self.until.load(Ordering::Relaxed), self.pause.load(Ordering::Relaxed));
-        // Soon after the last attempt.
-        let again = now.saturating_sub(until) < last.max(PAUSE.as_nanos() as u64) && until > 0;
+        let again = until > 0 && now.saturating_sub(until) < SOON.as_nanos() as u64;
         let pause = if again { 2 * last } else { PAUSE.as_nanos() as u64 }.min(LONGEST.as_nanos() as u64);
         self.pause.store(pause, Ordering::Relaxed);
         self.until.store(now + pause, Ordering::Relaxed);
@@ -147,9 +150,9 @@ mod tests {
             };
             times.iter().map(after).collect()
         };
-        assert_eq!(pauses(&[10, 19, 40, 75, 145, 280, 550, 810]), [8, 16, 32, 64, 128, 256, 256, 256]);
-        assert_eq!(pauses(&[2000]), [8], "long after the last");
-        assert_eq!(pauses(&[2016]), [8], "as long after the last as that lasted");
+        assert_eq!(pauses(&[10, 19, 40, 75, 145, 280, 540, 800]), [8, 16, 32, 64, 128, 256, 256, 256]);
+        assert_eq!(pauses(&[1064]), [8], "not soon after a long one");
+        assert_eq!(pauses(&[1079, 1103]), [16, 8], "soon after a short one, and then not");
     }
 
     #[test]
