@@ -185,12 +185,9 @@ impl Rewrite<'_> {
                 let literal = matches!(&*index, Expr::Lit(_));
                 let (first, index): (Vec<Stmt>, Expr) =
                     if literal { (Vec::new(), (*index).clone()) } else { (vec![typed], at_value) };
-                // As for arrays of other types: what is accumulated comes after the index, what is stored before it.
-                let bound = binding(&pats, &leaves, &value, self.real.as_ref());
-                let mut stmts: Vec<Stmt> = match plain {
-                    true => std::iter::once(bound).chain(first).collect(),
-                    false => first.into_iter().chain([bound]).collect(),
-                };
+                // As for arrays of other types the right side comes first.
+                let mut stmts = vec![binding(&pats, &leaves, &value, self.real.as_ref())];
+                stmts.extend(first);
                 let values: Vec<Expr> = names.iter().map(|n| parse_quote!(#n)).collect();
                 stmts.extend(self.store((&array, &index, stride), offset, (&leaves, &values), op));
                 Some(stmts)

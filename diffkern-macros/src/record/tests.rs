@@ -121,6 +121,15 @@ fn operands_that_change_something_keep_their_order() {
         "let v = b[{ k += 1; k }].x;",
         "let v = ({ let field__0 = { k += 1; k }; (Vec2::new(b[(field__0) * 4 + 0], b[(field__0) * 4 + 1])) });",
     );
+    // The right side comes before the index, whatever the operator.
+    for op in ["=", "+=", "*="] {
+        becomes(
+            &format!("z[{{ k += 1; k }}].b {op} {{ k += 2; 1.0 }};"),
+            &format!(
+                "let field__0: F = {{ k += 2; 1.0 }}; let field__1 = {{ k += 1; k }}; z[(field__1) * 2 + 1] {op} field__0;"
+            ),
+        );
+    }
     becomes("let v = b[{ k += 1; k }].x.y;", "let v = b[({ k += 1; k }) * 4 + 1];");
 }
 
