@@ -58,7 +58,7 @@ pub(super) fn takes(call: &CallTypes) -> TokenStream {
 
 /// As `native::rust_type`, of no scalar in particular.
 fn shown_type(ty: Ty) -> TokenStream {
-    super::replace_ident_by(native::rust_type(ty), "F", &quote!(::diffkern::private::Real))
+    super::replace_ident_by(native::rust_type(ty), "F", &|_| quote!(::diffkern::private::Real))
 }
 
 /// How many device functions are below this one, each counted wherever it is called: without end, and so an error of the

@@ -12,7 +12,8 @@ mod signature;
 mod table;
 mod text;
 
-use proc_macro2::{Group, TokenStream, TokenTree};
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::Ident;
 
 use crate::ir::Func;
@@ -37,27 +38,18 @@ pub struct Forms {
 }
 
 /// `tokens` with others for one name.
-fn replace_ident_by(tokens: TokenStream, from: &str, to: &TokenStream) -> TokenStream {
-    let replaced = |t: TokenTree| -> TokenStream {
-        match t {
-            TokenTree::Ident(i) if i == from => to.clone(),
-            TokenTree::Group(g) => {
-                TokenTree::from(Group::new(g.delimiter(), replace_ident_by(g.stream(), from, to))).into()
-            }
-            other => other.into(),
+fn replace_ident_by(tokens: TokenStream, from: &str, to: &dyn Fn(Span) -> TokenStream) -> TokenStream {
+    let replaced = |t: TokenTree| match t {
+        TokenTree::Ident(i) if i == from => to(i.span()),
+        TokenTree::Group(g) => {
+            TokenTree::from(Group::new(g.delimiter(), replace_ident_by(g.stream(), from, to))).into()
         }
+        other => other.into(),
     };
     tokens.into_iter().flat_map(replaced).collect()
 }
 
 /// `tokens` with one name for another.
 pub fn replace_ident(tokens: TokenStream, from: &str, to: &str) -> TokenStream {
-    tokens
-        .into_iter()
-        .map(|t| match t {
-            TokenTree::Ident(i) if i == from => Ident::new(to, i.span()).into(),
-            TokenTree::Group(g) => Group::new(g.delimiter(), replace_ident(g.stream(), from, to)).into(),
-            other => other,
-        })
-        .collect()
+    replace_ident_by(tokens, from, &|span| Ident::new(to, span).into_token_stream())
 }
