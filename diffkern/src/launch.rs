@@ -32,7 +32,7 @@ pub(crate) struct Call<'a> {
 
 impl<'a> Call<'a> {
     /// The array arguments: slot, array, access.
-    pub(crate) fn arrays(self) -> impl Iterator<Item = (usize, &'a AnyArray, Access)> + Clone {
+    pub(crate) fn arrays(self) -> impl Iterator<Item = (usize, &'a AnyArray, Access)> {
         self.args.iter().zip(self.def.primal.params).enumerate().filter_map(|(slot, (arg, param))| match arg {
             Arg::Array(array) => Some((slot, *array, access(param))),
             _ => None,
@@ -45,7 +45,7 @@ impl<'a> Call<'a> {
     }
 
     /// The arrays that it writes.
-    pub(crate) fn writes(self) -> impl Iterator<Item = &'a AnyArray> + Clone {
+    pub(crate) fn writes(self) -> impl Iterator<Item = &'a AnyArray> {
         self.arrays().filter(|(_, _, access)| access.writes()).map(|(_, array, _)| array)
     }
 }

@@ -190,7 +190,7 @@ pub(crate) fn overwrite(
         observe_upload(content);
     }
     run(array)?;
-    open::note_strays(std::iter::empty(), std::iter::once(array));
+    open::note_strays(std::iter::once(array), std::iter::once(array));
     if mode.observed() {
         with_recorder(|recorder, around| recorder.overwritten(array, around));
     }
@@ -211,7 +211,7 @@ pub(crate) fn copy(to: &AnyArray, from: &AnyArray) -> Result<()> {
     }
     let (source, (at, _), (to_at, bytes)) = (from.buffer(), from.byte_range(), to.byte_range());
     to.update(|target| to.device().copy(&source, at, target, to_at, bytes))?;
-    open::note_strays(std::iter::once(from), std::iter::once(to));
+    open::note_strays([from, to].into_iter(), std::iter::once(to));
     if mode.observed() {
         with_recorder(|recorder, around| recorder.copied(to, from, around));
     }

@@ -28,18 +28,15 @@ impl Drop for Open {
     }
 }
 
-/// To be called when arrays have been written: where one of these or of those read depends on what another thread is
-/// recording, the arrays have strayed from that.
+/// To be called when arrays have been written: where one of those used, which these are among, depends on what another
+/// thread is recording, the arrays have strayed from that.
 ///
 /// A thread that got such an array from the one that records has synchronised with it, so it sees the recording here.
-pub(crate) fn note_strays<'a>(
-    read: impl Iterator<Item = &'a AnyArray>,
-    written: impl Iterator<Item = &'a AnyArray> + Clone,
-) {
+pub(crate) fn note_strays<'a>(used: impl Iterator<Item = &'a AnyArray>, written: impl Iterator<Item = &'a AnyArray>) {
     if COUNT.load(Ordering::Relaxed) == 0 {
         return;
     }
-    let most = read.chain(written.clone()).map(|array| array.marks().depends_on()).max().unwrap_or(0);
+    let most = used.map(|array| array.marks().depends_on()).max().unwrap_or(0);
     if most == 0 || context::recording() == Some(most) || !lock(&OPEN).contains(&most) {
         return;
     }
