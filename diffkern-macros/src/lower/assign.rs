@@ -6,7 +6,7 @@ use syn::{BinOp, Expr, ExprBinary, ExprIndex, Member};
 
 use super::Lower;
 use super::env::{Binding, Var};
-use super::expr::is_literal;
+use super::literal::is_literal;
 use crate::ir::{BinaryOp, Id, Lit, Op, Slot, StmtKind, Ty, UnaryOp};
 
 /// The operator inside `+=` and its like.

@@ -6,7 +6,7 @@ use syn::{Expr, Pat, Stmt};
 
 use super::Lower;
 use super::assign::compound;
-use super::expr::is_literal;
+use super::literal::is_literal;
 
 /// Whether `rest` does nothing with `name` but count, compare with numbers and convert.
 pub(super) fn only_counts(name: &str, rest: &[Stmt]) -> bool {

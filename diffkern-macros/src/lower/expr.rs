@@ -3,12 +3,13 @@
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
-use syn::{BinOp, Expr, ExprIndex, ExprUnary, Lit as SynLit, Member, UnOp};
+use syn::{BinOp, Expr, ExprUnary, UnOp};
 
 use super::Lower;
 use super::env::Binding;
+use super::literal::{integer_constant, is_literal, negative, real_constant};
 use super::loops::Assigned;
-use crate::ir::{BinaryOp, Block, Builtin, Id, Lit, Op, ParamKind, Slot, StmtKind, Ty, UnaryOp};
+use crate::ir::{BinaryOp, Block, Builtin, Id, Lit, Op, StmtKind, Ty, UnaryOp};
 
 impl Lower<'_> {
     /// A `usize` where a `u32` is expected, or the other way round, is converted: both have 32 bits.
@@ -137,64 +138,9 @@ impl Lower<'_> {
         }
     }
 
-    fn literal(&mut self, lit: &SynLit, negative: bool, want: Option<Ty>) -> Option<Id> {
-        match lit {
-            SynLit::Float(f) => {
-                let concrete = self.real.as_ref().is_some_and(|real| real == f.suffix());
-                if !f.suffix().is_empty() && !concrete {
-                    self.errors.at(f, "write the number without a suffix; it takes the kernel's real type");
-                    return None;
-                }
-                if let Some(ty) = want.filter(|t| t.is_int()) {
-                    self.errors.at(f, format!("expected `{}`, found a real number", self.type_name(ty)));
-                    return None;
-                }
-                let value: f64 = f.base10_parse().map_err(|e| self.errors.at(f, e)).ok()?;
-                Some(self.constant(Ty::Real, Lit::Real(if negative { -value } else { value }), f.span()))
-            }
-            SynLit::Int(i) => {
-                let ty = match (i.suffix(), want) {
-                    ("u32", _) => Ty::U32,
-                    ("i32", _) => Ty::I32,
-                    ("usize", _) => Ty::Usize,
-                    ("", Some(ty)) if ty.is_int() => ty,
-                    ("", Some(ty)) if ty.is_real() => {
-                        self.errors.at(i, format!("write a real number: `{i}.0`"));
-                        return None;
-                    }
-                    ("", _) => {
-                        self.errors.at(i, format!("say which integer this is: `{i}usize`, `{i}u32` or `{i}i32`"));
-                        return None;
-                    }
-                    (other, _) => {
-                        self.errors
-                            .at(i, format!("`{other}` is not a type of the kernel language; use u32, i32 or usize"));
-                        return None;
-                    }
-                };
-                let value: i64 = i.base10_parse().map_err(|e| self.errors.at(i, e)).ok()?;
-                let value = if negative { -value } else { value };
-                let fits = match ty {
-                    Ty::I32 => i32::try_from(value).is_ok(),
-                    _ => u32::try_from(value).is_ok(),
-                };
-                if !fits {
-                    self.errors.at(i, format!("{value} does not fit into `{}`, which has 32 bits", self.type_name(ty)));
-                    return None;
-                }
-                Some(self.constant(ty, Lit::Int(value), i.span()))
-            }
-            SynLit::Bool(b) => Some(self.constant(Ty::Bool, Lit::Bool(b.value), b.span())),
-            other => {
-                self.errors.at(other, "only numbers and booleans are values of the kernel language");
-                None
-            }
-        }
-    }
-
     fn path(&mut self, p: &syn::ExprPath) -> Option<Id> {
         let Some(name) = p.path.get_ident().map(ToString::to_string) else {
-            if let Some(value) = constant(&p.path) {
+            if let Some(value) = real_constant(&p.path) {
                 return Some(self.constant(Ty::Real, Lit::Real(value), p.span()));
             }
             if let Some((ty, value)) = integer_constant(&p.path) {
@@ -356,140 +302,6 @@ impl Lower<'_> {
         self.expect_type(right, Some(self.ty(left)), b.span());
         (self.ty(left) == self.ty(right)).then_some((left, right))
     }
-
-    // ---- arrays and components
-
-    /// The array parameter that an expression names.
-    pub(super) fn array_named(&self, e: &Expr) -> Option<Slot> {
-        match e {
-            Expr::Paren(p) => self.array_named(&p.expr),
-            Expr::Path(p) => match self.env.lookup(&p.path.get_ident()?.to_string()) {
-                Some(Binding::Array(slot)) => Some(slot),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    pub(super) fn array_elem(&self, array: Slot) -> Option<Ty> {
-        match self.func.params[array].kind {
-            ParamKind::Array { elem, .. } => Some(elem),
-            ParamKind::Scalar { .. } => None,
-        }
-    }
-
-    pub(super) fn array_index(&mut self, array: Slot, index: &Expr) -> Option<Id> {
-        if self.arrays[array].atomic {
-            self.errors.at(
-                index,
-                "an atomic is changed by `a[i].fetch_add(v)` and read by a later kernel, that takes it as `&Array<u32>`",
-            );
-            return None;
-        }
-        self.element_index(array, index)
-    }
-
-    pub(super) fn element_index(&mut self, array: Slot, index: &Expr) -> Option<Id> {
-        let id = self.plain_expr(index, Some(Ty::Usize))?;
-        match self.ty(id) {
-            Ty::Usize | Ty::U32 => {}
-            Ty::I32 => {
-                self.errors.at(index, "an index is not negative; make it `usize` with `as usize` where that is sure");
-                return None;
-            }
-            other => {
-                self.errors.at(index, {
-                    let way = if other == Ty::Real { "; of a real take `usize::cast_from(x)`" } else { "" };
-                    format!("an index is a `usize` or `u32`, not `{}`{way}", self.type_name(other))
-                });
-                return None;
-            }
-        }
-        if !self.positions.contains(&id) {
-            self.arrays[array].not_owned = true;
-        }
-        Some(id)
-    }
-
-    pub(super) fn load(&mut self, array: Slot, index: Id, span: Span) -> Option<Id> {
-        self.arrays[array].read.get_or_insert(span);
-        let id = self.func.fresh(self.array_elem(array)?);
-        if !self.arrays[array].mutable {
-            self.equals.note_load(id, array, index);
-        }
-        self.emit(StmtKind::Load { id, array, index }, span);
-        Some(id)
-    }
-
-    fn index(&mut self, e: &ExprIndex) -> Option<Id> {
-        if let Some(local) = self.local_named(&e.expr) {
-            let index = self.local_index(local, &e.index)?;
-            return Some(self.read_local(local, index, e.span()));
-        }
-        if let Some(array) = self.array_named(&e.expr) {
-            let index = self.array_index(array, &e.index)?;
-            return self.load(array, index, e.span());
-        }
-        let base = self.expr(&e.expr, None)?;
-        let k = self.index_component(self.ty(base), &e.index)?;
-        Some(self.op(Ty::Real, Op::Extract(base, k), e.span()))
-    }
-
-    pub(super) fn field_component(&self, ty: Ty, member: &Member) -> Option<u8> {
-        let found = match (ty, member) {
-            (Ty::Vec(n), Member::Named(name)) => {
-                ["x", "y", "z", "w"][..n as usize].iter().position(|f| name == f).map(|k| k as u8)
-            }
-            (Ty::Quat, Member::Named(name)) => ["w", "x", "y", "z"].iter().position(|f| name == f).map(|k| k as u8),
-            _ => None,
-        };
-        if found.is_none() {
-            let ways = match ty {
-                Ty::Vec(2) => "use `.x` or `.y`",
-                Ty::Vec(3) => "use `.x`, `.y` or `.z`",
-                Ty::Vec(_) | Ty::Quat => "use `.x`, `.y`, `.z` or `.w`",
-                Ty::Mat(_) => "use `m[(row, column)]`",
-                _ => "it has no components",
-            };
-            self.errors.at(member, format!("`{}` has no such component; {ways}", self.type_name(ty)));
-        }
-        found
-    }
-
-    pub(super) fn index_component(&mut self, ty: Ty, index: &Expr) -> Option<u8> {
-        match (ty, index) {
-            (Ty::Vec(n), index) => self.constant_index(index, n),
-            (Ty::Mat(n), Expr::Tuple(t)) if t.elems.len() == 2 => {
-                let r = self.constant_index(&t.elems[0], n)?;
-                let c = self.constant_index(&t.elems[1], n)?;
-                Some(r * n + c)
-            }
-            (Ty::Mat(_), other) => {
-                self.errors.at(other, "index a matrix by `m[(row, column)]`");
-                None
-            }
-            (other, index) => {
-                self.errors.at(index, format!("`{}` cannot be indexed", self.type_name(other)));
-                None
-            }
-        }
-    }
-
-    pub(super) fn constant_index(&mut self, index: &Expr, bound: u8) -> Option<u8> {
-        let id = self.expr(index, Some(Ty::Usize))?;
-        match self.consts.get(&id) {
-            Some(&Lit::Int(k)) if (0..i64::from(bound)).contains(&k) => Some(k as u8),
-            Some(&Lit::Int(k)) => {
-                self.errors.at(index, format!("component {k} is out of range: there are {bound}"));
-                None
-            }
-            _ => {
-                self.errors
-                    .at(index, "a component index is a constant; loop with `#[unroll] for k in 0..3` to make it one");
-                None
-            }
-        }
-    }
 }
 
 /// In `comptime!` CubeCL's authors compute in `f32`, as in `F::new(comptime!(2.0f32.sqrt()))`.
@@ -501,62 +313,4 @@ impl VisitMut for Plain {
             *number = syn::LitFloat::new(number.base10_digits(), number.span());
         }
     }
-}
-
-/// The value of a path into `std::f64::consts`; those of `f32` are the same numbers, not rounded.
-fn constant(path: &syn::Path) -> Option<f64> {
-    use std::f64::consts;
-    let names: Vec<String> = path.segments.iter().map(|s| s.ident.to_string()).collect();
-    let [.., module, name] = names.as_slice() else { return None };
-    if module != "consts" {
-        return None;
-    }
-    Some(match name.as_str() {
-        "PI" => consts::PI,
-        "TAU" => consts::TAU,
-        "E" => consts::E,
-        "SQRT_2" => consts::SQRT_2,
-        "FRAC_1_SQRT_2" => consts::FRAC_1_SQRT_2,
-        "FRAC_1_PI" => consts::FRAC_1_PI,
-        "FRAC_2_PI" => consts::FRAC_2_PI,
-        "FRAC_2_SQRT_PI" => consts::FRAC_2_SQRT_PI,
-        "FRAC_PI_2" => consts::FRAC_PI_2,
-        "FRAC_PI_3" => consts::FRAC_PI_3,
-        "FRAC_PI_4" => consts::FRAC_PI_4,
-        "FRAC_PI_6" => consts::FRAC_PI_6,
-        "FRAC_PI_8" => consts::FRAC_PI_8,
-        "LN_2" => consts::LN_2,
-        "LN_10" => consts::LN_10,
-        "LOG2_E" => consts::LOG2_E,
-        "LOG10_E" => consts::LOG10_E,
-        _ => return None,
-    })
-}
-
-/// `u32::MAX`, `i32::MIN` and the like.
-fn integer_constant(path: &syn::Path) -> Option<(Ty, i64)> {
-    let names: Vec<String> = path.segments.iter().map(|s| s.ident.to_string()).collect();
-    let [.., owner, name @ ("MIN" | "MAX")] = names.iter().map(String::as_str).collect::<Vec<_>>()[..] else {
-        return None;
-    };
-    let ty = super::call::integer(owner)?;
-    Some((ty, super::call::extreme(ty, name == "MAX")))
-}
-
-/// A number without a type of its own.
-pub(super) fn is_literal(e: &Expr) -> bool {
-    match e {
-        Expr::Lit(l) => match &l.lit {
-            SynLit::Int(i) => i.suffix().is_empty(),
-            _ => false,
-        },
-        Expr::Unary(u) => is_literal(&u.expr),
-        Expr::Paren(p) => is_literal(&p.expr),
-        Expr::Binary(b) => is_literal(&b.left) && is_literal(&b.right),
-        _ => false,
-    }
-}
-
-fn negative(e: &Expr) -> bool {
-    matches!(e, Expr::Unary(u) if matches!(u.op, UnOp::Neg(_)))
 }

@@ -7,7 +7,7 @@ use syn::{BinOp, Block, Expr, Pat, Stmt, Type, UnOp};
 
 use super::Lower;
 use super::env::Binding;
-use super::expr::is_literal;
+use super::literal::is_literal;
 use crate::diagnostics::Diagnostics;
 use crate::ir::Ty;
 use crate::parse::value_type;
