@@ -269,13 +269,14 @@ impl Device {
     /// # Errors
     /// As [`Device::array`].
     pub fn full<T: Element>(&self, n: usize, value: T) -> Result<Array<T>> {
-        let mut elements = Vec::new();
-        if elements.try_reserve_exact(n).is_err() {
-            let (device, bytes) = (self.name().to_owned(), n.saturating_mul(size_of::<T>()));
-            return Err(Error::Memory { device, bytes, reason: "the host has no room for the elements".to_owned() });
-        }
-        elements.resize(n, value);
-        self.array(&elements)
+        let element = bytes_of(std::slice::from_ref(&value));
+        context::observe_upload(&n.to_ne_bytes());
+        context::observe_upload(element);
+        Array::on(self, n, |bytes| {
+            let buffer = self.alloc(bytes)?;
+            self.fill(&buffer, 0, bytes, element)?;
+            Ok(buffer)
+        })
     }
 
     /// `n` elements of unspecified value, for a kernel that stores each of them. In debug builds reals are NaN and

@@ -48,6 +48,25 @@ fn wrong_sizes_and_ranges_are_named() -> Result<()> {
     Ok(())
 }
 
+/// Too many elements for an array, for the machine, and for a `usize` of bytes: an error each, before memory is touched.
+#[test]
+fn sizes_that_do_not_fit_are_refused() -> Result<()> {
+    let device = Device::cpu();
+    let zero = Vec3::new(0.0f64, 0.0, 0.0);
+    let zeros = |n| device.zeros::<Vec3<f64>>(n).err();
+    let full = |n| device.full(n, zero).err();
+    let uninit = |n| device.uninit::<Vec3<f64>>(n).err();
+    for n in [u32::MAX as usize / 3 + 1, usize::MAX / 24 + 1, usize::MAX] {
+        for error in [zeros(n), full(n), uninit(n)] {
+            let message = error.ok_or_else(|| Error::Invalid(format!("{n} elements were taken")))?.to_string();
+            assert!(message.contains("the most in one array is 4294967295"), "{message}");
+        }
+    }
+    assert_eq!(device.full(3, Vec2::new(1.0f32, 2.0))?.to_vec()?, [Vec2::new(1.0, 2.0); 3]);
+    assert!(device.full(0, 1.0f32)?.to_vec()?.is_empty());
+    Ok(())
+}
+
 #[test]
 fn fresh_uninitialised_memory_is_poisoned_in_debug() -> Result<()> {
     if cfg!(debug_assertions) {
