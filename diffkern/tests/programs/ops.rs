@@ -4,6 +4,7 @@ use diffkern::implicit::{Solve, fixed_point, linear_solve};
 use diffkern::prelude::*;
 use diffkern::{Rollout, Schedule, recompute, reduce};
 
+use crate::hand;
 use crate::kernels::*;
 
 /// Elements of every array.
@@ -24,6 +25,10 @@ pub enum Op {
     Scatter(usize, usize),
     Pick([usize; 3]),
     Branch([usize; 3], u32),
+    Bent([usize; 3], View, u32),
+    Product([usize; 3], View),
+    Part([usize; 3], u32, f64),
+    Gather([usize; 3]),
     Shuffle(u32),
     Fill(usize, f64, View),
     Copy(usize, usize, View),
@@ -87,7 +92,7 @@ impl Random {
             let (a, b, w, u) =
                 (self.below(pool), self.below(pool), free + self.below(pool - free), free + self.below(pool - free));
             let (v, x) = (self.view(), self.real());
-            ops.push(match self.below(if depth > 0 { 29 } else { 25 }) {
+            ops.push(match self.below(if depth > 0 { 34 } else { 30 }) {
                 0 => Op::New,
                 1..=3 => Op::Wave(a, w, v),
                 4 => Op::Blend([a, b, w], v, x),
@@ -107,7 +112,11 @@ impl Random {
                 21 => Op::Square(a, w),
                 22 => Op::Linear(a, b),
                 23 => Op::Fixed(a),
-                24 => Op::Recompute(vec![Op::Wave(a, w, v), Op::Mix([a, w, u], v), Op::Turn(w, v)]),
+                24 => Op::Recompute(vec![Op::Wave(a, w, v), Op::Product([a, w, u], v), Op::Turn(w, v)]),
+                25 | 26 => Op::Bent([a, b, w], v, self.below(4) as u32),
+                27 => Op::Product([a, b, w], v),
+                28 => Op::Part([a, w, u], self.below(4) as u32, x),
+                29 => Op::Gather([a, b, w]),
                 _ => Op::Steps(self.steps(pool, depth)),
             });
             pool += match ops.last() {
@@ -141,7 +150,7 @@ fn schedule(k: usize) -> Rollout {
         3 => Rollout::new(Schedule::Checkpoints(1)).files(files),
         4 => Rollout::new(Schedule::Budget(20_000)),
         5 => Rollout::new(Schedule::Budget(40_000)).recompute_all().files(files).file_cost_steps(0.3),
-        _ => Rollout::new(Schedule::StoreAll).recompute(&["wave", "mix"]),
+        _ => Rollout::new(Schedule::StoreAll).recompute(&["wave", "mix", "product", "part", "bent"]),
     }
 }
 
@@ -197,6 +206,21 @@ impl Place {
             Op::Pick(all) => return self.whole(*all).map_or(Ok(()), |[x, w, y]| pick(N, x, &self.at, w, y)),
             Op::Branch(all, n) => {
                 return self.whole(*all).map_or(Ok(()), |[x, y, z]| branch(N, x, y, z, (n + step as u32) % 5, 0.2));
+            }
+            Op::Bent(all, v, n) => {
+                let n = (n + step as u32) % 5;
+                return self.parts(*all, *v)?.map_or(Ok(()), |[x, w, y]| hand::bent(v.domain, &x, &w, &y, n));
+            }
+            Op::Product(all, v) => {
+                return self.parts(*all, *v)?.map_or(Ok(()), |[x, y, z]| hand::product(v.domain, &x, &y, &z));
+            }
+            Op::Part(all, n, limit) => {
+                let n = (n + step as u32) % 5;
+                return self.whole(*all).map_or(Ok(()), |[x, y, z]| hand::part(N, x, &self.at, y, z, n, *limit));
+            }
+            Op::Gather([x, w, y]) => {
+                let (x, w, y) = (&self.pool[*x], &self.pool[*w], &self.pool[*y]);
+                return if [x.id(), w.id()].contains(&y.id()) { Ok(()) } else { hand::gather(N, x, &self.at, w, y) };
             }
             Op::Shuffle(by) => {
                 let next = dev.uninit(N)?;
