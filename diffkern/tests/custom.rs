@@ -295,3 +295,47 @@ fn devices_agree_on_derivatives_by_hand() {
         sincs::devicecheck(&device, 3, &x, &dev.zeros(3).unwrap()).unwrap();
     }
 }
+
+// ---- what a store overwrites, where the derivatives by hand look elsewhere
+
+#[diff_kernel]
+fn reset_adjoint<F: Float>(x: &Array<F>, mask: &Array<u32>, y: &Array<F>, x_bar: &mut Array<F>, y_bar: &Array<F>) {
+    if x.len() + mask.len() + y.len() + y_bar.len() == 0 {
+        x_bar[0] += 1.0;
+    }
+}
+
+#[diff_kernel]
+fn reset_tangent<F: Float>(x: &Array<F>, mask: &Array<u32>, y: &Array<F>, x_dot: &Array<F>, y_dot: &mut Array<F>) {
+    let i = ABSOLUTE_POS;
+    if mask[i] > 0 && x.len() + y.len() + x_dot.len() > 0 {
+        y_dot[i] = 0.0;
+    }
+}
+
+/// The mask says where `x` is positive.
+#[diff_kernel(vjp = reset_adjoint, jvp = reset_tangent)]
+fn reset<F: Float>(x: &Array<F>, mask: &Array<u32>, y: &mut Array<F>) {
+    let i = ABSOLUTE_POS;
+    if x[i] > 0.0 && mask.len() > 0 {
+        y[i] = 0.25;
+    }
+}
+
+#[test]
+fn what_a_store_overwrites_is_found_by_what_the_kernel_reads() -> Result<()> {
+    let dev = Device::cpu();
+    let x = dev.array(&[1.0, -1.0, 2.0, -2.0])?;
+    let mask = dev.array(&[1u32, 0, 1, 0])?;
+    let y0 = dev.array(&[0.5; 4])?.requires_grad();
+    let (tape, total) = Tape::record_with(|| {
+        let (y, total) = (dev.zeros(4)?, dev.zeros(1)?);
+        y.copy_from(&y0)?;
+        reset(4, &x, &mask, &y)?;
+        add_up(4, &y, &total)?;
+        Ok::<_, Error>(total)
+    })?;
+    tape.backward(&total)?;
+    assert_eq!(y0.grad()?.to_vec()?, [0.0, 1.0, 0.0, 1.0]);
+    Ok(())
+}

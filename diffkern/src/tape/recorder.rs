@@ -209,7 +209,8 @@ impl Recorder {
         }
         // The others read what the adjoint reads, unless they are written by hand.
         let second = call.def.second.as_ref().map_or(&[][..], |second| second.params);
-        let derivatives = [call.def.adjoint.params, call.def.tangent.params, second];
+        let clear = call.def.clear.as_ref().map_or(&[][..], |clear| clear.params);
+        let derivatives = [call.def.adjoint.params, call.def.tangent.params, second, clear];
         let args = call.args.iter().enumerate().map(|(slot, arg)| match *arg {
             Arg::Array(array) => {
                 let how = access(&call.def.primal.params[slot]);
