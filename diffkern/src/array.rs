@@ -6,4 +6,5 @@ mod typed;
 
 pub use any::AnyArray;
 pub(crate) use any::{Blank, Cell, Dots};
+pub(crate) use marks::forget;
 pub use typed::Array;

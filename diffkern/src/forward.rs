@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::array::{AnyArray, Array, Dots};
 use crate::backend::{self, LaunchArg, Which};
@@ -10,10 +9,11 @@ use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::ids::IdMap;
+use crate::ids::{IdMap, fresh_id};
 use crate::kernel::{Access, Arg};
 use crate::launch::{Call, part};
 use crate::tape::context;
+use crate::tape::open::Open;
 
 /// Tangents that go into a program along one direction: arrays with their derivatives, none of them twice.
 pub type Direction<'a> = &'a [(&'a AnyArray, &'a AnyArray)];
@@ -87,12 +87,12 @@ pub fn jvp<R, E: From<Error>>(
     directions: &[Direction<'_>],
     program: impl FnOnce() -> Result<R, E>,
 ) -> Result<(R, Tangents), E> {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
     if context::mode().forward() || context::is_recording() || context::is_stepping() {
         let reason = "it runs inside another jvp, a recording or a rollout; give all directions to the outermost jvp";
         return Err(Error::Jvp(reason.to_owned()).into());
     }
-    let evaluation = NEXT.fetch_add(1, Ordering::Relaxed);
+    let evaluation = fresh_id();
+    let _open = Open::new(evaluation);
     for (k, direction) in directions.iter().enumerate() {
         if let Some(array) = named_twice(direction) {
             return Err(Error::Jvp(twice(array)).into());
@@ -165,6 +165,7 @@ fn with_dots<R>(
     array: &AnyArray,
     act: impl FnOnce(&mut [Option<Arc<Buffer>>]) -> R,
 ) -> R {
+    array.marks().set_tracked_in(evaluation);
     let mut guard = array.lock_dots();
     let dots = match guard.take() {
         Some(dots) if dots.evaluation == evaluation => dots,
@@ -212,6 +213,20 @@ fn zeros(array: &AnyArray) -> Result<Arc<Buffer>> {
         }
     });
     Ok(buffer)
+}
+
+/// Refuses arrays whose tangent has been missed.
+pub(crate) fn allow_use<'a>(mut arrays: impl Iterator<Item = &'a AnyArray>, what: &dyn Fn() -> String) -> Result<()> {
+    let Some((evaluation, _)) = current() else { return Ok(()) };
+    match arrays.find(|array| array.is_real() && array.marks().has_strayed_from(evaluation)) {
+        None => Ok(()),
+        Some(array) => Err(Error::Jvp(format!(
+            "{} uses array {}, which another thread has written meanwhile, from arrays that have a tangent here or over \
+             one, and `jvp` sees this thread only; launch on the thread that runs it",
+            what(),
+            array.id()
+        ))),
+    }
 }
 
 /// Runs the tangents of a launch.
@@ -280,6 +295,9 @@ fn launch_direction(
 /// The elements have become constants.
 pub(crate) fn clear(array: &AnyArray) -> Result<()> {
     let Some((evaluation, directions)) = current() else { return Ok(()) };
+    if !(0..directions).any(|k| dot(evaluation, array, k).is_some()) {
+        return Ok(());
+    }
     with_dots(evaluation, directions, array, |dots| {
         let (at, bytes) = array.byte_range();
         dots.iter_mut().filter(|dot| dot.is_some()).try_for_each(|dot| {

@@ -70,6 +70,9 @@ pub fn launch(def: &'static KernelDef, native: Native, domain: Domain, args: &[A
     if mode.observed() {
         context::before_launch(call)?;
     }
+    if mode.forward() {
+        forward::allow_use(call.arrays().map(|(_, array, _)| array), &|| format!("kernel `{}`", def.name))?;
+    }
     let reads = read_buffers(call, mode.any());
     let done = match mode.any() {
         false => run_primal(call, &reads),
@@ -78,7 +81,7 @@ pub fn launch(def: &'static KernelDef, native: Native, domain: Domain, args: &[A
             forward::failed(def.name);
         }),
     };
-    open::note_strays(call.arrays().map(|(_, array, _)| array), call.writes());
+    open::note_strays(|| call.arrays().map(|(_, array, _)| array), || call.writes());
     done
 }
 

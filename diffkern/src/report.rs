@@ -112,6 +112,8 @@ pub struct RolloutReport {
     pub peak_file_bytes: usize,
     /// Steps run by recording and the first `backward`, per step of the rollout; what has been run so far before it.
     pub measured_factor: f64,
+    /// What [`Rollout::recompute`](crate::Rollout::recompute) names and no step has launched: kernels of other names, or none.
+    pub not_launched: Vec<String>,
 }
 
 impl fmt::Display for Report {
@@ -141,6 +143,9 @@ impl fmt::Display for Report {
             match r.predicted_bytes {
                 Some(bytes) => writeln!(f, ", at most {} predicted", Bytes(bytes))?,
                 None => writeln!(f)?,
+            }
+            for name in &r.not_launched {
+                writeln!(f, "no step has launched `{name}`, which `recompute` names")?;
             }
         }
         let width = self.kernels.iter().map(|k| k.name.len()).max().unwrap_or(0).max("kernel".len());

@@ -55,6 +55,7 @@ pub(crate) fn pass_on(machine: &Machine) -> Result<()> {
         captured.iter().try_for_each(|captured| monitor.read(&captured.array, &what))?;
         machine.hashes.iter().for_each(|&hash| monitor.fold(hash));
         monitor.fold(machine.hashes.len() as u64);
+        monitor.inner.extend(machine.inner.iter().flatten().copied().chain([machine.first_id]));
         Ok(())
     })
 }

@@ -429,11 +429,16 @@ fn launches_run_again_are_predicted_to_the_byte() -> Result<()> {
     assert_eq!(plan.factor(), 1.0 + 6.0 / 13.0);
     let less = Rollout::new(Schedule::Budget(budget - 1)).recompute(&["spread"]);
     assert!(!less.predict(STEPS, &x, step)?.recomputes());
-    for way in [way, Rollout::new(Schedule::StoreAll).recompute(&["spread"])] {
+    let misspelt = Rollout::new(Schedule::StoreAll).recompute(&["spread", "pusch"]);
+    for way in [way, Rollout::new(Schedule::StoreAll).recompute(&["spread"]), misspelt.clone()] {
         let (tape, end) = Tape::record_with(|| way.run(STEPS, x.clone(), step))?;
         let one = Device::cpu().full(N, 1.0)?;
         tape.backward_from(&[(end.any(), one.any())])?;
-        assert_eq!(tape.report().launches_again, STEPS);
+        let report = tape.report();
+        assert_eq!(report.launches_again, STEPS);
+        let named: &[&str] = if way == misspelt { &["pusch"] } else { &[] };
+        assert_eq!(report.rollouts[0].not_launched, named);
+        assert_eq!(report.to_string().contains("no step has launched `pusch`"), way == misspelt);
     }
     Ok(())
 }

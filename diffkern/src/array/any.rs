@@ -9,7 +9,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::ids::fresh_id;
 use crate::kernel::{ElemTy, ScalarTy};
-use crate::tape::context;
+use crate::tape::{context, past};
 
 /// An array whose type of element is known at run time only. Cloning gives another handle to the same array.
 #[derive(Clone)]
@@ -79,8 +79,9 @@ impl AnyArray {
         buffer: Arc<Buffer>,
         blank: Option<Blank>,
     ) -> AnyArray {
+        let id = fresh_id();
         let shared = Shared {
-            id: fresh_id(),
+            id,
             device: device.clone(),
             scalar,
             elem,
@@ -88,7 +89,7 @@ impl AnyArray {
             blank,
             cell: Mutex::new(Cell { buffer, version: 0 }),
             requires_grad: AtomicBool::new(false),
-            marks: Marks::default(),
+            marks: Marks::new(id),
             grad: Mutex::new(None),
             dots: Mutex::new(None),
         };
@@ -214,9 +215,9 @@ impl AnyArray {
         lock(&self.shared.grad)
     }
 
-    /// Present contents.
+    /// Present contents, to be read; for the replay of a step, what it read at first.
     pub(crate) fn buffer(&self) -> Arc<Buffer> {
-        self.lock().buffer.clone()
+        past::contents(self.id()).unwrap_or_else(|| self.lock().buffer.clone())
     }
 
     /// Runs `write` on contents that nobody else holds, and counts the write.

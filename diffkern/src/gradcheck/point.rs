@@ -141,7 +141,7 @@ impl<'a> Point<'a> {
         let arrays = self.arrays(&self.at)?;
         let ledger = Rc::new(Ledger::new(Recording::default()));
         let mut recorder = Recorder::new(ledger.clone(), Overwrite::Keep);
-        self.real_of(&arrays).for_each(|(array, _)| recorder.add_external(array.id()));
+        self.real_of(&arrays).for_each(|(array, _)| recorder.add_external(array));
         let (result, frame) =
             context::within(Frame { recorder: Some(recorder), monitor: None }, || self.launch(&arrays));
         result?;

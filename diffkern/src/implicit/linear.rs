@@ -118,7 +118,7 @@ impl Stage {
             carry(&operation, &captured, right.as_deref(), &solution)?;
             return Ok(solution);
         }
-        let (home, what) = (self.machine.first_id, || "an implicit operation".to_owned());
+        let (homes, what) = (self.machine.homes(), || "an implicit operation".to_owned());
         context::with_recorder(|recorder, around| {
             let mut active = false;
             for array in &captured {
@@ -133,7 +133,7 @@ impl Stage {
                 }
             }
             if active {
-                recorder.close(home);
+                recorder.close(homes);
                 solution.arrays().iter().filter(|array| array.elem().is_real()).for_each(|array| {
                     recorder.track(array);
                 });
@@ -149,6 +149,8 @@ impl Stage {
 /// Gives the solution its tangents in forward mode.
 fn carry(operation: &Implicit, captured: &[AnyArray], right: Option<&[AnyArray]>, x: &impl State) -> Result<()> {
     let Some((evaluation, directions)) = jvp::current() else { return Ok(()) };
+    let right_too = right.into_iter().flatten();
+    jvp::allow_use(captured.iter().chain(right_too), &|| "an implicit operation".to_owned())?;
     let dot = |array: &AnyArray, k: usize| jvp::dot(evaluation, array, k).map(|dot| Kept::new(dot, &operation.ledger));
     for k in 0..directions {
         let outer: Vec<(u64, Kept)> = captured.iter().filter_map(|array| Some((array.id(), dot(array, k)?))).collect();

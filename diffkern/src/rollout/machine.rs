@@ -7,6 +7,7 @@ use crate::array::AnyArray;
 use crate::error::{Error, Result};
 use crate::ids::IdMap;
 use crate::tape::monitor::{Captured, Monitor};
+use crate::tape::open::Open;
 use crate::tape::{Again, Frame, Ledger, Node, Overwrite, Recorder, Shape, context};
 
 /// The tape of one step.
@@ -35,6 +36,10 @@ pub(crate) struct Machine {
     pub(crate) work: Option<f64>,
     /// Steps run, recorded or not.
     pub(crate) steps_run: usize,
+    /// Until it is on the tape, the rollouts and implicit operations in its steps.
+    pub(crate) inner: Option<Vec<u64>>,
+    /// Names of kernels that no step has launched, of those that are to be run again.
+    pub(crate) not_launched: Vec<String>,
     /// A step is under way, or has panicked: what it has read from outside is gone.
     under_way: bool,
 }
@@ -51,8 +56,15 @@ impl Machine {
             again: Again::None,
             work: None,
             steps_run: 0,
+            inner: Some(Vec::new()),
+            not_launched: Vec::new(),
             under_way: false,
         }
+    }
+
+    /// Itself and all in its steps, once.
+    pub(crate) fn homes(&mut self) -> Vec<u64> {
+        self.inner.take().into_iter().flatten().chain([self.first_id]).collect()
     }
 
     /// The account of the tape around.
@@ -75,15 +87,20 @@ impl Machine {
         k: usize,
     ) -> Result<(S, StepTape)> {
         let inputs = state.arrays();
+        // A replay is after the recording, but its launches are not to be missed either.
+        let open = self.record.as_ref().map(|(ledger, _)| Open::new(ledger.recording));
         let recorder = self.record.as_ref().map(|(ledger, overwrite)| {
             let mut recorder = Recorder::new(ledger.clone(), *overwrite);
             recorder.run_again(self.again.clone());
             // Every real array of the state counts as having a gradient, in every step and with every schedule.
-            inputs.iter().filter(|array| array.is_real()).for_each(|array| recorder.add_external(array.id()));
-            self.external.iter().for_each(|&id| recorder.add_external(id));
+            let outer = self.external.iter().filter_map(|id| self.captured.get(id)).map(|captured| &captured.array);
+            for array in inputs.iter().filter(|array| array.is_real()).chain(outer) {
+                recorder.add_external(array);
+            }
             recorder
         });
         let (next, recorder) = self.watch(&inputs, k, recorder, || step(state, k))?;
+        drop(open);
         let nodes = match recorder.map(Recorder::into_parts) {
             Some(Err(Error::Tape(reason))) => return Err(Error::Rollout { step: k, reason }),
             Some(parts) => parts?.0,
@@ -141,6 +158,7 @@ impl Machine {
         let ledger = self.record.as_ref().map(|(ledger, _)| ledger.clone());
         let mut monitor = Monitor::new(k, self.first_id, inputs, std::mem::take(&mut self.captured), ledger);
         monitor.work = self.work;
+        monitor.not_launched = std::mem::take(&mut self.not_launched);
         monitor.replay = k < self.hashes.len();
         let (next, frame) = context::within(Frame { recorder, monitor: Some(monitor) }, step);
         self.under_way = false;
@@ -153,6 +171,8 @@ impl Machine {
             hash = monitor.hash();
             self.captured = monitor.captured;
             self.work = monitor.work;
+            self.not_launched = monitor.not_launched;
+            self.inner.iter_mut().for_each(|inner| inner.append(&mut monitor.inner));
         }
         let next = next.map_err(|e| e.in_step(k))?;
         returned?;

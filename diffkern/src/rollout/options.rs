@@ -73,7 +73,8 @@ impl Rollout {
 
     /// Allows launches of the kernels of these names to be run again in `backward`, instead of their results being
     /// kept for the gradients of later launches of the step (see [`recompute`](crate::recompute)). With a budget that is
-    /// done where it saves work, otherwise always.
+    /// done where it saves work, otherwise always. The report says which of these names no step has launched
+    /// ([`RolloutReport::not_launched`](crate::RolloutReport::not_launched)).
     #[must_use]
     pub fn recompute(mut self, kernels: &[&str]) -> Rollout {
         self.again = Again::Kernels(kernels.iter().map(|&name| name.to_owned()).collect());

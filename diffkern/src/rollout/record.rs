@@ -33,7 +33,8 @@ pub(super) fn record<S: State + 'static, F: Fn(&S, usize) -> Result<S> + 'static
     first_id: u64,
 ) -> Result<(S, usize)> {
     let ledger = record.0.clone();
-    let machine = Machine::new(first_id, Some(record));
+    let mut machine = Machine::new(first_id, Some(record));
+    machine.not_launched = options.again.names();
     let now = refresh(&state)?;
     let initial = Snapshot::of(&now, &ledger)?;
     let store = Store::new(ledger.clone(), options.dir());
@@ -66,9 +67,11 @@ pub(super) fn record<S: State + 'static, F: Fn(&S, usize) -> Result<S> + 'static
         predicted_again: plan.share,
         files: progress.store.written,
         peak_file_bytes: progress.store.peak_file_bytes,
+        not_launched: progress.machine.not_launched.clone(),
     };
     pass_on(&progress.machine)?;
-    let (machine, home) = (&progress.machine, first_id);
+    let homes = progress.machine.homes();
+    let machine = &progress.machine;
     let what = || "a rollout".to_owned();
     let externals = context::with_recorder(|recorder, around| {
         let mut external: Vec<u64> = Vec::new();
@@ -106,7 +109,7 @@ pub(super) fn record<S: State + 'static, F: Fn(&S, usize) -> Result<S> + 'static
         for array in ends.iter().filter(|array| array.is_real()) {
             recorder.track(array);
         }
-        recorder.close(home);
+        recorder.close(homes);
         recorder.nodes.push(Node::Rollout(Box::new(node)));
     });
     Ok((end, steps))

@@ -8,10 +8,10 @@ use super::broken;
 use super::machine::{Machine, StepTape};
 use super::state::{State, refresh};
 use super::store::{Snapshot, Store};
-use crate::array::AnyArray;
 use crate::error::Result;
 use crate::report::{Entry, Graph, Part};
 use crate::schedule::{Action, Costs, Plan};
+use crate::tape::past::Past;
 use crate::tape::{Bars, Dots, Kept, Node, Replay, Shape};
 use crate::trace;
 
@@ -165,30 +165,9 @@ fn reverse(tape: &StepTape, state: Vec<Option<Kept>>, bars: &mut Bars) -> Result
     Ok(tape.inputs.iter().map(|shape| bars.take(shape.id)).collect())
 }
 
-/// Puts back what captured arrays had when they were recorded, and what they have now on drop.
-pub(super) struct AsRecorded(Vec<(AnyArray, std::sync::Arc<crate::buffer::Buffer>)>);
-
-impl AsRecorded {
-    pub(super) fn new(machine: &Machine) -> AsRecorded {
-        let put = |c: &crate::tape::monitor::Captured| {
-            let buffer = c.kept.as_ref()?.buffer().clone();
-            let mut cell = c.array.lock();
-            if std::sync::Arc::ptr_eq(&cell.buffer, &buffer) {
-                return None;
-            }
-            let present = std::mem::replace(&mut cell.buffer, buffer);
-            Some((c.array.clone(), present))
-        };
-        AsRecorded(machine.captured.values().filter_map(put).collect())
-    }
-}
-
-impl Drop for AsRecorded {
-    fn drop(&mut self) {
-        for (array, buffer) in self.0.drain(..) {
-            array.lock().buffer = buffer;
-        }
-    }
+/// Lets this thread see captured arrays as they were when they were recorded.
+pub(super) fn as_recorded(machine: &Machine) -> Past {
+    Past::of(machine.captured.values().filter_map(|c| Some((&c.array, c.kept.as_ref()?.buffer().clone()))))
 }
 
 impl<S: State, F: Fn(&S, usize) -> Result<S>> Recorded<S, F> {
@@ -218,7 +197,7 @@ impl<S: State + 'static, F: Fn(&S, usize) -> Result<S>> Replay for Recorded<S, F
         if !first {
             self.restart(progress)?;
         }
-        let as_recorded = AsRecorded::new(&progress.machine);
+        let as_recorded = as_recorded(&progress.machine);
         while let Some(action) = progress.actions.next() {
             if let Action::Reverse { step: k } = action {
                 let _span = trace::action(action, progress.state_bytes);

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::broken;
 use super::machine::{Machine, StepTape};
-use super::replay::{AsRecorded, Progress, Recorded};
+use super::replay::{Progress, Recorded, as_recorded};
 use super::state::{State, refresh};
 use super::store::Snapshot;
 use crate::error::Result;
@@ -188,7 +188,7 @@ impl<S: State + 'static, F: Fn(&S, usize) -> Result<S>> Recorded<S, F> {
         } else {
             let initial = self.initial.as_ref().ok_or_else(|| broken("no state to start from"))?;
             passage.now = Some(Moving { state: refresh(&initial.state)?, tangents: start });
-            let as_recorded = AsRecorded::new(machine);
+            let as_recorded = as_recorded(machine);
             if keep {
                 while let Some(action) = passage.actions.next() {
                     passage.perform(machine, &self.step, action)?;
@@ -217,7 +217,7 @@ impl<S: State + 'static, F: Fn(&S, usize) -> Result<S>> Recorded<S, F> {
         }
         let mut progress = self.progress.borrow_mut();
         let progress = &mut *progress;
-        let as_recorded = AsRecorded::new(&progress.machine);
+        let as_recorded = as_recorded(&progress.machine);
         if passage.follows_recording {
             passage.actions = Box::new((0..self.plan.get().steps()).rev().map(|step| Action::Reverse { step }));
         }

@@ -34,6 +34,14 @@ pub(crate) enum Again {
 }
 
 impl Again {
+    /// The names of kernels, if it goes by them.
+    pub(crate) fn names(&self) -> Vec<String> {
+        match self {
+            Again::Kernels(names) => names.to_vec(),
+            Again::None | Again::All => Vec::new(),
+        }
+    }
+
     fn has(&self, def: &KernelDef) -> bool {
         match self {
             Again::None => false,

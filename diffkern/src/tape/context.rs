@@ -71,11 +71,6 @@ pub(crate) fn options() -> Recording {
     with_ledger(|ledger| ledger.options).unwrap_or_default()
 }
 
-/// The number of the recording that runs: that of the outermost frame, for operations inside may keep accounts of their own.
-pub(crate) fn recording() -> Option<u64> {
-    STACK.with_borrow(|stack| stack.iter().find_map(Frame::account).map(|ledger| ledger.recording))
-}
-
 /// Calls `act` with the account of the recording that runs: of the nearest frame that has one.
 fn with_ledger<R>(act: impl FnOnce(&Ledger) -> R) -> Option<R> {
     STACK.with_borrow(|stack| stack.iter().rev().find_map(Frame::account).map(act))
@@ -190,7 +185,7 @@ pub(crate) fn overwrite(
         observe_upload(content);
     }
     run(array)?;
-    open::note_strays(std::iter::once(array), std::iter::once(array));
+    open::note_strays(|| std::iter::once(array), || std::iter::once(array));
     if mode.observed() {
         with_recorder(|recorder, around| recorder.overwritten(array, around));
     }
@@ -209,9 +204,12 @@ pub(crate) fn copy(to: &AnyArray, from: &AnyArray) -> Result<()> {
         before_write(to, "copy_from")?;
         with_monitor(|monitor| monitor.read(from, &|| "`copy_from`".to_owned()))?;
     }
+    if mode.forward() {
+        forward::allow_use([from, to].into_iter(), &|| "`copy_from`".to_owned())?;
+    }
     let (source, (at, _), (to_at, bytes)) = (from.buffer(), from.byte_range(), to.byte_range());
     to.update(|target| to.device().copy(&source, at, target, to_at, bytes))?;
-    open::note_strays([from, to].into_iter(), std::iter::once(to));
+    open::note_strays(|| [from, to].into_iter(), || std::iter::once(to));
     if mode.observed() {
         with_recorder(|recorder, around| recorder.copied(to, from, around));
     }

@@ -12,6 +12,7 @@ mod ledger;
 pub(crate) mod monitor;
 mod node;
 pub(crate) mod open;
+pub(crate) mod past;
 mod recorder;
 mod recording;
 mod second;

@@ -34,6 +34,10 @@ pub(crate) struct Monitor {
     pub(crate) work: Option<f64>,
     /// The step has been run before.
     pub(crate) replay: bool,
+    /// Rollouts and implicit operations that it ran, and those in their steps.
+    pub(crate) inner: Vec<u64>,
+    /// Names of kernels that no step has launched, of those that were asked for.
+    pub(crate) not_launched: Vec<String>,
     ledger: Option<Rc<Ledger>>,
 }
 
@@ -57,6 +61,8 @@ impl Monitor {
             captured,
             work: None,
             replay: false,
+            inner: Vec::new(),
+            not_launched: Vec::new(),
             ledger,
         }
     }
@@ -94,6 +100,9 @@ impl Monitor {
         self.fold(std::ptr::from_ref(call.def) as u64);
         if let Some(work) = &mut self.work {
             *work += super::again::work(call.def, call.domain);
+        }
+        if !self.not_launched.is_empty() {
+            self.not_launched.retain(|name| name != call.def.name);
         }
         call.domain.dims().into_iter().for_each(|n| self.fold(n as u64));
         for arg in call.args {

@@ -64,9 +64,10 @@ impl Recorder {
     }
 
     /// Says that an array had a gradient before this recording.
-    pub(crate) fn add_external(&mut self, id: u64) {
-        self.external.insert(id);
-        self.tracked.insert(id);
+    pub(crate) fn add_external(&mut self, array: &AnyArray) {
+        array.marks().set_tracked_in(self.ledger.recording);
+        self.external.insert(array.id());
+        self.tracked.insert(array.id());
     }
 
     /// Whether the array is known to have a gradient.
@@ -92,9 +93,9 @@ impl Recorder {
         self.failed.get_or_insert(kernel);
     }
 
-    /// Says that a rollout or an implicit operation is on the tape as one entry.
-    pub(crate) fn close(&mut self, home: u64) {
-        self.closed.insert(home);
+    /// Says that a rollout or an implicit operation is on the tape as one entry, with those in its steps.
+    pub(crate) fn close(&mut self, homes: Vec<u64>) {
+        self.closed.extend(homes);
     }
 
     /// Refuses arrays whose gradient would be lost here.
@@ -158,8 +159,7 @@ impl Recorder {
         }
         let tracked = leaf || around(id);
         if tracked {
-            self.add_external(id);
-            array.marks().set_tracked_in(self.ledger.recording);
+            self.add_external(array);
         }
         tracked
     }
