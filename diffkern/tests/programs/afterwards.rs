@@ -1,0 +1,142 @@
+//! Random programs whose tapes are walked in other ways, several times, by options that change nothing, beside others, and
+//! after their arrays have got other contents.
+
+use diffkern::prelude::*;
+use diffkern::{AnyArray, Metric, Overwrite, Recording, jvp};
+
+use crate::{Program, bits, seeds};
+
+/// Part of the programs of the other tests.
+const EVERY: usize = 3;
+
+fn gradient(inputs: &[Array<f64>]) -> Result<Vec<u64>> {
+    let parts: Vec<Vec<f64>> = inputs.iter().map(|x| x.grad()?.to_vec()).collect::<Result<_>>()?;
+    inputs.iter().for_each(Array::zero_grad);
+    Ok(bits(&parts.concat()))
+}
+
+fn leaves(program: &Program) -> Result<Vec<Array<f64>>> {
+    Ok(program.inputs(&program.at)?.into_iter().map(Array::requires_grad).collect())
+}
+
+#[test]
+fn a_tape_is_walked_again_whatever_its_arrays_have_now() -> Result<()> {
+    for seed in seeds().step_by(EVERY) {
+        let (program, other) = (Program::new(seed), Program::new(seed + 1));
+        let inputs = leaves(&program)?;
+        let (tape, (place, loss)) = Tape::record_with(|| program.run(&inputs, None))?;
+        tape.backward(&loss)?;
+        let first = gradient(&inputs)?;
+        tape.backward(&loss)?;
+        assert_eq!(gradient(&inputs)?, first, "seed {seed}, again");
+        let (later, its_loss) = Tape::record_with(|| other.loss(&inputs, None))?;
+        for array in inputs.iter().chain(&place.pool) {
+            array.fill(f64::from(seed as u32 % 7) - 3.5)?;
+        }
+        place.at.fill(1)?;
+        later.backward(&its_loss)?;
+        inputs.iter().for_each(Array::zero_grad);
+        tape.backward(&loss)?;
+        assert_eq!(gradient(&inputs)?, first, "seed {seed}, after writes: {:#?}", program.ops);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_recording_that_looks_closer_has_the_same_gradient() -> Result<()> {
+    let mut refused = 0;
+    for seed in seeds().step_by(EVERY) {
+        let program = Program::new(seed);
+        let expected = bits(&program.gradient(&program.at, None)?);
+        let options =
+            [Recording::new().check_finite(), Recording::new().timed(), Recording::new().overwrite(Overwrite::Error)];
+        for (k, recording) in options.into_iter().enumerate() {
+            let inputs = leaves(&program)?;
+            let (tape, loss) = match recording.record_with(|| program.loss(&inputs, None)) {
+                Err(Error::Overwrite { .. }) if k == 2 => {
+                    refused += 1;
+                    continue;
+                }
+                recorded => recorded?,
+            };
+            tape.backward(&loss)?;
+            assert_eq!(gradient(&inputs)?, expected, "seed {seed}, {k}: {:#?}", program.ops);
+        }
+    }
+    assert!(refused > 0);
+    Ok(())
+}
+
+/// `J^T J v` by forward mode and a walk back.
+#[test]
+fn gauss_newton_products_are_those_of_both_modes() -> Result<()> {
+    for seed in seeds().step_by(EVERY) {
+        let program = Program::new(seed);
+        let (inputs, along) = (leaves(&program)?, program.inputs(&program.along)?);
+        let direction: Vec<(&AnyArray, &AnyArray)> =
+            inputs.iter().zip(&along).map(|(x, v)| (x.any(), v.any())).collect();
+        let (tape, parts) = Tape::record_with(|| program.parts(&inputs, None))?;
+        let outputs: Vec<&AnyArray> = parts.iter().map(|part| part.any()).collect();
+        let products = tape.gauss_newton(&outputs, Metric::Identity, &[&direction])?;
+        let (moved, tangents) = jvp(&[&direction], || program.parts(&inputs, None))?;
+        let moved: Vec<Array<f64>> = moved.iter().map(|part| tangents.get(0, part)).collect::<Result<_>>()?;
+        let seeds: Vec<(&AnyArray, &AnyArray)> = outputs.iter().zip(&moved).map(|(y, v)| (*y, v.any())).collect();
+        tape.backward_from(&seeds)?;
+        for x in &inputs {
+            let (found, expected) = (products.get(0, x)?.to_vec()?, x.grad()?.to_vec()?);
+            let size = expected.iter().map(|x| x.abs()).sum::<f64>().max(1.0);
+            let close = found.iter().zip(&expected).all(|(a, b)| (a - b).abs() <= 1e-10 * size);
+            assert!(close, "seed {seed}: {found:?} {expected:?} {:#?}", program.ops);
+        }
+    }
+    Ok(())
+}
+
+/// Several threads, each with tapes of its own over arrays of all.
+#[test]
+fn tapes_of_several_threads_share_arrays() -> Result<()> {
+    const THREADS: u64 = 4;
+    let chosen: Vec<u64> = seeds().step_by(EVERY).take(40).collect();
+    for own in [true, false] {
+        let at = Program::new(1).at;
+        let shared: Vec<Array<f64>> = Program::new(1).inputs(&at)?;
+        let shared: Vec<Array<f64>> = if own { shared } else { shared.into_iter().map(Array::requires_grad).collect() };
+        let inputs = |k: u64| -> Result<Vec<Array<f64>>> {
+            let mut inputs = shared.clone();
+            if own {
+                let leaf = Device::cpu().array(&[0.25 + k as f64 * 0.1; crate::ops::N])?;
+                inputs[k as usize % 3] = leaf.requires_grad();
+            }
+            Ok(inputs)
+        };
+        // With arrays of its own the gradient by that one; else nothing, but what is added to the gradients of all.
+        let run = |k: u64| -> Result<Vec<Vec<u64>>> {
+            let one = |&seed: &u64| {
+                let (program, inputs) = (Program::new(seed), inputs(k)?);
+                let schedule = Some((seed + k) as usize % crate::ops::SCHEDULES);
+                let (tape, loss) = Tape::record_with(|| program.loss(&inputs, schedule))?;
+                tape.backward(&loss)?;
+                if own { gradient(&inputs[k as usize % 3..][..1]) } else { Ok(Vec::new()) }
+            };
+            chosen.iter().map(one).collect()
+        };
+        let total = || -> Result<Vec<f64>> {
+            let parts: Vec<Vec<f64>> = shared.iter().map(|x| x.grad()?.to_vec()).collect::<Result<_>>()?;
+            shared.iter().for_each(Array::zero_grad);
+            Ok(parts.concat())
+        };
+        let alone: Vec<Vec<Vec<u64>>> = (0..THREADS).map(run).collect::<Result<_>>()?;
+        let sum = if own { Vec::new() } else { total()? };
+        let run = &run;
+        let together: Vec<Result<Vec<Vec<u64>>>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..THREADS).map(|k| scope.spawn(move || run(k))).collect();
+            threads.into_iter().map(|t| t.join().unwrap_or_else(|_| Err(Error::Invalid("panic".to_owned())))).collect()
+        });
+        assert_eq!(together.into_iter().collect::<Result<Vec<_>>>()?, alone);
+        if !own {
+            let size = sum.iter().map(|x| x.abs()).sum::<f64>();
+            assert!(total()?.iter().zip(&sum).all(|(a, b)| (a - b).abs() <= 1e-12 * size));
+        }
+    }
+    Ok(())
+}
