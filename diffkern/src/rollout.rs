@@ -30,8 +30,8 @@ pub(crate) use state::{observe, refresh, with_arrays};
 /// Gradients reach the state given here and every array that the steps read. They leave by the state that is returned: a
 /// recorded program that uses another array of a step afterwards is refused, unless it is a [`detached`](Array::detached) copy.
 ///
-/// `backward` runs steps again, with the arrays that they read as they were at first; leave those arrays alone in other
-/// threads meanwhile.
+/// Arrays that the steps of a recorded rollout read from outside are in all of them, and in the steps that `backward` runs
+/// again, what they were at the first read, whatever happens to them meanwhile or later.
 ///
 /// # Errors
 /// What a step returns; when it writes or returns an array that is neither in the state nor made inside the step, or returns

@@ -189,6 +189,30 @@ fn others_see_no_array_as_a_replay_sees_it() -> Result<()> {
     Ok(())
 }
 
+/// From the first read on, while it runs and in replays.
+#[test]
+fn the_steps_of_a_rollout_read_the_same_array_whatever_others_write() -> Result<()> {
+    let dev = Device::cpu();
+    for schedule in [Schedule::StoreAll, Schedule::Checkpoints(1), Schedule::Checkpoints(2)] {
+        let (x, factor) = (dev.array(&[1.0, 1.0])?.requires_grad(), dev.array(&[2.0])?);
+        let inner = factor.clone();
+        let (tape, end) = Tape::record_with(|| {
+            rollout(4, schedule, x.clone(), move |x: &Array<f64>, k| {
+                let y = x.device().zeros(2)?;
+                if k > 0 {
+                    elsewhere(|| inner.write(&[5.0 + k as f64]))?;
+                }
+                scale(2, x, &inner, &y)?;
+                Ok(y)
+            })
+        })?;
+        assert_eq!(end.to_vec()?, [16.0, 16.0]);
+        tape.backward_from(&[(end.any(), dev.full(2, 1.0)?.any())])?;
+        assert_eq!(x.grad()?.to_vec()?, [16.0, 16.0]);
+    }
+    Ok(())
+}
+
 /// Tangents are of one thread, too.
 #[test]
 fn forward_mode_refuses_what_other_threads_launch_meanwhile() -> Result<()> {

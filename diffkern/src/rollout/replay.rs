@@ -11,7 +11,6 @@ use super::store::{Snapshot, Store};
 use crate::error::Result;
 use crate::report::{Entry, Graph, Part};
 use crate::schedule::{Action, Costs, Plan};
-use crate::tape::past::Past;
 use crate::tape::{Bars, Dots, Kept, Node, Replay, Shape};
 use crate::trace;
 
@@ -165,11 +164,6 @@ fn reverse(tape: &StepTape, state: Vec<Option<Kept>>, bars: &mut Bars) -> Result
     Ok(tape.inputs.iter().map(|shape| bars.take(shape.id)).collect())
 }
 
-/// Lets this thread see captured arrays as they were when they were recorded.
-pub(super) fn as_recorded(machine: &Machine) -> Past {
-    Past::of(machine.captured.values().filter_map(|c| Some((&c.array, c.kept.as_ref()?.buffer().clone()))))
-}
-
 impl<S: State, F: Fn(&S, usize) -> Result<S>> Recorded<S, F> {
     fn restart(&self, progress: &mut Progress<S>) -> Result<()> {
         progress.actions = self.plan.get().actions();
@@ -197,7 +191,6 @@ impl<S: State + 'static, F: Fn(&S, usize) -> Result<S>> Replay for Recorded<S, F
         if !first {
             self.restart(progress)?;
         }
-        let as_recorded = as_recorded(&progress.machine);
         while let Some(action) = progress.actions.next() {
             if let Action::Reverse { step: k } = action {
                 let _span = trace::action(action, progress.state_bytes);
@@ -214,7 +207,6 @@ impl<S: State + 'static, F: Fn(&S, usize) -> Result<S>> Replay for Recorded<S, F
                 None => progress.now = None,
             }
         }
-        drop(as_recorded);
         let (run, steps) = (progress.machine.steps_run, self.plan.get().steps());
         bars.ledger.with_rollout(self.account, |report| {
             report.steps_run = run;

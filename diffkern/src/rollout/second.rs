@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::broken;
 use super::machine::{Machine, StepTape};
-use super::replay::{Progress, Recorded, as_recorded};
+use super::replay::{Progress, Recorded};
 use super::state::{State, refresh};
 use super::store::Snapshot;
 use crate::error::Result;
@@ -188,7 +188,6 @@ impl<S: State + 'static, F: Fn(&S, usize) -> Result<S>> Recorded<S, F> {
         } else {
             let initial = self.initial.as_ref().ok_or_else(|| broken("no state to start from"))?;
             passage.now = Some(Moving { state: refresh(&initial.state)?, tangents: start });
-            let as_recorded = as_recorded(machine);
             if keep {
                 while let Some(action) = passage.actions.next() {
                     passage.perform(machine, &self.step, action)?;
@@ -199,7 +198,6 @@ impl<S: State + 'static, F: Fn(&S, usize) -> Result<S>> Recorded<S, F> {
             } else {
                 (0..steps).try_for_each(|k| passage.step(machine, &self.step, k, false))?;
             }
-            drop(as_recorded);
             again(&passage.now.as_ref().ok_or_else(|| broken("no final state"))?.tangents)
         };
         for (dots, ends) in dots.iter_mut().zip(ends) {
@@ -217,7 +215,6 @@ impl<S: State + 'static, F: Fn(&S, usize) -> Result<S>> Recorded<S, F> {
         }
         let mut progress = self.progress.borrow_mut();
         let progress = &mut *progress;
-        let as_recorded = as_recorded(&progress.machine);
         if passage.follows_recording {
             passage.actions = Box::new((0..self.plan.get().steps()).rev().map(|step| Action::Reverse { step }));
         }
@@ -237,7 +234,6 @@ impl<S: State + 'static, F: Fn(&S, usize) -> Result<S>> Recorded<S, F> {
             }
             passage.perform(&mut progress.machine, &self.step, action)?;
         }
-        drop(as_recorded);
         let run = progress.machine.steps_run;
         bars.ledger.with_rollout(self.account, |report| report.steps_run = run);
         let tracked = |state: Vec<Option<Kept>>| -> Vec<Option<Kept>> {

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::ledger::{Kept, Ledger};
+use super::past::Past;
 use crate::array::AnyArray;
 use crate::error::{Error, Result};
 use crate::ids::{IdMap, mix, next_id};
@@ -30,6 +31,8 @@ pub(crate) struct Monitor {
     made: IdMap<u64>,
     hash: u64,
     pub(crate) captured: IdMap<Captured>,
+    /// By which the step reads these.
+    past: Past,
     /// Adds up the work of the launches, where asked for.
     pub(crate) work: Option<f64>,
     /// The step has been run before.
@@ -51,6 +54,10 @@ impl Monitor {
     ) -> Monitor {
         state.iter().for_each(|array| array.marks().set_home(first_rollout));
         let (state, made) = (state.iter().map(AnyArray::id).collect(), IdMap::default());
+        let mut past = Past::default();
+        for Captured { array, kept, .. } in captured.values() {
+            past.add(array, kept.as_ref());
+        }
         Monitor {
             step,
             first_inside: next_id(),
@@ -59,6 +66,7 @@ impl Monitor {
             made,
             hash: 0,
             captured,
+            past,
             work: None,
             replay: false,
             inner: Vec::new(),
@@ -162,6 +170,7 @@ impl Monitor {
             });
         }
         let kept = self.ledger.as_ref().map(|ledger| Kept::new(array.buffer(), ledger));
+        self.past.add(array, kept.as_ref());
         self.captured.insert(array.id(), Captured { array: array.clone(), index, kept });
         Ok(())
     }

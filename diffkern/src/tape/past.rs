@@ -1,8 +1,10 @@
-//! Arrays as they were: a step that is run again reads what it read at first.
+//! Arrays as they were: what a step of a recorded rollout reads from outside stays what its steps first read, in replays
+//! after other writes, and whatever other threads do.
 
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use super::ledger::Kept;
 use crate::array::AnyArray;
 use crate::buffer::Buffer;
 use crate::ids::IdMap;
@@ -16,28 +18,26 @@ pub(crate) fn contents(id: u64) -> Option<Arc<Buffer>> {
     PAST.with_borrow(|past| if past.is_empty() { None } else { past.get(&id).cloned() })
 }
 
-/// Gives arrays their contents of then, for the reads of this thread, until it is dropped. Others see no change.
+/// Arrays that have contents of then, for the reads of this thread, until it is dropped. Others see no change.
 #[derive(Default)]
-pub(crate) struct Past(Vec<(u64, Option<Arc<Buffer>>)>);
+pub(super) struct Past(Vec<(u64, Option<Arc<Buffer>>)>);
 
 impl Past {
-    pub(crate) fn of<'a>(arrays: impl Iterator<Item = (&'a AnyArray, Arc<Buffer>)>) -> Past {
-        PAST.with_borrow_mut(|past| {
-            Past(arrays.map(|(array, then)| (array.id(), past.insert(array.id(), then))).collect())
-        })
+    pub(super) fn add(&mut self, array: &AnyArray, then: Option<&Kept>) {
+        if let Some(then) = then {
+            let before = PAST.with_borrow_mut(|past| past.insert(array.id(), then.buffer().clone()));
+            self.0.push((array.id(), before));
+        }
     }
 }
 
 impl Drop for Past {
     fn drop(&mut self) {
-        let put_back = |past: &mut IdMap<Arc<Buffer>>| {
-            for (id, before) in self.0.drain(..).rev() {
-                match before {
-                    Some(before) => past.insert(id, before),
-                    None => past.remove(&id),
-                };
-            }
-        };
-        PAST.with_borrow_mut(put_back);
+        for (id, before) in self.0.drain(..).rev() {
+            PAST.with_borrow_mut(|past| match before {
+                Some(before) => past.insert(id, before),
+                None => past.remove(&id),
+            });
+        }
     }
 }
