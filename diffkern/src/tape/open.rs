@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::array::{AnyArray, forget};
 use crate::buffer::lock;
+use crate::few::Few;
 
 /// How many are under way, and each with how often it was opened.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -73,8 +74,8 @@ where
     if count == 0 || HERE.with_borrow(Vec::len) == count {
         return;
     }
-    let open: Vec<u64> = lock(&OPEN).iter().map(|(recording, _)| *recording).collect();
-    for recording in open.into_iter().filter(|recording| HERE.with_borrow(|here| !here.contains(recording))) {
+    let open: Few<u64, 8> = lock(&OPEN).iter().map(|(recording, _)| *recording).collect();
+    for &recording in open.iter().filter(|recording| HERE.with_borrow(|here| !here.contains(recording))) {
         let depends = |array: &AnyArray| array.is_real() && (array.needs_grad() || array.marks().depends_on(recording));
         if used().any(depends) {
             written().filter(|array| array.is_real()).for_each(|array| array.marks().set_strayed_from(recording));
