@@ -82,7 +82,8 @@ impl Tangents {
 /// ```
 ///
 /// # Errors
-/// What `program` returns; when a tangent does not have the shape of its array; when a tape records on this thread.
+/// What `program` returns; when a tangent does not have the shape of its array; when a tape records on this thread; when
+/// it uses an array that another thread has written meanwhile, from arrays that have a tangent.
 pub fn jvp<R, E: From<Error>>(
     directions: &[Direction<'_>],
     program: impl FnOnce() -> Result<R, E>,

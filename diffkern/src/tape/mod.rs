@@ -84,7 +84,7 @@ impl Tape {
     /// What `program` returns; when a tape records on this thread already; when a launch failed while it ran and `program`
     /// went on; when an array is used whose gradient would be lost: one that asked for it after it had been read, one of a
     /// rollout's steps that the rollout did not return, or one that another thread has written meanwhile, from arrays that
-    /// have a gradient here.
+    /// have a gradient here or ask for one.
     pub fn record(program: impl FnOnce() -> Result<()>) -> Result<Tape> {
         Tape::record_with(program).map(|(tape, ())| tape)
     }

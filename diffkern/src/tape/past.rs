@@ -2,6 +2,8 @@
 //! after other writes, and whatever other threads do.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
 use super::ledger::Kept;
@@ -10,7 +12,7 @@ use crate::buffer::Buffer;
 use crate::ids::IdMap;
 
 thread_local! {
-    static PAST: RefCell<IdMap<Arc<Buffer>>> = RefCell::default();
+    static PAST: RefCell<IdMap<Arc<Buffer>>> = const { RefCell::new(HashMap::with_hasher(BuildHasherDefault::new())) };
 }
 
 /// What an array has for this thread in place of its present contents, if anything.
