@@ -3,14 +3,18 @@
 /// Whether a type of the signature or of an annotation is one of CubeCL's.
 pub fn refused_type(name: &str) -> Option<&'static str> {
     Some(match name {
-        "Tensor" | "TensorMap" => {
+        "Tensor" | "TensorMap" | "VirtualTensor" => {
             "arrays are flat here: take `&Array<T>` and the sizes, and index `x[row * columns + column]`"
+        }
+        "View" | "ViewMut" | "LinearView" | "LinearViewMut" | "Coords1d" | "Coords2d" | "Coords3d" => {
+            "arrays are flat here: take `&Array<T>`, and compute the index from the position and the sizes"
         }
         "Slice" | "SliceMut" | "ReadOnly" | "ReadWrite" => {
             "take `&Array<T>` and an offset; on the host `array.slice(from..to)` is a view"
         }
         "Line" | "Vector" => {
-            "the launcher chooses the width: write the scalar, or `Vec2/3/4<F>` where components belong together"
+            "a vector as wide as the launcher chooses is `Vector<F, N>` with `N: Size`; where components belong together \
+             write `Vec2/3/4<F>`"
         }
         "Atomic" => {
             "atomics are elements of a `&mut Array<Atomic<T>>`, changed by `y[i].fetch_add(e)`, or by `y[i] += e` without \
@@ -22,7 +26,10 @@ pub fn refused_type(name: &str) -> Option<&'static str> {
         "Sequence" => "write a local array, `[a, b, c]`, or a tuple",
         "RuntimeCell" => "write `let mut`",
         "Option" | "ComptimeOption" | "CubeOption" => "pass a `bool` beside the value, `#[comptime]` if it is known",
-        "Barrier" | "Pipeline" => "cubes are the launcher's business",
+        "FastDivmod" => "pass the divisor as a `u32`, and write `i / n` and `i % n`",
+        "InputScalar" => "pass a scalar of its own type, `value: F`",
+        "StorageType" | "ElemType" => "a launch knows the types of its arrays; remove the parameter",
+        "Barrier" | "Pipeline" | "Matrix" => "cubes are the launcher's business",
         _ => return None,
     })
 }
@@ -41,23 +48,125 @@ pub fn refused_variable(name: &str) -> Option<&'static str> {
 
 /// Whether a function, or the owner of one (`SharedMemory::new`), is one of CubeCL's.
 pub fn refused_function(path: &[String]) -> Option<&'static str> {
-    if let [owner, ..] = path
-        && let Some(way) = refused_type(owner)
-        && path.len() > 1
+    if let [owner, .., name] = path
+        && !(is_vector(owner) && !of_components(name))
     {
-        return Some(way);
+        if owner == "cmma" || owner == "tma" {
+            return Some("cubes are the launcher's business: write the sum of products as a loop");
+        }
+        if is_vector(owner) {
+            return Some("it is of the components of a vector: write `Vec2/3/4<F>`; `Vector<F, N>` has one here");
+        }
+        if let Some(way) = refused_type(owner) {
+            return Some(way);
+        }
     }
     let name = path.last()?.as_str();
     if name.starts_with("plane_") {
         return Some("planes are the launcher's business: accumulate with `y[i] += e`");
     }
     Some(match name {
-        "sync_cube" | "sync_plane" | "sync_storage" | "sync_proxy_shared" => {
+        "sync_cube"
+        | "sync_plane"
+        | "sync_storage"
+        | "sync_units"
+        | "sync_proxy_shared"
+        | "sync_async_proxy_shared" => {
             "threads do not wait for each other; split the kernel in two, a launch sees all of the launch before"
         }
-        "range_stepped" => "write `for k in 0..turns` and compute `lo + k * step`",
         "reinterpret_slice" | "reinterpret_slice_mut" => "arrays have one type of element",
         "set_polyfill" | "register_scalar" => "not part of the kernel language",
         _ => return None,
     })
+}
+
+/// Whether this owns functions of vectors as wide as the launcher chooses.
+pub fn is_vector(owner: &str) -> bool {
+    owner == "Line" || owner == "Vector"
+}
+
+/// Functions of a vector that depend on its width, or take its components apart.
+pub fn of_components(name: &str) -> bool {
+    matches!(
+        name,
+        "normalize"
+            | "magnitude"
+            | "dot"
+            | "vector_sum"
+            | "empty"
+            | "zeroed"
+            | "load"
+            | "store"
+            | "extract"
+            | "insert"
+            | "extract_dynamic"
+            | "insert_dynamic"
+            | "reinterpret"
+    )
+}
+
+/// CubeCL's traits of numbers, whose functions may be called by the trait: `Max::max(a, b)`.
+pub fn is_operation(owner: &str) -> bool {
+    const TRAITS: [&str; 44] = [
+        "Abs",
+        "ArcCos",
+        "ArcCosh",
+        "ArcSin",
+        "ArcSinh",
+        "ArcTan",
+        "ArcTan2",
+        "ArcTanh",
+        "Ceil",
+        "Clamp",
+        "Cos",
+        "Cosh",
+        "Degrees",
+        "Dot",
+        "Erf",
+        "Exp",
+        "FloatOps",
+        "Floor",
+        "Hypot",
+        "InverseSqrt",
+        "IsInf",
+        "IsNan",
+        "Log",
+        "Log1p",
+        "Magnitude",
+        "Max",
+        "Min",
+        "Normalize",
+        "Powf",
+        "Powi",
+        "Radians",
+        "Recip",
+        "Remainder",
+        "Rhypot",
+        "Round",
+        "Sin",
+        "Sinh",
+        "Sqrt",
+        "SaturatingSub",
+        "Tan",
+        "Tanh",
+        "Trunc",
+        "Numeric",
+        "Float",
+    ];
+    TRAITS.contains(&owner)
+}
+
+/// What to write in place of a macro.
+pub fn refused_macro(name: &str) -> &'static str {
+    match name {
+        "assert" | "assert_eq" | "assert_ne" | "debug_assert" | "debug_assert_eq" | "debug_assert_ne" => {
+            "check arguments on the host, before the launch"
+        }
+        "panic" | "unreachable" | "todo" | "unimplemented" => {
+            "a kernel cannot stop the program: let the last arm or `else` be one that computes something"
+        }
+        "debug_print" | "println" | "print" | "eprintln" => "write what you want to see to an array",
+        "intrinsic" => "CubeCL's compiler cannot be seen from here; write what it computes",
+        _ => "of macros a kernel has `terminate!()` and `comptime!(..)`; write it out",
+    }
 }

@@ -30,6 +30,19 @@ impl Diagnostics {
         }
     }
 
+    /// Nothing found yet; the same declarations are reported.
+    pub fn apart(&self) -> Diagnostics {
+        Diagnostics { error: RefCell::default(), blamed: self.blamed.clone() }
+    }
+
+    /// Takes what `other` has found.
+    pub fn take(&self, other: Diagnostics) {
+        if let Some(error) = other.error.into_inner() {
+            self.push(error);
+        }
+        self.blamed.replace(other.blamed.into_inner());
+    }
+
     /// The declaration of `name` is reported.
     pub fn blame(&self, name: impl ToString) {
         self.blamed.borrow_mut().push(name.to_string());
@@ -46,4 +59,15 @@ impl Diagnostics {
     pub fn finish(self) -> syn::Result<()> {
         self.error.into_inner().map_or(Ok(()), Err)
     }
+}
+
+/// `tokens` in one line, about as an author spaces them.
+pub fn as_written(tokens: impl quote::ToTokens) -> String {
+    let mut text = tokens.to_token_stream().to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+    for (spaced, close) in
+        [(" ,", ","), (" (", "("), ("( ", "("), (" )", ")"), (" [", "["), (" :: ", "::"), (" . ", ".")]
+    {
+        text = text.replace(spaced, close);
+    }
+    text.replace("::< ", "::<").replace(" >::", ">::").replace(" >(", ">(")
 }

@@ -11,7 +11,7 @@ use crate::emit::{self, Forms};
 use crate::ir::{Access, Block, Func, FuncKind, ParamKind, StmtKind};
 use crate::parse::Signature;
 use crate::record::{self, Records};
-use crate::{adjoint, guard, lower, parse, simplify, spell, tangent};
+use crate::{adjoint, guard, lower, parse, port, simplify, spell, tangent};
 
 /// Whether the tangent of each adjoint is made, too.
 pub const SECOND_ORDER: bool = cfg!(any(test, feature = "second-order"));
@@ -26,16 +26,19 @@ pub fn expand_with(args: TokenStream, tokens: TokenStream, kind: FuncKind, recor
         Ok(item) => item,
         Err(e) => return no_function(&tokens, kind).unwrap_or(e).into_compile_error(),
     };
+    let errors = Diagnostics::default();
+    port::plain(&mut original, &errors);
     if let Some(path) = record::missing(&original, records) {
         let what = if kind == FuncKind::Kernel { "diff_kernel" } else { "diff_fn" };
         return record::ask(&path, records, what, &args, &tokens);
     }
-    let errors = Diagnostics::default();
+    let numbers = record::rewrite_enums(&mut original, kind, &records.choices, &errors);
     spell::plain(&mut original, &errors);
-    let (item, host) = match records.all.is_empty() {
+    let (item, mut host) = match records.all.is_empty() {
         true => (original.clone(), record::HostSide::default()),
         false => record::rewrite(&original, kind, records, &errors),
     };
+    host.params.extend(numbers);
     let attribute = attribute::attribute(args, kind, &errors);
     let mut sig = parse::signature(&item, kind, &errors);
     if let Some(sig) = &mut sig {
@@ -87,6 +90,7 @@ fn no_function(tokens: &TokenStream, kind: FuncKind) -> Option<syn::Error> {
         }
         syn::Item::Impl(i) => (i.impl_token.span, way),
         syn::Item::Trait(t) => (t.trait_token.span, "on a law stands `#[diff_trait]`"),
+        syn::Item::Enum(e) => (e.enum_token.span, "on an enum stands `#[diff_enum]`"),
         syn::Item::Struct(s) => (s.struct_token.span, "on a struct stands `#[diff_struct]`"),
         _ => return None,
     };

@@ -15,7 +15,7 @@ use crate::diagnostics::Diagnostics;
 use crate::expand::forms;
 use crate::ir::FuncKind;
 use crate::parse::{SigKind, Signature};
-use crate::{emit, lower, parse, spell};
+use crate::{emit, lower, parse, port, spell};
 
 /// `#[diff_trait] trait Law { fn method<F: Float>(..) -> ..; }`
 pub fn expand_trait(args: TokenStream, item: TokenStream) -> TokenStream {
@@ -32,15 +32,20 @@ pub fn expand_trait(args: TokenStream, item: TokenStream) -> TokenStream {
                 if let Some(body) = &method.default {
                     errors.at(body, "a law has no default bodies; write the method in each `#[diff_impl]`");
                 }
-                let function = ItemFn {
+                let mut function = ItemFn {
                     attrs: method.attrs.clone(),
                     vis: syn::Visibility::Inherited,
                     sig: method.sig.clone(),
                     block: Box::new(syn::Block { brace_token: Default::default(), stmts: Vec::new() }),
                 };
+                port::plain(&mut function, &errors);
                 if let Some(sig) = signature(&function, &errors) {
                     methods.push(emit::law_method(&function, &sig));
                 }
+            }
+            TraitItem::Type(ty) => {
+                errors.at(ty, "a law has methods only, each a device function");
+                errors.blame(&ty.ident);
             }
             other => errors.at(other, "a law has methods only, each a device function"),
         }
@@ -91,6 +96,7 @@ pub fn expand_impl(args: TokenStream, item: TokenStream) -> TokenStream {
                     sig: method.sig.clone(),
                     block: Box::new(method.block.clone()),
                 };
+                port::plain(&mut function, &errors);
                 spell::plain(&mut function, &errors);
                 let Some(mut sig) = signature(&function, &errors) else { continue };
                 sig.laws.push("Self".into());
@@ -98,6 +104,10 @@ pub fn expand_impl(args: TokenStream, item: TokenStream) -> TokenStream {
                 if let Some(forms) = forms(func, &Attribute::default(), &errors) {
                     methods.push(emit::law_impl(&function, &sig, &forms));
                 }
+            }
+            ImplItem::Type(ty) => {
+                errors.at(ty, "a law has methods only, each a device function");
+                errors.blame(&ty.ident);
             }
             other => errors.at(other, "a law has methods only, each a device function"),
         }

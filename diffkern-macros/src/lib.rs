@@ -28,6 +28,7 @@ mod law;
 mod lower;
 mod parse;
 mod places;
+mod port;
 mod reach;
 mod record;
 mod rules;
@@ -67,6 +68,12 @@ pub fn diff_impl(args: proc_macro::TokenStream, item: proc_macro::TokenStream) -
 #[proc_macro_attribute]
 pub fn diff_struct(args: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     record::declare(args.into(), item.into()).into()
+}
+
+/// A choice among names, for kernels and device functions: an enum without fields. In a kernel it is a number.
+#[proc_macro_attribute]
+pub fn diff_enum(args: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    record::declare_enum(args.into(), item.into()).into()
 }
 
 /// How the macro of a struct hands its fields on. Not for users.

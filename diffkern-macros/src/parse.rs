@@ -144,7 +144,7 @@ fn cube_bound(bound: &TypeParamBound) -> Option<&'static str> {
         "Numeric" | "CubePrimitive" | "Scalar" => {
             "a kernel is generic over its reals: write `F: Float`, and `u32` or `i32` for integers"
         }
-        "Size" => "the launcher chooses the width: write arrays of scalars, or of `Vec2/3/4<F>`",
+        "Runtime" => "a kernel runs on every device; remove the parameter",
         _ => return None,
     })
 }
@@ -161,7 +161,7 @@ fn is_law(param: &syn::TypeParam) -> bool {
         "Copy",
         "Clone",
         "Default",
-        "Size",
+        "Runtime",
         "Send",
         "Sync",
     ];
@@ -177,6 +177,14 @@ fn law_params(item: &ItemFn) -> Vec<syn::TypeParam> {
         _ => None,
     });
     types.collect()
+}
+
+/// The real type parameter of a function that is generic over it.
+pub fn generic_real(generics: &syn::Generics) -> Option<Ident> {
+    generics.params.iter().find_map(|param| match param {
+        GenericParam::Type(t) if is_float(t.bounds.iter()) => Some(t.ident.clone()),
+        _ => None,
+    })
 }
 
 /// The first `f32` or `f64` in the signature of a function without a real type parameter.
@@ -200,7 +208,7 @@ fn is_float<'a>(mut bounds: impl Iterator<Item = &'a TypeParamBound>) -> bool {
 
 fn parameter(arg: &FnArg, kind: FuncKind, real: Option<&Ident>, errors: &Diagnostics) -> Option<SigParam> {
     let FnArg::Typed(arg) = arg else {
-        errors.at(arg, "a kernel is a free function; pass what it needs as parameters");
+        errors.at(arg, "there is no `self` in a kernel, a device function or a law; pass what it needs as parameters");
         return None;
     };
     let Pat::Ident(pat) = &*arg.pat else {
@@ -214,6 +222,9 @@ fn parameter(arg: &FnArg, kind: FuncKind, real: Option<&Ident>, errors: &Diagnos
     for attr in &arg.attrs {
         if attr.path().is_ident("comptime") {
             comptime = true;
+        } else if attr.path().is_ident("define") {
+            errors.at(attr, "a launch knows the types of its arrays; remove this parameter");
+            return None;
         } else {
             errors.at(attr, "only `#[comptime]` is known on a parameter");
         }
@@ -351,6 +362,7 @@ pub fn value_type(ty: &Type, real: Option<&Ident>, errors: &Diagnostics) -> Opti
                         "; a function has one real type: write its name everywhere, or make it generic, `<F: Float>`, \
                          and write `F`, so that one source serves f32 and f64"
                     }
+                    "String" | "str" => "; pass a number or a `bool`",
                     "f16" | "bf16" | "flex32" | "tf32" => {
                         "; reals are f32 or f64: make it generic, `<F: Float>`, and write `F`"
                     }

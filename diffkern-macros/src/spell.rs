@@ -23,10 +23,7 @@ use crate::early;
 
 /// Rewrites `item`.
 pub fn plain(item: &mut ItemFn, errors: &Diagnostics) {
-    let real = item.sig.generics.params.iter().find_map(|p| match p {
-        syn::GenericParam::Type(t) => Some(t.ident.clone()),
-        _ => None,
-    });
+    let real = crate::parse::generic_real(&item.sig.generics);
     Plain { errors, real, consts: Vec::new(), made: 0 }.visit_item_fn_mut(item);
     if matches!(item.sig.output, syn::ReturnType::Type(..)) {
         early::branches(&mut item.block);
@@ -35,7 +32,7 @@ pub fn plain(item: &mut ItemFn, errors: &Diagnostics) {
 
 struct Plain<'a> {
     errors: &'a Diagnostics,
-    /// The first type parameter.
+    /// The real type parameter.
     real: Option<Ident>,
     /// The constants of the blocks around.
     consts: Vec<Ident>,

@@ -72,7 +72,7 @@ pub use decompose::{polar2, polar3, singular_values2, singular_values3, svd2, sv
 pub use device::Device;
 #[doc(hidden)]
 pub use diffkern_macros::__resume;
-pub use diffkern_macros::{diff_fn, diff_impl, diff_kernel, diff_struct, diff_trait};
+pub use diffkern_macros::{diff_enum, diff_fn, diff_impl, diff_kernel, diff_struct, diff_trait};
 pub use domain::Domain;
 pub use element::{Element, Scalar};
 pub use error::{Error, NotFinite, Origin, Result};
@@ -94,8 +94,8 @@ pub use backend::native::set_threads;
 pub mod prelude {
     pub use crate::{
         AnyArray, Array, Device, Domain, Element, Error, Float, Mat2, Mat3, Quat, Result, Schedule, State, Tape, Vec2,
-        Vec3, Vec4, diff_fn, diff_impl, diff_kernel, diff_struct, diff_trait, polar2, polar3, singular_values2,
-        singular_values3, svd2, svd3,
+        Vec3, Vec4, diff_enum, diff_fn, diff_impl, diff_kernel, diff_struct, diff_trait, polar2, polar3,
+        singular_values2, singular_values3, svd2, svd3,
     };
 }
 

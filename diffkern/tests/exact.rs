@@ -36,6 +36,8 @@ mod library;
 mod loops;
 #[path = "exact/memory.rs"]
 mod memory;
+#[path = "exact/ports.rs"]
+mod ports;
 #[path = "exact/programs.rs"]
 mod programs;
 #[path = "exact/quaternions.rs"]
@@ -78,5 +80,5 @@ macro_rules! families {
 
 families!(
     memory updates loops leaving branches edges integers functions vectors quaternions structs struct_values laws decompositions
-    library spelling habits strangers programs
+    library spelling habits ports strangers programs
 );

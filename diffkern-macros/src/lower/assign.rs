@@ -183,6 +183,7 @@ impl Lower<'_> {
                 Some(Place::Component(var, self.field_component(ty, &f.member)?))
             }
             Expr::Index(i) => self.index_place(i),
+            other if self.is_poisoned(other) => None,
             other => {
                 self.errors.at(other, "assign to a variable, a component of one, or an array element");
                 None

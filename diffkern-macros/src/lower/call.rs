@@ -21,7 +21,12 @@ impl Lower<'_> {
             return None;
         }
         match names.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-            ["select"] => return self.select(c, &args, want),
+            [owner, name] if crate::cube::is_vector(owner) => return self.vector_function(c, name, &args, want),
+            [owner, _] if crate::cube::is_operation(owner) && !self.func.laws.iter().any(|law| law == owner) => {
+                let name = names.last().map_or("", String::as_str);
+                return self.free_function(c, name, &args, want);
+            }
+            ["select" | "select_many"] => return self.select(c, &args, want),
             ["detach"] => {
                 let [value] = self.values(c, &args, [want])?;
                 return self.unary_op(UnaryOp::Detach, value, c.span());
@@ -99,6 +104,33 @@ impl Lower<'_> {
         let want = want.or_else(|| self.probe(first)).or_else(|| rest.first().and_then(|e| self.probe(e)));
         let first = self.expr(first, want)?;
         self.apply(name, first, rest, c.span(), &c.func)
+    }
+
+    /// A function of a vector as wide as the launcher chooses, which is one component here.
+    fn vector_function(&mut self, c: &ExprCall, name: &str, args: &[&Expr], want: Option<Ty>) -> Option<Id> {
+        let want = self.written_component(c).or(want);
+        match name {
+            "new" | "from_int" => {
+                let [value] = self.values(c, args, [want])?;
+                Some(value)
+            }
+            "cast_from" => {
+                let [value] = self.values(c, args, [None])?;
+                self.cast(value, want.unwrap_or(Ty::Real), c.span())
+            }
+            "min_value" | "max_value" if args.is_empty() => self.real_function(c, name, args),
+            _ => self.free_function(c, name, args, want),
+        }
+    }
+
+    /// `u32` of `Vector::<u32>::new`.
+    fn written_component(&self, c: &ExprCall) -> Option<Ty> {
+        let Expr::Path(path) = &*c.func else { return None };
+        let syn::PathArguments::AngleBracketed(args) = &path.path.segments.first()?.arguments else { return None };
+        match args.args.first()? {
+            syn::GenericArgument::Type(ty) => crate::parse::value_type(ty, self.real.as_ref(), self.errors),
+            _ => None,
+        }
     }
 
     fn select(&mut self, c: &ExprCall, args: &[&Expr], want: Option<Ty>) -> Option<Id> {
@@ -185,6 +217,15 @@ impl Lower<'_> {
                 .at(&m.method, format!("an array has no `{name}` in a kernel: it has `len()` and elements `a[i]`"));
             return None;
         }
+        // `Line::empty(n).fill(x)`: a vector of one component.
+        if let (Expr::Call(made), "fill", 1) = (&*m.receiver, name.as_str(), m.args.len())
+            && let Expr::Path(path) = &*made.func
+            && let [owner, empty] = path.path.segments.iter().collect::<Vec<_>>().as_slice()
+            && crate::cube::is_vector(&owner.ident.to_string())
+            && empty.ident == "empty"
+        {
+            return self.expr(&m.args[0], want);
+        }
         let hint = want.filter(|t| *t == Ty::Real || t.is_int());
         let receiver = self.expr(&m.receiver, hint)?;
         let args: Vec<&Expr> = m.args.iter().collect();
@@ -211,14 +252,14 @@ impl Lower<'_> {
             "mul_elem" => (BinaryOp::MulElem, ty),
             "cross" if n == 3 => (BinaryOp::Cross, ty),
             "outer" if n < 4 => (BinaryOp::Outer, Ty::Mat(n)),
-            "norm" | "norm_squared" | "normalize" => {
+            "norm" | "magnitude" | "norm_squared" | "normalize" => {
                 self.values::<0>(at, args, [])?;
                 let square = self.op(Ty::Real, Op::Binary(BinaryOp::Dot, x, x), span);
                 if name == "norm_squared" {
                     return Some(square);
                 }
                 let norm = self.op(Ty::Real, Op::Unary(UnaryOp::Length, square), span);
-                if name == "norm" {
+                if name == "norm" || name == "magnitude" {
                     return Some(norm);
                 }
                 let one = self.constant(Ty::Real, Lit::Real(1.0), span);

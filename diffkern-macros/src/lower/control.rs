@@ -50,6 +50,10 @@ impl Lower<'_> {
                 self.errors.at(item, "items inside a kernel are not supported; move it outside");
             }
             SynStmt::Macro(m) if m.mac.path.is_ident("terminate") => self.leave(m, Leave::Return, None, None),
+            SynStmt::Macro(m) if m.mac.path.is_ident("comptime") => {
+                let way = crate::cube::refused_macro("assert");
+                self.errors.at(&m.mac, format!("what `comptime!` holds has no effect here; {way}"));
+            }
             SynStmt::Macro(m) => self.unknown_macro(&m.mac),
         }
     }
@@ -83,10 +87,31 @@ impl Lower<'_> {
             // Why it is not a chain of `if` has been said.
             Expr::Match(_) => {}
             Expr::MethodCall(m) if self.is_poisoned(&m.receiver) => {}
+            Expr::Call(c) => self.call_without_value(c),
             other => {
                 self.errors.at(other, "this statement has no effect; bind its value with `let` or remove it");
             }
         }
+    }
+
+    fn call_without_value(&self, c: &syn::ExprCall) {
+        let name = match &*c.func {
+            Expr::Path(path) => path.path.segments.last().map(|s| s.ident.to_string()),
+            _ => None,
+        };
+        let changed = c.args.iter().find_map(|arg| match arg {
+            Expr::Reference(r) if r.mutability.is_some() => Some(&r.expr),
+            _ => None,
+        });
+        let way = match changed {
+            Some(_) if name.as_deref() == Some("swap") => "write `(a, b) = (b, a);`".to_owned(),
+            Some(place) => {
+                let place = crate::diagnostics::as_written(place);
+                format!("let it return the new value: `{place} = {}(..);`", name.unwrap_or_default())
+            }
+            None => "bind its value, `let y: F = ..;`, or remove it".to_owned(),
+        };
+        self.errors.at(c, format!("a device function changes nothing, so this statement has no effect; {way}"));
     }
 
     /// `rest`: the statements that follow.
@@ -133,6 +158,9 @@ impl Lower<'_> {
                     let counts = || only_counts(&name.ident.to_string(), rest).then_some(Ty::I32);
                     want = self.guess(&name.ident.to_string(), rest).or_else(counts);
                 }
+                if types.is_none() && self.guesses && self.calls_device(&init.expr) {
+                    want = self.guess(&name.ident.to_string(), rest);
+                }
                 if types.is_some() && want.is_none() {
                     self.errors.at(name, "a tuple is taken apart where it is made: `let (a, b): (A, B) = f(..);`");
                     return;
@@ -162,8 +190,10 @@ impl Lower<'_> {
         }
     }
 
-    fn is_poisoned(&self, e: &Expr) -> bool {
+    pub(super) fn is_poisoned(&self, e: &Expr) -> bool {
         match e {
+            Expr::Paren(p) => self.is_poisoned(&p.expr),
+            Expr::Unary(u) => matches!(u.op, syn::UnOp::Deref(_)) && self.is_poisoned(&u.expr),
             Expr::Path(p) => {
                 p.path.get_ident().is_some_and(|name| self.env.lookup(&name.to_string()) == Some(Binding::Poisoned))
             }
@@ -337,6 +367,11 @@ impl Lower<'_> {
             self.env.set(v, results[then_ids.len() + k]);
         }
         let values = results[..then_ids.len()].to_vec();
+        if self.comptimes.contains(&cond) {
+            let known = |k: usize| [then_yields[k], else_yields[k]].iter().all(|id| self.comptimes.contains(id));
+            let known: Vec<Id> = (0..values.len()).filter(|&k| known(k)).map(|k| values[k]).collect();
+            self.comptimes.extend(known);
+        }
         self.emit(
             StmtKind::If {
                 cond,
@@ -397,7 +432,7 @@ impl Lower<'_> {
     /// The body of a device function.
     pub(super) fn block_results(&mut self, block: &syn::Block, results: &[Ty], span: Span) -> Option<Vec<Id>> {
         if results.is_empty() {
-            self.errors.error(self.fn_span(), "a device function returns a value: write `-> F` and end in it");
+            self.errors.error(self.own_span, "a device function returns a value: write `-> F` and end in it");
             return None;
         }
         let want: Vec<_> = results.iter().map(|&t| Some(t)).collect();
@@ -411,10 +446,6 @@ impl Lower<'_> {
             self.expect_type(id, Some(ty), span);
         }
         Some(ids)
-    }
-
-    fn fn_span(&self) -> Span {
-        self.func.params.first().map_or_else(Span::call_site, |p| p.span)
     }
 }
 

@@ -20,14 +20,16 @@ impl Lower<'_> {
             self.errors.at(&c.func, format!("`{shown}` calls itself; recursion is refused, write a loop"));
             return None;
         }
-        let Some(types) = types else {
-            let mut call = quote::quote!(#c).to_string();
-            for (spaced, close) in [(" ,", ","), (" (", "("), ("( ", "("), (" )", ")"), (" [", "["), (" :: ", "::")] {
-                call = call.replace(spaced, close);
+        let reals = vec![Ty::Real; results];
+        let guess = (types.is_none() && self.guesses).then_some(reals.as_slice());
+        self.guessed |= guess.is_some();
+        let Some(types) = types.or(guess) else {
+            let mut call = crate::diagnostics::as_written(c);
+            if call.len() > 80 {
+                call = format!("{shown}(..)");
             }
-            call = call.replace("::< ", "::<").replace(" >(", ">(");
             let binding = if results > 1 { "(a, b): (F, F)" } else { "value: F" };
-            self.errors.at(
+            self.missing.at(
                 &c.func,
                 format!("write the result's type where the device function is called: `let {binding} = {call};` with the type that `{shown}` returns"),
             );
@@ -78,6 +80,21 @@ impl Lower<'_> {
         let results: Vec<Id> = types.iter().map(|&t| self.func.fresh(t)).collect();
         self.emit(StmtKind::Call { callee, mode: CallMode::Primal, args, results: results.clone() }, c.span());
         Some(results)
+    }
+
+    /// Whether an expression calls a function that is not of the language.
+    pub(super) fn calls_device(&self, e: &Expr) -> bool {
+        let Expr::Call(c) = e else { return false };
+        let Expr::Path(path) = &*c.func else { return false };
+        let names: Vec<String> = path.path.segments.iter().map(|s| s.ident.to_string()).collect();
+        match names.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+            ["select" | "select_many" | "detach" | "min" | "max" | "fma"] => false,
+            [owner, _] if self.func.laws.iter().any(|law| law == owner) => true,
+            [.., owner, _] => {
+                owner.chars().next().is_some_and(char::is_lowercase) && super::call::integer(owner).is_none()
+            }
+            _ => true,
+        }
     }
 
     /// The types of a turbofish but the real one, which calls have anyway.

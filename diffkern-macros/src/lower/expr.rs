@@ -2,7 +2,6 @@
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
-use syn::visit_mut::VisitMut;
 use syn::{BinOp, Expr, ExprUnary, UnOp};
 
 use super::Lower;
@@ -42,8 +41,10 @@ impl Lower<'_> {
                 Some(self.op(Ty::Real, Op::Extract(base, k), e.span()))
             }
             Expr::Cast(c) => {
-                let value = self.expr(&c.expr, None)?;
                 let ty = crate::parse::value_type(&c.ty, self.real.as_ref(), self.errors)?;
+                // A number of which nothing says what it is, is an `i32`.
+                let alone = is_literal(&c.expr) && self.probe(&c.expr).is_none();
+                let value = self.expr(&c.expr, alone.then_some(if ty == Ty::Real { Ty::I32 } else { ty }))?;
                 self.cast(value, ty, e.span())
             }
             Expr::If(_) => self.one_value(e, want),
@@ -68,8 +69,9 @@ impl Lower<'_> {
                 self.errors.at(t, "a tuple is taken apart where it is made: `let (a, b) = (x, y);`");
                 None
             }
-            Expr::Macro(m) if m.mac.path.segments.last().is_some_and(|s| s.ident == "comptime") => {
-                self.comptime(&m.mac, want)
+            Expr::Macro(m) if m.mac.path.is_ident("comptime") => {
+                self.errors.at(&m.mac, "`comptime!` holds one expression here");
+                None
             }
             Expr::Macro(m) => {
                 self.unknown_macro(&m.mac);
@@ -84,6 +86,12 @@ impl Lower<'_> {
             }
             Expr::Range(r) => {
                 self.errors.at(r, "arrays are read and written element by element, in a loop `for k in lo..hi`");
+                None
+            }
+            // Why there is nothing has been said.
+            Expr::Verbatim(nothing) if nothing.is_empty() => None,
+            Expr::Unsafe(e) => {
+                self.errors.at(e.unsafe_token, "nothing in a kernel is unsafe; remove the word");
                 None
             }
             other => {
@@ -116,26 +124,8 @@ impl Lower<'_> {
 
     pub(super) fn unknown_macro(&self, mac: &syn::Macro) {
         let name = mac.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
-        self.errors.at(
-            mac,
-            format!(
-                "`{name}!` is not supported: of macros a kernel has `terminate!()` and `comptime!(..)`; write it out"
-            ),
-        );
-    }
-
-    /// `comptime!(e)` is `e`: what is known when the kernel is compiled is found by the compiler.
-    fn comptime(&mut self, mac: &syn::Macro, want: Option<Ty>) -> Option<Id> {
-        match mac.parse_body::<Expr>() {
-            Ok(mut e) => {
-                Plain.visit_expr_mut(&mut e);
-                self.expr(&e, want)
-            }
-            Err(e) => {
-                self.errors.error(e.span(), format!("`comptime!` holds one expression here: {e}"));
-                None
-            }
-        }
+        self.errors
+            .at(mac, format!("`{name}!` is not part of the kernel language; {}", crate::cube::refused_macro(&name)));
     }
 
     fn path(&mut self, p: &syn::ExprPath) -> Option<Id> {
@@ -223,6 +213,7 @@ impl Lower<'_> {
                 self.expect_type(value, Some(Ty::Bool), inner.span());
                 Some(self.op(Ty::Bool, Op::Unary(UnaryOp::Not, value), u.span()))
             }
+            (UnOp::Deref(_), inner) if self.is_poisoned(inner) => None,
             (UnOp::Deref(t), _) => {
                 self.errors.at(t, "values are not references; remove the `*`");
                 None
@@ -301,16 +292,5 @@ impl Lower<'_> {
         };
         self.expect_type(right, Some(self.ty(left)), b.span());
         (self.ty(left) == self.ty(right)).then_some((left, right))
-    }
-}
-
-/// In `comptime!` CubeCL's authors compute in `f32`, as in `F::new(comptime!(2.0f32.sqrt()))`.
-struct Plain;
-
-impl VisitMut for Plain {
-    fn visit_lit_float_mut(&mut self, number: &mut syn::LitFloat) {
-        if matches!(number.suffix(), "f32" | "f64") {
-            *number = syn::LitFloat::new(number.base10_digits(), number.span());
-        }
     }
 }

@@ -119,7 +119,8 @@ impl Lower<'_> {
                 None
             }
             (other, index) => {
-                self.errors.at(index, format!("`{}` cannot be indexed", self.type_name(other)));
+                let way = if other == Ty::Real { "; components that belong together are a `Vec2/3/4<F>`" } else { "" };
+                self.errors.at(index, format!("`{}` cannot be indexed{way}", self.type_name(other)));
                 None
             }
         }

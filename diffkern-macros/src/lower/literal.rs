@@ -62,11 +62,19 @@ impl Lower<'_> {
     }
 }
 
-/// The value of a path into `std::f64::consts`; those of `f32` are the same numbers, not rounded.
+/// The value of a path into `std::f64::consts`, those of `f32` being the same numbers, not rounded; and what is finite of
+/// the constants of `f32`.
 pub(super) fn real_constant(path: &syn::Path) -> Option<f64> {
     use std::f64::consts;
     let names: Vec<String> = path.segments.iter().map(|s| s.ident.to_string()).collect();
     let [.., module, name] = names.as_slice() else { return None };
+    match (module.as_str(), name.as_str()) {
+        ("f32", "EPSILON") => return Some(f64::from(f32::EPSILON)),
+        ("f32", "MIN_POSITIVE") => return Some(f64::from(f32::MIN_POSITIVE)),
+        ("f32", "MAX") => return Some(f64::from(f32::MAX)),
+        ("f32", "MIN") => return Some(f64::from(f32::MIN)),
+        _ => {}
+    }
     if module != "consts" {
         return None;
     }

@@ -15,7 +15,8 @@ use syn::{Expr, ExprForLoop, ExprWhile, Pat};
 use super::Lower;
 use super::env::{Binding, Var};
 use super::leave::{Exits, Frame};
-use crate::ir::{BinaryOp, Block, FaultKind, FuncKind, Id, Lit, Op, ParamKind, StmtKind, Ty};
+use super::steps;
+use crate::ir::{BinaryOp, Block, FaultKind, FuncKind, Id, Lit, Op, StmtKind, Ty};
 
 /// Most turns of an `#[unroll]` loop.
 const UNROLL_LIMIT: i64 = 64;
@@ -27,6 +28,8 @@ struct Turns<'a> {
     hi: Id,
     /// From the last to the first.
     reversed: bool,
+    /// Where the loop variable starts and by how much it grows, if it is not the index of the turn.
+    steps: Option<(Id, Id)>,
     /// Of a `while`.
     cond: Option<&'a Expr>,
     body: &'a syn::Block,
@@ -47,19 +50,27 @@ impl Lower<'_> {
             }
         };
         let guessed = self.guess(&name, &e.body.stmts);
+        let default = guessed.unwrap_or(Ty::Usize);
         let (range, reversed) = match &*e.expr {
             Expr::MethodCall(m) if m.method == "rev" && m.args.is_empty() => (&*m.receiver, true),
             other => (other, false),
         };
-        let Some((lo, hi)) = self.range(range, guessed.unwrap_or(Ty::Usize)) else { return };
+        let bounds = match steps::of(&e.expr) {
+            Some(steps) => self.stepped(&steps, default).map(|(hi, from, by)| {
+                let zero = self.constant(self.ty(hi), Lit::Int(0), e.for_token.span);
+                (zero, hi, Some((from, by)))
+            }),
+            None => self.range(range, default).map(|(lo, hi)| (lo, hi, None)),
+        };
+        let Some((lo, hi, steps)) = bounds else { return };
         let unroll = e.attrs.iter().find(|a| a.path().is_ident("unroll"));
         for attr in e.attrs.iter().filter(|a| !a.path().is_ident("unroll")) {
             self.errors.at(attr, "only `#[unroll]` is known on a `for`");
         }
-        let turns = Turns { name: &name, lo, hi, reversed, cond: None, body: &e.body, span: e.for_token.span };
+        let turns = Turns { name: &name, lo, hi, reversed, steps, cond: None, body: &e.body, span: e.for_token.span };
         match unroll {
             // What is known at the launch only is unrolled by the compiler there, if at all.
-            Some(attr) if matches!(attr.meta, syn::Meta::Path(_)) && !self.is_comptime(lo) && !self.is_comptime(hi) => {
+            Some(attr) if matches!(attr.meta, syn::Meta::Path(_)) && !self.is_compiled_in(lo, hi) => {
                 self.unrolled(&turns, attr.span());
             }
             _ => {
@@ -68,8 +79,10 @@ impl Lower<'_> {
         }
     }
 
-    fn is_comptime(&self, bound: Id) -> bool {
-        self.func.params.iter().any(|p| matches!(p.kind, ParamKind::Scalar { id, comptime: true } if id == bound))
+    /// Whether both bounds are known where the kernel is compiled, but not to the macro.
+    fn is_compiled_in(&self, lo: Id, hi: Id) -> bool {
+        let numbers = self.consts.contains_key(&lo) && self.consts.contains_key(&hi);
+        !numbers && self.comptimes.contains(&lo) && self.comptimes.contains(&hi)
     }
 
     pub(super) fn while_loop(&mut self, e: &ExprWhile) {
@@ -123,7 +136,7 @@ impl Lower<'_> {
         }
         let span = e.while_token.span;
         let lo = self.constant(ty, Lit::Int(0), span);
-        let turns = Turns { name: "_", lo, hi, reversed: false, cond: Some(&e.cond), body: &e.body, span };
+        let turns = Turns { name: "_", lo, hi, reversed: false, steps: None, cond: Some(&e.cond), body: &e.body, span };
         if let Some(cond) = self.turns(&turns) {
             self.emit(StmtKind::Fault { cond, what: FaultKind::Bound(hi) }, span);
         }
@@ -166,7 +179,11 @@ impl Lower<'_> {
         }
         let live_carried = live.map(|v| current(self, v));
         let (stmts, ()) = self.nested(|s| {
-            let id = if e.reversed { s.mirrored(e, index) } else { index };
+            let id = match e.steps {
+                Some(steps) => s.step(steps, index, e.span),
+                None if e.reversed => s.mirrored(e, index),
+                None => index,
+            };
             s.env.bind(e.name, Binding::Value { id, mutable: false });
             s.turn(e, live, &exits);
             if let (Some(cond), Some(live)) = (e.cond, live) {
@@ -259,7 +276,10 @@ impl Lower<'_> {
             let k = if e.reversed { first + (end - 1 - turn) } else { turn };
             let turn = |s: &mut Self| {
                 s.env.push();
-                let id = s.constant(s.ty(e.lo), Lit::Int(k), span);
+                let mut id = s.constant(s.ty(e.lo), Lit::Int(k), span);
+                if let Some(steps) = e.steps {
+                    id = s.step(steps, id, e.span);
+                }
                 s.env.bind(e.name, Binding::Value { id, mutable: false });
                 s.turn(e, live, &exits);
                 s.env.pop();
@@ -279,7 +299,7 @@ impl Lower<'_> {
     }
 
     /// `default`: the type of bounds that are numbers.
-    fn range(&mut self, e: &Expr, default: Ty) -> Option<(Id, Id)> {
+    pub(super) fn range(&mut self, e: &Expr, default: Ty) -> Option<(Id, Id)> {
         let range = match e {
             Expr::Range(r) => r,
             Expr::Paren(p) => return self.range(&p.expr, default),
@@ -287,10 +307,11 @@ impl Lower<'_> {
                 self.call(c, None);
                 return None;
             }
+            other if self.is_poisoned(other) => return None,
             other => {
                 self.errors.at(
                     other,
-                    "loop over a range, `for k in lo..hi` or `for k in (lo..hi).rev()`; in steps, compute the index from `k`",
+                    "loop over a range, `for k in lo..hi` or `for k in (lo..hi).rev()`, or `range_stepped(lo, hi, step)`",
                 );
                 return None;
             }

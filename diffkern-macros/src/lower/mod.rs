@@ -27,6 +27,7 @@ mod matrix;
 mod ops;
 mod quat;
 mod real;
+mod steps;
 mod update;
 
 use std::collections::{HashMap, HashSet};
@@ -42,15 +43,31 @@ pub use assign::compound;
 use env::{Binding, Env};
 
 /// Lowers the body of `item`. Mistakes go to `errors`; the result is only of use when there are none.
+///
+/// A call of a device function of which nothing says what it gives is taken to give a real, which rustc checks. If that
+/// leads to a mistake it is the missing type that is reported; any other mistake is reported alone.
 pub fn lower(item: &ItemFn, sig: &Signature, kind: FuncKind, errors: &Diagnostics) -> Func {
-    let mut lower = Lower::new(item, sig, kind, errors);
+    let found = errors.apart();
+    let mut lower = Lower::new(item, sig, kind, &found, &found);
+    lower.guesses = sig.real.is_some();
     lower.body(item, sig);
-    lower.finish()
+    let guessed = lower.guessed;
+    let func = lower.finish();
+    if !guessed || !found.found() {
+        errors.take(found);
+        return func;
+    }
+    let (others, missing) = (errors.apart(), errors.apart());
+    let mut lower = Lower::new(item, sig, kind, &others, &missing);
+    lower.body(item, sig);
+    let func = lower.finish();
+    errors.take(if others.found() { others } else { missing });
+    func
 }
 
 /// A function of this signature that does nothing and gives zeros.
 pub fn nothing(item: &ItemFn, sig: &Signature, kind: FuncKind, errors: &Diagnostics) -> Func {
-    let mut lower = Lower::new(item, sig, kind, errors);
+    let mut lower = Lower::new(item, sig, kind, errors, errors);
     lower.func.body.yields = sig.results.iter().map(|&ty| lower.zero(ty, Span::call_site())).collect();
     lower.finish()
 }
@@ -59,11 +76,18 @@ struct Lower<'a> {
     func: Func,
     real: Option<Ident>,
     errors: &'a Diagnostics,
+    /// Where calls without the type of their result are reported.
+    missing: &'a Diagnostics,
+    /// Whether a call without a type gives a real; whether there is one.
+    guesses: bool,
+    guessed: bool,
     env: Env,
     /// Open blocks, innermost last.
     blocks: Vec<Vec<Stmt>>,
     /// Values known at expansion, for component indices and unrolled loops.
     consts: HashMap<Id, Lit>,
+    /// Values that are known where the kernel is compiled: of numbers and `#[comptime]` parameters.
+    comptimes: HashSet<Id>,
     arrays: Vec<ArrayUse>,
     /// Values that are `ABSOLUTE_POS`.
     positions: HashSet<Id>,
@@ -75,6 +99,7 @@ struct Lower<'a> {
     /// What can be left early, from the function inwards.
     frames: Vec<leave::Frame>,
     own_name: String,
+    own_span: Span,
 }
 
 /// What the body does with one array parameter.
@@ -94,7 +119,7 @@ struct ArrayUse {
 }
 
 impl<'a> Lower<'a> {
-    fn new(item: &ItemFn, sig: &Signature, kind: FuncKind, errors: &'a Diagnostics) -> Self {
+    fn new(item: &ItemFn, sig: &Signature, kind: FuncKind, errors: &'a Diagnostics, missing: &'a Diagnostics) -> Self {
         let func = Func {
             name: item.sig.ident.to_string(),
             kind,
@@ -109,9 +134,13 @@ impl<'a> Lower<'a> {
             func,
             real: sig.real.clone(),
             errors,
+            missing,
+            guesses: false,
+            guessed: false,
             env: Env::default(),
             blocks: vec![Vec::new()],
             consts: HashMap::new(),
+            comptimes: HashSet::new(),
             arrays: Vec::new(),
             positions: HashSet::new(),
             equals: update::Equals::default(),
@@ -119,6 +148,7 @@ impl<'a> Lower<'a> {
             below: HashMap::new(),
             frames: Vec::new(),
             own_name: item.sig.ident.to_string(),
+            own_span: item.sig.ident.span(),
         };
         lower.env.push();
         for (slot, param) in sig.params.iter().enumerate() {
@@ -135,6 +165,9 @@ impl<'a> Lower<'a> {
             }
             SigKind::Scalar { ty, comptime } => {
                 let id = self.func.fresh(ty);
+                if comptime {
+                    self.comptimes.insert(id);
+                }
                 (ParamKind::Scalar { id, comptime }, false, Binding::Value { id, mutable: false })
             }
         };
@@ -202,6 +235,10 @@ impl<'a> Lower<'a> {
         let id = self.func.fresh(ty);
         if let Op::Const(lit) = op {
             self.consts.insert(id, lit);
+        }
+        let known = !matches!(op, Op::Builtin(_) | Op::Len(_));
+        if known && crate::simplify::operands(&op).iter().all(|id| self.comptimes.contains(id)) {
+            self.comptimes.insert(id);
         }
         self.equals.note(id, ty, &op);
         self.emit(StmtKind::Let { id, op }, span);

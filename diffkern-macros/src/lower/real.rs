@@ -73,6 +73,25 @@ impl Lower<'_> {
                 let down = self.op(Ty::Real, Op::Unary(UnaryOp::Floor, x), span);
                 Some(self.op(Ty::Real, Op::Select(below, up, down), span))
             }
+            "greater_than" | "greater_equal" | "less_than" | "less_equal" | "equal" | "not_equal" => {
+                // CubeCL's take a reference.
+                let args: Vec<&Expr> = args.iter().map(|arg| referenced(arg)).collect();
+                let [y] = self.values(at, &args, [real])?;
+                self.expect_type(y, real, span);
+                let op = match name {
+                    "greater_than" => BinaryOp::Gt,
+                    "greater_equal" => BinaryOp::Ge,
+                    "less_than" => BinaryOp::Lt,
+                    "less_equal" => BinaryOp::Le,
+                    "equal" => BinaryOp::Eq,
+                    _ => BinaryOp::Ne,
+                };
+                Some(self.op(Ty::Bool, Op::Binary(op, x, y), span))
+            }
+            "size" => {
+                self.values::<0>(at, args, [])?;
+                Some(self.constant(Ty::Usize, Lit::Int(1), span))
+            }
             "to_degrees" | "to_radians" => {
                 self.values::<0>(at, args, [])?;
                 let unit = if name == "to_degrees" { 1f64.to_degrees() } else { 1f64.to_radians() };
@@ -101,7 +120,14 @@ impl Lower<'_> {
     }
 }
 
-/// What to write for a function of Rust's.
+fn referenced(e: &Expr) -> &Expr {
+    match e {
+        Expr::Reference(r) => &r.expr,
+        other => other,
+    }
+}
+
+/// What to write for a function of Rust's, or of CubeCL's.
 fn other_name(name: &str) -> Option<&'static str> {
     Some(match name {
         "pow" => "write `x.powi(n)`, or `x.powf(y)` with a real exponent",
@@ -109,6 +135,9 @@ fn other_name(name: &str) -> Option<&'static str> {
         "log2" => "write `x.ln() * std::f64::consts::LOG2_E`",
         "log10" => "write `x.ln() * std::f64::consts::LOG10_E`",
         "exp2" => "write `(x * std::f64::consts::LN_2).exp()`",
+        "exp_m1" => "write `(0.5 * x).tanh() * (x.exp() + 1.0)`, which is as exact near 0",
+        "normalize" | "magnitude" | "dot" | "vector_sum" => "it is of components: write `Vec2/3/4<F>` for the value",
+        "fill" | "extract" | "insert" => "components that belong together are a `Vec2/3/4<F>`, `v.x` or `v[0]`",
         "signum" => "write `x.sign()`, which is 0 at 0",
         "is_inf" | "is_infinite" => "compare with a number: `x.abs() > 1e30`",
         "is_finite" => "compare with a number: `x.abs() < 1e30`",

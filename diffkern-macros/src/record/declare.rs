@@ -6,10 +6,11 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Fields, Ident, ItemStruct, Token};
 
 use super::def::{Field, Kind, Record, Records};
+use super::enums::Choice;
 use super::find::missing_in_type;
 use crate::diagnostics::Diagnostics;
 use crate::expand;
-use crate::ir::FuncKind;
+use crate::ir::{FuncKind, Ty};
 use crate::parse::value_type;
 
 /// What `__resume!` is given: the structs known so far, the newest first, and where to go on.
@@ -26,7 +27,11 @@ impl Parse for Resume {
         while input.peek(syn::token::Brace) {
             let inner;
             syn::braced!(inner in input);
-            records.all.push(inner.parse()?);
+            if inner.peek(Token![enum]) {
+                records.choices.push(inner.parse()?);
+            } else {
+                records.all.push(inner.parse()?);
+            }
         }
         input.parse::<Token![;]>()?;
         let what = input.parse()?;
@@ -51,7 +56,7 @@ pub fn resume(input: TokenStream) -> TokenStream {
 
 /// The call of the macro of a struct that is missing.
 pub fn ask(path: &syn::Path, known: &Records, what: &str, args: &TokenStream, item: &TokenStream) -> TokenStream {
-    let records = known.all.iter().map(Record::tokens);
+    let records = known.all.iter().map(Record::tokens).chain(known.choices.iter().map(Choice::tokens));
     let what = Ident::new(what, Span::call_site());
     quote!(#path! { #({ #records })* ; #what (#args) #item })
 }
@@ -66,6 +71,9 @@ pub fn declare(args: TokenStream, item: TokenStream) -> TokenStream {
 fn declare_with(tokens: TokenStream, known: &Records) -> TokenStream {
     let item: ItemStruct = match syn::parse2(tokens.clone()) {
         Ok(item) => item,
+        Err(_) if syn::parse2::<syn::ItemEnum>(tokens.clone()).is_ok() => {
+            return syn::Error::new(Span::call_site(), "on an enum stands `#[diff_enum]`").into_compile_error();
+        }
         Err(e) => return e.into_compile_error(),
     };
     let errors = Diagnostics::default();
@@ -84,14 +92,27 @@ fn declare_with(tokens: TokenStream, known: &Records) -> TokenStream {
         let Some(name) = field.ident.clone() else { continue };
         let kind = match known.of(&field.ty) {
             Some(inner) => Some(Kind::Record(inner.clone())),
+            None if known.choice_of(&field.ty) => {
+                errors.at(&field.ty, "a struct holds values; an enum is a parameter of its own");
+                None
+            }
+            None if crate::parse::argument(&field.ty, "Array").is_some() => {
+                errors.at(&field.ty, "a struct holds values; an array is a parameter of its own");
+                None
+            }
             None => value_type(&field.ty, real.as_ref(), &errors).map(Kind::Plain),
         };
-        fields.extend(kind.map(|kind| Field { name, kind }));
+        fields.push(Field { name, kind: kind.unwrap_or(Kind::Plain(Ty::Real)) });
     }
     let record = Record { name: item.ident.clone(), real, fields };
     match errors.finish() {
         Ok(()) => written(&item, &record),
-        Err(e) => e.into_compile_error(),
+        // The struct is there, so that its uses are no mistakes as well.
+        Err(e) => {
+            let error = e.into_compile_error();
+            let macros = teller(&item.ident, &item.vis, &record.tokens());
+            quote!(#error #item #macros)
+        }
     }
 }
 
@@ -107,21 +128,28 @@ fn real_parameter(item: &ItemStruct, errors: &Diagnostics) -> Option<Ident> {
 }
 
 fn written(item: &ItemStruct, record: &Record) -> TokenStream {
-    let (name, generics) = (&item.ident, &item.generics);
-    let hidden = format_ident!("__diffkern_{name}");
-    let tokens = record.tokens();
-    // A macro that other crates can name is exported at the root of the crate; the import gives it the struct's path.
-    let (export, vis) = match &item.vis {
-        syn::Visibility::Public(_) => (quote!(#[macro_export]), quote!(pub)),
-        _ => (quote!(), quote!(pub(crate))),
-    };
+    let macros = teller(&item.ident, &item.vis, &record.tokens());
     let element = (record.is_real() && record.real.is_some()).then(|| element(item, record));
-    let _ = generics;
     quote! {
         #[repr(C)]
         #[derive(Clone, Copy, Debug, PartialEq)]
         #item
+        #macros
+        #element
+    }
+}
 
+/// The macro of the name of a struct or an enum, which tells `tokens`.
+pub fn teller(name: &Ident, vis: &syn::Visibility, tokens: &TokenStream) -> TokenStream {
+    // Two of one name may be in one crate, so the place is part of the name.
+    let place = place(name.span());
+    let hidden = format_ident!("__diffkern_{name}_{place}");
+    // A macro that other crates can name is exported at the root of the crate; the import gives it the struct's path.
+    let (export, vis) = match vis {
+        syn::Visibility::Public(_) => (quote!(#[macro_export]), quote!(pub)),
+        _ => (quote!(), quote!(pub(crate))),
+    };
+    quote! {
         #[doc(hidden)]
         #export
         #[allow(unused_macros)]
@@ -134,9 +162,17 @@ fn written(item: &ItemStruct, record: &Record) -> TokenStream {
         #[doc(hidden)]
         #[allow(unused_imports)]
         #vis use #hidden as #name;
-
-        #element
     }
+}
+
+/// A number for the place in the source, the same in every build of it.
+fn place(span: Span) -> String {
+    let start = span.start();
+    let text = format!("{}:{}:{}", span.file(), start.line, start.column);
+    let hash = text
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    format!("{hash:016x}")
 }
 
 /// An array holds structs of reals: their scalars in a row.

@@ -5,6 +5,7 @@ use quote::{format_ident, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::{Ident, Token, Type};
 
+use super::enums::Choice;
 use crate::ir::Ty;
 use crate::parse::named_shape;
 
@@ -176,15 +177,24 @@ impl Parse for Field {
     }
 }
 
-/// The structs that are known.
+/// The structs and enums that are known.
 #[derive(Clone, Default)]
 pub struct Records {
     pub all: Vec<Record>,
+    pub choices: Vec<Choice>,
 }
 
 impl Records {
     pub fn named(&self, name: &Ident) -> Option<&Record> {
         self.all.iter().find(|r| r.name == *name)
+    }
+
+    /// Whether a type is an enum.
+    pub fn choice_of(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Path(p) => p.path.segments.last().is_some_and(|s| self.choices.iter().any(|c| c.name == s.ident)),
+            _ => false,
+        }
     }
 
     /// The struct that a type is.

@@ -45,7 +45,8 @@ impl Find<'_> {
             && refused_type(&name).is_none()
             && !matches!(name.as_str(), "Array" | "Self" | "String" | "Vec" | "Box" | "Float")
             && !is_vector_of_another_size(&name)
-            && self.known.named(&last.ident).is_none();
+            && self.known.named(&last.ident).is_none()
+            && !self.known.choices.iter().any(|choice| choice.name == last.ident);
         if is_struct && self.found.is_none() {
             let mut path = path.clone();
             for segment in &mut path.segments {
@@ -62,6 +63,9 @@ fn is_vector_of_another_size(name: &str) -> bool {
 
 impl<'ast> Visit<'ast> for Find<'_> {
     fn visit_type_path(&mut self, ty: &'ast syn::TypePath) {
+        if ty.path.segments.last().is_some_and(|last| refused_type(&last.ident.to_string()).is_some()) {
+            return;
+        }
         if ty.qself.is_none() {
             self.look(&ty.path);
         }
@@ -73,8 +77,18 @@ impl<'ast> Visit<'ast> for Find<'_> {
         syn::visit::visit_expr_struct(self, e);
     }
 
-    /// A turbofish may name laws.
-    fn visit_expr_path(&mut self, _: &'ast syn::ExprPath) {}
+    /// `Mode::Zeros` is of an enum. A turbofish may name laws.
+    fn visit_expr_path(&mut self, e: &'ast syn::ExprPath) {
+        let mut path = e.path.clone();
+        let variant = path.segments.pop().map(|last| last.into_value().ident.to_string()).unwrap_or_default();
+        path.segments.pop_punct();
+        let named = variant.starts_with(char::is_uppercase) && variant.contains(char::is_lowercase);
+        let owner_is_type = path.segments.last().is_some_and(|s| s.ident.to_string().starts_with(char::is_uppercase));
+        let of_cubecl = path.segments.first().is_some_and(|s| s.ident == "cmma" || s.ident == "tma");
+        if e.qself.is_none() && named && owner_is_type && !of_cubecl {
+            self.look(&path);
+        }
+    }
 
     fn visit_item(&mut self, _: &'ast syn::Item) {}
 }

@@ -11,6 +11,7 @@
 
 mod declare;
 mod def;
+mod enums;
 mod find;
 mod host;
 mod order;
@@ -26,6 +27,7 @@ mod values;
 
 pub use declare::{ask, declare, resume};
 pub use def::Records;
+pub use enums::{declare as declare_enum, rewrite as rewrite_enums};
 pub use find::missing;
 pub use host::HostSide;
 pub use rewrite::rewrite;

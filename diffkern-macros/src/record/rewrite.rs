@@ -10,7 +10,6 @@
 
 use std::collections::HashMap;
 
-use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, Ident, ItemFn, Pat, parse_quote, parse_quote_spanned};
@@ -40,12 +39,7 @@ pub struct Rewrite<'a> {
 
 /// The function over fields, and what the host sees of it.
 pub fn rewrite(item: &ItemFn, kind: FuncKind, records: &Records, errors: &Diagnostics) -> (ItemFn, HostSide) {
-    let real = item.sig.generics.params.iter().find_map(|p| match p {
-        syn::GenericParam::Type(t) if t.bounds.to_token_stream().to_string().ends_with("Float") => {
-            Some(t.ident.clone())
-        }
-        _ => None,
-    });
+    let real = crate::parse::generic_real(&item.sig.generics);
     let mut rewrite = Rewrite { records, errors, real, scopes: vec![HashMap::new()], fresh: 0 };
     let mut item = item.clone();
     let mut side = HostSide::default();
@@ -140,6 +134,16 @@ impl VisitMut for Rewrite<'_> {
                         None => {}
                     },
                 }
+            }
+            Expr::MethodCall(m) if self.record_of(&m.receiver).is_some() => {
+                let receiver = crate::diagnostics::as_written(&m.receiver);
+                self.errors.at(
+                    &m.method,
+                    format!(
+                        "structs have no methods in a kernel; `{0}` is a `#[diff_fn]` that takes one: `{0}({receiver})`",
+                        m.method
+                    ),
+                );
             }
             Expr::MethodCall(m) => {
                 if let (Expr::Path(p), "len") = (&*m.receiver, m.method.to_string().as_str())

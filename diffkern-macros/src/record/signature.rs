@@ -57,7 +57,8 @@ impl Rewrite<'_> {
                         let value = compose(leaf.ty, parts.iter().map(|p| parse_quote!(#p)).collect(), name.span());
                         prelude.push(parse_quote!(let #var = #value;));
                     } else {
-                        inputs.push(parse_quote!(#var: #ty));
+                        let comptime = typed.attrs.iter().filter(|_| !leaf.ty.is_real());
+                        inputs.push(parse_quote!(#(#comptime)* #var: #ty));
                     }
                 }
                 let value = quote!(#name);

@@ -11,7 +11,7 @@ use crate::spell;
 /// `Pair { a: F, b: F }`, `Body { x: Vec2<F>, pair: Pair<F> }`.
 fn records() -> Records {
     let all = ["Body [F] { x: Vec2, pair: struct Pair [F] { a: real, b: real } }", "Pair [F] { a: real, b: real }"];
-    Records { all: all.iter().map(|text| syn::parse_str(text).unwrap()).collect() }
+    Records { choices: Vec::new(), all: all.iter().map(|text| syn::parse_str(text).unwrap()).collect() }
 }
 
 /// The body of a kernel without structs, as text.

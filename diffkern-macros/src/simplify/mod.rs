@@ -11,6 +11,7 @@ mod rewrite;
 mod tests;
 
 use crate::ir::Func;
+pub use dead::operands;
 
 /// Folds constants, merges equal values, and removes dead statements, results, carried values and stacks.
 pub fn simplify(func: &mut Func) {

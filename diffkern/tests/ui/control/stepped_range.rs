@@ -3,8 +3,8 @@ use diffkern::prelude::*;
 #[diff_kernel]
 fn every_other<F: Float>(x: &Array<F>, y: &mut Array<F>) {
     let mut s = x[ABSOLUTE_POS];
-    for k in (0..x.len()).step_by(2) {
-        s = s * x[k];
+    for t in range_stepped(F::new(0.0), F::new(1.0), F::new(0.1)) {
+        s = s * t;
     }
     y[ABSOLUTE_POS] = s;
 }

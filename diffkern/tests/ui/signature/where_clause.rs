@@ -1,9 +1,9 @@
 use diffkern::prelude::*;
 
 #[diff_kernel]
-fn kernel<F>(x: &Array<F>)
+fn kernel<F: Float>(x: &Array<F>)
 where
-    F: Float,
+    Vec3<F>: Send,
 {
     let a = 1.0;
 }

@@ -1,0 +1,9 @@
+use diffkern::prelude::*;
+
+#[diff_struct]
+enum Mode {
+    Zeros,
+    Border,
+}
+
+fn main() {}

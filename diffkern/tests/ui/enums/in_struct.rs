@@ -1,0 +1,15 @@
+use diffkern::prelude::*;
+
+#[diff_enum]
+enum Mode {
+    Zeros,
+    Border,
+}
+
+#[diff_struct]
+struct Config {
+    size: u32,
+    mode: Mode,
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use diffkern::prelude::*;
+
+#[diff_enum]
+enum Function {
+    Affine { a: f32, b: f32 },
+    Cos,
+    Divide(f32),
+}
+
+fn main() {}
