@@ -150,7 +150,7 @@ fn cube_bound(bound: &TypeParamBound) -> Option<&'static str> {
 }
 
 /// A bound that is a trait, but none that CubeCL or Rust has for numbers.
-fn is_law(param: &syn::TypeParam) -> bool {
+pub fn is_law(param: &syn::TypeParam) -> bool {
     let known = [
         "Float",
         "Numeric",

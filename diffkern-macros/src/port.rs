@@ -22,6 +22,7 @@ use syn::{
 };
 
 use crate::diagnostics::Diagnostics;
+use crate::parse::is_law;
 
 /// Names of type parameters in what is generated.
 const GENERATED: [&str; 3] = ["F", "K", "S"];
@@ -37,7 +38,7 @@ pub fn plain(item: &mut ItemFn, errors: &Diagnostics) {
         match &param {
             GenericParam::Type(t) if is_size(t) => sizes.push(t.ident.clone()),
             GenericParam::Type(t) => {
-                if real.as_ref() != Some(&t.ident) && GENERATED.iter().any(|name| t.ident == name) {
+                if real.as_ref() != Some(&t.ident) && is_law(t) && GENERATED.iter().any(|name| t.ident == name) {
                     others.push(t.ident.clone());
                 }
                 item.sig.generics.params.push(param);

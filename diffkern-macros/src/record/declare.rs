@@ -69,7 +69,7 @@ pub fn declare(args: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 fn declare_with(tokens: TokenStream, known: &Records) -> TokenStream {
-    let item: ItemStruct = match syn::parse2(tokens.clone()) {
+    let mut item: ItemStruct = match syn::parse2(tokens.clone()) {
         Ok(item) => item,
         Err(_) if syn::parse2::<syn::ItemEnum>(tokens.clone()).is_ok() => {
             return syn::Error::new(Span::call_site(), "on an enum stands `#[diff_enum]`").into_compile_error();
@@ -78,7 +78,7 @@ fn declare_with(tokens: TokenStream, known: &Records) -> TokenStream {
     };
     let errors = Diagnostics::default();
     let real = real_parameter(&item, &errors);
-    let Fields::Named(named) = &item.fields else {
+    let Fields::Named(named) = &mut item.fields else {
         errors.at(&item.ident, "a struct of the kernel language has named fields");
         return errors.finish().err().map(syn::Error::into_compile_error).unwrap_or_default();
     };
@@ -88,7 +88,7 @@ fn declare_with(tokens: TokenStream, known: &Records) -> TokenStream {
         }
     }
     let mut fields = Vec::new();
-    for field in &named.named {
+    for field in &mut named.named {
         let Some(name) = field.ident.clone() else { continue };
         let kind = match known.of(&field.ty) {
             Some(inner) => Some(Kind::Record(inner.clone())),
@@ -100,20 +100,36 @@ fn declare_with(tokens: TokenStream, known: &Records) -> TokenStream {
                 errors.at(&field.ty, "a struct holds values; an array is a parameter of its own");
                 None
             }
+            None if real.is_none() && is_concrete(&field.ty) => {
+                let way = format!("struct {}<F> {{ {name}: F, .. }}", item.ident);
+                errors.at(&field.ty, format!("the reals of a struct are of its type parameter: `{way}`"));
+                None
+            }
             None => value_type(&field.ty, real.as_ref(), &errors).map(Kind::Plain),
         };
-        fields.push(Field { name, kind: kind.unwrap_or(Kind::Plain(Ty::Real)) });
+        // Where the type is a mistake a number stands for it, so that uses of the struct are no mistakes as well.
+        let kind = kind.unwrap_or_else(|| {
+            let number = match &real {
+                Some(real) => (Ty::Real, real.clone()),
+                None => (Ty::U32, Ident::new("u32", Span::call_site())),
+            };
+            field.ty = syn::Type::Path(syn::TypePath { qself: None, path: number.1.into() });
+            Kind::Plain(number.0)
+        });
+        fields.push(Field { name, kind });
     }
     let record = Record { name: item.ident.clone(), real, fields };
     match errors.finish() {
         Ok(()) => written(&item, &record),
-        // The struct is there, so that its uses are no mistakes as well.
         Err(e) => {
-            let error = e.into_compile_error();
-            let macros = teller(&item.ident, &item.vis, &record.tokens());
-            quote!(#error #item #macros)
+            let (error, rest) = (e.into_compile_error(), written(&item, &record));
+            quote!(#error #rest)
         }
     }
+}
+
+fn is_concrete(ty: &syn::Type) -> bool {
+    matches!(ty, syn::Type::Path(path) if path.path.is_ident("f32") || path.path.is_ident("f64"))
 }
 
 fn real_parameter(item: &ItemStruct, errors: &Diagnostics) -> Option<Ident> {

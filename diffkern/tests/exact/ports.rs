@@ -60,11 +60,7 @@ case! {
 }
 
 #[diff_kernel]
-fn dequantized<F: Float, N: Size>(
-    q: &Array<Vector<u32, N>>,
-    scale: &Array<Vector<F, N>>,
-    y: &mut Array<Vector<F, N>>,
-) {
+fn dequantized<F: Float, N: Size>(q: &Array<Vector<u32, N>>, scale: &Array<Vector<F, N>>, y: &mut Array<Vector<F, N>>) {
     let low = q[ABSOLUTE_POS] & Vector::new(15u32);
     let middle = Vector::<u32, N>::new(8);
     let value = Vector::<F, N>::cast_from(low) - Vector::cast_from(middle);
