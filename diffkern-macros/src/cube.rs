@@ -49,7 +49,7 @@ pub fn refused_variable(name: &str) -> Option<&'static str> {
 /// Whether a function, or the owner of one (`SharedMemory::new`), is one of CubeCL's.
 pub fn refused_function(path: &[String]) -> Option<&'static str> {
     if let [owner, .., name] = path
-        && !(is_vector(owner) && !of_components(name))
+        && (!is_vector(owner) || of_components(name))
     {
         if owner == "cmma" || owner == "tma" {
             return Some("cubes are the launcher's business: write the sum of products as a loop");

@@ -20,15 +20,17 @@ impl Lower<'_> {
             self.errors.at(&c.func, format!("`{shown}` calls itself; recursion is refused, write a loop"));
             return None;
         }
-        let reals = vec![Ty::Real; results];
-        let guess = (types.is_none() && self.guesses).then_some(reals.as_slice());
+        let scalar = if self.real.is_some() { Ty::Real } else { Ty::U32 };
+        let guess = vec![scalar; results];
+        let guess = (types.is_none() && self.guesses).then_some(guess.as_slice());
         self.guessed |= guess.is_some();
         let Some(types) = types.or(guess) else {
             let mut call = crate::diagnostics::as_written(c);
             if call.len() > 80 {
                 call = format!("{shown}(..)");
             }
-            let binding = if results > 1 { "(a, b): (F, F)" } else { "value: F" };
+            let ty = self.type_name(scalar);
+            let binding = if results > 1 { format!("(a, b): ({ty}, {ty})") } else { format!("value: {ty}") };
             self.missing.at(
                 &c.func,
                 format!("write the result's type where the device function is called: `let {binding} = {call};` with the type that `{shown}` returns"),

@@ -231,6 +231,14 @@ impl VisitMut for Numbers<'_> {
             *e = number(value, path.span());
             return;
         }
+        // `if let Mode::Zeros = mode`
+        if let Expr::Let(l) = e
+            && let Pat::Path(path) = &*l.pat
+            && let Some((_, value)) = self.variant(&path.path)
+        {
+            let (matched, value) = (&l.expr, number(value, path.span()));
+            *e = parse_quote_spanned!(l.span()=> (#matched) == #value);
+        }
         visit_mut::visit_expr_mut(self, e);
     }
 
