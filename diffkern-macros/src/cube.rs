@@ -25,7 +25,9 @@ pub fn refused_type(name: &str) -> Option<&'static str> {
         }
         "Sequence" => "write a local array, `[a, b, c]`, or a tuple",
         "RuntimeCell" => "write `let mut`",
-        "Option" | "ComptimeOption" | "CubeOption" => "pass a `bool` beside the value, `#[comptime]` if it is known",
+        "Option" | "ComptimeOption" | "CubeOption" => {
+            "an option is a parameter by value, of an integer or a `bool`; else pass a `bool` beside the value"
+        }
         "FastDivmod" => "pass the divisor as a `u32`, and write `i / n` and `i % n`",
         "InputScalar" => "pass a scalar of its own type, `value: F`",
         "StorageType" | "ElemType" => "a launch knows the types of its arrays; remove the parameter",

@@ -32,13 +32,16 @@ pub fn expand_with(args: TokenStream, tokens: TokenStream, kind: FuncKind, recor
         let what = if kind == FuncKind::Kernel { "diff_kernel" } else { "diff_fn" };
         return record::ask(&path, records, what, &args, &tokens);
     }
-    let numbers = record::rewrite_enums(&mut original, kind, &records.choices, &errors);
-    spell::plain(&mut original, &errors);
+    let mut params = record::rewrite_enums(&mut original, kind, &records.choices, &errors);
+    // The host goes on seeing the parameters of the original.
+    let mut item = original.clone();
+    params.extend(record::rewrite_options(&mut item, kind, &errors));
+    spell::plain(&mut item, &errors);
     let (item, mut host) = match records.all.is_empty() {
-        true => (original.clone(), record::HostSide::default()),
-        false => record::rewrite(&original, kind, records, &errors),
+        true => (item, record::HostSide::default()),
+        false => record::rewrite(&item, kind, records, &errors),
     };
-    host.params.extend(numbers);
+    host.params.extend(params);
     let attribute = attribute::attribute(args, kind, &errors);
     let mut sig = parse::signature(&item, kind, &errors);
     if let Some(sig) = &mut sig {

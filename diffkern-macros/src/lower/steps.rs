@@ -9,7 +9,7 @@ use syn::spanned::Spanned;
 use syn::{Expr, ExprRange, parse_quote_spanned};
 
 use super::Lower;
-use crate::ir::{BinaryOp, Id, Lit, Op, Ty, UnaryOp};
+use crate::ir::{BinaryOp, Id, Lit, Op, Ty};
 
 /// A range and its step.
 pub(super) struct Steps<'a> {
@@ -78,7 +78,9 @@ impl Lower<'_> {
                 let up = self.op(Ty::Bool, Op::Binary(BinaryOp::Gt, step, zero), span);
                 let (above, below) = (binary(self, BinaryOp::Sub, hi, lo), binary(self, BinaryOp::Sub, lo, hi));
                 let far = self.op(ty, Op::Select(up, above, below), span);
-                (binary(self, BinaryOp::Max, far, zero), self.op(ty, Op::Unary(UnaryOp::Abs, step), span))
+                // Not `abs`: what bounds this on a GPU is followed through sums and maxima.
+                let down = binary(self, BinaryOp::Sub, zero, step);
+                (binary(self, BinaryOp::Max, far, zero), binary(self, BinaryOp::Max, step, down))
             }
             _ => {
                 let larger = binary(self, BinaryOp::Max, lo, hi);

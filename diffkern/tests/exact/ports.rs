@@ -18,6 +18,7 @@ pub fn cases() -> Vec<Case> {
         calls_without_a_type(),
         single_precision_in_a_generic_kernel(),
         laws_of_any_name(),
+        an_end_that_may_be_given(),
         functions_of_traits(),
     ]
 }
@@ -479,5 +480,51 @@ case! {
             dx[2 * i + 1] = w[i] * (-e * b / (square * length) + 2.0 * b * b + square);
         }
         (value, vec![dx])
+    }
+}
+
+#[diff_fn]
+fn length<F: Float>(x: &Array<F>, #[comptime] end: Option<usize>) -> F {
+    let end = end.unwrap_or_else(|| x.len());
+    let mut sum = F::new(0.0);
+    for i in 0..end {
+        sum += x[i] * x[i];
+    }
+    F::sqrt(sum)
+}
+
+#[diff_kernel]
+fn product_to<F: Float>(x: &Array<F>, y: &mut Array<F>, #[comptime] end: Option<u32>, power: Option<i32>) {
+    let unroll = end.is_some();
+    let last = match end {
+        Some(n) => n,
+        None => x.len() as u32,
+    };
+    let mut product = length::<F>(x, Some(last));
+    #[unroll(unroll)]
+    for i in 0..last {
+        product *= x[i];
+    }
+    if let Some(n) = power {
+        product = F::powi(product, n);
+    }
+    y[ABSOLUTE_POS] = product;
+}
+
+case! {
+    /// Each of two options, with and without.
+    an_end_that_may_be_given<S>(run; x: S = reals(4, 0.6, 1.4)) {
+        for (end, power) in [(None, Some(2)), (Some(2), None)] {
+            let y = run.zeros::<S>(1)?;
+            product_to(1, &x, &y, end, power)?;
+            run.output(&y);
+        }
+    }
+    by_hand(w) {
+        let length = |n: usize| x[..n].iter().map(|x| x * x).sum::<f64>().sqrt();
+        let value = |n: usize| length(n) * x[..n].iter().product::<f64>();
+        let slope = |n: usize, i: usize| if i < n { value(n) * (x[i] / (length(n) * length(n)) + 1.0 / x[i]) } else { 0.0 };
+        let dx = list(4, |i| w[0] * 2.0 * value(4) * slope(4, i) + w[1] * slope(2, i));
+        (w[0] * value(4) * value(4) + w[1] * value(2), vec![dx])
     }
 }
