@@ -32,6 +32,13 @@ pub fn expand_with(args: TokenStream, tokens: TokenStream, kind: FuncKind, recor
         let what = if kind == FuncKind::Kernel { "diff_kernel" } else { "diff_fn" };
         return record::ask(&path, records, what, &args, &tokens);
     }
+    if let Some(path) = record::ambiguous(&original, records) {
+        errors.at(
+            path,
+            "a type of this name is written by another path above; name a type in one way, and two types of one name by \
+             `use .. as ..`",
+        );
+    }
     let mut params = record::rewrite_enums(&mut original, kind, &records.choices, &errors);
     // The host goes on seeing the parameters of the original.
     let mut item = original.clone();

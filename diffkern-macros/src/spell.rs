@@ -198,8 +198,8 @@ impl Plain<'_> {
             other => {
                 self.errors.at(
                     other,
-                    "an arm of a `match` is a number, `true` or `false`, several with `|`, a range, or `_`; constants of \
-                     the surrounding module and the fields of an enum cannot be seen by the macro",
+                    "an arm of a `match` is a number, `true` or `false`, several with `|`, a range, `_`, or a \
+                     variant of a `#[diff_enum]`; constants of the surrounding module cannot be seen by the macro",
                 );
                 None
             }

@@ -34,16 +34,16 @@ fn near(found: &Array<f64>, expected: &[f64]) {
 // 1: an activation over an array, by a function of its own
 
 #[diff_fn]
-fn gelu_scalar<F: Float>(x: F) -> F {
-    let sqrt2 = F::new(comptime!(F::sqrt(2.0)));
-    let tmp = x / sqrt2;
-    x * (F::erf(tmp) + 1.0) / 2.0
+fn gelu_scalar<F: Float, N: Size>(x: Vector<F, N>) -> Vector<F, N> {
+    let scale = F::new(comptime!(0.5f32.sqrt()));
+    let half = Vector::new(F::new(0.5));
+    half * x * (Vector::erf(x * Vector::new(scale)) + Vector::cast_from(1u32))
 }
 
 #[diff_kernel]
-fn gelu_array<F: Float>(input: &Array<F>, output: &mut Array<F>) {
+fn gelu_array<F: Float, N: Size>(input: &Array<Vector<F, N>>, output: &mut Array<Vector<F, N>>) {
     if ABSOLUTE_POS < input.len() {
-        let y: F = gelu_scalar::<F>(input[ABSOLUTE_POS]);
+        let y = gelu_scalar::<F, N>(input[ABSOLUTE_POS]);
         output[ABSOLUTE_POS] = y;
     }
 }
@@ -64,9 +64,11 @@ fn libm_erf(x: f64) -> f64 {
 // 2: a sum by one thread, 3: by all threads
 
 #[diff_kernel]
-fn sum_basic<F: Float>(input: &Array<F>, output: &mut Array<F>, #[comptime] end: u32) {
+fn sum_basic<F: Float>(input: &Array<F>, output: &mut Array<F>, #[comptime] end: Option<usize>) {
+    let known = end.is_some();
+    let end = end.unwrap_or(input.len());
     let mut sum = F::new(0.0);
-    #[unroll]
+    #[unroll(known)]
     for i in 0..end {
         sum += input[i];
     }
@@ -84,9 +86,10 @@ fn sum_atomic<F: Float>(input: &Array<F>, output: &mut Array<F>) {
 #[test]
 fn sums() {
     let (x, y) = (reals(2, 7), zeros(1));
-    sum_basic::gradcheck(1, &x, &y, 7).unwrap();
+    sum_basic::gradcheck(1, &x, &y, Some(7)).unwrap();
+    sum_basic::gradcheck(1, &x, &y, None).unwrap();
     sum_atomic::gradcheck(16, &x, &y).unwrap();
-    sum_basic(1, &x, &y, 7).unwrap();
+    sum_basic(1, &x, &y, None).unwrap();
     near(&y, &[x.to_vec().unwrap().iter().sum()]);
 }
 
@@ -229,8 +232,8 @@ fn add_scaled<F: Float>(a: F, b: F, scale: F) -> F {
 fn fused<F: Float>(a: &Array<F>, b: &Array<F>, bias: &Array<F>, out: &mut Array<F>) {
     let i = ABSOLUTE_POS;
     if i < out.len() {
-        let sum: F = add_scaled::<F>(a[i], b[i], F::new(0.3));
-        let shifted: F = add_scaled(sum, bias[i % bias.len()], 1.0);
+        let sum = add_scaled::<F>(a[i], b[i], F::new(0.3));
+        let shifted = add_scaled::<F>(sum, bias[i % bias.len()], F::new(1.0));
         out[i] = F::max(shifted, F::new(0.0)) * F::recip(F::new(1.0) + F::exp(-shifted));
     }
 }
@@ -370,7 +373,7 @@ fn sin_cos<F: Float>(x: F) -> (F, F) {
 
 #[diff_kernel]
 fn rotate_pairs<F: Float>(x: &Array<Vec2<F>>, angle: &Array<F>, y: &mut Array<Vec2<F>>) {
-    let (s, c): (F, F) = sin_cos::<F>(angle[ABSOLUTE_POS]);
+    let (s, c) = sin_cos::<F>(angle[ABSOLUTE_POS]);
     let v = x[ABSOLUTE_POS];
     y[ABSOLUTE_POS] = Vec2::new(c * v.x - s * v.y, s * v.x + c * v.y);
 }
@@ -401,6 +404,89 @@ fn results_scans_and_updates() {
     decay::gradcheck(4, &reals(26, 4), &reals(27, 1)).unwrap();
 }
 
+// 22: a choice by an enum, 23: by a trait, 24: a loop in steps of all threads
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[diff_enum]
+enum Pooling {
+    Largest,
+    Mean,
+}
+
+#[diff_kernel]
+fn pooled<F: Float>(
+    input: &Array<F>,
+    output: &mut Array<F>,
+    stride: u32,
+    #[comptime] size: u32,
+    #[comptime] pooling: Pooling,
+) {
+    let start = ABSOLUTE_POS as u32 * stride;
+    let mut found = match pooling {
+        Pooling::Largest => F::min_value(),
+        Pooling::Mean => F::new(0.0),
+    };
+    #[unroll]
+    for i in 0..size {
+        let value = input[start + i];
+        found = match pooling {
+            Pooling::Largest => max(found, value),
+            Pooling::Mean => found + value / F::cast_from(size),
+        };
+    }
+    output[ABSOLUTE_POS] = found;
+}
+
+#[diff_trait]
+trait Unary: 'static + Send + Sync {
+    fn execute<F: Float, N: Size>(x: Vector<F, N>) -> Vector<F, N>;
+}
+
+struct Softplus;
+struct Sigmoid;
+
+#[diff_impl]
+impl Unary for Softplus {
+    fn execute<F: Float, N: Size>(x: Vector<F, N>) -> Vector<F, N> {
+        Vector::ln(Vector::exp(x) + Vector::new(F::new(1.0)))
+    }
+}
+
+#[diff_impl]
+impl Unary for Sigmoid {
+    fn execute<F: Float, N: Size>(x: Vector<F, N>) -> Vector<F, N> {
+        Vector::recip(Vector::exp(-x) + Vector::new(F::new(1.0)))
+    }
+}
+
+#[diff_kernel]
+fn unary<F: Float, N: Size, K: Unary>(input: &Array<Vector<F, N>>, output: &mut Array<Vector<F, N>>) {
+    if ABSOLUTE_POS >= output.len() {
+        terminate!();
+    }
+    output[ABSOLUTE_POS] = K::execute::<F, N>(input[ABSOLUTE_POS]);
+}
+
+#[diff_kernel]
+fn strided<F: Float>(input: &Array<F>, output: &mut Array<F>, units: usize) {
+    for i in range_stepped(ABSOLUTE_POS, input.len(), units) {
+        output[i] = F::exp(input[i]) * input[i];
+    }
+}
+
+#[test]
+fn choices_and_strides() {
+    for pooling in [Pooling::Largest, Pooling::Mean] {
+        pooled::gradcheck(3, &reals(28, 7), &zeros(3), 2, 3, pooling).unwrap();
+    }
+    unary::<Softplus>::gradcheck(4, &reals(29, 4), &zeros(4)).unwrap();
+    unary::<Sigmoid>::gradcheck(4, &reals(29, 4), &zeros(4)).unwrap();
+    let (x, y) = (reals(30, 7), zeros(7));
+    strided::gradcheck(3, &x, &y, 3).unwrap();
+    strided(3, &x, &y, 3).unwrap();
+    near(&y, &x.to_vec().unwrap().iter().map(|x| x.exp() * x).collect::<Vec<_>>());
+}
+
 #[test]
 fn devices_agree() {
     for device in diffkern::gradcheck::devices().unwrap() {
@@ -410,5 +496,7 @@ fn devices_agree() {
         unrolled_powers::devicecheck(&device, 4, &reals(7, 4), &zeros(4), 5).unwrap();
         layer_norm::devicecheck(&device, 2, &reals(13, 8), &reals(14, 4), &reals(15, 4), &zeros(8), 1e-3).unwrap();
         sequence::devicecheck(&device, 5, &reals(11, 5), &zeros(5)).unwrap();
+        pooled::devicecheck(&device, 3, &reals(28, 7), &zeros(3), 2, 3, Pooling::Mean).unwrap();
+        strided::devicecheck(&device, 3, &reals(30, 7), &zeros(7), 3).unwrap();
     }
 }

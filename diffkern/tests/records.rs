@@ -191,3 +191,53 @@ fn devices_agree_on_structs() {
         parts::devicecheck(&device, 2, &bodies, &next).unwrap();
     }
 }
+
+mod left {
+    use diffkern::prelude::*;
+
+    #[diff_struct]
+    pub struct Pair<F> {
+        pub a: F,
+        pub b: F,
+    }
+}
+
+mod right {
+    use diffkern::prelude::*;
+
+    #[diff_struct]
+    pub struct Pair<F> {
+        pub b: F,
+        pub a: F,
+    }
+
+    #[diff_enum]
+    pub enum Mode {
+        Zero,
+        Product,
+    }
+}
+
+use left::Pair;
+use right::{Mode as Which, Pair as Swapped};
+
+#[diff_kernel]
+fn product_of_pairs<F: Float>(x: &Array<Pair<F>>, y: &Array<Swapped<F>>, z: &mut Array<F>, which: Which) {
+    z[ABSOLUTE_POS] = match which {
+        Which::Zero => F::new(0.0),
+        Which::Product => x[ABSOLUTE_POS].a * y[ABSOLUTE_POS].a + x[ABSOLUTE_POS].b,
+    };
+}
+
+#[test]
+fn two_structs_of_one_name_go_by_those_of_their_imports() -> Result<()> {
+    let dev = Device::cpu();
+    let (x, y) = (dev.array(&[Pair { a: 2.0, b: 3.0 }])?, dev.array(&[Swapped { b: 7.0, a: 5.0 }])?);
+    let z = dev.zeros(1)?;
+    product_of_pairs::gradcheck(1, &x, &y, &z, Which::Product)?;
+    product_of_pairs(1, &x, &y, &z, Which::Product)?;
+    assert_eq!(z.to_vec()?, [13.0]);
+    product_of_pairs(1, &x, &y, &z, Which::Zero)?;
+    assert_eq!(z.to_vec()?, [0.0]);
+    Ok(())
+}

@@ -235,6 +235,7 @@ impl Lower<'_> {
     /// The named function of `x` and `args`, by the type of `x`.
     fn apply(&mut self, name: &str, x: Id, args: &[&Expr], span: Span, at: impl quote::ToTokens) -> Option<Id> {
         match self.ty(x) {
+            ty if (ty == Ty::Real || ty.is_int()) && compared(name).is_some() => self.compare(name, x, args, span, at),
             ty if ty.is_int() => self.apply_integer(name, x, args, span, at),
             Ty::Real => self.apply_real(name, x, args, span, at),
             Ty::Vec(_) => self.apply_vec(name, x, args, span, at),
@@ -242,6 +243,21 @@ impl Lower<'_> {
             Ty::Quat => self.apply_quat(name, x, args, span, at),
             ty => self.unknown(name, ty, "no functions", at),
         }
+    }
+
+    /// `a.greater_than(&b)`, which CubeCL has for vectors.
+    fn compare(&mut self, name: &str, x: Id, args: &[&Expr], span: Span, at: impl quote::ToTokens) -> Option<Id> {
+        let args: Vec<&Expr> = args
+            .iter()
+            .map(|arg| match arg {
+                Expr::Reference(r) => &*r.expr,
+                other => *other,
+            })
+            .collect();
+        let ty = Some(self.ty(x));
+        let [y] = self.values(at, &args, [ty])?;
+        self.expect_type(y, ty, span);
+        Some(self.op(Ty::Bool, Op::Binary(compared(name)?, x, y), span))
     }
 
     fn apply_vec(&mut self, name: &str, x: Id, args: &[&Expr], span: Span, at: impl quote::ToTokens) -> Option<Id> {
@@ -282,6 +298,18 @@ impl Lower<'_> {
         self.errors.at(at, format!("`{}` has no function `{name}` in a kernel; it has: {known}", self.type_name(ty)));
         None
     }
+}
+
+fn compared(name: &str) -> Option<BinaryOp> {
+    Some(match name {
+        "greater_than" => BinaryOp::Gt,
+        "greater_equal" => BinaryOp::Ge,
+        "less_than" => BinaryOp::Lt,
+        "less_equal" => BinaryOp::Le,
+        "equal" => BinaryOp::Eq,
+        "not_equal" => BinaryOp::Ne,
+        _ => return None,
+    })
 }
 
 /// What to write instead of a function of CubeCL.

@@ -73,21 +73,6 @@ impl Lower<'_> {
                 let down = self.op(Ty::Real, Op::Unary(UnaryOp::Floor, x), span);
                 Some(self.op(Ty::Real, Op::Select(below, up, down), span))
             }
-            "greater_than" | "greater_equal" | "less_than" | "less_equal" | "equal" | "not_equal" => {
-                // CubeCL's take a reference.
-                let args: Vec<&Expr> = args.iter().map(|arg| referenced(arg)).collect();
-                let [y] = self.values(at, &args, [real])?;
-                self.expect_type(y, real, span);
-                let op = match name {
-                    "greater_than" => BinaryOp::Gt,
-                    "greater_equal" => BinaryOp::Ge,
-                    "less_than" => BinaryOp::Lt,
-                    "less_equal" => BinaryOp::Le,
-                    "equal" => BinaryOp::Eq,
-                    _ => BinaryOp::Ne,
-                };
-                Some(self.op(Ty::Bool, Op::Binary(op, x, y), span))
-            }
             "size" => {
                 self.values::<0>(at, args, [])?;
                 Some(self.constant(Ty::Usize, Lit::Int(1), span))
@@ -117,13 +102,6 @@ impl Lower<'_> {
     fn reciprocal(&mut self, x: Id, span: Span) -> Id {
         let one = self.constant(Ty::Real, Lit::Real(1.0), span);
         self.op(Ty::Real, Op::Binary(BinaryOp::Div, one, x), span)
-    }
-}
-
-fn referenced(e: &Expr) -> &Expr {
-    match e {
-        Expr::Reference(r) => &r.expr,
-        other => other,
     }
 }
 

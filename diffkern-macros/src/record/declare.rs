@@ -24,6 +24,7 @@ struct Resume {
 impl Parse for Resume {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let mut records = Records::default();
+        let newest_is_enum = input.peek(syn::token::Brace) && is_enum(input);
         while input.peek(syn::token::Brace) {
             let inner;
             syn::braced!(inner in input);
@@ -34,11 +35,25 @@ impl Parse for Resume {
             }
         }
         input.parse::<Token![;]>()?;
+        // The newest was asked for by this name, which an import may have given it.
+        let asked: Ident = input.parse()?;
+        match newest_is_enum {
+            true => records.choices.first_mut().into_iter().for_each(|choice| choice.name = asked.clone()),
+            false => records.all.first_mut().into_iter().for_each(|record| record.name = asked.clone()),
+        }
         let what = input.parse()?;
         let args;
         syn::parenthesized!(args in input);
         Ok(Self { records, what, args: args.parse()?, item: input.parse()? })
     }
+}
+
+fn is_enum(input: ParseStream<'_>) -> bool {
+    let fork = input.fork();
+    let group: syn::Result<proc_macro2::Group> = fork.parse();
+    group.is_ok_and(
+        |group| matches!(group.stream().into_iter().next(), Some(proc_macro2::TokenTree::Ident(i)) if i == "enum"),
+    )
 }
 
 /// Goes on with an item when one more struct is known.
@@ -58,7 +73,8 @@ pub fn resume(input: TokenStream) -> TokenStream {
 pub fn ask(path: &syn::Path, known: &Records, what: &str, args: &TokenStream, item: &TokenStream) -> TokenStream {
     let records = known.all.iter().map(Record::tokens).chain(known.choices.iter().map(Choice::tokens));
     let what = Ident::new(what, Span::call_site());
-    quote!(#path! { #({ #records })* ; #what (#args) #item })
+    let asked = path.segments.last().map(|last| &last.ident);
+    quote!(#path! { #({ #records })* ; #asked #what (#args) #item })
 }
 
 pub fn declare(args: TokenStream, item: TokenStream) -> TokenStream {

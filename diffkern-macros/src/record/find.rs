@@ -22,6 +22,43 @@ pub fn missing(item: &ItemFn, known: &Records) -> Option<Path> {
     find.found
 }
 
+/// A type of a known name that is written by another path than before: it may be another struct.
+pub fn ambiguous(item: &ItemFn, known: &Records) -> Option<Path> {
+    struct Paths<'a> {
+        known: &'a Records,
+        seen: Vec<(Ident, String)>,
+        found: Option<Path>,
+    }
+    impl<'ast> Visit<'ast> for Paths<'_> {
+        fn visit_path(&mut self, path: &'ast Path) {
+            let mut plain = path.clone();
+            for segment in &mut plain.segments {
+                segment.arguments = syn::PathArguments::None;
+            }
+            // `Mode::Zeros` is of `Mode`.
+            let of = |name: &Ident| {
+                self.known.named(name).is_some() || self.known.choices.iter().any(|choice| choice.name == *name)
+            };
+            if plain.segments.last().is_some_and(|last| !of(&last.ident)) {
+                plain.segments.pop();
+                plain.segments.pop_punct();
+            }
+            if let Some(last) = plain.segments.last().filter(|last| of(&last.ident)) {
+                let text = quote::ToTokens::to_token_stream(&plain).to_string();
+                match self.seen.iter().find(|(name, _)| *name == last.ident) {
+                    Some((_, other)) if *other != text => self.found = self.found.take().or_else(|| Some(path.clone())),
+                    Some(_) => {}
+                    None => self.seen.push((last.ident.clone(), text)),
+                }
+            }
+            syn::visit::visit_path(self, path);
+        }
+    }
+    let mut paths = Paths { known, seen: Vec::new(), found: None };
+    paths.visit_item_fn(item);
+    paths.found
+}
+
 /// The same for the type of a field.
 pub fn missing_in_type(ty: &Type, real: Option<&Ident>, known: &Records) -> Option<Path> {
     let mut find = Find { known, generics: real.into_iter().cloned().collect(), found: None };

@@ -29,7 +29,7 @@ mod values;
 pub use declare::{ask, declare, resume};
 pub use def::Records;
 pub use enums::{declare as declare_enum, rewrite as rewrite_enums};
-pub use find::missing;
+pub use find::{ambiguous, missing};
 pub use host::HostSide;
 pub use options::rewrite as rewrite_options;
 pub use rewrite::rewrite;
