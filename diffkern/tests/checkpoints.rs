@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use diffkern::prelude::*;
 use diffkern::{Rollout, recompute, reduce, rollout};
 
+#[path = "checkpoints/costs.rs"]
+mod costs;
+
 const N: usize = 24;
 
 #[diff_kernel]

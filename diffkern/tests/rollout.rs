@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use diffkern::prelude::*;
-use diffkern::{Schedule, jvp, reduce, rollout};
+use diffkern::{Rollout, Schedule, jvp, reduce, rollout};
 
 /// A damped pendulum, one per index.
 #[diff_kernel]
@@ -343,6 +343,59 @@ fn a_rollout_inside_a_step() -> Result<()> {
     assert!(bits.windows(2).all(|pair| pair[0] == pair[1]), "{bits:?}");
     let (plain, _) = swing.gradient(20, Schedule::StoreAll)?;
     assert_eq!(bits[0].1[0].to_bits(), plain[N]);
+    Ok(())
+}
+
+/// Its first state may come from outside of the step: replays take that as it was.
+#[test]
+fn a_rollout_inside_a_step_starts_from_what_was_recorded() -> Result<()> {
+    let x = Device::cpu().array(&[0.3, 0.4])?.requires_grad();
+    for unknown in [false, true] {
+        let outside = Device::cpu().array(&[2.0])?;
+        let start = outside.clone();
+        let step = move |x: &Array<f64>, _: usize| {
+            let square = |f: &Array<f64>, _: usize| {
+                let next = f.device().uninit(1)?;
+                scale(1, f, f, &next)?;
+                Ok(next)
+            };
+            let factor = match unknown {
+                true => Rollout::new(Schedule::StoreAll).run_while(|_, k| Ok(k < 2), start.clone(), square)?.0,
+                false => rollout(2, Schedule::StoreAll, start.clone(), square)?,
+            };
+            let next = x.device().uninit(2)?;
+            scale(2, x, &factor, &next)?;
+            Ok(next)
+        };
+        let (tape, end) = Tape::record_with(|| rollout(4, Schedule::Checkpoints(1), x.clone(), step))?;
+        outside.write(&[5.0])?;
+        x.zero_grad();
+        tape.backward_from(&[(end.any(), Device::cpu().full(2, 1.0)?.any())])?;
+        assert_eq!(x.grad()?.to_vec()?, [65536.0; 2]);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_vector_of_states_is_a_state() -> Result<()> {
+    type State = (Vec<Array<f64>>, Array<f64>);
+    for schedule in [Schedule::StoreAll, Schedule::Checkpoints(1)] {
+        let all = [2.0, 3.0, 5.0].map(|x| Device::cpu().array(&[x]).map(Array::requires_grad));
+        let [a, b, c] = all;
+        let (a, b, c) = (a?, b?, c?);
+        let (tape, (ends, _)) = Tape::record_with(|| {
+            rollout(3, schedule, (vec![a.clone(), b.clone()], c.clone()), |(pair, c): &State, _| {
+                let next = c.device().uninit(1)?;
+                scale(1, &pair[0], c, &next)?;
+                Ok((vec![pair[1].clone(), next], c.clone()))
+            })
+        })?;
+        assert_eq!((ends[0].to_vec()?, ends[1].to_vec()?), (vec![15.0], vec![50.0]), "b c and a c^2");
+        let one = Device::cpu().full(1, 1.0)?;
+        tape.backward_from(&[(ends[0].any(), one.any()), (ends[1].any(), one.any())])?;
+        let found = [&a, &b, &c].map(|x| x.grad().and_then(|grad| grad.to_vec()));
+        assert_eq!(found, [Ok(vec![25.0]), Ok(vec![5.0]), Ok(vec![23.0])]);
+    }
     Ok(())
 }
 

@@ -81,7 +81,8 @@ mod tests {
         let device = Device::cpu();
         let (singles, doubles, words) = (device.zeros::<f32>(1)?, device.zeros::<f64>(1)?, device.zeros::<u32>(1)?);
         let vectors = device.zeros::<crate::math::Vec2<f32>>(1)?;
-        let arrays = [singles.any(), doubles.any(), words.any(), vectors.any()].map(Arg::Array);
+        let ints = device.zeros::<i32>(1)?;
+        let arrays = [singles.any(), doubles.any(), words.any(), ints.any(), vectors.any()].map(Arg::Array);
         let scalars = [Arg::Real(0.0), Arg::U32(0), Arg::I32(0), Arg::Usize(0), Arg::Bool(true)];
         let all = [&arrays[..], &scalars[..]].concat();
         let fitting = |kind: ParamKind| -> Vec<usize> {
@@ -92,11 +93,11 @@ mod tests {
         let scalar = |ty| ParamKind::Scalar { ty, comptime: false };
         assert_eq!(fitting(array(ElemTy::Real)), [0]);
         assert_eq!(fitting(array(ElemTy::U32)), [2]);
-        assert_eq!(fitting(array(ElemTy::I32)), [0; 0]);
-        assert_eq!(fitting(array(ElemTy::Vec2)), [3]);
+        assert_eq!(fitting(array(ElemTy::I32)), [3]);
+        assert_eq!(fitting(array(ElemTy::Vec2)), [4]);
         let kinds = [ScalarKind::Real, ScalarKind::U32, ScalarKind::I32, ScalarKind::Usize, ScalarKind::Bool];
         for (k, kind) in kinds.into_iter().enumerate() {
-            assert_eq!(fitting(scalar(kind)), [4 + k], "{kind:?}");
+            assert_eq!(fitting(scalar(kind)), [5 + k], "{kind:?}");
         }
         Ok(())
     }

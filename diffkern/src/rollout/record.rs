@@ -159,7 +159,7 @@ fn known<S: State>(
 ) -> Result<Plan> {
     let plan = choose(options, steps, &initial.state, step, progress)?;
     let measured = progress.tapes.contains_key(&0);
-    if measured && ((!plan.keeps_tapes() && steps > 1) || plan.light) {
+    if measured && (!plan.keeps_tapes() || plan.light) {
         progress.tapes.clear();
     }
     progress.actions = plan.actions();
@@ -252,8 +252,7 @@ fn unknown<S: State>(
     let period = file.map(|cost| Multistage::endless_period(states, cost));
     let mut online = period.map_or_else(|| Online::new(states), |period| Online::with_files(states, period));
     let light = progress.machine.again != Again::None;
-    let words = |kind| Plan { light, ..Plan::new(kind, 0) };
-    let plan = words(Kind::StoreAll);
+    let plan = Plan::new(Kind::StoreAll, 0);
     loop {
         let k = online.steps();
         for action in online.step() {

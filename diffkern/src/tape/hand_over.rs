@@ -22,7 +22,7 @@ impl LaunchNode {
         for &(from, to) in self.def.places {
             let (Some(from), Some(to)) = (self.alone(from), self.alone(to)) else { continue };
             let (a, b) = (&from.shape, &to.shape);
-            let alike = (a.elem, a.scalar, a.len) == (b.elem, b.scalar, b.len) && a.len > 0;
+            let alike = (a.elem, a.scalar, a.len) == (b.elem, b.scalar, b.len);
             if alike && from.retire && !to.retire && bars.hand_over(a.id, b) {
                 pairs.push((a.id, b.id));
             }

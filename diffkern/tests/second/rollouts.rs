@@ -158,3 +158,41 @@ fn a_budget_is_kept() -> Result<()> {
     }
     Ok(())
 }
+
+#[diff_kernel]
+fn spread<F: Float>(x: &Array<F>, f: &mut Array<F>, g: &mut Array<F>, h: &mut Array<F>) {
+    let i = ABSOLUTE_POS;
+    let twice = x[i] + x[i];
+    f[i] = twice;
+    g[i] = twice + x[i];
+    h[i] = twice + twice;
+}
+
+#[diff_kernel]
+fn push<F: Float>(x: &Array<F>, f: &Array<F>, g: &Array<F>, h: &Array<F>, y: &mut Array<F>) {
+    let i = ABSOLUTE_POS;
+    y[i] = x[i] - f[i] * g[i] * h[i];
+}
+
+/// Launches that are run again make room for tangents, also after the first product has given up recording's tapes.
+#[test]
+fn launches_run_again_make_room_for_every_product() -> Result<()> {
+    let program = |x: &Array<f64>, way: &Rollout| {
+        let end = way.run(10, x.clone(), |x: &Array<f64>, _| {
+            let dev = x.device();
+            let (f, g, h, y) = (dev.uninit(N)?, dev.uninit(N)?, dev.uninit(N)?, dev.uninit(N)?);
+            spread(N, x, &f, &g, &h)?;
+            push(N, x, &f, &g, &h, &y)?;
+            Ok(y)
+        })?;
+        reduce::dot(&end, &end)
+    };
+    // What `spread` reads, adjoints of five arrays, the state and another, all with tangents, and what `spread` brings back.
+    // On a tape without launches to run again there are three arrays with tangents: one array more.
+    let budget = (2 * (1 + 5 + 2) + 3) * N * 8;
+    let (at, along) = (vec![0.01; N], [(0..N).map(|k| 0.1 * k as f64).collect::<Vec<_>>()]);
+    let all = products(&|x| program(x, &Rollout::new(Schedule::StoreAll)), &at, &along)?;
+    let way = Rollout::new(Schedule::Budget(budget)).recompute(&["spread"]);
+    assert_eq!(products(&|x| program(x, &way), &at, &along)?, all);
+    Ok(())
+}

@@ -241,6 +241,41 @@ fn arrays_that_are_not_alone() -> Result<()> {
     })
 }
 
+/// The adjoint of `x` has another size than those that end.
+#[test]
+fn arrays_longer_than_the_result() -> Result<()> {
+    same(&natives!(step), |native| {
+        let (a, x) = (reals(1, N)?.requires_grad(), reals(3, 2 * N)?.requires_grad());
+        let (tape, loss) = Tape::record_with(|| {
+            let y = Device::cpu().zeros::<f32>(N)?;
+            run(step::def(), native, N, &[x.any(), a.any(), x.any(), y.any()])?;
+            run(step::def(), native, N, &[x.any(), a.any(), a.any(), Device::cpu().zeros::<f32>(N)?.any()])?;
+            let z = Device::cpu().zeros::<f32>(N)?;
+            run(step::def(), native, N, &[a.any(), y.any(), x.any(), z.any()])?;
+            diffkern::reduce::dot(&z, &z)
+        })?;
+        tape.backward(&loss)?;
+        [&a, &x].into_iter().map(bits).collect()
+    })
+}
+
+/// An array that another launch has overwritten in part before: its adjoint does not end here.
+#[test]
+fn results_that_are_overwritten_in_part() -> Result<()> {
+    same(&natives!(step), |native| {
+        let [a, x, b, c] = [1, 2, 3, 4].map(|seed| reals(seed, N).map(Array::requires_grad));
+        let (a, x, b, c) = (a?, x?, b?, c?);
+        let (tape, loss) = Tape::record_with(|| {
+            let y = Device::cpu().zeros::<f32>(N)?;
+            run(step::def(), native, N, &[a.any(), x.any(), a.any(), y.any()])?;
+            run(step::def(), native, 16, &[b.any(), c.any(), c.any(), y.any()])?;
+            diffkern::reduce::dot(&y, &y)
+        })?;
+        tape.backward(&loss)?;
+        [&a, &x, &b, &c].into_iter().map(bits).collect()
+    })
+}
+
 #[test]
 fn two_results_one_of_which_is_not_used() -> Result<()> {
     for used in [[true, true], [true, false], [false, true]] {
