@@ -116,3 +116,64 @@ impl<'ast> Visit<'ast> for Returns {
 
     fn visit_item(&mut self, _: &'ast syn::Item) {}
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `source` as the body of a function becomes `expected`; both without their braces.
+    #[track_caller]
+    fn becomes(source: &str, expected: &str) {
+        let block = |text: &str| syn::parse_str::<Block>(&format!("{{ {text} }}")).unwrap();
+        let mut body = block(source);
+        branches(&mut body);
+        let text = |block: &Block| quote::quote!(#block).to_string();
+        assert_eq!(text(&body), text(&block(expected)), "{source}");
+    }
+
+    #[track_caller]
+    fn stays(source: &str) {
+        becomes(source, source);
+    }
+
+    #[test]
+    fn a_side_that_returns_is_the_value_there() {
+        becomes("x += 1; return a;", "x += 1; a");
+        becomes("if c { return a; } x += 1; b", "if c { a } else { x += 1; b }");
+        becomes("if c { x += 1; return a; } else { y = 2; } b", "if c { x += 1; a } else { { y = 2; } b }");
+        becomes("if c { x += 1; } else { return b; } r", "if c { { x += 1; } r } else { b }");
+        becomes("if c { return a; } else if d { return b; } r", "if c { a } else { if d { b } else { r } }");
+        becomes("if c { return a; } else { return b; };", "if c { a } else { b }");
+        becomes("if c { if d { return a; } e } else { f }", "if c { if d { a } else { e } } else { f }");
+        becomes("if c { if d { return a; } else { return b; } } r", "if c { if d { a } else { b } } else { r }");
+        becomes("if c { { return a; } } r", "if c { a } else { r }");
+        becomes(
+            "if c { if d { return a; } x += 1; } else { return b; } r",
+            "if c { if d { a } else { x += 1; r } } else { b }",
+        );
+    }
+
+    #[test]
+    fn a_block_is_part_of_what_follows_unless_a_name_of_it_could_be_taken_for_another() {
+        becomes("{ if c { return a; } } b", "if c { a } else { b }");
+        becomes(
+            "{ let __made_1 = k; if __made_1 == 0 { return a; } } b",
+            "let __made_1 = k; if __made_1 == 0 { a } else { b }",
+        );
+        stays("{ let t = k; if t == 0 { return a; } } t");
+        stays("'name: { if c { return a; } } b");
+        stays("if c { let t = 1; if d { return a; } } else { return b; } t");
+        becomes("if c { let t = 1; x += t; } else { return b; } t", "if c { { let t = 1; x += t; } t } else { b }");
+    }
+
+    /// Others refuse these.
+    #[test]
+    fn what_cannot_be_branches_stays() {
+        stays("return a; b");
+        stays("return;");
+        stays("if c { return a; } else { return b; } r");
+        stays("if c { if d { return a; } } else { if e { return b; } } r");
+        stays("for k in 0..3 { if c { return a; } } b");
+        stays("let t = |x| { return x; }; t");
+    }
+}

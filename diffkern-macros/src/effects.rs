@@ -48,3 +48,20 @@ pub fn name_of(e: &Expr) -> Option<String> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_assigned_to_or_counted_in_is_changed() {
+        let e: Expr = syn::parse_str(
+            "{ (x).y = u; z[i].w -= v; n[0].fetch_add(1); (m)[1].fetch_sub(1); o.max(p); if q == r { s * t } else { a.b = 1; c } }",
+        )
+        .unwrap();
+        let names = ["x", "z", "n", "m", "a"].map(str::to_owned);
+        assert_eq!(changed([&e]), HashSet::from(names));
+        let outside: Expr = syn::parse_str("f(x)[0] = 1").unwrap();
+        assert_eq!(changed([&outside]), HashSet::new(), "of no name");
+    }
+}

@@ -71,6 +71,7 @@ mod tests {
         assert_eq!(pairs("Vec2<F>", "y[i] = x[i].x;"), [], "of another type");
         assert_eq!(pairs("F", "y[i] = x[i + 1];"), [], "at another index");
         assert_eq!(pairs("F", "y[i] += x[i];"), [], "it does not end");
+        assert_eq!(pairs("F", "y[i] = y[i] * x[i];"), [], "it goes on");
     }
 
     #[test]

@@ -62,6 +62,7 @@ mod tests {
         assert_eq!(work("y[i] = x[i];"), 1 + 2 + 2);
         assert_eq!(work("y[i] += x[i] * x[i];"), 1 + 2 + 2 + 1 + 4);
         assert_eq!(work("let w = v[i] + v[i];"), 1 + 6 + 6 + 3);
+        assert_eq!(work("z[i] += m[i];"), 1 + 18 + 36);
         assert_eq!(work("c[i].fetch_add(1u32);"), 1 + 4);
         assert_eq!(work("let t: F = f(x[i]); y[i] = t;"), 1 + 2 + 50 + 2);
         // Products of matrices as what they give.

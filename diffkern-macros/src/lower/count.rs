@@ -77,3 +77,46 @@ impl<'ast> Visit<'ast> for Uses<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(rest: &str) -> bool {
+        let block: syn::Block = syn::parse_str(&format!("{{ {rest} }}")).unwrap();
+        only_counts("n", &block.stmts)
+    }
+
+    #[test]
+    fn counting_is_changing_comparing_and_converting() {
+        for rest in [
+            "n += 1; (n) -= 2; n *= 3;",
+            "n = 0;",
+            "if n < 3 && 4 >= n { m += 1.0; }",
+            "let x = F::cast_from(n); let y = n as u32;",
+            "x = x + m; f(x); let m = y as i32; y[i] = F::cast_from(m);",
+            "for k in 0..3 { if c { n += 1; } }",
+            "nothing!();",
+        ] {
+            assert!(counts(rest), "{rest}");
+        }
+        for rest in [
+            "n += m;",
+            "m += n;",
+            "n = m;",
+            "let x = n + 1;",
+            "if n < m { n += 1; }",
+            "y[n] = 1.0;",
+            "f(n);",
+            "let x = F::cast_from(n + 1);",
+            "let x = cast_from(n, m, n * 2);",
+            "let x = (n + m) as u32;",
+            "let n = 2;",
+            "for n in 0..3 {}",
+            "text!(n);",
+            "n += 1; g(F::cast_from(n), n);",
+        ] {
+            assert!(!counts(rest), "{rest}");
+        }
+    }
+}

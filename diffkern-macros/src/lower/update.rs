@@ -275,3 +275,73 @@ impl Part<'_> {
         Ok(after)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::diagnostics::Diagnostics;
+    use crate::ir::FuncKind;
+    use crate::{lower, parse};
+
+    /// What is said of a kernel with this body, after `let i = ABSOLUTE_POS` and `let j` from data.
+    fn said(body: &str) -> String {
+        let source = format!(
+            "fn k<F: Float>(x: &Array<F>, at: &Array<u32>, n: u32, y: &mut Array<F>) {{
+                let i = ABSOLUTE_POS; let j = at[i] as usize; {body} }}"
+        );
+        let item: syn::ItemFn = syn::parse_str(&source).unwrap();
+        let errors = Diagnostics::default();
+        if let Some(sig) = parse::signature(&item, FuncKind::Kernel, &errors) {
+            lower::lower(&item, &sig, FuncKind::Kernel, &errors);
+        }
+        errors
+            .finish()
+            .err()
+            .map(|e| e.into_iter().map(|e| e.to_string()).collect::<Vec<_>>().join("; "))
+            .unwrap_or_default()
+    }
+
+    #[test]
+    fn what_was_there_before_the_launch_may_be_read() {
+        for body in [
+            "y[i] = y[i] * x[i];",
+            "let k = i; y[k] = y[i] * 2.0;",
+            "y[2 * i] = y[2 * i + 1]; y[2 * i + 1] = x[i];",
+            "y[1 + i * 3] = y[i * 3 + 1] + x[i];",
+            "if x[i] > 0.0 { y[i] = y[i] * 2.0; }",
+            "let old = y[j]; y[j] = if x[i] > 0.0 { old * 2.0 } else { old };",
+            "if x[i] > 0.0 { y[j] = y[j] * 2.0; } else { y[j] = y[j]; }",
+            "if x[i] > 0.0 { let v = y[j]; y[j] = v * v; }",
+            "for k in 0..n { if x[i] > 0.5 { let v = y[i]; let w = v * v; } } y[i] = x[i];",
+            "for k in 0..n { let v = y[j]; } y[j] = x[i];",
+        ] {
+            assert_eq!(said(body), "", "{body}");
+        }
+    }
+
+    #[test]
+    fn what_may_come_from_another_place_or_time_is_refused() {
+        for (body, why) in [
+            ("y[i] = y[i + 1];", "at another index"),
+            ("y[i] = y[j];", "at another index"),
+            ("if x[i] > 0.0 { y[i + 1] = x[i]; } let v = y[i];", "at another index"),
+            ("for k in 0..n { y[k as usize] = x[i]; } let v = y[i];", "at another index"),
+            ("y[i] = x[i]; if x[i] > 0.0 { let v = y[i + 1]; }", "at another index"),
+            ("y[i] = x[i]; for k in 0..n { let v = y[k as usize]; }", "at another index"),
+            ("y[2 * i] = y[2 * i + 2] + x[i];", "at another index"),
+            ("y[2 * i] = y[3 * i] + x[i];", "at another index"),
+            ("y[i] = x[i]; let v = y[i];", "may have been stored to before this read"),
+            ("y[i] += x[i]; let v = y[i];", "may have been stored to before this read"),
+            ("if x[i] > 0.0 { y[i] = x[i]; } let v = y[i];", "may have been stored to before this read"),
+            ("if x[i] > 0.0 { let w = 1.0; } else { y[i] = x[i]; } let v = y[i];", "before this read"),
+            ("y[i] = x[i]; if x[i] > 0.0 { let v = y[i]; }", "may have been stored to before this read"),
+            ("for k in 0..n { y[i] = y[i] * 2.0; }", "is stored to in this loop"),
+            ("for k in 0..n { y[i] = x[i]; } let v = y[i];", "may have been stored to before this read"),
+            ("let v = y[j]; if x[i] > 0.0 { y[j] = v * 2.0; }", "at an index that another thread may have too"),
+            ("if x[i] > 0.0 { let v = y[j]; } else { y[j] = x[i]; }", "at an index that another thread may have too"),
+            ("for k in 0..n { let v = y[j]; } if x[i] > 0.0 { y[j] = x[i]; }", "at an index that another thread"),
+            ("let v = y[j]; for k in 0..n { y[j] = x[i]; }", "at an index that another thread may have too"),
+        ] {
+            assert!(said(body).contains(why), "{body}: {}", said(body));
+        }
+    }
+}

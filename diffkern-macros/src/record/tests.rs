@@ -2,15 +2,21 @@
 
 use quote::ToTokens;
 
+use super::declare::declare;
 use super::def::Records;
+use super::find::missing;
 use super::rewrite::rewrite;
 use crate::diagnostics::Diagnostics;
 use crate::ir::FuncKind;
 use crate::spell;
 
-/// `Pair { a: F, b: F }`, `Body { x: Vec2<F>, pair: Pair<F> }`.
+/// `Pair { a: F, b: F }`, `Body { x: Vec2<F>, pair: Pair<F> }`, `Frame { m: Mat2<F>, q: Quat<F> }`.
 fn records() -> Records {
-    let all = ["Body [F] { x: Vec2, pair: struct Pair [F] { a: real, b: real } }", "Pair [F] { a: real, b: real }"];
+    let all = [
+        "Body [F] { x: Vec2, pair: struct Pair [F] { a: real, b: real } }",
+        "Pair [F] { a: real, b: real }",
+        "Frame [F] { m: Mat2, q: Quat }",
+    ];
     Records { choices: Vec::new(), all: all.iter().map(|text| syn::parse_str(text).unwrap()).collect() }
 }
 
@@ -18,7 +24,7 @@ fn records() -> Records {
 fn rewritten(body: &str) -> Result<String, String> {
     let source = format!(
         "fn k<F: Float>(b: &Array<Body<F>>, pairs: &Array<Pair<F>>, s: &Array<F>, p: Pair<F>, q: Pair<F>, y: &mut \
-         Array<F>, z: &mut Array<Pair<F>>) {{ {body} }}"
+         Array<F>, z: &mut Array<Pair<F>>, w: &mut Array<Frame<F>>) {{ {body} }}"
     );
     let mut item: syn::ItemFn = syn::parse_str(&source).unwrap();
     let errors = Diagnostics::default();
@@ -112,6 +118,13 @@ fn operands_that_change_something_keep_their_order() {
          let (field__4, field__5): (F, F) = (field__0, field__1); let field__6 = m;
          (f(field__2, -1.0, s, field__3, field__4, field__5, field__6)) });",
     );
+    // References are to arrays.
+    becomes(
+        "let v: F = f(&s, if c { m = 2.0; p } else { q }, m);",
+        "let v: F = ({ let (field__0, field__1): (F, F) = if c { m = 2.0; (p__a, p__b) } else { (q__a, q__b) };
+         let (field__2, field__3): (F, F) = (field__0, field__1); let field__4 = m;
+         (f(&s, field__2, field__3, field__4)) });",
+    );
     // An index is evaluated once.
     becomes(
         "let r = pairs[n[0].fetch_add(1)];",
@@ -130,6 +143,10 @@ fn operands_that_change_something_keep_their_order() {
             ),
         );
     }
+    becomes(
+        "let v = b[0].x.x; b[i].x.x = v; b[i].x.y += v;",
+        "let v = b[(0) * 4 + 0]; b[(i) * 4 + 0] = v; b[(i) * 4 + 1] += v;",
+    );
     becomes("let v = b[{ k += 1; k }].x.y;", "let v = b[({ k += 1; k }) * 4 + 1];");
 }
 
@@ -157,4 +174,48 @@ fn mistakes_are_named() {
         "y[i] = Pair { a: 1.0, b: 2.0 };",
         "a struct is passed to a device function, returned, stored or bound with `let`; here take a field",
     );
+}
+
+/// Row by row, and a quaternion's real part first: as they lie in memory.
+#[test]
+fn matrices_and_quaternions_are_their_scalars() {
+    becomes(
+        "let m: Mat2<F> = w[i].m; let q: Quat<F> = w[i].q;",
+        "let m: Mat2<F> = Mat2::new(w[(i) * 8 + 0], w[(i) * 8 + 1], w[(i) * 8 + 2], w[(i) * 8 + 3]);
+         let q: Quat<F> = Quat::new(w[(i) * 8 + 4], w[(i) * 8 + 5], w[(i) * 8 + 6], w[(i) * 8 + 7]);",
+    );
+    becomes(
+        "w[i].m = m;",
+        "let field__0: Mat2<F> = m; let field__1 = i;
+         w[(field__1) * 8 + 0] = field__0[(0usize, 0usize)]; w[(field__1) * 8 + 1] = field__0[(0usize, 1usize)];
+         w[(field__1) * 8 + 2] = field__0[(1usize, 0usize)]; w[(field__1) * 8 + 3] = field__0[(1usize, 1usize)];",
+    );
+    becomes(
+        "w[i].q = r;",
+        "let field__0: Quat<F> = r; let field__1 = i;
+         w[(field__1) * 8 + 4] = field__0.w; w[(field__1) * 8 + 5] = field__0.x;
+         w[(field__1) * 8 + 6] = field__0.y; w[(field__1) * 8 + 7] = field__0.z;",
+    );
+}
+
+/// The struct that has to be looked up first.
+#[test]
+fn structs_are_found_wherever_they_are_named() {
+    let first = |source: &str| {
+        let item: syn::ItemFn = syn::parse_str(source).unwrap();
+        missing(&item, &records()).map(|path| path.to_token_stream().to_string())
+    };
+    assert_eq!(first("fn k<F: Float>(p: Pair<F>, q: &Array<a::Edge<F>>) {}"), Some("a :: Edge".to_owned()));
+    assert_eq!(first("fn k<F: Float>(x: F) -> Edge<F> { x }"), Some("Edge".to_owned()));
+    assert_eq!(first("fn k<F: Float>(x: F) { let e = Edge { x }; }"), Some("Edge".to_owned()));
+    // What is refused as a type, parameters and paths of functions are none.
+    assert_eq!(first("fn k<F: Float>(x: &Array<Vec5<F>>, m: Mat7<F>, v: Vec<F>) { let y: F = Law::f(x); }"), None);
+}
+
+#[test]
+fn a_struct_has_one_parameter() {
+    let said = |item: &str| declare(Default::default(), item.parse().unwrap()).to_string();
+    assert!(said("struct Edge<F, G> { x: F }").contains("one parameter, its real type"));
+    assert!(said("struct Edge<const N: usize> { x: u32 }").contains("one parameter, its real type"));
+    assert!(!said("struct Edge<F: Float> { x: F }").contains("compile_error"));
 }
