@@ -191,7 +191,9 @@ fn integers_and_positions_are_the_same_to_the_bit() -> Result<()> {
     let x = dev.array(&numbers(6, 30, -2.0, 2.0))?;
     // The adjoint is plain enough for the compiler.
     assert_eq!(integers::LANES, [true, false]);
-    integers::lanecheck((5, 3, 2), &a, &b, &x, &dev.zeros(30)?, &dev.zeros(30)?)?;
+    for dims in [(5, 3, 2), (10, 3, 1), (3, 1, 10), (1, 6, 5), (30, 1, 1)] {
+        integers::lanecheck(dims, &a, &b, &x, &dev.zeros(30)?, &dev.zeros(30)?)?;
+    }
     Ok(())
 }
 

@@ -241,3 +241,42 @@ fn two_structs_of_one_name_go_by_those_of_their_imports() -> Result<()> {
     assert_eq!(z.to_vec()?, [0.0]);
     Ok(())
 }
+
+#[diff_struct]
+struct Frame<F> {
+    small: Mat2<F>,
+    s: F,
+    large: Mat3<F>,
+}
+
+#[diff_kernel]
+fn squared<F: Float>(frames: &Array<Frame<F>>, out: &mut Array<Frame<F>>) {
+    let i = ABSOLUTE_POS;
+    let f = frames[i];
+    out[i].small = f.small * frames[i].small * f.s;
+    out[i].s = f.large.determinant();
+    out[i].large = f.large * f.large;
+}
+
+#[test]
+fn matrices_in_arrays_of_structs_lie_row_by_row() {
+    let dev = Device::cpu();
+    let frame = |seed: u32| {
+        let at = |k: usize| 0.5 + 0.4 * (f64::from(seed) + k as f64 * 1.7).sin();
+        Frame {
+            small: Mat2::from_array(std::array::from_fn(at)),
+            s: at(20),
+            large: Mat3::from_array(std::array::from_fn(|k| at(k + 30))),
+        }
+    };
+    let all = [frame(1), frame(2), frame(3)];
+    let (frames, out) = (dev.array(&all).unwrap(), dev.zeros(3).unwrap());
+    squared(3, &frames, &out).unwrap();
+    for (found, f) in out.to_vec().unwrap().into_iter().zip(all) {
+        let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-14);
+        assert!(near(&found.small.to_array(), &(f.small * f.small * f.s).to_array()), "{found:?} {f:?}");
+        assert!(near(&found.large.to_array(), &(f.large * f.large).to_array()), "{found:?} {f:?}");
+        assert!(near(&[found.s], &[f.large.determinant()]), "{found:?} {f:?}");
+    }
+    squared::gradcheck(3, &frames, &out).unwrap();
+}

@@ -251,7 +251,7 @@ fn arrays_longer_than_the_result() -> Result<()> {
             run(step::def(), native, N, &[x.any(), a.any(), x.any(), y.any()])?;
             run(step::def(), native, N, &[x.any(), a.any(), a.any(), Device::cpu().zeros::<f32>(N)?.any()])?;
             let z = Device::cpu().zeros::<f32>(N)?;
-            run(step::def(), native, N, &[a.any(), y.any(), x.any(), z.any()])?;
+            run(step::def(), native, N, &[x.any(), y.any(), a.any(), z.any()])?;
             diffkern::reduce::dot(&z, &z)
         })?;
         tape.backward(&loss)?;

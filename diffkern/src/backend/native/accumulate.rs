@@ -175,3 +175,21 @@ fn new_page() -> NonNull<Page> {
     let page = unsafe { alloc_zeroed(layout) };
     NonNull::new(page.cast()).unwrap_or_else(|| handle_alloc_error(layout))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::Vec3;
+
+    /// The element after the last must be there too: packs read beyond elements.
+    #[test]
+    fn runs_within_a_page() {
+        let reals =
+            [(0, 16), (1007, 16), (1008, 16), (1020, 16), (1023, 1), (1024, 16), (2000, 16), (5, 1019), (5, 1020)];
+        let found = reals.map(|(i, n)| Pages::in_one_page::<f32>(i, n));
+        assert_eq!(found, [true, true, false, false, false, true, true, false, false]);
+        let vectors = [(0, 16), (239, 16), (240, 16), (250, 8), (256, 8), (511, 2)];
+        let found = vectors.map(|(i, n)| Pages::in_one_page::<Vec3<f32>>(i, n));
+        assert_eq!(found, [true, true, false, false, true, false], "256 to a page");
+    }
+}

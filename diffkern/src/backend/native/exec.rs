@@ -187,11 +187,6 @@ const PADDING: usize = 8;
 /// them next to no memory; a power of two each, kept for later launches.
 fn zeros(words: usize) -> &'static [u64] {
     static ZEROS: [OnceLock<Vec<u64>>; usize::BITS as usize] = [const { OnceLock::new() }; usize::BITS as usize];
-    match words {
-        0 => &[],
-        _ => {
-            let bits = words.next_power_of_two();
-            ZEROS[bits.ilog2() as usize % ZEROS.len()].get_or_init(|| vec![0; bits])
-        }
-    }
+    let bits = words.next_power_of_two();
+    ZEROS[bits.ilog2() as usize].get_or_init(|| vec![0; bits])
 }

@@ -134,3 +134,38 @@ fn add_and_clear_each<S: Scalar>(sum: &mut [S], copy: &mut [S]) {
         *x = S::ZERO;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Access;
+    use crate::math::Vec3;
+
+    /// What chunks have added to some of the elements, in more pages than threads take at a time; the last is not full.
+    #[test]
+    fn copies_are_added_up_page_by_page() {
+        const N: usize = 256 * 20 + 100;
+        let mut all = vec![Vec3::new(1.0f32, 2.0, 3.0); N + 300];
+        let array = HostArray::write(&mut all[..N], Access::Add, false);
+        let copies = [1, 3, 7].map(|stride| {
+            let copy = Pages::copy(&array);
+            for i in (0..N).step_by(stride) {
+                // SAFETY: an element of the array.
+                unsafe {
+                    Pages::at::<Vec3<f32>>(&copy, copy.table(), i as u32).write(Vec3::new(0.5, stride as f32, 0.0))
+                };
+            }
+            copy
+        });
+        merge(array, &copies.each_ref());
+        for (i, found) in all.iter().enumerate() {
+            let parts = [1, 3, 7].into_iter().filter(|stride| i < N && i % stride == 0);
+            let expected = parts.fold(Vec3::new(1.0, 2.0, 3.0), |sum, stride| sum + Vec3::new(0.5, stride as f32, 0.0));
+            assert_eq!(*found, expected, "element {i}");
+        }
+        // What was added is not added again.
+        let mut all = [Vec3::new(0.0f32, 0.0, 0.0); N];
+        merge(HostArray::write(&mut all, Access::Add, false), &copies.each_ref());
+        assert_eq!(all, [Vec3::new(0.0, 0.0, 0.0); N]);
+    }
+}

@@ -128,6 +128,7 @@ mod tests {
         assert_eq!(chunk_count(24_000, 60, 49 << 10), 16);
         assert_eq!(chunk_count(8_000, 900, 512 << 10), 16, "8,000 particles in 32^3 nodes");
         assert_eq!(chunk_count(1 << 20, 60, 4), 64, "many positions for few sums");
+        assert_eq!(chunk_count(1 << 20, 60, 1 << 20), 32, "32 bytes a position");
         assert_eq!(chunk_count(1 << 20, 60, 1 << 30), 8, "copies that are large");
     }
 }

@@ -1,5 +1,7 @@
 //! Bodies as the macro would write them, run on arrays of their own.
 
+mod pool;
+
 use std::sync::Mutex;
 
 use super::*;
@@ -162,6 +164,82 @@ fn positions_of_three_dimensions_run_x_first() {
     let mut out = [0u32; 12];
     run(body, (2, 3, 2).into(), &[write(&mut out, Access::Store, true)], OPTIONS).unwrap();
     assert_eq!(out, [0, 1, 10, 11, 20, 21, 100, 101, 110, 111, 120, 121]);
+    // One of three is 1.
+    run(body, (3, 4, 1).into(), &[write(&mut out, Access::Store, true)], OPTIONS).unwrap();
+    assert_eq!(out, [0, 1, 2, 10, 11, 12, 20, 21, 22, 30, 31, 32]);
+    run(body, (3, 1, 4).into(), &[write(&mut out, Access::Store, true)], OPTIONS).unwrap();
+    assert_eq!(out, [0, 1, 2, 100, 101, 102, 200, 201, 202, 300, 301, 302]);
+    run(body, (1, 6, 2).into(), &[write(&mut out, Access::Store, true)], OPTIONS).unwrap();
+    assert_eq!(out, [0, 10, 20, 30, 40, 50, 100, 110, 120, 130, 140, 150]);
+}
+
+/// The macro writes no such bodies; if it did, memory would not be read as what it is not.
+#[test]
+fn arrays_of_another_type_are_refused() {
+    fn doubles(c: &Chunk<'_>) {
+        c.read::<f64>(0);
+    }
+    fn vectors(c: &Chunk<'_>) {
+        c.add::<Vec3<f32>>(0);
+    }
+    let (mut data, mut integers) = ([0.0f32; 6], [0u32; 6]);
+    let wrong = [write(&mut data, Access::Add, false), write(&mut integers, Access::Add, false), absent(6)];
+    for body in [doubles, vectors] {
+        for arg in wrong {
+            let result = launch(body, 1, &[arg]);
+            assert!(
+                matches!(&result, Err(Fault::Panicked { message }) if message.contains("another type")),
+                "{result:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_update_out_of_range_is_reported_and_reads_the_last_element() {
+    fn body(c: &Chunk<'_>) {
+        let mut y = c.update::<f32>(0);
+        for p in c.range() {
+            let last = y.get(p + 5, 1);
+            y.set(p, last + y.len() as f32, 2);
+        }
+    }
+    for owned in [false, true] {
+        let mut y = [1.0f32, 2.0, 4.0];
+        let result = launch(body, 1, &[write(&mut y, Access::Update, owned)]);
+        assert_eq!(result, Err(Fault::OutOfRange { slot: 0, line: 1, index: 5, len: 3 }));
+        assert_eq!(y, if owned { [4.0, 2.0, 4.0] } else { [7.0, 2.0, 4.0] }, "of those that are this position's");
+    }
+}
+
+/// A device function that a program calls itself has nobody to tell.
+#[test]
+fn faults_on_the_host_are_not_those_of_a_launch() {
+    local_outside(9, 3, 1);
+    let mut out = [0.0f32; 2];
+    let args = [read(&[1.0f32, 2.0]), write(&mut out, Access::Store, true), HostArg::Real(2.0)];
+    assert_eq!(launch(scale, 2, &args), Ok(()));
+    assert_eq!(out, [2.0, 4.0]);
+}
+
+#[cfg(debug_assertions)]
+#[test]
+fn an_element_changed_by_two_threads_names_both() {
+    fn add(c: &Chunk<'_>) {
+        let (idx, mut y) = (c.read::<u32>(0), c.update::<f32>(1));
+        c.range().for_each(|p| y.add(idx.get(p, 3), 1.0, 4));
+    }
+    fn take(c: &Chunk<'_>) {
+        let (idx, mut y) = (c.read::<u32>(0), c.update::<f32>(1));
+        for p in c.range() {
+            y.take(idx.get(p, 3), 4);
+        }
+    }
+    for body in [add, take] {
+        let (idx, mut y) = ([1u32, 0, 1], [0.0f32; 2]);
+        let result = launch(body, 3, &[read(&idx), write(&mut y, Access::Update, false)]);
+        assert_eq!(result, Err(Fault::WrittenTwice { slot: 1, line: 4, index: 1, threads: [0, 2] }));
+    }
 }
 
 #[cfg(debug_assertions)]
@@ -197,6 +275,24 @@ fn own_views_see_the_covered_positions_only() {
     launch(body, 1000, &[args[0], args[1], absent(1000), args[3]]).unwrap();
     assert!(out.iter().zip(&a).all(|(o, a)| *o == 2.0 * a));
     assert!(sum.iter().all(|s| [1.0, 3.0].contains(s)) && bar[0] == 0.0 && bar[999] == 0.0);
+    // An absent array that is too short does not cover the last position.
+    out.fill(7.0);
+    let args = [absent(999), write(&mut out, Access::Store, true), absent(1000), absent(1000)];
+    launch(body, 1000, &args).unwrap();
+    assert_eq!(out[999], 7.0);
+}
+
+#[test]
+fn own_views_end_with_the_positions() {
+    fn body(c: &Chunk<'_>) {
+        let Some(covered) = c.covered() else { return };
+        let (a, mut out) = (c.own_read::<f32>(0, covered), c.own_store::<f32>(1, covered));
+        out.set(0, a.get(8, 1), 1);
+        out.set(8, 1.0, 1);
+    }
+    let mut out = [5.0f32; 9];
+    launch(body, 8, &[read(&[2.0f32; 9]), write(&mut out, Access::Store, true)]).unwrap();
+    assert_eq!(out, [0.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0]);
 }
 
 #[test]

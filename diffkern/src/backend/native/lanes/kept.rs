@@ -73,7 +73,7 @@ impl<'k, 'a, S: Lanes, T: Element> Kept<'k, 'a, S, T> {
             nexts = S::select_i(next, S::or_i(nexts, bit), nexts);
             before = i;
         }
-        Pattern { same: S::bits(same) & ((1 << (S::N - 1)) - 1), nexts: S::put_i(nexts) }
+        Pattern { same: S::bits(same), nexts: S::put_i(nexts) }
     }
 
     /// Makes the additions, all of a lane before those of the next, but those of two lanes at once that add to the same
