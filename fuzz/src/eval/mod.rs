@@ -157,14 +157,9 @@ impl Run<'_> {
                 self.bind(*var, Val::Real(parts));
             }
             Stmt::Element(var, at, op, e) => {
-                // Of `=` the right side comes first.
-                let (value, at) = if *op == "=" {
-                    let value = self.operand(e);
-                    (value, self.int(at) as usize % LOCAL)
-                } else {
-                    let at = self.int(at) as usize % LOCAL;
-                    (self.operand(e), at)
-                };
+                // As everywhere, the right side comes first.
+                let value = self.operand(e);
+                let at = self.int(at) as usize % LOCAL;
                 let Val::Real(parts) = self.place(*var).clone() else { panic!("a local array is of reals") };
                 let new = match *op {
                     "=" => value,
@@ -187,8 +182,8 @@ impl Run<'_> {
                 self.element(*array, None).copy_from_slice(&value);
             }
             Stmt::Add(array, at, minus, e) => {
-                let at = at.as_ref().map(|e| self.int(e) as usize % LEN);
                 let value = self.reals(e);
+                let at = at.as_ref().map(|e| self.int(e) as usize % LEN);
                 for (sum, x) in self.element(*array, at).iter_mut().zip(value) {
                     *sum = if *minus { *sum - x } else { *sum + x };
                 }
@@ -201,8 +196,8 @@ impl Run<'_> {
                 }
             }
             Stmt::AddField(array, at, path, minus, e) => {
-                let at = at.as_ref().map(|e| self.int(e) as usize % LEN);
                 let value = self.reals(e);
+                let at = at.as_ref().map(|e| self.int(e) as usize % LEN);
                 let first = offset(ARRAYS[*array].1, path);
                 for (sum, x) in self.element(*array, at)[first..].iter_mut().zip(value) {
                     *sum = if *minus { *sum - x } else { *sum + x };
