@@ -256,11 +256,10 @@ fn launch_direction(
             _ => None,
         })
         .collect();
-    let mut dots: Vec<(&AnyArray, Arc<Buffer>)> = Vec::new();
+    // All of them before the first is held: a second view of an array would otherwise find its tangent shared, and copy it.
     for (_, array, access) in real().filter(|(_, _, access)| access.writes()) {
         debug_assert!(access != Access::Take);
-        let buffer = with_dots(evaluation, directions, array, |dots| writable(&mut dots[k], array).cloned())?;
-        dots.push((array, buffer));
+        with_dots(evaluation, directions, array, |dots| writable(&mut dots[k], array).map(drop))?;
     }
     let mut args: Vec<LaunchArg<'_, Buffer>> = Vec::with_capacity(call.args.len() * 2);
     for ((arg, primal), param) in call.args.iter().zip(&primals).zip(call.def.tangent.params) {
@@ -275,18 +274,9 @@ fn launch_direction(
             (Arg::Bool(x), _) => LaunchArg::Bool(x),
         });
     }
-    let mut tangents: Vec<(&AnyArray, Arc<Buffer>)> = Vec::new();
-    for (_, array, access) in real() {
-        let written = dots.iter().find(|(to, _)| to.id() == array.id()).map(|(_, buffer)| buffer.clone());
-        let buffer = match (access.writes(), written) {
-            (_, Some(buffer)) => buffer,
-            _ => match dot(evaluation, array, k) {
-                Some(buffer) => buffer,
-                None => zeros(array)?,
-            },
-        };
-        tangents.push((array, buffer));
-    }
+    let tangents: Vec<(&AnyArray, Arc<Buffer>)> = real()
+        .map(|(_, array, _)| Ok((array, dot(evaluation, array, k).map_or_else(|| zeros(array), Ok)?)))
+        .collect::<Result<_>>()?;
     args.extend(tangents.iter().map(|(array, buffer)| part(array, buffer)));
     let _span = crate::trace::launch(call.def.name, "tangent", call.domain);
     let program = (call.def, Which::Tangent, call.native.tangent);

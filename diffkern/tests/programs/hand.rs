@@ -101,7 +101,7 @@ pub fn part<F: Float>(x: &Array<F>, at: &Array<u32>, y: &mut Array<F>, z: &mut A
         y[i] = v * v * 0.2;
         return;
     }
-    z[at[i]] += v.sin() * F::cast_from(n) * 0.3;
+    z[at[i] as usize % z.len()] += v.sin() * F::cast_from(n) * 0.3;
 }
 
 #[diff_kernel]
@@ -121,7 +121,8 @@ fn part_adjoint<F: Float>(
         return;
     }
     let v = x[i];
-    let slope = if v > limit { y_bar[i] * v * 0.4 } else { z_bar[at[i]] * v.cos() * F::cast_from(n) * 0.3 };
+    let slope =
+        if v > limit { y_bar[i] * v * 0.4 } else { z_bar[at[i] as usize % z.len()] * v.cos() * F::cast_from(n) * 0.3 };
     x_bar[i] += slope;
 }
 
@@ -143,16 +144,16 @@ fn part_tangent<F: Float>(
         y_dot[i] = v * x_dot[i] * 0.4;
         return;
     }
-    z_dot[at[i]] += v.cos() * F::cast_from(n) * 0.3 * x_dot[i];
+    z_dot[at[i] as usize % z.len()] += v.cos() * F::cast_from(n) * 0.3 * x_dot[i];
 }
 
 /// Reads two of a few elements by turns; several positions add to one.
 #[diff_kernel(vjp = gather_adjoint)]
 pub fn gather<F: Float>(x: &Array<F>, at: &Array<u32>, w: &Array<F>, y: &mut Array<F>) {
     let i = ABSOLUTE_POS;
-    let mut s = w[i % 5] * 0.5;
+    let mut s = w[i % 5 % w.len()] * 0.5;
     for k in 0..2u32 {
-        s += x[at[i] + k - k * at[i]].sin() * 0.4;
+        s += x[(at[i] + k - k * at[i]) as usize % x.len()].sin() * 0.4;
     }
     y[i / 2] += s * w[0];
 }
@@ -170,10 +171,11 @@ fn gather_adjoint<F: Float>(
     let i = ABSOLUTE_POS;
     if y.len() > 0 {
         let g = y_bar[i / 2];
-        let sum = w[i % 5] * 0.5 + (x[at[i]].sin() + x[1].sin()) * 0.4;
-        x_bar[at[i]] += g * w[0] * 0.4 * x[at[i]].cos();
-        x_bar[1] += g * w[0] * 0.4 * x[1].cos();
+        let (a, b, c) = (at[i] as usize % x.len(), 1 % x.len(), i % 5 % w.len());
+        let sum = w[c] * 0.5 + (x[a].sin() + x[b].sin()) * 0.4;
+        x_bar[a] += g * w[0] * 0.4 * x[a].cos();
+        x_bar[b] += g * w[0] * 0.4 * x[b].cos();
         w_bar[0] += g * sum;
-        w_bar[i % 5] += g * w[0] * 0.5;
+        w_bar[c] += g * w[0] * 0.5;
     }
 }

@@ -37,12 +37,22 @@ pub fn damp<F: Float>(x: &mut Array<F>, y: &Array<F>) {
 #[diff_kernel]
 pub fn scatter<F: Float>(x: &Array<F>, at: &Array<u32>, y: &mut Array<F>) {
     let v = x[ABSOLUTE_POS];
-    y[at[ABSOLUTE_POS]] += v * v * 0.3;
+    y[at[ABSOLUTE_POS] as usize % y.len()] += v * v * 0.3;
 }
 
 #[diff_kernel]
 pub fn pick<F: Float>(x: &Array<F>, at: &Array<u32>, w: &Array<F>, y: &mut Array<F>) {
-    y[ABSOLUTE_POS] = x[at[ABSOLUTE_POS]].sin() * w[ABSOLUTE_POS];
+    y[ABSOLUTE_POS] = x[at[ABSOLUTE_POS] as usize % x.len()].sin() * w[ABSOLUTE_POS];
+}
+
+/// Writes three arrays, each in another way.
+#[diff_kernel]
+pub fn spread<F: Float>(x: &Array<F>, y: &mut Array<F>, z: &mut Array<F>, w: &mut Array<F>) {
+    let i = ABSOLUTE_POS;
+    let v = x[i];
+    y[i] = v.sin() * 0.7;
+    z[i] += v * v * 0.3;
+    w[i] *= v.cos();
 }
 
 /// Leaves early, loops as often as a scalar says, and draws.

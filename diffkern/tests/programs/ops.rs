@@ -22,13 +22,14 @@ pub enum Op {
     Accumulate(usize, usize, View),
     Turn(usize, View),
     Damp(usize, usize, View),
-    Scatter(usize, usize),
-    Pick([usize; 3]),
-    Branch([usize; 3], u32),
+    Spread([usize; 4], View),
+    Scatter(usize, usize, View),
+    Pick([usize; 3], View),
+    Branch([usize; 3], View, u32),
     Bent([usize; 3], View, u32),
     Product([usize; 3], View),
-    Part([usize; 3], u32, f64),
-    Gather([usize; 3]),
+    Part([usize; 3], View, u32, f64),
+    Gather([usize; 3], View),
     Shuffle(u32),
     Fill(usize, f64, View),
     Copy(usize, usize, View),
@@ -53,10 +54,10 @@ pub struct Steps {
     returned: Vec<usize>,
 }
 
-/// Parts of up to three arrays, and how many of their elements a launch is for.
+/// Parts of up to four arrays, and how many of their elements a launch is for.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
-    from: [usize; 3],
+    from: [usize; 4],
     len: usize,
     domain: usize,
 }
@@ -77,7 +78,13 @@ impl Random {
     fn view(&mut self) -> View {
         let len = [N, N, N, N, 0, 1, 5, 8][self.below(8)];
         let domain = if self.below(4) == 0 { self.below(len + 1) } else { len };
-        View { from: [0; 3].map(|_| self.below(N - len + 1)), len, domain }
+        View { from: [0; 4].map(|_| self.below(N - len + 1)), len, domain }
+    }
+
+    /// Parts that have no element in common, whichever arrays they are of.
+    fn apart(&mut self) -> View {
+        let (shift, len) = (self.below(4), 1 + self.below(N / 4));
+        View { from: [0, 1, 2, 3].map(|k| (k + shift) % 4 * (N / 4)), len, domain: len }
     }
 
     /// `n` operations on `pool` arrays, of which those from `free` on may be written; and how many there are then.
@@ -91,8 +98,8 @@ impl Random {
             }
             let (a, b, w, u) =
                 (self.below(pool), self.below(pool), free + self.below(pool - free), free + self.below(pool - free));
-            let (v, x) = (self.view(), self.real());
-            ops.push(match self.below(if depth > 0 { 34 } else { 30 }) {
+            let (v, x, apart) = (self.view(), self.real(), self.apart());
+            ops.push(match self.below(if depth > 0 { 37 } else { 33 }) {
                 0 => Op::New,
                 1..=3 => Op::Wave(a, w, v),
                 4 => Op::Blend([a, b, w], v, x),
@@ -100,9 +107,9 @@ impl Random {
                 7 | 8 => Op::Accumulate(a, w, v),
                 9 | 10 => Op::Turn(w, v),
                 11 => Op::Damp(w, a, v),
-                12 => Op::Scatter(a, w),
-                13 => Op::Pick([a, b, w]),
-                14 => Op::Branch([a, w, u], self.below(4) as u32),
+                12 => Op::Scatter(a, w, v),
+                13 => Op::Pick([a, b, w], v),
+                14 => Op::Branch([a, w, u], v, self.below(4) as u32),
                 15 => Op::Shuffle(self.below(N) as u32),
                 16 => Op::Fill(w, x, v),
                 17 => Op::Copy(a, w, v),
@@ -115,8 +122,12 @@ impl Random {
                 24 => Op::Recompute(vec![Op::Wave(a, w, v), Op::Product([a, w, u], v), Op::Turn(w, v)]),
                 25 | 26 => Op::Bent([a, b, w], v, self.below(4) as u32),
                 27 => Op::Product([a, b, w], v),
-                28 => Op::Part([a, w, u], self.below(4) as u32, x),
-                29 => Op::Gather([a, b, w]),
+                28 => Op::Part([a, w, u], v, self.below(4) as u32, x),
+                29 => Op::Gather([a, b, w], v),
+                // Mostly of one array.
+                30 => Op::Spread([a, w, w, w], apart),
+                31 => Op::Spread([w, u, w, u], apart),
+                32 => Op::Branch([a, w, w], apart, self.below(4) as u32),
                 _ => Op::Steps(self.steps(pool, depth)),
             });
             pool += match ops.last() {
@@ -166,20 +177,17 @@ pub struct Place {
 }
 
 impl Place {
-    /// The parts of the arrays, the last of which is written; none if it has an element of another, which is refused.
-    fn parts<const K: usize>(&self, arrays: [usize; K], v: View) -> Result<Option<[Reals; K]>> {
+    /// The parts of the arrays, of which the last `written` are written; none if one of these has an element of another,
+    /// which is refused.
+    fn parts<const K: usize>(&self, arrays: [usize; K], v: View, written: usize) -> Result<Option<[Reals; K]>> {
         let part = |k: usize| self.pool[arrays[k]].slice(v.from[k]..v.from[k] + v.len);
-        let apart = |k: usize| {
-            let (a, b) = (v.from[k], v.from[K - 1]);
-            self.pool[arrays[k]].id() != self.pool[arrays[K - 1]].id() || a + v.len <= b || b + v.len <= a
+        let apart = |j: usize, k: usize| {
+            let (a, b) = (v.from[j], v.from[k]);
+            self.pool[arrays[j]].id() != self.pool[arrays[k]].id() || a + v.len <= b || b + v.len <= a
         };
         let parts: Vec<Reals> = (0..K).map(part).collect::<Result<_>>()?;
-        Ok(if (0..K - 1).all(apart) { parts.try_into().ok() } else { None })
-    }
-
-    fn whole<const K: usize>(&self, arrays: [usize; K]) -> Option<[&Reals; K]> {
-        let all = arrays.map(|k| &self.pool[k]);
-        (0..K).all(|k| all[..k].iter().all(|other| other.id() != all[k].id())).then_some(all)
+        let allowed = (K - written..K).all(|k| (0..k).all(|j| apart(j, k)));
+        Ok(if allowed { parts.try_into().ok() } else { None })
     }
 
     pub fn run(&mut self, ops: &[Op]) -> Result<()> {
@@ -191,44 +199,54 @@ impl Place {
         let step = self.step;
         match op {
             Op::New => self.pool.push(dev.zeros(N)?),
-            Op::Wave(a, w, v) => return self.parts([*a, *w], *v)?.map_or(Ok(()), |[x, y]| wave(v.domain, &x, &y)),
+            Op::Wave(a, w, v) => return self.parts([*a, *w], *v, 1)?.map_or(Ok(()), |[x, y]| wave(v.domain, &x, &y)),
             Op::Blend(all, v, s) => {
                 let s = s + 0.01 * step as f64;
-                return self.parts(*all, *v)?.map_or(Ok(()), |[x, y, z]| blend(v.domain, &x, &y, &z, s));
+                return self.parts(*all, *v, 1)?.map_or(Ok(()), |[x, y, z]| blend(v.domain, &x, &y, &z, s));
             }
-            Op::Mix(all, v) => return self.parts(*all, *v)?.map_or(Ok(()), |[x, y, z]| mix(v.domain, &x, &y, &z)),
+            Op::Mix(all, v) => return self.parts(*all, *v, 1)?.map_or(Ok(()), |[x, y, z]| mix(v.domain, &x, &y, &z)),
             Op::Accumulate(a, w, v) => {
-                return self.parts([*a, *w], *v)?.map_or(Ok(()), |[x, y]| accumulate(v.domain, &x, &y));
+                return self.parts([*a, *w], *v, 1)?.map_or(Ok(()), |[x, y]| accumulate(v.domain, &x, &y));
             }
-            Op::Turn(w, v) => return self.parts([*w], *v)?.map_or(Ok(()), |[x]| turn(v.domain, &x)),
-            Op::Damp(w, a, v) => return self.parts([*a, *w], *v)?.map_or(Ok(()), |[x, y]| damp(v.domain, &y, &x)),
-            Op::Scatter(a, w) => return self.whole([*a, *w]).map_or(Ok(()), |[x, y]| scatter(N, x, &self.at, y)),
-            Op::Pick(all) => return self.whole(*all).map_or(Ok(()), |[x, w, y]| pick(N, x, &self.at, w, y)),
-            Op::Branch(all, n) => {
-                return self.whole(*all).map_or(Ok(()), |[x, y, z]| branch(N, x, y, z, (n + step as u32) % 5, 0.2));
+            Op::Turn(w, v) => return self.parts([*w], *v, 1)?.map_or(Ok(()), |[x]| turn(v.domain, &x)),
+            Op::Damp(w, a, v) => return self.parts([*a, *w], *v, 1)?.map_or(Ok(()), |[x, y]| damp(v.domain, &y, &x)),
+            Op::Spread(all, v) => {
+                return self.parts(*all, *v, 3)?.map_or(Ok(()), |[x, y, z, w]| spread(v.domain, &x, &y, &z, &w));
+            }
+            Op::Scatter(a, w, v) => {
+                return self.parts([*a, *w], *v, 1)?.map_or(Ok(()), |[x, y]| scatter(v.domain, &x, &self.at, &y));
+            }
+            Op::Pick(all, v) => {
+                return self.parts(*all, *v, 1)?.map_or(Ok(()), |[x, w, y]| pick(v.domain, &x, &self.at, &w, &y));
+            }
+            Op::Branch(all, v, n) => {
+                let n = (n + step as u32) % 5;
+                return self.parts(*all, *v, 2)?.map_or(Ok(()), |[x, y, z]| branch(v.domain, &x, &y, &z, n, 0.2));
             }
             Op::Bent(all, v, n) => {
                 let n = (n + step as u32) % 5;
-                return self.parts(*all, *v)?.map_or(Ok(()), |[x, w, y]| hand::bent(v.domain, &x, &w, &y, n));
+                return self.parts(*all, *v, 1)?.map_or(Ok(()), |[x, w, y]| hand::bent(v.domain, &x, &w, &y, n));
             }
             Op::Product(all, v) => {
-                return self.parts(*all, *v)?.map_or(Ok(()), |[x, y, z]| hand::product(v.domain, &x, &y, &z));
+                return self.parts(*all, *v, 1)?.map_or(Ok(()), |[x, y, z]| hand::product(v.domain, &x, &y, &z));
             }
-            Op::Part(all, n, limit) => {
+            Op::Part(all, v, n, limit) => {
                 let n = (n + step as u32) % 5;
-                return self.whole(*all).map_or(Ok(()), |[x, y, z]| hand::part(N, x, &self.at, y, z, n, *limit));
+                let parts = self.parts(*all, *v, 2)?;
+                return parts.map_or(Ok(()), |[x, y, z]| hand::part(v.domain, &x, &self.at, &y, &z, n, *limit));
             }
-            Op::Gather([x, w, y]) => {
-                let (x, w, y) = (&self.pool[*x], &self.pool[*w], &self.pool[*y]);
-                return if [x.id(), w.id()].contains(&y.id()) { Ok(()) } else { hand::gather(N, x, &self.at, w, y) };
+            Op::Gather(all, v) => {
+                return self
+                    .parts(*all, *v, 1)?
+                    .map_or(Ok(()), |[x, w, y]| hand::gather(v.domain, &x, &self.at, &w, &y));
             }
             Op::Shuffle(by) => {
                 let next = dev.uninit(N)?;
                 shuffle(N, &self.at, &next, by + step as u32)?;
                 self.at = next;
             }
-            Op::Fill(w, x, v) => return self.parts([*w], *v)?.map_or(Ok(()), |[y]| y.fill(*x)),
-            Op::Copy(a, w, v) => return self.parts([*a, *w], *v)?.map_or(Ok(()), |[x, y]| y.copy_from(&x)),
+            Op::Fill(w, x, v) => return self.parts([*w], *v, 1)?.map_or(Ok(()), |[y]| y.fill(*x)),
+            Op::Copy(a, w, v) => return self.parts([*a, *w], *v, 1)?.map_or(Ok(()), |[x, y]| y.copy_from(&x)),
             Op::Write(w, x) => return self.pool[*w].write(&[*x; N]),
             Op::Swap(w, u) => self.pool.swap(*w, *u),
             Op::Replace(w, a) => {
