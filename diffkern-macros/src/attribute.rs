@@ -1,4 +1,4 @@
-//! What stands in the brackets of `#[diff_fn(..)]` and `#[diff_kernel(..)]`: derivatives written by hand.
+//! What stands in the brackets of `#[diff_fn(..)]` and `#[diff_kernel(..)]`: derivatives written by hand, promises.
 
 use proc_macro2::TokenStream;
 use syn::parse::{Parse, ParseStream};
@@ -8,25 +8,30 @@ use syn::{Ident, Path, Token};
 use crate::diagnostics::Diagnostics;
 use crate::ir::FuncKind;
 
-/// Paths of what replaces a generated form.
+/// Paths of what replaces a generated form, and what the author promises.
 #[derive(Default)]
 pub struct Attribute {
     pub vjp: Option<Path>,
     pub jvp: Option<Path>,
     /// What adjoints and tangents run in place of the function.
     pub replay: Option<Path>,
+    /// That no two threads store to one element.
+    pub injective: bool,
 }
 
 struct Entry {
     name: Ident,
-    path: Path,
+    path: Option<Path>,
 }
 
 impl Parse for Entry {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let name = input.parse()?;
+        let name: Ident = input.parse()?;
+        if name == "injective" {
+            return Ok(Self { name, path: None });
+        }
         input.parse::<Token![=]>()?;
-        Ok(Self { name, path: input.parse()? })
+        Ok(Self { name, path: Some(input.parse()?) })
     }
 }
 
@@ -34,7 +39,7 @@ impl Parse for Entry {
 pub fn attribute(args: TokenStream, kind: FuncKind, errors: &Diagnostics) -> Attribute {
     let mut found = Attribute::default();
     let known = match kind {
-        FuncKind::Kernel => "write `vjp = adjoint_kernel` or `jvp = tangent_kernel`",
+        FuncKind::Kernel => "write `vjp = adjoint_kernel`, `jvp = tangent_kernel` or `injective`",
         FuncKind::DiffFn => "write `vjp = function` or `jvp = function`",
     };
     let entries = match syn::parse::Parser::parse2(Punctuated::<Entry, Token![,]>::parse_terminated, args.clone()) {
@@ -50,6 +55,10 @@ pub fn attribute(args: TokenStream, kind: FuncKind, errors: &Diagnostics) -> Att
             "vjp" => &mut found.vjp,
             "jvp" => &mut found.jvp,
             "replay" if kind == FuncKind::DiffFn => &mut found.replay,
+            "injective" if kind == FuncKind::Kernel => {
+                found.injective = true;
+                continue;
+            }
             _ => {
                 errors.at(&entry.name, format!("`{}` is not known here; {known}", entry.name));
                 continue;
@@ -58,7 +67,7 @@ pub fn attribute(args: TokenStream, kind: FuncKind, errors: &Diagnostics) -> Att
         if slot.is_some() {
             errors.at(&entry.name, format!("`{}` is given twice", entry.name));
         }
-        *slot = Some(entry.path);
+        *slot = entry.path;
     }
     found
 }

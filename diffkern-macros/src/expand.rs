@@ -11,7 +11,7 @@ use crate::emit::{self, Forms};
 use crate::ir::{Access, Block, Func, FuncKind, ParamKind, StmtKind};
 use crate::parse::Signature;
 use crate::record::{self, Records};
-use crate::{adjoint, guard, lower, parse, port, simplify, spell, tangent};
+use crate::{adjoint, guard, lower, parse, port, simplify, spell, tangent, writes};
 
 /// Whether the tangent of each adjoint is made, too.
 pub const SECOND_ORDER: bool = cfg!(any(test, feature = "second-order"));
@@ -134,6 +134,9 @@ pub fn forms(mut primal: Func, attribute: &Attribute, errors: &Diagnostics) -> O
     let adjoint = guard::lower(adjoint);
     for func in [&mut primal, &mut tangent].into_iter().chain(&mut clear) {
         simplify::simplify(func);
+    }
+    if primal.kind == FuncKind::Kernel {
+        writes::refuse_shared(&primal, errors);
     }
     let replay = match replay {
         Some(func) => func?,

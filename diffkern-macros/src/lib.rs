@@ -35,7 +35,9 @@ mod rules;
 mod simplify;
 mod spell;
 mod tangent;
+mod uniform;
 mod work;
+mod writes;
 
 /// A kernel: runs once for each index of a launch domain. See the kernel language in the documentation of `diffkern`.
 #[proc_macro_attribute]

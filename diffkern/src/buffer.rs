@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
-use crate::backend::{HostBuffer, Storage};
+use crate::backend::{Entries, HostBuffer, Storage};
 use crate::device::Device;
 use crate::error::Result;
 
@@ -22,6 +22,8 @@ pub(crate) struct Buffer {
     dirty: bool,
     zeroed: Once,
     last_use: AtomicBool,
+    /// What is known of its contents as a list of indices.
+    distinct: Mutex<Option<(Entries, bool)>>,
 }
 
 impl Buffer {
@@ -35,8 +37,8 @@ impl Buffer {
     }
 
     fn build(storage: Storage, bytes: usize, device: Device, dirty: bool) -> Arc<Buffer> {
-        let (zeroed, last_use) = (Once::new(), AtomicBool::new(false));
-        Arc::new(Buffer { storage: Some(storage), bytes, device, dirty, zeroed, last_use })
+        let (zeroed, last_use, distinct) = (Once::new(), AtomicBool::new(false), Mutex::new(None));
+        Arc::new(Buffer { storage: Some(storage), bytes, device, dirty, zeroed, last_use, distinct })
     }
 
     /// Size in bytes of the contents.
@@ -100,12 +102,28 @@ impl Buffer {
         false
     }
 
-    /// Makes `shared` the only reference to its buffer, by a copy if it is not.
+    /// Whether entries of it are distinct: `look` says, once for the present contents.
+    pub(crate) fn are_distinct(&self, entries: Entries, look: impl FnOnce() -> Result<bool>) -> Result<bool> {
+        if self.is_lent() {
+            return look();
+        }
+        let mut known = lock(&self.distinct);
+        match *known {
+            Some((of, distinct)) if of == entries => Ok(distinct),
+            _ => Ok(known.insert((entries, look()?)).1),
+        }
+    }
+
+    /// Makes `shared` the only reference to its buffer, by a copy if it is not. The caller is about to write.
     pub(crate) fn unshare(shared: &mut Arc<Buffer>) -> Result<()> {
-        if Arc::get_mut(shared).is_none() || shared.is_lent() {
-            let fresh = shared.device.alloc(shared.bytes)?;
-            shared.device.copy(shared, 0, &fresh, 0, shared.bytes)?;
-            *shared = fresh;
+        let lent = shared.is_lent();
+        match Arc::get_mut(shared) {
+            Some(own) if !lent => *own.distinct.get_mut().unwrap_or_else(PoisonError::into_inner) = None,
+            _ => {
+                let fresh = shared.device.alloc(shared.bytes)?;
+                shared.device.copy(shared, 0, &fresh, 0, shared.bytes)?;
+                *shared = fresh;
+            }
         }
         Ok(())
     }

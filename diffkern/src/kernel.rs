@@ -173,6 +173,79 @@ pub struct Program {
     pub work: u32,
     /// Device functions called.
     pub callees: &'static [fn() -> &'static FnDef],
+    /// The arrays that it stores to at other indices than `ABSOLUTE_POS`. Empty for a derivative that is generated: it
+    /// stores where the kernel does, which has run before.
+    pub writes: &'static [Write],
+}
+
+/// Where a kernel stores to an array.
+#[derive(Clone, Copy, Debug)]
+pub struct Write {
+    /// The array.
+    pub slot: usize,
+    /// At which of its elements.
+    pub indices: Indices,
+    /// The author says that no two threads store to one element.
+    pub promised: bool,
+}
+
+/// Indices of the elements that a kernel stores to.
+#[derive(Clone, Copy, Debug)]
+pub enum Indices {
+    /// Numbers that the digits of the thread make.
+    Digits {
+        /// The ways in which they make them. Threads with other digits have other elements by all of these if no digit
+        /// reaches the weight of the next.
+        forms: &'static [&'static [Term]],
+    },
+    /// `stride * by[ABSOLUTE_POS] + k` with `k` below `stride`.
+    Listed {
+        /// The array of integers, which the kernel only reads.
+        by: usize,
+        /// Elements by thread.
+        stride: u32,
+    },
+    /// The source does not tell.
+    Anywhere,
+}
+
+/// A digit of an index, by increasing weight.
+#[derive(Clone, Copy, Debug)]
+pub struct Term {
+    /// What counts.
+    pub digit: Digit,
+    /// The factors of its weight.
+    pub weight: &'static [Extent],
+}
+
+/// What an index counts by.
+#[derive(Clone, Copy, Debug)]
+pub enum Digit {
+    /// `ABSOLUTE_POS`.
+    Pos,
+    /// `ABSOLUTE_POS_X`.
+    X,
+    /// `ABSOLUTE_POS_Y`.
+    Y,
+    /// `ABSOLUTE_POS_Z`.
+    Z,
+    /// `ABSOLUTE_POS / n`.
+    Quotient(Extent),
+    /// `ABSOLUTE_POS % n`.
+    Remainder(Extent),
+    /// The turns of a loop, `0..n`.
+    Below(Extent),
+}
+
+/// A number that all threads of a launch have.
+#[derive(Clone, Copy, Debug)]
+pub enum Extent {
+    /// This one.
+    Number(u32),
+    /// A scalar argument.
+    Scalar(usize),
+    /// The length of an array argument.
+    Len(usize),
 }
 
 /// A device function: itself, its vector-Jacobian product with the tangent of that, its Jacobian-vector product.

@@ -105,7 +105,7 @@ pub mod private {
     pub use crate::backend::native::{
         Acc, AccOnce, Arrays, Body, Chunk, Covered, Fetch, In, Kind, LaneAcc, LaneAccOnce, LaneIn, LaneOut, LaneOwn,
         LaneStack, LaneTake, Lanes, Narrow, OneByOne, Out, OwnAcc, OwnIn, OwnOut, OwnTake, OwnTakeOnce, OwnUpdate,
-        Positions, Take, Update, Wide, dispatch, first, in_place, largest, local_outside,
+        Take, Update, Wide, dispatch, first, in_place, largest, local_outside,
     };
     pub use crate::custom::{check_adjoint, check_tangent};
     pub use crate::element::sealed::Sealed;
@@ -114,7 +114,8 @@ pub mod private {
     pub use crate::gradcheck::on_device as devicecheck;
     pub use crate::gradcheck::{OnPacks, on_lanes as lanecheck, on_packs};
     pub use crate::kernel::{
-        Access, Arg, ElemTy, FnDef, KernelDef, Native, NativeBody, ParamDef, ParamKind, Program, ScalarKind, ScalarTy,
+        Access, Arg, Digit, ElemTy, Extent, FnDef, Indices, KernelDef, Native, NativeBody, ParamDef, ParamKind,
+        Program, ScalarKind, ScalarTy, Term, Write,
     };
     pub use crate::launch::launch;
 }

@@ -61,7 +61,7 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
         false => quote!(::diffkern::private::in_place::<__adjoint<F #(, #law_names)*>>()),
     };
     let primal_body = native::kernel(&forms.primal, &format_ident!("__primal"), &sig.law_params, true);
-    let primal = program(&forms.primal);
+    let primal = program(&forms.primal, &forms.primal.writes(), attribute.injective);
     let line = u32::try_from(name.span().start().line).unwrap_or(0);
     let name_text = name.to_string();
     let type_doc = format!("The generated adjoint and tangent of [`{name}()`] and their check.");
@@ -179,7 +179,8 @@ fn kernel_form(func: &Func, name: &str, on_lanes: OnLanes, by_hand: Option<&syn:
     let laws: Vec<_> = sig.law_params.iter().map(|law| &law.ident).collect();
     KernelForm {
         body: native::kernel(func, &name, &sig.law_params, on_lanes == OnLanes::Yes),
-        program: program(func),
+        // It stores where the kernel has, if at all.
+        program: program(func, &[], false),
         native: quote!(::diffkern::private::dispatch::<#name<F #(, #laws)*>>),
         lanes: quote!(K::run::<#name<F #(, #laws)*>>),
         on_lanes: quote!(<#name<f32 #(, #laws)*> as ::diffkern::private::Body>::LANES),

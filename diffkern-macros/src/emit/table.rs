@@ -6,12 +6,14 @@ use syn::Ident;
 
 use super::callee::callee_form;
 use super::{Forms, text};
-use crate::ir::{Access, Func, ParamKind, Ty};
+use crate::ir::{Access, Func, ParamKind, Slot, Ty};
+use crate::writes::{Digit, Extent, Indices, Term};
 
 /// The table of a device function.
 pub(super) fn fn_def(name: &str, forms: &Forms) -> TokenStream {
-    let [primal, replay, vjp, jvp] = [&forms.primal, &forms.replay, &forms.adjoint, &forms.tangent].map(program);
-    let second = option(forms.second.as_ref().map(program));
+    let table = |func: &Func| program(func, &[], false);
+    let [primal, replay, vjp, jvp] = [&forms.primal, &forms.replay, &forms.adjoint, &forms.tangent].map(table);
+    let second = option(forms.second.as_ref().map(table));
     quote! {
         ::diffkern::private::FnDef {
             name: #name,
@@ -24,8 +26,8 @@ pub(super) fn fn_def(name: &str, forms: &Forms) -> TokenStream {
     }
 }
 
-/// The table of a function: parameters, text, device functions.
-pub(super) fn program(func: &Func) -> TokenStream {
+/// The table of a function: parameters, text, device functions, and which stores the launcher has to look at.
+pub(super) fn program(func: &Func, writes: &[(Slot, Indices)], promised: bool) -> TokenStream {
     let params = func.params.iter().map(|p| {
         let name = &p.name;
         let kind = match &p.kind {
@@ -73,6 +75,7 @@ pub(super) fn program(func: &Func) -> TokenStream {
         quote!(::diffkern::private::ParamDef { name: #name, kind: #kind })
     });
     let (text, work) = (text::text(func), func.work());
+    let writes = writes.iter().map(|(slot, indices)| write(*slot, indices, promised));
     let callees = func.callees.iter().map(|path| callee_form(func, path, "def"));
     quote! {
         ::diffkern::private::Program {
@@ -80,8 +83,60 @@ pub(super) fn program(func: &Func) -> TokenStream {
             text: #text,
             work: #work,
             callees: &[#(#callees),*],
+            writes: &[#(#writes),*],
         }
     }
+}
+
+fn write(slot: Slot, indices: &Indices, promised: bool) -> TokenStream {
+    let indices = match indices {
+        Indices::Digits(forms) => {
+            let forms = forms.iter().map(|form| {
+                let terms = form.iter().map(term);
+                quote!(&[#(#terms),*])
+            });
+            quote!(Digits { forms: &[#(#forms),*] })
+        }
+        Indices::Listed { by, stride } => quote!(Listed { by: #by, stride: #stride }),
+        Indices::Anywhere => quote!(Anywhere),
+    };
+    quote!(::diffkern::private::Write {
+        slot: #slot,
+        indices: ::diffkern::private::Indices::#indices,
+        promised: #promised,
+    })
+}
+
+fn term(term: &Term) -> TokenStream {
+    let digit = match &term.digit {
+        Digit::Pos => quote!(Pos),
+        Digit::X => quote!(X),
+        Digit::Y => quote!(Y),
+        Digit::Z => quote!(Z),
+        Digit::Quotient(by) => {
+            let by = extent(by);
+            quote!(Quotient(#by))
+        }
+        Digit::Remainder(by) => {
+            let by = extent(by);
+            quote!(Remainder(#by))
+        }
+        Digit::Below(end) => {
+            let end = extent(end);
+            quote!(Below(#end))
+        }
+    };
+    let weight = term.weight.iter().map(extent);
+    quote!(::diffkern::private::Term { digit: ::diffkern::private::Digit::#digit, weight: &[#(#weight),*] })
+}
+
+fn extent(extent: &Extent) -> TokenStream {
+    let extent = match extent {
+        Extent::Number(n) => quote!(Number(#n)),
+        Extent::Scalar(slot) => quote!(Scalar(#slot)),
+        Extent::Len(slot) => quote!(Len(#slot)),
+    };
+    quote!(::diffkern::private::Extent::#extent)
 }
 
 pub(super) fn option(value: Option<impl ToTokens>) -> TokenStream {

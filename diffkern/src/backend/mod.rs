@@ -7,10 +7,12 @@ pub(crate) mod host;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod huge;
 pub(crate) mod native;
+mod writes;
 
 #[cfg(doc)]
 pub(crate) use host::BEYOND;
 pub(crate) use host::HostBuffer;
+pub(crate) use writes::Entries;
 
 use std::ptr::NonNull;
 
@@ -108,15 +110,19 @@ pub(crate) fn run(
 ) -> Result<()> {
     let program = which.of(def)?;
     debug_assert_eq!(program.params.len(), args.len(), "arguments of `{}`", def.name);
+    let unproven = writes::unproven(device, program, domain, args)?;
     match device.kind() {
         Kind::Cpu => {
             let args: Few<_, 24> =
                 args.iter().zip(program.params).map(|(arg, def)| on_host(arg, def, scalar)).collect();
-            let options = native::Options { work: program.work, ..native::Options::default() };
+            let options = native::Options { work: program.work, looked_at: &unproven };
             native::run(body, domain, &args, options).map_err(|fault| describe(def, program, fault))
         }
         #[cfg(feature = "cubecl")]
         Kind::Cube(cube) => {
+            if let Some(&slot) = unproven.first() {
+                return Err(writes::refused(def, program, slot));
+            }
             let args: Vec<_> = args.iter().map(on_cube).collect();
             cube.launch(program, scalar, domain, &args)
         }
@@ -199,9 +205,10 @@ fn describe(def: &'static KernelDef, program: &'static Program, fault: Fault) ->
             kernel,
             param: param(slot),
             reason: format!(
-                "element {index} is stored to by index {a} and by index {b} of the domain ({}:{line}); which one stays \
-                 is a race on a GPU, so store to each element once, or accumulate with `+=`",
-                def.file
+                "element {index} is stored to by index {a} and by index {b} of the domain ({}:{line}), so what it has in the \
+                 end depends on their order; {}",
+                def.file,
+                writes::way_out(program, slot)
             ),
         },
         Fault::BoundExceeded { line, bound } => Error::Bound { kernel, file: def.file, line, bound },

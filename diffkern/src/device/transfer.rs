@@ -175,5 +175,6 @@ static ACCUMULATE: crate::kernel::Program = {
                %2 : real = load 0 %1 @1\nadd 1 %1 %2 @1\n",
         work: 0,
         callees: &[],
+        writes: &[],
     }
 };

@@ -21,7 +21,7 @@ fn sum_blocks<F: Float>(x: &Array<F>, sums: &mut Array<F>, block: usize) {
 }
 
 /// `y_k` = what is before its block, and the elements of the block before `k`.
-#[diff_kernel]
+#[diff_kernel(injective)]
 fn scan_blocks<F: Float>(x: &Array<F>, before: &Array<F>, y: &mut Array<F>, block: usize) {
     let lo = ABSOLUTE_POS * block;
     let mut sum = before[ABSOLUTE_POS];
@@ -41,7 +41,7 @@ fn sum_word_blocks(x: &Array<u32>, sums: &mut Array<u32>, block: usize) {
     sums[ABSOLUTE_POS] = sum;
 }
 
-#[diff_kernel]
+#[diff_kernel(injective)]
 fn scan_word_blocks(x: &Array<u32>, before: &Array<u32>, y: &mut Array<u32>, block: usize) {
     let lo = ABSOLUTE_POS * block;
     let mut sum = before[ABSOLUTE_POS];

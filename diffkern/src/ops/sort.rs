@@ -24,7 +24,7 @@ fn count_up(x: &mut Array<u32>) {
 }
 
 /// How often each digit occurs in each block: digit by digit, block by block.
-#[diff_kernel]
+#[diff_kernel(injective)]
 fn count_digits(keys: &Array<u32>, counts: &mut Array<u32>, shift: u32, block: usize) {
     let b = ABSOLUTE_POS;
     let blocks = counts.len() / 16;
@@ -39,7 +39,7 @@ fn count_digits(keys: &Array<u32>, counts: &mut Array<u32>, shift: u32, block: u
 }
 
 /// Moves the keys of each block, and their old places, to where their digits start.
-#[diff_kernel]
+#[diff_kernel(injective)]
 fn move_digits(
     keys: &Array<u32>,
     order: &Array<u32>,

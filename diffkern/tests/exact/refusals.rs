@@ -213,7 +213,6 @@ fn each_is_refused_by_name() {
 }
 
 #[test]
-#[cfg(debug_assertions)]
 fn two_threads_at_one_element_are_named_and_one_thread_may_store_again() -> Result<()> {
     let dev = Device::cpu();
     let (x, y) = (dev.array(&[1.0, 2.0, 3.0])?, dev.zeros::<f64>(3)?);

@@ -78,7 +78,7 @@ pub fn flag_blocks(marks: &Array<u32>, flags: &mut Array<u32>, by: u32, bz: u32)
 }
 
 /// The table and the list of the flagged blocks; `before` counts those before each.
-#[diff_kernel]
+#[diff_kernel(injective)]
 pub fn number_blocks(flags: &Array<u32>, before: &Array<u32>, table: &mut Array<u32>, list: &mut Array<u32>) {
     let i = ABSOLUTE_POS;
     let at = before[i];

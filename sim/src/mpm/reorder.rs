@@ -6,7 +6,7 @@
 use diffkern::prelude::*;
 
 /// Particle `i` becomes particle `to_i`; `to` is a permutation.
-#[diff_kernel]
+#[diff_kernel(injective)]
 pub fn reorder_2d<F: Float>(
     x: &Array<Vec2<F>>,
     v: &Array<Vec2<F>>,
@@ -27,7 +27,7 @@ pub fn reorder_2d<F: Float>(
 }
 
 /// As [`reorder_2d()`] in space.
-#[diff_kernel]
+#[diff_kernel(injective)]
 pub fn reorder_3d<F: Float>(
     x: &Array<Vec3<F>>,
     v: &Array<Vec3<F>>,
@@ -47,14 +47,14 @@ pub fn reorder_3d<F: Float>(
     f_next[at] = f[i];
 }
 
-/// The packed material of particles in another order.
-#[diff_kernel]
+/// The packed material of particles in another order; `to` is a permutation.
+#[diff_kernel(injective)]
 pub fn reorder_material<F: Float>(packed: &Array<Vec4<F>>, to: &Array<u32>, next: &mut Array<Vec4<F>>) {
     next[to[ABSOLUTE_POS]] = packed[ABSOLUTE_POS];
 }
 
-/// The order that leads back.
-#[diff_kernel]
+/// The order that leads back; `order` is a permutation.
+#[diff_kernel(injective)]
 pub fn invert_order(order: &Array<u32>, inverse: &mut Array<u32>) {
     inverse[order[ABSOLUTE_POS]] = ABSOLUTE_POS as u32;
 }

@@ -35,8 +35,8 @@ fn of_one<F: Float>(at: &Array<F>, value: &mut Array<F>, viscosity: &mut Array<F
 }
 
 /// A blur along one axis of an image: `length` pixels `stride` apart, in lines `apart` apart. What lies outside is a
-/// continuation of the border.
-#[diff_kernel]
+/// continuation of the border. Lines and pixels are rows and columns, so no two threads have one pixel.
+#[diff_kernel(injective)]
 fn blur_along<F: Float>(
     image: &Array<F>,
     weights: &Array<F>,

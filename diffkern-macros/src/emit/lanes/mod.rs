@@ -6,7 +6,7 @@
 //! loss[0] += e                    a3.add_all(m, v4, [v7_0], 9);
 //! ```
 //!
-//! `m` is the mask of the lanes that take part. What does not vary among lanes stays scalar ([`uniform`]). A construct
+//! `m` is the mask of the lanes that take part. What does not vary among lanes stays scalar ([`crate::uniform`]). A construct
 //! that is not known here gives no body of lanes, and the kernel runs in scalar.
 
 mod control;
@@ -14,7 +14,6 @@ mod function;
 mod kernel;
 mod ops;
 mod statements;
-mod uniform;
 mod values;
 
 pub use function::{constants, functions};

@@ -12,9 +12,9 @@ use std::collections::HashMap;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-use super::uniform::Shapes;
 use crate::emit::native::value;
 use crate::ir::{Block, CallArg, Func, Id, Op, StmtKind, Ty};
+use crate::uniform::Shapes;
 
 /// The components of a varying value.
 #[derive(Clone)]

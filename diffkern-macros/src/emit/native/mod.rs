@@ -27,6 +27,7 @@ pub fn kernel(func: &Func, name: &Ident, laws: &[TypeParam], lanes: bool) -> Tok
     let stacks = emit.stacks();
     let body = emit.stmts(&func.body);
     let bindings = emit.bindings(false);
+    let range = format_ident!("{}", if func.writes().is_empty() { "range" } else { "noted_range" });
     let covered = func.only_own_positions().then(|| {
         let bindings = emit.bindings(true);
         quote! {
@@ -53,7 +54,7 @@ pub fn kernel(func: &Func, name: &Ident, laws: &[TypeParam], lanes: bool) -> Tok
                 #covered
                 #bindings
                 #stacks
-                for p in c.range() {
+                for p in c.#range() {
                     #body
                 }
             }

@@ -306,6 +306,7 @@ static COPY: Program = Program {
            %1 : u32 = load 0 %0 @1\nstore 1 %0 %1 @1\n",
     work: 0,
     callees: &[],
+    writes: &[],
 };
 
 /// `to[i] = if i % 2 == 0 { even } else { odd }`
@@ -316,6 +317,7 @@ static REPEAT: Program = Program {
            %6 : bool = eq %4 %5\n%7 : u32 = select %6 %0 %1\nstore 0 %2 %7 @1\n",
     work: 0,
     callees: &[],
+    writes: &[],
 };
 
 static CLEAR: Program = Program {
@@ -323,4 +325,5 @@ static CLEAR: Program = Program {
     text: "fn clear\narray 0 store u32 to owned\nbody\n%0 : usize = pos\n%1 : u32 = const 0\nstore 0 %0 %1 @1\n",
     work: 0,
     callees: &[],
+    writes: &[],
 };

@@ -107,4 +107,5 @@ static ADD_UP: Program = Program {
            add 1 %2 %7 @1\n",
     work: 0,
     callees: &[],
+    writes: &[],
 };

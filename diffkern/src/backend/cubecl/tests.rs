@@ -87,7 +87,13 @@ fn program_with(text: &str, callees: &'static [fn() -> &'static crate::kernel::F
         ParamDef { name: Box::leak(param.name.clone().into_boxed_str()), kind }
     });
     let params = Box::leak(params.collect::<Vec<_>>().into_boxed_slice());
-    Box::leak(Box::new(Program { params, text: Box::leak(text.to_owned().into_boxed_str()), work: 0, callees }))
+    Box::leak(Box::new(Program {
+        params,
+        text: Box::leak(text.to_owned().into_boxed_str()),
+        work: 0,
+        callees,
+        writes: &[],
+    }))
 }
 
 fn bytes<const N: usize, T: Copy>(values: &[T], to: impl Fn(T) -> [u8; N]) -> Vec<u8> {

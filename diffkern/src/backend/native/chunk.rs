@@ -30,15 +30,21 @@ pub struct Chunk<'a> {
     pub(super) exact: OnceCell<Fault>,
     /// Whether a lane has left an array.
     pub(super) suspect: Cell<bool>,
-    /// The position under way, kept for the write-once check only.
+    /// The position under way, where stores are looked at.
     pub(super) position: Cell<u32>,
 }
 
 impl<'a> Chunk<'a> {
     /// The linear positions to run.
     #[inline(always)]
-    pub fn range(&self) -> Positions<'_> {
-        Positions { next: self.start, end: self.end, current: &self.position }
+    pub fn range(&self) -> std::ops::Range<u32> {
+        self.start..self.end
+    }
+
+    /// The same, for a body whose stores are looked at: they are told which position is under way.
+    #[inline(always)]
+    pub fn noted_range(&self) -> impl Iterator<Item = u32> {
+        self.range().inspect(|&p| self.position.set(p))
     }
 
     /// Runs `body`, which is scalar, on the same positions, to have its fault.
@@ -339,28 +345,4 @@ impl<'a> Chunk<'a> {
 #[inline(never)]
 fn mismatch(slot: usize, wanted: &str, found: &HostArg<'_>) -> ! {
     panic!("slot {slot} of the generated body wants {wanted}, found {found:?}")
-}
-
-/// The linear positions of a [`Chunk`], in order.
-pub struct Positions<'a> {
-    next: u32,
-    end: u32,
-    current: &'a Cell<u32>,
-}
-
-impl Iterator for Positions<'_> {
-    type Item = u32;
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<u32> {
-        let p = self.next;
-        if p >= self.end {
-            return None;
-        }
-        if cfg!(debug_assertions) {
-            self.current.set(p);
-        }
-        self.next = p + 1;
-        Some(p)
-    }
 }

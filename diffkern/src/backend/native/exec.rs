@@ -15,24 +15,24 @@ use crate::kernel::Access;
 
 /// How a launch is checked.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Options {
-    /// Look for elements stored to by two threads, in debug builds; costs 4 bytes per element of a scattered array.
-    pub(crate) write_once: bool,
+pub(crate) struct Options<'a> {
+    /// The arrays in which elements stored to by two threads are looked for: 4 bytes for each element of these, and an
+    /// atomic exchange for each store.
+    pub(crate) looked_at: &'a [usize],
     /// Operations on scalars for one position, more or less.
     pub(crate) work: u32,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options { write_once: cfg!(debug_assertions), work: 0 }
-    }
 }
 
 /// Runs `body` once per index of `domain`; `args` by slot, all arrays that are written different from all others.
 ///
 /// The bits of the results depend on the shapes, not on the threads: arrays that are `owned`, stored to or taken from
 /// are written in place, and what is accumulated into others goes through copies per chunk where there are several.
-pub(crate) fn run(body: fn(&Chunk<'_>), domain: Domain, args: &[HostArg<'_>], options: Options) -> Result<(), Fault> {
+pub(crate) fn run(
+    body: fn(&Chunk<'_>),
+    domain: Domain,
+    args: &[HostArg<'_>],
+    options: Options<'_>,
+) -> Result<(), Fault> {
     let dims = domain.extent().ok_or(Fault::DomainTooLarge { dims: domain.dims() })?;
     let launch = Launch::new(body, dims, args, options);
     let done = launch.run();
@@ -66,7 +66,7 @@ struct Launch<'a> {
 }
 
 impl<'a> Launch<'a> {
-    fn new(body: fn(&Chunk<'_>), dims: [u32; 3], args: &'a [HostArg<'a>], options: Options) -> Launch<'a> {
+    fn new(body: fn(&Chunk<'_>), dims: [u32; 3], args: &'a [HostArg<'a>], options: Options<'_>) -> Launch<'a> {
         let mut launch = Launch {
             body,
             dims,
@@ -80,7 +80,7 @@ impl<'a> Launch<'a> {
             writers: Vec::new(),
             fault: Mutex::new(None),
         };
-        let (mut absent, check) = (0, cfg!(debug_assertions) && options.write_once);
+        let mut absent = 0;
         for (slot, arg) in args.iter().enumerate() {
             match arg {
                 HostArg::Array(array) if array.access == Access::Add && !array.owned => {
@@ -88,9 +88,7 @@ impl<'a> Launch<'a> {
                 }
                 HostArg::Array(array) if array.over => launch.over.push(*array),
                 HostArg::Array(array) if array.access == Access::Add && array.fresh => launch.cleared.push(*array),
-                HostArg::Array(array)
-                    if check && matches!(array.access, Access::Store | Access::Update) && !array.owned =>
-                {
+                HostArg::Array(array) if options.looked_at.contains(&slot) => {
                     launch.writers.push((slot, (0..array.len).map(|_| AtomicU32::new(0)).collect()));
                 }
                 HostArg::Absent { elem, scalar, len } => {

@@ -19,7 +19,7 @@ mod update;
 mod views;
 mod worth;
 
-pub use chunk::{Chunk, Positions};
+pub use chunk::Chunk;
 #[cfg(target_arch = "x86_64")]
 pub use lanes::{Avx2, Avx512};
 pub use lanes::{LaneAcc, LaneAccOnce, LaneIn, LaneOut, LaneOwn, LaneStack, LaneTake, Lanes, Portable, first, largest};

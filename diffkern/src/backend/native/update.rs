@@ -10,8 +10,8 @@ use crate::element::Element;
 
 /// An array to read and overwrite, or to take from and add to.
 ///
-/// Where the index is the kernel's choice, nothing but the check of debug builds keeps two threads from one element, so
-/// memory is accessed atomically, scalar by scalar.
+/// Where the index is the kernel's choice, two threads may have one element until that is found out, so memory is accessed
+/// atomically, scalar by scalar.
 pub struct Update<'a, T> {
     target: Target,
     writers: Option<&'a [AtomicU32]>,
@@ -49,7 +49,7 @@ impl<'a, T: Element> Update<'a, T> {
     #[inline(always)]
     pub fn set(&mut self, i: u32, value: T, line: u32) {
         if self.target.allows(i, line, self.fault) {
-            if cfg!(debug_assertions) && !self.target.exclusive {
+            if !self.target.exclusive {
                 self.target.claim((i, line), self.writers, self.position, self.fault);
             }
             // SAFETY: allowed.
@@ -61,7 +61,7 @@ impl<'a, T: Element> Update<'a, T> {
     #[inline(always)]
     pub fn add(&mut self, i: u32, value: T, line: u32) {
         if self.target.allows(i, line, self.fault) {
-            if cfg!(debug_assertions) && !self.target.exclusive {
+            if !self.target.exclusive {
                 self.target.claim((i, line), self.writers, self.position, self.fault);
             }
             // SAFETY: allowed.
@@ -75,7 +75,7 @@ impl<'a, T: Element> Update<'a, T> {
         if !self.target.allows(i, line, self.fault) {
             return T::ZERO;
         }
-        if cfg!(debug_assertions) && !self.target.exclusive {
+        if !self.target.exclusive {
             self.target.claim((i, line), self.writers, self.position, self.fault);
         }
         // SAFETY: allowed.

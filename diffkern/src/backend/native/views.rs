@@ -170,9 +170,7 @@ impl<'a, T: Element> Out<'a, T> {
             unsafe { at.write(value) };
             return;
         }
-        if cfg!(debug_assertions) {
-            self.target.claim((i, line), self.writers, self.position, self.fault);
-        }
+        self.target.claim((i, line), self.writers, self.position, self.fault);
         // SAFETY: an element of the array, which all threads of the launch only store to, atomically.
         unsafe { store_relaxed(at, value) };
     }

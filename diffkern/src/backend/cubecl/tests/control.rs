@@ -311,6 +311,7 @@ const TWICE: Program = Program {
            %3 : vec3 = add %0 %2\n%4 : real = dot %3 %2\nreturn %3 %4\n",
     work: 0,
     callees: &[],
+    writes: &[],
 };
 
 fn twice() -> &'static FnDef {
@@ -319,8 +320,13 @@ fn twice() -> &'static FnDef {
 }
 
 fn recursive() -> &'static FnDef {
-    static PROGRAM: Program =
-        Program { params: &[], text: "fn again\nbody\ncall 0 primal ( ) ->\nreturn\n", work: 0, callees: &[recursive] };
+    static PROGRAM: Program = Program {
+        params: &[],
+        text: "fn again\nbody\ncall 0 primal ( ) ->\nreturn\n",
+        work: 0,
+        callees: &[recursive],
+        writes: &[],
+    };
     static DEF: FnDef =
         FnDef { name: "again", primal: PROGRAM, replay: PROGRAM, vjp: PROGRAM, jvp: PROGRAM, second: None };
     &DEF
