@@ -62,7 +62,7 @@ impl Device {
     /// A GPU through Vulkan, Metal, DX12 or WebGPU; `f32` only.
     ///
     /// # Errors
-    /// When this build lacks the feature `wgpu` or the machine has no adapter.
+    /// When this build lacks the feature `wgpu`, the machine has no adapter, or a kernel run for a trial fails.
     pub fn wgpu() -> Result<Device> {
         Device::cube("wgpu")
     }
@@ -70,7 +70,8 @@ impl Device {
     /// An NVIDIA GPU; `f32` and `f64`.
     ///
     /// # Errors
-    /// When this build lacks the feature `cuda` or the machine has no such device.
+    /// When this build lacks the feature `cuda`, the machine has no such device, lacks what kernels are compiled with
+    /// (NVRTC and the headers of the CUDA toolkit), or a kernel run for a trial fails. The message says what to install.
     pub fn cuda() -> Result<Device> {
         Device::cube("cuda")
     }
@@ -109,18 +110,24 @@ impl Device {
 
     /// Name and description of each device that this build can use on this machine.
     pub fn available() -> Vec<(String, String)> {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        #[cfg_attr(not(feature = "cubecl"), expect(unused_mut, reason = "only the CPU without the feature"))]
-        let mut all = vec![("cpu".to_owned(), format!("{threads} threads, f32 and f64"))];
-        #[cfg(feature = "cubecl")]
-        for name in ["wgpu", "cuda"] {
-            if let Ok(device) = Device::cube(name)
-                && let Kind::Cube(cube) = device.kind()
-            {
-                all.push((name.to_owned(), cube.description()));
+        Device::known().into_iter().filter_map(|(name, found)| Some((name, found.ok()?))).collect()
+    }
+
+    /// Name of each device that diffkern knows, with its description, or the reason why it cannot be used here.
+    pub fn known() -> Vec<(String, Result<String>)> {
+        let describe = |name| (name, Device::by_name(name).map(|device| device.description()));
+        ["cpu", "wgpu", "cuda"].into_iter().map(describe).map(|(name, found)| (name.to_owned(), found)).collect()
+    }
+
+    fn description(&self) -> String {
+        match self.kind() {
+            Kind::Cpu => {
+                let threads = std::thread::available_parallelism().map_or(1, usize::from);
+                format!("{threads} threads, f32 and f64")
             }
+            #[cfg(feature = "cubecl")]
+            Kind::Cube(cube) => cube.description(),
         }
-        all
     }
 
     #[cfg(not(feature = "cubecl"))]

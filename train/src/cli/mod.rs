@@ -63,9 +63,7 @@ fn dispatch(command: Option<Command>, interrupt: &Interrupt) -> Result<u8> {
         Some(Command::Simulate(args)) => job(args.job(), interrupt),
         Some(Command::Run { file }) => job(Experiment::read(&file)?, interrupt),
         Some(Command::Devices) => {
-            for (name, description) in diffkern::Device::available() {
-                table::print(&format!("{name:<6} {description}"));
-            }
+            table::devices();
             Ok(0)
         }
     }

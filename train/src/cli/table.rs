@@ -11,6 +11,18 @@ pub(super) fn print(line: &str) {
     let _ = writeln!(stdout(), "{line}");
 }
 
+/// Every device, with why it is not offered where it is not.
+pub(super) fn devices() {
+    for (name, found) in diffkern::Device::known() {
+        let what = match found {
+            Ok(description) => description,
+            Err(diffkern::Error::Device { reason, .. }) => format!("not offered: {reason}"),
+            Err(other) => format!("not offered: {other}"),
+        };
+        print(&format!("{name:<6} {what}"));
+    }
+}
+
 /// The table of parameters, the loss, and the files.
 pub(super) fn finished(done: &Finished, folder: &Path) {
     let outcome = &done.outcome;

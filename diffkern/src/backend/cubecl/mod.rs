@@ -15,6 +15,7 @@ pub mod shared;
 mod stock;
 #[cfg(test)]
 mod tests;
+mod trial;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -88,7 +89,7 @@ impl CubeBuffer {
 }
 
 impl CubeDevice {
-    /// The device called `wgpu` or `cuda`.
+    /// The device called `wgpu` or `cuda`, if it is there and runs kernels.
     pub fn open(name: &'static str) -> Result<Self> {
         let failed = |reason: String| Error::Device { device: name.to_owned(), reason };
         let opened = open::open(name).map_err(failed)?;
@@ -100,7 +101,7 @@ impl CubeDevice {
         };
         let atomic_add = adds(FloatKind::F32) && adds(float);
         let zeros = opened.queue.create(&[0; 128]).map_err(failed)?;
-        Ok(Self {
+        let device = Self {
             name,
             opened,
             properties,
@@ -113,7 +114,9 @@ impl CubeDevice {
             zeros,
             recent: Mutex::default(),
             broken: Mutex::default(),
-        })
+        };
+        device.try_out()?;
+        Ok(device)
     }
 
     fn queue(&self) -> &dyn Queue {

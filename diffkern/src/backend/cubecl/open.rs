@@ -103,13 +103,16 @@ fn cuda() -> Result<Opened, String> {
 
     // SAFETY: only looks whether the library can be loaded.
     if !unsafe { cudarc::driver::sys::is_culib_present() } {
-        return Err("no CUDA driver on this machine".into());
+        return Err(
+            "no CUDA driver on this machine, libcuda cannot be loaded; install the driver of the NVIDIA GPU".into()
+        );
     }
     let count = guarded(|| cudarc::driver::result::init().and_then(|()| cudarc::driver::result::device::get_count()))?;
     let count = count.map_err(|e| format!("the CUDA driver does not start: {e:?}"))?;
     if count < 1 {
         return Err("the CUDA driver finds no device".into());
     }
+    cuda_compiler()?;
     let name = guarded(|| cudarc::driver::result::device::get(0).and_then(cudarc::driver::result::device::get_name));
     let name = name.ok().and_then(Result::ok).unwrap_or_else(|| "NVIDIA GPU".into());
     let device = CudaDevice::default();
@@ -123,4 +126,28 @@ fn cuda() -> Result<Opened, String> {
         exact_math: true,
         width: 128,
     })
+}
+
+/// What kernels are compiled with at their first launch, which the driver does not bring along.
+#[cfg(feature = "cuda")]
+fn cuda_compiler() -> Result<(), String> {
+    // SAFETY: only looks whether the library can be loaded.
+    if !unsafe { cudarc::nvrtc::sys::is_culib_present() } {
+        return Err(
+            "the CUDA driver is there, its compiler is not: libnvrtc cannot be loaded; install the CUDA toolkit, \
+                    and name the folder of its libraries in LD_LIBRARY_PATH if they are not found"
+                .into(),
+        );
+    }
+    // CubeCL panics where it finds no folder.
+    let folder = cubecl::cuda::install::cuda_path();
+    if folder.as_ref().is_some_and(|folder| folder.join("include/cuda_runtime.h").is_file()) {
+        return Ok(());
+    }
+    let looked =
+        folder.map_or_else(|| "in /usr/local/cuda, /opt/cuda and /usr".into(), |at| format!("in {}", at.display()));
+    Err(format!(
+        "the CUDA driver is there, the headers that kernels include are not: no include/cuda_runtime.h {looked}; install \
+         the CUDA toolkit and set CUDA_PATH to its folder"
+    ))
 }
