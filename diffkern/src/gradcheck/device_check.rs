@@ -1,14 +1,16 @@
 //! One kernel on two devices: the same values, gradient and tangent.
 
-use super::point::Point;
+use std::fmt::Display;
+
+use super::point::{Contents, Point};
 use super::random::Random;
 use crate::backend::native::Kind;
 use crate::device::Device;
 use crate::domain::Domain;
 use crate::error::{Error, Result};
-use crate::kernel::{Arg, KernelDef, Native};
+use crate::kernel::{Arg, KernelDef, Native, ScalarTy};
 
-/// Relative to the CPU's component. Each of the two rounds every operation to 6e-8, a GPU's functions may err by a few
+/// Relative to the CPU's component, in f32. Each of the two rounds every operation to 6e-8, a GPU's functions may err by a few
 /// times that, and sums are added up in another order: 1e-4 leaves room for some hundred operations in a row, and a
 /// wrong term, even a small one, is above it.
 const TOLERANCE: f64 = 1e-4;
@@ -24,6 +26,9 @@ const ROUNDING: f64 = 4.0;
 /// But not by more than this part of the array's largest component, whatever the CPU does.
 const MOST_ROUNDING: f64 = 1e-3;
 
+/// The rounding of an f64 as a part of that of an f32. What is allowed in f32 is allowed in f64 times this.
+const DOUBLE: f64 = f64::EPSILON / f32::EPSILON as f64;
+
 /// Devices besides the CPU to run checks on: all that this build and machine have, and those that the environment
 /// variable `DIFFKERN_TEST_DEVICES` names (`wgpu,cuda`).
 ///
@@ -38,23 +43,28 @@ pub fn devices() -> Result<Vec<Device>> {
     names.iter().map(|name| Device::by_name(name)).collect()
 }
 
-/// Compares a kernel on `device` with the same on the CPU, in the scalar of `native`: what it writes, its tangent along
-/// a random direction, its gradient for random seeds. `exact` is the same kernel in f64. Arrays may be of another real
-/// scalar, and are rounded. Returns the largest difference, relative to a component or to a hundredth of its array's
-/// largest.
+/// Compares a kernel on `device` with the same on the CPU, in f32, and in f64 where the device has it: what it writes,
+/// its tangent along a random direction, its gradient for random seeds. `natives` are the kernel in f32 and in f64.
+/// Arrays may be of either, and are rounded. Returns the largest difference in f32, relative to a component or to a
+/// hundredth of its array's largest.
 ///
 /// # Errors
-/// When a difference is over 1e-4 and not the rounding of f32 that the CPU shows, too, or an integer differs at all: the
-/// message has both values.
+/// When a difference is over 1e-4, in f64 2e-13, and not the rounding of f32 that the CPU shows, too, scaled for f64; or
+/// when an integer differs at all. The message has both values.
 pub fn on_device(
     device: &Device,
     def: &'static KernelDef,
-    (native, exact): (Native, Native),
+    natives: (Native, Native),
     domain: impl Into<Domain>,
     args: &[Arg<'_>],
 ) -> Result<f64> {
-    let domain = domain.into();
-    compare(def, (native, device, device.name()), (native, exact), domain, args)
+    let reference = Reference::new(def, natives, domain.into(), args)?;
+    let (single, double) = natives;
+    let worst = reference.agrees(single, device, device.name())?;
+    if device.supports_f64() {
+        reference.agrees(double, device, &format!("{} in f64", device.name()))?;
+    }
+    Ok(worst)
 }
 
 /// A kernel on packs of one kind, with its name, if this machine has the instructions.
@@ -77,58 +87,126 @@ pub fn on_lanes(
     domain: impl Into<Domain>,
     args: &[Arg<'_>],
 ) -> Result<f64> {
-    let (domain, cpu) = (domain.into(), Device::cpu());
-    packs.iter().flatten().try_fold(0.0, |worst: f64, &(name, native)| {
-        Ok(worst.max(compare(def, (native, &cpu, name), natives, domain, args)?))
-    })
+    let reference = Reference::new(def, natives, domain.into(), args)?;
+    packs
+        .iter()
+        .flatten()
+        .try_fold(0.0, |worst: f64, &(name, native)| Ok(worst.max(reference.agrees(native, &Device::cpu(), name)?)))
 }
 
-fn compare(
+/// What a kernel gives at a point.
+struct Outcome {
+    integers: Vec<(&'static str, Vec<u32>)>,
+    values: Contents,
+    tangent: Contents,
+    gradient: Contents,
+}
+
+impl Outcome {
+    fn new(point: &Point<'_>, direction: &Contents, seeds: &Contents) -> Result<Self> {
+        Ok(Self {
+            integers: point.integers()?,
+            values: point.values(&point.at)?,
+            tangent: point.tangent(direction)?,
+            gradient: point.adjoint(seeds)?,
+        })
+    }
+}
+
+/// A kernel at a point on the CPU, to be compared with.
+struct Reference<'a> {
     def: &'static KernelDef,
-    (other, device, name): (Native, &Device, &str),
-    (native, exact): (Native, Native),
     domain: Domain,
-    args: &[Arg<'_>],
-) -> Result<f64> {
-    let cpu = Point::new(def, native, domain, args, &Device::cpu())?;
-    let other = Point::new(def, other, domain, args, device)?;
-    let exact = Point::new(def, exact, domain, args, &Device::cpu())?.rounded();
-    let wrong = |what: &str, param: &str, k: usize, a: &dyn std::fmt::Display, b: &dyn std::fmt::Display| {
-        Error::Gradient(format!("kernel `{}`, {what} `{param}`, component {k}: {a} on {name}, {b} on cpu", def.name))
-    };
-    for ((param, found), (_, expected)) in other.integers()?.into_iter().zip(cpu.integers()?) {
-        if let Some(k) = found.iter().zip(&expected).position(|(a, b)| a != b) {
-            return Err(wrong("value of", param, k, &found[k], &expected[k]));
-        }
+    args: &'a [Arg<'a>],
+    /// In f32 and in f64.
+    natives: (Native, Native),
+    direction: Contents,
+    seeds: Contents,
+    single: Outcome,
+    /// In f64, from arrays that were rounded to f32.
+    exact: Outcome,
+    /// Names of the real arrays that are written, and of all.
+    names: (Vec<&'static str>, Vec<&'static str>),
+}
+
+impl<'a> Reference<'a> {
+    fn new(def: &'static KernelDef, natives: (Native, Native), domain: Domain, args: &'a [Arg<'a>]) -> Result<Self> {
+        let point = Point::new(def, natives.0, domain, args, &Device::cpu())?;
+        let mut random = Random::new(1);
+        let direction = point.direction(&mut random);
+        let like = |v: &Vec<f64>| v.iter().map(|_| random.component()).collect();
+        let seeds = point.values(&point.at)?.iter().map(like).collect();
+        let exact = Point::new(def, natives.1, domain, args, &Device::cpu())?.rounded();
+        let (single, exact) = (Outcome::new(&point, &direction, &seeds)?, Outcome::new(&exact, &direction, &seeds)?);
+        let names = (point.names(true), point.names(false));
+        Ok(Self { def, domain, args, natives, direction, seeds, single, exact, names })
     }
 
-    let mut random = Random::new(1);
-    let direction = cpu.direction(&mut random);
-    let values = cpu.values(&cpu.at)?;
-    let seeds: Vec<Vec<f64>> = values.iter().map(|v| v.iter().map(|_| random.component()).collect()).collect();
-    let (all, written) = (cpu.names(false), cpu.names(true));
-    let rows = [
-        ("value of", &written, [other.values(&cpu.at)?, values, exact.values(&exact.at)?]),
-        ("tangent of", &written, [other.tangent(&direction)?, cpu.tangent(&direction)?, exact.tangent(&direction)?]),
-        ("gradient of", &all, [other.adjoint(&seeds)?, cpu.adjoint(&seeds)?, exact.adjoint(&seeds)?]),
-    ];
-    let mut worst: f64 = 0.0;
-    for (what, names, [found, expected, exact]) in rows {
-        for (((param, found), expected), exact) in names.iter().zip(found).zip(expected).zip(exact) {
-            let size = largest(expected.iter().copied());
-            let lost = largest(expected.iter().zip(&exact).map(|(a, b)| a - b));
-            let rounding = (ROUNDING * lost).min(MOST_ROUNDING * size);
-            for (k, (&a, &b)) in found.iter().zip(&expected).enumerate() {
-                let floor = b.abs().max(CANCELLED * size);
-                let difference = if a == b { 0.0 } else { (a - b).abs() };
-                // Not for what is not a number.
-                let fine = difference <= (TOLERANCE * floor).max(rounding);
-                if !fine {
-                    return Err(wrong(what, param, k, &a, &b));
-                }
-                worst = worst.max(if difference == 0.0 { 0.0 } else { difference / floor });
+    /// The largest relative difference of the kernel elsewhere, in the scalar of `native`; or an error.
+    fn agrees(&self, native: Native, device: &Device, name: &str) -> Result<f64> {
+        let found = Point::new(self.def, native, self.domain, self.args, device)?;
+        let found = Outcome::new(&found, &self.direction, &self.seeds)?;
+        if native.scalar != ScalarTy::F64 {
+            return self.compare(&found, &self.single, 1.0, name);
+        }
+        let cpu = Point::new(self.def, self.natives.1, self.domain, self.args, &Device::cpu())?;
+        self.compare(&found, &Outcome::new(&cpu, &self.direction, &self.seeds)?, DOUBLE, name)
+    }
+
+    /// `unit`: the rounding of the scalar, that of f32 being 1.
+    fn compare(&self, found: &Outcome, expected: &Outcome, unit: f64, name: &str) -> Result<f64> {
+        for ((param, found), (_, expected)) in found.integers.iter().zip(&expected.integers) {
+            if let Some(k) = found.iter().zip(expected).position(|(a, b)| a != b) {
+                return Err(self.differs(("value of", param, k), &found[k], &expected[k], name));
             }
         }
+        let parts: [(&str, &[&str], fn(&Outcome) -> &Contents); 3] = [
+            ("value of", &self.names.0, |outcome| &outcome.values),
+            ("tangent of", &self.names.0, |outcome| &outcome.tangent),
+            ("gradient of", &self.names.1, |outcome| &outcome.gradient),
+        ];
+        let mut worst: f64 = 0.0;
+        for (what, names, part) in parts {
+            let lost = part(&self.single)
+                .iter()
+                .zip(part(&self.exact))
+                .map(|(a, b)| largest(a.iter().zip(b).map(|(a, b)| a - b)));
+            for (((param, found), expected), lost) in names.iter().zip(part(found)).zip(part(expected)).zip(lost) {
+                let part = array(found, expected, lost, unit);
+                worst = worst.max(part.map_err(|k| self.differs((what, param, k), &found[k], &expected[k], name))?);
+            }
+        }
+        Ok(worst)
+    }
+
+    fn differs(
+        &self,
+        (what, param, k): (&str, &str, usize),
+        found: &dyn Display,
+        cpu: &dyn Display,
+        name: &str,
+    ) -> Error {
+        Error::Gradient(format!(
+            "kernel `{}`, {what} `{param}`, component {k}: {found} on {name}, {cpu} on cpu",
+            self.def.name
+        ))
+    }
+}
+
+/// The largest relative difference of an array of which f32 loses `lost` on the CPU; or the component that is wrong.
+fn array(found: &[f64], expected: &[f64], lost: f64, unit: f64) -> Result<f64, usize> {
+    let size = largest(expected.iter().copied());
+    let rounding = (ROUNDING * lost).min(MOST_ROUNDING * size);
+    let mut worst: f64 = 0.0;
+    for (k, (&a, &b)) in found.iter().zip(expected).enumerate() {
+        let floor = b.abs().max(CANCELLED * size);
+        let difference = if a == b { 0.0 } else { (a - b).abs() };
+        // Not for what is not a number.
+        let fine = difference <= unit * (TOLERANCE * floor).max(rounding);
+        if !fine {
+            return Err(k);
+        }
+        worst = worst.max(if difference == 0.0 { 0.0 } else { difference / floor });
     }
     Ok(worst)
 }
