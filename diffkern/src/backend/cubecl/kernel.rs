@@ -53,6 +53,17 @@ impl Kernel {
         &self.program.func.name
     }
 
+    /// What profilers and texts call the form of the kernel, by the parameters that only this form has.
+    fn form(&self) -> &'static str {
+        let has = |suffix| self.program.func.params.iter().any(|param| param.name.ends_with(suffix));
+        match (has("_bar"), has("_dot")) {
+            (false, false) => "",
+            (true, false) => "_adjoint",
+            (false, true) => "_tangent",
+            (true, true) => "_second",
+        }
+    }
+
     fn build(&self) -> Result<(KernelBuilder, Layout), String> {
         let mut builder = KernelBuilder::default();
         AddressType::U32.register(&mut builder.scope);
@@ -74,10 +85,11 @@ impl CubeKernel for Kernel {
     fn define(&self) -> KernelDefinition {
         // A name of its own, so that none is a word of a shading language.
         let name: String = self.source_name().chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+        let form = self.form();
         let settings = KernelSettings::default()
             .cube_dim(CubeDim::new_1d(self.width))
             .address_type(AddressType::U32)
-            .kernel_name(format!("kernel_{name}"));
+            .kernel_name(format!("kernel_{name}{form}"));
         // It was built once in `new`, so it can be built: the other case is an empty kernel that is never reached.
         let builder = self.build().map(|(builder, _)| builder).unwrap_or_default();
         builder.build(settings)
