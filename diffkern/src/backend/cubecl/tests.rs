@@ -18,11 +18,14 @@ pub(super) fn device() -> Option<&'static CubeDevice> {
     DEVICE
         .get_or_init(|| {
             let wanted = std::env::var("DIFFKERN_TEST_DEVICES").unwrap_or_default();
+            let is_wanted = |name: &str| wanted.split(',').any(|w| w == name);
             let open = |name| match CubeDevice::open(name) {
-                Err(error) if wanted.split(',').any(|w| w == name) => panic!("{error}"),
+                Err(error) if is_wanted(name) => panic!("{error}"),
                 opened => opened.ok(),
             };
-            ["wgpu", "cuda"].into_iter().find_map(open)
+            let mut names = ["wgpu", "cuda"];
+            names.sort_by_key(|name| !is_wanted(name));
+            names.into_iter().find_map(open)
         })
         .as_ref()
 }
