@@ -7,7 +7,7 @@ use std::path::Path;
 use diffkern::prelude::*;
 use diffkern_render::animation::{side_by_side, write_gif};
 use diffkern_render::image::{Gray, iou};
-use diffkern_render::{Camera, Mesh, Renderer, Result, loss};
+use diffkern_render::{Camera, Mesh, Renderer, loss};
 
 const SIZE: usize = 96;
 const ROUNDS: usize = 80;
@@ -52,7 +52,7 @@ fn main() -> Result<()> {
         let (tape, (image, loss)) = Tape::record_with(|| {
             let image = picture(&unknown)?;
             let loss = loss::iou(&image, &target)?;
-            Ok::<_, diffkern_render::Error>((image, loss))
+            Ok::<_, Error>((image, loss))
         })?;
         tape.backward(&loss)?;
 
@@ -72,8 +72,7 @@ fn main() -> Result<()> {
 
     let out = Path::new(env!("CARGO_MANIFEST_DIR")).join("../out");
     let file = out.join("silhouette.gif");
-    std::fs::create_dir_all(&out)
-        .map_err(|e| diffkern_render::Error::File { path: out.clone(), problem: e.to_string() })?;
+    std::fs::create_dir_all(&out).map_err(|e| Error::other(format!("{}: {e}", out.display())))?;
     write_gif(&file, &frames, 0.05)?;
     println!("wrote {}", file.display());
     Ok(())

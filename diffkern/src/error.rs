@@ -1,14 +1,36 @@
 //! Everything that can go wrong, with the values that show the mistake.
 
 mod finite;
+mod foreign;
+
+use std::fmt;
 
 pub use finite::{NotFinite, Origin};
+pub use foreign::Foreign;
 
 /// Result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What went wrong. The message names the values and the way out.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+///
+/// `Debug` prints the message too: that is what `main` and `unwrap` print of an error. Code that has to tell errors apart
+/// matches on the variants.
+///
+/// It is the type in which errors of several crates meet: those of `diffkern-sim` and `diffkern-render` become one by `?`, in
+/// `main` and inside [`Tape::record`](crate::Tape::record), [`rollout`](crate::rollout) and [`jvp`](crate::jvp), and
+/// so does any other by [`Error::other`]. [`Error::downcast_ref`] gives them back.
+///
+/// ```
+/// use diffkern::prelude::*;
+///
+/// fn temperature(text: &str) -> Result<f32> {
+///     text.parse().map_err(|error| Error::other(format!("temperature `{text}`: {error}")))
+/// }
+///
+/// let error = temperature("warm").unwrap_err();
+/// assert_eq!(format!("{error:?}"), "temperature `warm`: invalid float literal");
+/// ```
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// An argument of a launch does not fit the kernel.
@@ -179,9 +201,31 @@ pub enum Error {
     /// Any other wrong value.
     #[error("{0}")]
     Invalid(String),
+    /// An error of another crate, or of the program itself.
+    #[error(transparent)]
+    Other(Foreign),
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl Error {
+    /// An error of another type, or a sentence, to be returned where an [`Error`] is expected.
+    pub fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+        Error::Other(Foreign(error.into().into()))
+    }
+
+    /// The error that went into [`Error::other`], if it was of this type.
+    pub fn downcast_ref<E: std::error::Error + 'static>(&self) -> Option<&E> {
+        match self {
+            Error::Other(Foreign(error)) => error.downcast_ref(),
+            _ => None,
+        }
+    }
+
     /// The error with the step of a rollout that it happened in, where it says so.
     pub(crate) fn in_step(mut self, step: usize) -> Error {
         if let Error::NotFinite(found) = &mut self {

@@ -75,7 +75,7 @@ pub use diffkern_macros::__resume;
 pub use diffkern_macros::{diff_enum, diff_fn, diff_impl, diff_kernel, diff_struct, diff_trait};
 pub use domain::Domain;
 pub use element::{Element, Scalar};
-pub use error::{Error, NotFinite, Origin, Result};
+pub use error::{Error, Foreign, NotFinite, Origin, Result};
 pub use float::Float;
 pub use forward::{Direction, Tangents, jvp};
 pub use gradcheck::GradReport;

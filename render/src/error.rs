@@ -1,12 +1,16 @@
+use std::fmt;
 use std::path::PathBuf;
 
 /// What goes wrong in this crate; every message carries the values that show the mistake.
-#[derive(Debug, thiserror::Error)]
+///
+/// `Debug` prints the message too. In a function or closure that returns [`diffkern::Result`], `?` turns it into a
+/// [`diffkern::Error`], where errors of several crates meet; [`diffkern::Error::downcast_ref`] gives it back.
+#[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A launch or an array failed.
     #[error(transparent)]
-    Kernel(#[from] diffkern::Error),
+    Kernel(diffkern::Error),
     /// A camera that sees nothing.
     #[error("camera {field} is {value}; expected {expected}")]
     Camera {
@@ -56,6 +60,28 @@ pub enum Error {
         /// What is wrong with it, and what was expected.
         problem: String,
     },
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Gives back an error of this crate that has passed through `diffkern`.
+impl From<diffkern::Error> for Error {
+    fn from(error: diffkern::Error) -> Error {
+        error.downcast_ref().cloned().unwrap_or(Error::Kernel(error))
+    }
+}
+
+impl From<Error> for diffkern::Error {
+    fn from(error: Error) -> diffkern::Error {
+        match error {
+            Error::Kernel(error) => error,
+            error => diffkern::Error::other(error),
+        }
+    }
 }
 
 /// Result of this crate.

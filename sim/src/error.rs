@@ -1,7 +1,12 @@
 //! What can go wrong, with the values that show it.
 
+use std::fmt;
+
 /// A simulation that was set up wrongly or left the range in which it means something.
-#[derive(Debug, thiserror::Error)]
+///
+/// `Debug` prints the message too. In a function or closure that returns [`diffkern::Result`], `?` turns it into a
+/// [`diffkern::Error`], where errors of several crates meet; [`diffkern::Error::downcast_ref`] gives it back.
+#[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A value that no simulation can use.
@@ -79,7 +84,29 @@ pub enum Error {
     },
     /// A failure of the runtime below.
     #[error(transparent)]
-    Runtime(#[from] diffkern::Error),
+    Runtime(diffkern::Error),
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Gives back an error of this crate that has passed through `diffkern`.
+impl From<diffkern::Error> for Error {
+    fn from(error: diffkern::Error) -> Error {
+        error.downcast_ref().cloned().unwrap_or(Error::Runtime(error))
+    }
+}
+
+impl From<Error> for diffkern::Error {
+    fn from(error: Error) -> diffkern::Error {
+        match error {
+            Error::Runtime(error) => error,
+            error => diffkern::Error::other(error),
+        }
+    }
 }
 
 impl Error {

@@ -28,7 +28,10 @@ impl From<Sim> for Failure {
 
 impl From<diffkern::Error> for Failure {
     fn from(error: diffkern::Error) -> Self {
-        Self::Fatal(error.into())
+        match error.downcast_ref::<Sim>() {
+            Some(error) => error.clone().into(),
+            None => Self::Fatal(error.into()),
+        }
     }
 }
 

@@ -44,9 +44,8 @@ pub fn scene<F: Float>(d: &Device, size: Size) -> Result<Scene<F>> {
         .iter()
         .map(|[x, y, z]| [0.485 * side as f64 + radius * x, 0.445 * side as f64 - radius * z, 3.0 + y])
         .collect();
-    let refused = |error: diffkern_render::Error| Error::Gradient(error.to_string());
-    let mesh = Mesh::smooth(triangles, vertices.len()).map_err(refused)?;
-    let bins = bin(&host, &mesh, (side, side), 1.0, 0.1).map_err(refused)?;
+    let mesh = Mesh::smooth(triangles, vertices.len())?;
+    let bins = bin(&host, &mesh, (side, side), 1.0, 0.1)?;
     let corners: Vec<u32> =
         mesh.triangles().iter().zip(mesh.groups()).flat_map(|(t, g)| t.iter().chain(g)).copied().collect();
     let projected: Vec<Vec3<F>> = host.iter().map(|p| Vec3::from_array(p.map(F::from_f64))).collect();
