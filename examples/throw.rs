@@ -3,7 +3,6 @@
 //! `cargo run --release -p examples --example throw`
 
 use diffkern::prelude::*;
-use diffkern_sim::Result;
 use diffkern_sim::mpm::{Contact, Dim2, Grid, HalfSpace, Law, Model, Params, State, mean_square_distance};
 
 /// Particles per side of the block, their distance \[m\], and steps of the simulation.
@@ -26,8 +25,7 @@ fn main() -> Result<()> {
     let floor = HalfSpace::through([0.0, 0.0], [0.0, 1.0], Contact::Separating).with_friction(0.2);
     let model = Model::new(&dev, grid, DT, Law::NeoHookean, &[floor])?;
     // A rubber of 1,000 kg/m^2; mu and lambda in Pa, the volume of a particle in m^2.
-    let mut params = Params::uniform(&dev, 2e4, 3e4, 1e3, SPACING * SPACING)?.with_friction(&dev, &[floor])?;
-    params.gravity = dev.array(&[Vec2::new(0.0, -9.81f32)])?;
+    let params = Params::uniform(&dev, 2e4, 3e4, 1e3, SPACING * SPACING, [0.0, -9.81])?;
 
     let n = SIDE * SIDE;
     let at = |p: usize| [p / SIDE, p % SIDE].map(|k| (0.2 + (k as f64 + 0.5) * SPACING) as f32);
@@ -45,7 +43,7 @@ fn main() -> Result<()> {
             // The solver is made where the tape records, so that gradients could reach its parameters as well.
             let end = model.solver(&params, n)?.advance(&state, 0, STEPS, Schedule::Auto)?;
             let loss = mean_square_distance::<Dim2, f32>(&end.x, TARGET)?;
-            Ok::<_, diffkern_sim::Error>((end, loss))
+            Ok::<_, Error>((end, loss))
         })?;
         tape.backward(&loss)?;
 

@@ -64,11 +64,9 @@ impl Bounce {
         let v = vec![Vec3::new(0.4, 0.1, -0.2); particles];
         let mut start = State::at_rest(device, &x, &v)?;
         start.v = start.v.requires_grad();
-        let mut params = Params::uniform(device, MU, LAMBDA, DENSITY, SPACING.powi(3))?;
+        let mut params = Params::uniform(device, MU, LAMBDA, DENSITY, SPACING.powi(3), [0.0, 0.0, -9.81])?;
         params.mu = device.full(particles, MU as f32)?.requires_grad();
         params.lambda = device.full(particles, LAMBDA as f32)?.requires_grad();
-        params.gravity = device.array(&[Vec3::new(0.0, 0.0, -9.81)])?;
-        let params = params.with_friction(device, &half_spaces)?;
         Ok(Bounce { model, start, params, steps })
     }
 

@@ -54,7 +54,7 @@ pub fn plane(device: &Device, sizes: Sizes) -> Result<Block<Dim2>> {
     }
     let half_spaces = walls::<Dim2>(2, sizes.grid, |axis, sign| if axis == 0 { [sign, 0.0] } else { [0.0, sign] });
     let grid = Grid::<Dim2>::new([0.0; 2], dx, [sizes.grid; 2])?;
-    let gravity = Vec2::new(0.0, -9.8);
+    let gravity = [0.0, -9.8];
     let parts = Parts { x, v, half_spaces, gravity, target: [0.7, 0.4] };
     block(device, sizes, grid, parts, |v| vec![f64::from(v.x), f64::from(v.y)])
 }
@@ -80,7 +80,7 @@ pub fn space(device: &Device, sizes: Sizes) -> Result<Block<Dim3>> {
         normal
     }));
     let grid = Grid::<Dim3>::new([0.0; 3], dx, [sizes.grid; 3])?;
-    let gravity = Vec3::new(0.0, -9.8, 0.0);
+    let gravity = [0.0, -9.8, 0.0];
     let parts = Parts { x, v, half_spaces, gravity, target: [0.7, 0.4, 0.6] };
     block(device, sizes, grid, parts, |v| vec![f64::from(v.x), f64::from(v.y), f64::from(v.z)])
 }
@@ -89,7 +89,7 @@ struct Parts<D: Dimension> {
     x: Vec<D::Vector<f32>>,
     v: Vec<D::Vector<f32>>,
     half_spaces: Vec<HalfSpace<D>>,
-    gravity: D::Vector<f32>,
+    gravity: D::Coords,
     target: D::Coords,
 }
 
@@ -104,11 +104,10 @@ fn block<D: Dimension>(
     let model = Model::new(device, grid, dt, Law::NeoHookean, &parts.half_spaces)?.with_mass_cutoff(1e-8);
     let mut start = State::at_rest(device, &parts.x, &parts.v)?;
     start.v = start.v.requires_grad();
-    let mut params = Params::uniform(device, MU, LAMBDA, 1.0, 1.0)?.with_friction(device, &parts.half_spaces)?;
+    let mut params = Params::uniform(device, MU, LAMBDA, 1.0, 1.0, parts.gravity)?;
     let (mu, lambda) = materials(sizes.particles);
     params.mu = device.array(&mu)?.requires_grad();
     params.lambda = device.array(&lambda)?.requires_grad();
-    params.gravity = device.array(&[parts.gravity])?;
     Ok(Block { model, start, params, target: parts.target, steps: sizes.steps, components })
 }
 

@@ -48,7 +48,7 @@ fn scene<D: Dimension>(seed: u64, nodes: D::Counts) -> Result<Scene<D>> {
     let wall = |axis: usize, sign: f64, offset: f64, contact| {
         let mut normal = [0.0; 3];
         normal[axis] = sign;
-        HalfSpace::<D> { normal: coords(&normal), offset, contact, friction: 0.2 }
+        HalfSpace::<D> { normal: coords(&normal), offset, contact, friction: 0.0 }
     };
     let walls = [
         wall(0, 1.0, 0.3, Contact::Separating),
@@ -71,12 +71,12 @@ fn run<D: Dimension>(
     let device = Device::cpu();
     let n = scene.x.len();
     let model = scene.model.clone().with_blocks(blocks).with_sorting(sorting);
-    let mut params =
-        Params::uniform(&device, 90.0, 120.0, 2.0, 0.002)?.with_friction(&device, scene.model.half_spaces())?;
+    let friction = device.full(3, 0.2)?.requires_grad();
+    let mut params = Params::uniform(&device, 90.0, 120.0, 2.0, 0.002, D::Coords::default())?;
     params.mu = device.array(&(0..n).map(|p| 80.0 + p as f64).collect::<Vec<_>>())?.requires_grad();
     params.density = params.density.requires_grad();
     params.gravity = params.gravity.requires_grad();
-    params.friction = params.friction.requires_grad();
+    params.friction = Some(friction.clone());
     let start = State::<D, f64>::at_rest(&device, &scene.x, &scene.v)?;
     let start = State { x: start.x.requires_grad(), v: start.v.requires_grad(), ..start };
     let (tape, (end, loss)) = Tape::record_with(|| {
@@ -100,7 +100,7 @@ fn run<D: Dimension>(
         params.mu.grad()?.to_vec()?,
         params.density.grad()?.to_vec()?,
         flat(params.gravity.grad()?.to_vec()?),
-        params.friction.grad()?.to_vec()?,
+        friction.grad()?.to_vec()?,
     ];
     // Each group counts the same, however small its gradient.
     let scaled = gradient.into_iter().flat_map(|g| {
@@ -150,7 +150,7 @@ fn replays_have_the_same_bits() -> Result<()> {
 }
 
 fn solver<D: Dimension>(scene: &Scene<D>, blocks: Blocks) -> Result<Solver<D, f64>> {
-    let params = Params::uniform(&Device::cpu(), 90.0, 120.0, 2.0, 0.002)?;
+    let params = Params::uniform(&Device::cpu(), 90.0, 120.0, 2.0, 0.002, D::Coords::default())?;
     scene.model.clone().with_blocks(blocks).solver(&params, scene.x.len())
 }
 
@@ -171,7 +171,8 @@ fn blocks_follow_the_particles() -> Result<()> {
     let auto = |nodes| -> Result<(usize, usize)> {
         let grid = Grid::new([0.0; 3], DX, [nodes; 3])?;
         let model = Model::<Dim3, f64>::new(&Device::cpu(), grid, DT, Law::NeoHookean, &[])?;
-        let solver = model.solver(&Params::uniform(&Device::cpu(), 90.0, 120.0, 2.0, 0.002)?, scene.x.len())?;
+        let solver =
+            model.solver(&Params::uniform(&Device::cpu(), 90.0, 120.0, 2.0, 0.002, [0.0; 3])?, scene.x.len())?;
         Ok((solver.active_nodes(&State::at_rest(&Device::cpu(), &scene.x, &scene.v)?)?, grid.len()))
     };
     let (small, large) = (auto(24)?, auto(32)?);
@@ -192,7 +193,7 @@ fn borders_of_blocks_are_found() -> Result<()> {
     let grid = Grid::new([0.0; 3], DX, [24; 3])?;
     let end = |blocks| -> Result<Vec<Vec3<f64>>> {
         let model = Model::<Dim3, f64>::new(&device, grid, DT, Law::NeoHookean, &[])?.with_blocks(blocks);
-        let solver = model.solver(&Params::uniform(&device, 90.0, 120.0, 2.0, 0.002)?, n)?;
+        let solver = model.solver(&Params::uniform(&device, 90.0, 120.0, 2.0, 0.002, [0.0; 3])?, n)?;
         Ok(solver.step(&start)?.x.to_vec()?)
     };
     assert_eq!(end(Blocks::Occupied)?, end(Blocks::All)?);
@@ -216,7 +217,7 @@ fn errors_name_the_particle_of_the_caller() -> Result<()> {
     let mut scene = scene::<Dim2>(55, [31, 38])?;
     (scene.x[40], scene.v[40]) = (Vec2::new(1.5, 3.3), Vec2::new(0.0, 20.0));
     let model = scene.model.clone().with_sorting(Sorting::Always);
-    let solver = model.solver(&Params::uniform(&Device::cpu(), 90.0, 120.0, 2.0, 0.002)?, scene.x.len())?;
+    let solver = model.solver(&Params::uniform(&Device::cpu(), 90.0, 120.0, 2.0, 0.002, [0.0; 2])?, scene.x.len())?;
     let state = State::at_rest(&Device::cpu(), &scene.x, &scene.v)?;
     let error = solver.advance(&state, 0, STEPS, Schedule::StoreAll).unwrap_err();
     assert!(matches!(error, Error::Outside { particle: 40, step: 9, axis: 'y', .. }), "{error}");

@@ -32,6 +32,7 @@ fn slide<F: Float>(device: &Device, law: Law, blocks: Blocks, sorting: Sorting) 
     let vectors = |x: Vec<[f64; 3]>| {
         device.array(&x.into_iter().map(|v| Vec3::from_array(v.map(F::from_f64))).collect::<Vec<_>>())
     };
+    let friction = reals(vec![0.4, 0.3])?.requires_grad();
     let params = Params::<Dim3, F> {
         mu: reals(r.many(N, |r| r.between(80.0, 120.0)))?.requires_grad(),
         lambda: reals(vec![150.0])?.requires_grad(),
@@ -40,7 +41,7 @@ fn slide<F: Float>(device: &Device, law: Law, blocks: Blocks, sorting: Sorting) 
         volume: reals(vec![H * H * H])?,
         damping: reals(vec![0.7])?,
         gravity: vectors(vec![[0.3, 0.1, -9.8]])?.requires_grad(),
-        friction: reals(vec![0.4, 0.3])?.requires_grad(),
+        friction: Some(friction.clone()),
     };
     let place = |p: usize| [p / (SIDE * SIDE), p / SIDE % SIDE, p % SIDE].map(|k| k as f64 * H);
     let start = (0..N).map(place).map(|[x, y, z]| [x + 0.2, y + 0.1, z + 0.023]).collect();
@@ -65,7 +66,7 @@ fn slide<F: Float>(device: &Device, law: Law, blocks: Blocks, sorting: Sorting) 
         ("gradient of lambda", &params.lambda),
         ("gradient of density", &params.density),
         ("gradient of viscosity", &params.viscosity),
-        ("gradient of friction", &params.friction),
+        ("gradient of friction", &friction),
     ] {
         all.push((name, scalars(&array.grad()?)?));
     }

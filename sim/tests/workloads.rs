@@ -84,8 +84,7 @@ fn check<D: Dimension>(case: Case<D>) -> Result<()> {
     let params = Params {
         mu: dev.array(&mu)?.requires_grad(),
         lambda: dev.array(&lambda)?.requires_grad(),
-        gravity: dev.array(&[D::vector::<f64>(&gravity)])?,
-        ..Params::uniform(&dev, mu0, lambda0, 1.0, 1.0)?
+        ..Params::uniform(&dev, mu0, lambda0, 1.0, 1.0, gravity)?
     };
     let run = || {
         let solver = model.solver(&params, state.len())?;
@@ -94,7 +93,7 @@ fn check<D: Dimension>(case: Case<D>) -> Result<()> {
     };
     let mut loss = None;
     let tape = Tape::record(|| {
-        loss = Some(run().map_err(|e| diffkern::Error::Invalid(e.to_string()))?);
+        loss = Some(run()?);
         Ok(())
     })?;
     let loss = loss.expect("recorded");

@@ -139,9 +139,8 @@ impl Problem {
         let (mu, lambda) = (self.device.zeros(N)?, self.device.zeros(1)?);
         stiffness(N, theta, &self.stripe, &mu)?;
         compression(1, theta, &lambda, STRIPES)?;
-        let params = Params { mu, lambda, ..Params::<Dim2, f64>::uniform(&self.device, 1.0, 1.0, 2.0, H * H)? };
-        let gravity = self.device.array(&[Vec2::new(0.0, -9.8)])?;
-        let solver: Solver<Dim2, f64> = self.model.solver(&Params { gravity, ..params }, N)?;
+        let params = Params::uniform(&self.device, 1.0, 1.0, 2.0, H * H, [0.0, -9.8])?;
+        let solver: Solver<Dim2, f64> = self.model.solver(&Params { mu, lambda, ..params }, N)?;
         let mut state = State::at_rest(&self.device, &points, &speeds)?;
         let mut seen = Vec::new();
         for time in 0..TIMES {

@@ -31,7 +31,7 @@ pub struct HalfSpace<D: Dimension> {
     pub offset: f64,
     /// Kind of contact.
     pub contact: Contact,
-    /// Coulomb's coefficient.
+    /// Coulomb's coefficient. [`Params::friction`](super::Params::friction) takes its place where it should get a gradient.
     pub friction: f64,
 }
 
@@ -86,7 +86,11 @@ impl<D: Dimension> HalfSpace<D> {
         if let Contact::Penalty { stiffness } = self.contact {
             positive(&format!("stiffness of half-space {index}"), stiffness)?;
         }
-        non_negative(&format!("friction of half-space {index}"), self.friction)?;
+        let friction = format!("friction of half-space {index}");
+        if self.contact == Contact::Sticky && self.friction != 0.0 {
+            return Err(Error::invalid(friction, self.friction, "0, as nothing slides on a sticky contact"));
+        }
+        non_negative(&friction, self.friction)?;
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use super::lattice::Grid;
 use super::order::Sorting;
 use super::params::Params;
 use super::solver::Solver;
-use crate::error::{Error, Result, non_negative, positive};
+use crate::error::{Error, Result, positive};
 use crate::material::Law;
 use diffkern::prelude::*;
 
@@ -30,6 +30,7 @@ pub struct Model<D: Dimension, F: Float> {
     pub(crate) planes: Array<Vec4<F>>,
     pub(crate) kinds: Array<u32>,
     pub(crate) plane_count: u32,
+    friction: Array<F>,
     /// The half-spaces that a node is in, one bit each, block by block.
     pub(crate) masks: Array<u32>,
     blocks: Blocks,
@@ -64,6 +65,7 @@ impl<D: Dimension, F: Float> Model<D, F> {
             planes: device.array(&planes(half_spaces, 0.0))?,
             kinds: device.array(&or_one(kinds))?,
             plane_count: half_spaces.len() as u32,
+            friction: device.array(&or_one(half_spaces.iter().map(|h| F::from_f64(h.friction)).collect()))?,
             masks: device.array(&masks(&grid, half_spaces))?,
             blocks: Blocks::Auto,
             sorting: Sorting::Auto,
@@ -105,9 +107,12 @@ impl<D: Dimension, F: Float> Model<D, F> {
     /// The same with the particle spacing `h` \[m\] that [`Contact::Penalty`] needs.
     ///
     /// # Errors
-    /// When `h` is negative or memory is short.
+    /// When `h` is not positive, no half-space has such a contact, or memory is short.
     pub fn with_contact_spacing(self, h: f64) -> Result<Self> {
-        non_negative("contact spacing", h)?;
+        positive("contact spacing", h)?;
+        if self.touching_count == 0 {
+            return Err(Error::invalid("contact spacing", h, "none, as no half-space has a penalty contact"));
+        }
         let planes = self.device.array(&planes(&self.half_spaces, h))?;
         Ok(Model { spacing: h, planes, ..self })
     }
@@ -123,6 +128,22 @@ impl<D: Dimension, F: Float> Model<D, F> {
             return Err(Error::invalid("contact spacing", 0.0, advice));
         }
         Solver::new(self.clone(), params, particles)
+    }
+
+    /// Coulomb's coefficients: the array of `given`, or what the half-spaces say; not both.
+    pub(super) fn friction(&self, given: Option<&Array<F>>) -> Result<Array<F>> {
+        let Some(given) = given else { return Ok(self.friction.clone()) };
+        if let Some((k, h)) = self.half_spaces.iter().enumerate().find(|(_, h)| h.friction != 0.0) {
+            let what = format!("friction of half-space {k}");
+            return Err(Error::invalid(what, h.friction, "0, as `Params::friction` gives the coefficients"));
+        }
+        match (given.len(), self.half_spaces.len()) {
+            (found, 0) => Err(Error::invalid("length of friction", found, "none, as there are no half-spaces")),
+            (found, expected) if found != 1 && found != expected => {
+                Err(Error::invalid("length of friction", found, format!("1 or {expected}, one a half-space")))
+            }
+            _ => Ok(given.clone()),
+        }
     }
 
     /// The same on another grid.
@@ -193,6 +214,6 @@ fn planes<D: Dimension, F: Float>(half_spaces: &[HalfSpace<D>], h: f64) -> Vec<V
 }
 
 /// Kernels take no empty arrays.
-fn or_one(values: Vec<u32>) -> Vec<u32> {
-    if values.is_empty() { vec![0] } else { values }
+fn or_one<T: Default>(values: Vec<T>) -> Vec<T> {
+    if values.is_empty() { vec![T::default()] } else { values }
 }

@@ -1,7 +1,6 @@
 //! The physical parameters: arrays, so that they may have gradients.
 
 use super::dimension::Dimension;
-use super::half_space::HalfSpace;
 use crate::error::{Error, Result};
 use diffkern::prelude::*;
 
@@ -24,16 +23,24 @@ pub struct Params<D: Dimension, F: Float> {
     pub damping: Array<F>,
     /// Gravity \[m/s^2\], one element.
     pub gravity: Array<D::Vector<F>>,
-    /// Coulomb's coefficient of each half-space, in their order, or one for all of them.
-    pub friction: Array<F>,
+    /// Coulomb's coefficient of each half-space, in their order, or one for all of them: in place of
+    /// [`HalfSpace::friction`](super::HalfSpace::friction), which is then 0 for all, where it should get a gradient.
+    pub friction: Option<Array<F>>,
 }
 
 impl<D: Dimension, F: Float> Params<D, F> {
-    /// One material for all particles; no viscosity, damping, gravity or friction.
+    /// One material for all particles, under `gravity` \[m/s^2\]; no viscosity or damping, friction as the half-spaces have it.
     ///
     /// # Errors
     /// When memory is short.
-    pub fn uniform(device: &Device, mu: f64, lambda: f64, density: f64, volume: f64) -> Result<Self> {
+    pub fn uniform(
+        device: &Device,
+        mu: f64,
+        lambda: f64,
+        density: f64,
+        volume: f64,
+        gravity: D::Coords,
+    ) -> Result<Self> {
         let one = |x: f64| device.array(&[F::from_f64(x)]);
         Ok(Params {
             mu: one(mu)?,
@@ -42,21 +49,9 @@ impl<D: Dimension, F: Float> Params<D, F> {
             viscosity: one(0.0)?,
             volume: one(volume)?,
             damping: one(0.0)?,
-            gravity: device.array(&[D::vector::<F>(&D::Coords::default())])?,
-            friction: device.zeros::<F>(1)?,
+            gravity: device.array(&[D::vector::<F>(&gravity)])?,
+            friction: None,
         })
-    }
-
-    /// The same with the friction of these half-spaces.
-    ///
-    /// # Errors
-    /// When memory is short.
-    pub fn with_friction(self, device: &Device, half_spaces: &[HalfSpace<D>]) -> Result<Self> {
-        if half_spaces.is_empty() {
-            return Ok(self);
-        }
-        let friction: Vec<F> = half_spaces.iter().map(|h| F::from_f64(h.friction)).collect();
-        Ok(Params { friction: device.array(&friction)?, ..self })
     }
 
     pub(crate) fn check(&self, particles: usize) -> Result<()> {

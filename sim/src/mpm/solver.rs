@@ -26,11 +26,7 @@ pub struct Solver<D: Dimension, F: Float> {
 impl<D: Dimension, F: Float> Solver<D, F> {
     pub(crate) fn new(model: Model<D, F>, params: &Params<D, F>, particles: usize) -> Result<Self> {
         params.check(particles)?;
-        let expected = model.half_spaces().len().max(1);
-        if params.friction.len() != 1 && params.friction.len() != expected {
-            let (found, expected) = (params.friction.len(), format!("1 or {expected}, one a half-space"));
-            return Err(Error::invalid("length of friction", found, expected));
-        }
+        let friction = model.friction(params.friction.as_ref())?;
         for (what, len) in [("damping", params.damping.len()), ("gravity", params.gravity.len())] {
             if len != 1 {
                 return Err(Error::invalid(format!("length of {what}"), len, "1"));
@@ -46,7 +42,7 @@ impl<D: Dimension, F: Float> Solver<D, F> {
             &params.volume,
             &packed,
         )?;
-        let (friction, gravity, damping) = (params.friction.clone(), params.gravity.clone(), params.damping.clone());
+        let (gravity, damping) = (params.gravity.clone(), params.damping.clone());
         Ok(Solver { model, packed, friction, gravity, damping })
     }
 

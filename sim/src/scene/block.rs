@@ -32,7 +32,7 @@ pub struct BlockSpec {
     pub viscosity: [f64; 2],
     /// Rate at which velocities decay \[1/s\].
     pub damping: [f64; 2],
-    /// Gravity \[m/s^2\].
+    /// Gravity \[m/s^2\]; there is none by default.
     pub gravity: [f64; 3],
     /// Floors, walls and clamps.
     pub half_spaces: Vec<HalfSpace<Dim3>>,
@@ -49,7 +49,7 @@ pub struct BlockSpec {
 }
 
 impl Default for BlockSpec {
-    /// A 10 cm cube of soft gel at rest in the air for a second.
+    /// A 10 cm cube of soft gel that floats weightless for a second.
     fn default() -> BlockSpec {
         BlockSpec {
             min: [0.0; 3],
@@ -104,8 +104,9 @@ impl BlockSpec {
         let (steps_per_frame, dt) = per_frame(self.frame_rate, limit);
         let grid = extent::grid(self, &bounds, dx)?;
         let model = Model::new(device, grid, dt, self.law, &self.half_spaces)?
-            .with_mass_cutoff(1e-12 * self.density[0] * lattice.particle_volume())
-            .with_contact_spacing(spacing)?;
+            .with_mass_cutoff(1e-12 * self.density[0] * lattice.particle_volume());
+        let touched = self.half_spaces.iter().any(|h| matches!(h.contact, Contact::Penalty { .. }));
+        let model = if touched { model.with_contact_spacing(spacing)? } else { model };
         let state = self.state(device, &lattice)?;
         let surface = Surface::of_block(device, &lattice, 1)?;
         Ok(BlockScene { model, state, surface, lattice, steps_per_frame, spec: self.clone() })
@@ -192,10 +193,9 @@ impl<F: Float> BlockScene<F> {
         let middle = |[low, high]: [f64; 2]| 0.5 * (low + high);
         let one = |x: f64| device.array(&[F::from_f64(x)]);
         let volume = self.lattice.particle_volume();
-        let params = Params::uniform(device, mu, lambda, middle(self.spec.density), volume)?;
-        let gravity = device.array(&[Vec3::from_array(self.spec.gravity.map(F::from_f64))])?;
+        let params = Params::uniform(device, mu, lambda, middle(self.spec.density), volume, self.spec.gravity)?;
         let (viscosity, damping) = (one(middle(self.spec.viscosity))?, one(middle(self.spec.damping))?);
-        Params { viscosity, damping, gravity, ..params }.with_friction(device, &self.spec.half_spaces)
+        Ok(Params { viscosity, damping, ..params })
     }
 
     /// The boundary with only every `stride`-th corner of the lattice as a vertex, to render faster.

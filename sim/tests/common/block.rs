@@ -85,7 +85,7 @@ impl<const SIDE: usize, const STEPS: usize> Block<SIDE, STEPS> {
             viscosity: real(next(3))?,
             volume: real(next(4))?,
             damping: real(next(5))?,
-            friction: real(next(6))?,
+            friction: Some(real(next(6))?),
             gravity: pairs(next(7))?,
         };
         let (x, v) = (pairs(next(8))?, pairs(next(9))?);
@@ -120,7 +120,8 @@ impl<const SIDE: usize, const STEPS: usize> Block<SIDE, STEPS> {
 impl Inputs {
     fn scalars(&self) -> [&Array<f64>; 7] {
         let p = &self.params;
-        [&p.mu, &p.lambda, &p.density, &p.viscosity, &p.volume, &p.damping, &p.friction]
+        let friction = p.friction.as_ref().expect("given as an array");
+        [&p.mu, &p.lambda, &p.density, &p.viscosity, &p.volume, &p.damping, friction]
     }
 
     fn vectors(&self) -> [&Array<Vec2<f64>>; 3] {
