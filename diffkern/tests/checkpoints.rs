@@ -213,6 +213,21 @@ fn a_rollout_ends_where_its_state_says_so() -> Result<()> {
     Ok(())
 }
 
+/// What a file costs is used, or refused; in whichever order it is given.
+#[test]
+fn a_cost_of_files_needs_files() -> Result<()> {
+    let (scene, folder) = (Scene::new()?, Folder::new("cost"));
+    let plain = || Rollout::new(Schedule::Checkpoints(2));
+    let error = scene.steps(3, &plain().file_cost_steps(0.5)).unwrap_err();
+    assert!(error.to_string().contains("a file costs 0.5 steps, and there are none"), "{error}");
+    for wrong in [-1.0, f64::NAN, f64::INFINITY] {
+        let error = scene.steps(3, &plain().files(&folder.0).file_cost_steps(wrong)).unwrap_err();
+        assert!(error.to_string().contains(&format!("a file costs {wrong} steps")), "{error}");
+    }
+    assert_eq!(plain().file_cost_steps(0.5).files(&folder.0), plain().files(&folder.0).file_cost_steps(0.5));
+    Ok(())
+}
+
 #[test]
 fn files_are_checked_and_removed() -> Result<()> {
     let (scene, folder) = (Scene::new()?, Folder::new("files"));

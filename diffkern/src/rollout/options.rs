@@ -42,13 +42,14 @@ use crate::tape::{Again, Ledger, Overwrite, Recording, context};
 pub struct Rollout {
     pub(super) schedule: Schedule,
     pub(super) again: Again,
-    files: Option<(PathBuf, f64)>,
+    files: Option<PathBuf>,
+    file_cost: Option<f64>,
 }
 
 impl Rollout {
     /// By this schedule, in memory alone.
     pub fn new(schedule: Schedule) -> Rollout {
-        Rollout { schedule, again: Again::None, files: None }
+        Rollout { schedule, again: Again::None, files: None, file_cost: None }
     }
 
     /// Allows states in files of this folder, beyond those in memory: one each so many steps, at most so many bytes as
@@ -57,17 +58,15 @@ impl Rollout {
     /// files are used where that saves work.
     #[must_use]
     pub fn files(mut self, dir: impl Into<PathBuf>) -> Rollout {
-        let cost = self.file_cost().unwrap_or(1.0);
-        self.files = Some((dir.into(), cost));
+        self.files = Some(dir.into());
         self
     }
 
-    /// What writing and reading a file costs, in steps; 1 if not given. It decides how far apart the files are.
+    /// What writing and reading a file costs, in steps; 1 if not given. It decides how far apart the files are. A rollout
+    /// that has no [files](Rollout::files) refuses it.
     #[must_use]
     pub fn file_cost_steps(mut self, steps: f64) -> Rollout {
-        if let Some((_, cost)) = &mut self.files {
-            *cost = steps.max(0.0);
-        }
+        self.file_cost = Some(steps);
         self
     }
 
@@ -89,19 +88,27 @@ impl Rollout {
     }
 
     pub(super) fn dir(&self) -> Option<PathBuf> {
-        self.files.as_ref().map(|(dir, _)| dir.clone())
+        self.files.clone()
     }
 
     /// Steps that a file costs, where there may be files.
     pub(super) fn file_cost(&self) -> Option<f64> {
-        self.files.as_ref().map(|(_, cost)| *cost)
+        self.files.as_ref().map(|_| self.file_cost.unwrap_or(1.0))
     }
 
     fn check(&self) -> Result<()> {
-        match self.schedule {
-            Schedule::Checkpoints(0) => {
-                Err(Error::Schedule("0 states cannot be restarted from; keep at least 1".to_owned()))
+        let refuse = |reason: String| Err(Error::Schedule(reason));
+        match (self.file_cost, &self.files) {
+            (Some(cost), None) => {
+                return refuse(format!("a file costs {cost} steps, and there are none; give a folder by `files`"));
             }
+            (Some(cost), Some(_)) if !(cost.is_finite() && cost >= 0.0) => {
+                return refuse(format!("a file costs {cost} steps; give a number of at least 0"));
+            }
+            _ => {}
+        }
+        match self.schedule {
+            Schedule::Checkpoints(0) => refuse("0 states cannot be restarted from; keep at least 1".to_owned()),
             _ => Ok(()),
         }
     }
