@@ -24,10 +24,13 @@ pub fn side_by_side(images: &[&Rgb]) -> Result<Rgb> {
     Ok(Rgb { width, height, pixels: (0..height).flat_map(row).copied().collect() })
 }
 
-/// Writes an endless animation; the delay is rounded to GIF's hundredths of a second.
+/// A GIF counts the hundredths of a second in 16 bits.
+const LONGEST_DELAY: f64 = 655.35;
+
+/// Writes an endless animation; the delay is rounded to GIF's hundredths of a second, and at least one.
 ///
 /// # Errors
-/// No frame, frames of different sizes, or a file that cannot be written whole (what was begun is removed).
+/// No frame, frames of different sizes, a delay that is not a positive number, or a file that cannot be written whole (what was begun is removed).
 pub fn write_gif(path: &Path, frames: &[Rgb], seconds_per_frame: f64) -> Result<()> {
     let size = |frame: &Rgb| (frame.width, frame.height);
     let (width, height) = frames.first().map_or((0, 0), size);
@@ -44,6 +47,13 @@ pub fn write_gif(path: &Path, frames: &[Rgb], seconds_per_frame: f64) -> Result<
             what: "size of an animation",
             value: format!("{} frames of {width} x {height}", frames.len()),
             expected: "at least one frame, sides of 1 to 65535".into(),
+        });
+    }
+    if !(seconds_per_frame > 0.0 && seconds_per_frame <= LONGEST_DELAY) {
+        return Err(Error::Value {
+            what: "delay of an animation's frames",
+            value: format!("{seconds_per_frame} s"),
+            expected: format!("a positive time of at most {LONGEST_DELAY} s"),
         });
     }
     let delay = (seconds_per_frame * 100.0).round().clamp(1.0, 65535.0) as u16;

@@ -57,6 +57,10 @@ fn animations_are_checked_and_written() {
     assert_eq!(both.pixels[4], both.pixels[0]);
     write_gif(&path, &[both.clone(), both.clone()], 1.0 / 24.0).unwrap();
     assert!(std::fs::read(&path).unwrap().starts_with(b"GIF89a"));
+    for delay in [0.0, -1.0, f64::NAN, 656.0] {
+        let refused = write_gif(&path, &[picture()], delay).unwrap_err().to_string();
+        assert!(refused.contains("delay of an animation's frames is"), "{refused}");
+    }
     assert!(write_gif(&path, &[both, picture()], 0.1).unwrap_err().to_string().contains("expected 8 x 3"));
     assert!(write_gif(&path, &[], 0.1).is_err());
     assert!(side_by_side(&[]).is_err());
