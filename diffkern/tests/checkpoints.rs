@@ -488,7 +488,7 @@ fn a_budget_chooses_among_all_and_is_kept() -> Result<()> {
         for (files, again) in [(false, false), (true, false), (false, true), (true, true)] {
             let mut way = Rollout::new(Schedule::Budget(budget));
             way = if files { way.files(&folder.0) } else { way };
-            way = if again { way.recompute(&["force", "weigh"]) } else { way };
+            way = if again { way.recompute(&["weigh"]) } else { way };
             let stiffness = scene.stiffness.clone();
             let plan = way.predict(200, &scene.x, move |x: &Array<f64>, _| advance(x, &stiffness))?;
             let (same, tape) = scene.gradient(|| scene.steps(200, &way))?;

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use diffkern::schedule::{Action, Multistage, Online, Revolve, StoreAll};
+use diffkern::schedule::{Action, Blocked, Multistage, Online, Revolve, StoreAll};
 
 /// What a replay saw.
 #[derive(Default)]
@@ -87,6 +87,38 @@ fn store_all_records_each_step_once() {
     for steps in 0..=200 {
         let seen = replay(steps, StoreAll::new(steps));
         assert_eq!((seen.advances, seen.most_states, seen.most_tapes), (0, 0, steps));
+    }
+}
+
+/// For all lengths, blocks and numbers of states: the tapes of one block at a time, and as many advances as announced.
+#[test]
+fn blocks_are_valid_and_cost_what_they_say() {
+    for steps in 1..=60 {
+        for (block, states) in (1..=steps + 1).flat_map(|block| [1, 2, 3, 8].map(|states| (block, states))) {
+            let seen = replay(steps, Blocked::new(steps, states, block));
+            assert_eq!(seen.advances as u128, Blocked::advances(steps, states, block), "{steps}, {block}, {states}");
+            assert!(seen.most_tapes <= block && seen.most_states <= states, "{steps}, {block}, {states}");
+            if block == 1 {
+                assert_eq!(seen.advances as u128, Revolve::advances(steps, states));
+            }
+        }
+    }
+    assert_eq!((Blocked::advances(0, 1, 1), Blocked::best(0, |_| 1)), (0, None));
+}
+
+#[test]
+fn the_block_that_is_chosen_is_the_best_of_all() {
+    for steps in 1..=120 {
+        for (budget, tape) in (1..=40).flat_map(|budget| [1, 3, 7].map(|tape| (budget * 3, tape))) {
+            let states = |block: usize| (budget as usize).saturating_sub(block * tape);
+            let run = |block: usize| Blocked::advances(steps, states(block), block) + steps as u128;
+            let best = (1..=steps).filter(|&block| states(block) > 0).map(run).min();
+            let chosen = Blocked::best(steps, states).map(|(kept, block)| {
+                assert!(kept <= states(block));
+                run(block)
+            });
+            assert_eq!(best, chosen, "{steps} steps, {budget}, {tape}");
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! When a rollout keeps states, recomputes and walks backwards: sequences of actions that know no array and no device.
 
+mod blocked;
 mod multistage;
 mod online;
 mod parts;
@@ -9,6 +10,7 @@ mod store_all;
 #[cfg(test)]
 mod tests;
 
+pub use blocked::Blocked;
 pub use multistage::Multistage;
 pub use online::Online;
 pub use plan::Plan;
@@ -17,6 +19,17 @@ pub use revolve::Revolve;
 pub use store_all::StoreAll;
 
 /// How a rollout trades memory for recomputation. The gradient is the same with each; on the CPU, to the bit.
+///
+/// ```
+/// use diffkern::prelude::*;
+/// use diffkern::{Rollout, Schedule};
+///
+/// let x = Device::cpu().zeros::<f32>(1000)?;
+/// let way = Rollout::new(Schedule::Budget(1 << 20));
+/// let plan = way.predict(500, &x, |x: &Array<f32>, _| Ok(x.clone()))?; // runs one step
+/// println!("{plan}: {} steps run for each", plan.factor());
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Schedule {
     /// Every step's tape is kept: nothing is recomputed.
@@ -25,7 +38,7 @@ pub enum Schedule {
     /// (binomial) order.
     Checkpoints(usize),
     /// The fastest schedule whose tapes, states and adjoints are expected to fit into so many bytes, after a look at
-    /// the first step.
+    /// the first step: memory that states do not need goes to the tapes of several steps at a time.
     Budget(usize),
     /// A budget of 1 GiB.
     #[default]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Action, Multistage, Revolve, Schedule, StoreAll};
+use super::{Action, Blocked, Multistage, Revolve, Schedule, StoreAll};
 use crate::error::{Error, Result};
 use crate::report::Bytes;
 
@@ -25,6 +25,11 @@ pub(crate) enum Kind {
     /// So many kept states, the initial one included.
     Revolve {
         states: usize,
+    },
+    /// So many kept states, and the tapes of so many steps at a time.
+    Blocked {
+        states: usize,
+        block: usize,
     },
     /// So many states in memory, and one in a file each so many steps.
     Multistage {
@@ -66,6 +71,27 @@ impl Costs {
     /// Kept states that fit beside that.
     fn states(&self, budget: usize) -> usize {
         budget.saturating_sub(self.fixed()) / self.state.max(1)
+    }
+
+    /// The same with the tapes of a block of steps.
+    fn of_block(&self, block: usize) -> Costs {
+        Costs { tape: self.tape.saturating_mul(block), ..*self }
+    }
+
+    /// The same with launches that are run again.
+    fn lightened(&self, light: Light) -> Costs {
+        Costs { tape: light.tape, adjoints: self.adjoints.saturating_add(light.again), ..*self }
+    }
+
+    /// The plan with the fewest steps run whose tapes and states fit.
+    fn in_blocks(&self, budget: usize, steps: usize) -> Option<Plan> {
+        let (states, block) = Blocked::best(steps, |block| self.of_block(block).states(budget))?;
+        let kind = match block {
+            1 => Kind::Revolve { states },
+            _ => Kind::Blocked { states, block },
+        };
+        let bytes = self.of_block(block).fixed().saturating_add(states.saturating_mul(self.state));
+        Some(Plan { bytes: Some(bytes), ..Plan::new(kind, steps) })
     }
 }
 
@@ -110,12 +136,16 @@ impl Plan {
                 fitting.push(Plan { light: true, bytes: Some(all), share: light.share, ..plan });
             }
         }
+        if let Some(plan) = costs.in_blocks(budget, steps) {
+            fitting.push(plan);
+        }
+        if let Some((light, plan)) =
+            costs.light.and_then(|light| Some((light, costs.lightened(light).in_blocks(budget, steps)?)))
+        {
+            fitting.push(Plan { light: true, share: light.share, ..plan });
+        }
         let (fixed, state) = (costs.fixed(), costs.state);
         let states = costs.states(budget).min(steps);
-        if states > 0 {
-            let bytes = Some(fixed + states * state);
-            fitting.push(Plan { bytes, ..Plan::new(Kind::Revolve { states }, steps) });
-        }
         // The initial state stays in memory too.
         if let Some(cost) = costs.file.filter(|_| states > 1) {
             let bytes = Some(fixed + states * state);
@@ -132,6 +162,7 @@ impl Plan {
         match self.kind {
             Kind::StoreAll => Box::new(StoreAll::new(self.steps)),
             Kind::Revolve { states } => Box::new(Revolve::new(self.steps, states)),
+            Kind::Blocked { states, block } => Box::new(Blocked::new(self.steps, states, block)),
             Kind::Multistage { states, period } => Box::new(Multistage::new(self.steps, states, period)),
         }
     }
@@ -157,6 +188,7 @@ impl Plan {
         let advances = match self.kind {
             Kind::StoreAll => 0,
             Kind::Revolve { states } => Revolve::advances(self.steps, states),
+            Kind::Blocked { states, block } => Blocked::advances(self.steps, states, block),
             Kind::Multistage { states, period } => Multistage::advances(self.steps, states, period),
         };
         advances + self.steps as u128
@@ -182,6 +214,7 @@ impl Plan {
 }
 
 fn too_few(budget: usize, costs: Costs) -> Error {
+    let costs = costs.light.map(|light| costs.lightened(light)).filter(|l| l.fixed() < costs.fixed()).unwrap_or(costs);
     let fixed = costs.fixed();
     Error::Schedule(format!(
         "{} are too few: one step needs {} (tape {}, adjoints {}, its state {}) and one kept state {}; give at least {}",
@@ -209,6 +242,10 @@ impl fmt::Display for Plan {
             Kind::StoreAll => f.write_str("all tapes kept")?,
             Kind::Revolve { states: 1 } => f.write_str("1 state kept")?,
             Kind::Revolve { states } => write!(f, "{states} states kept (revolve)")?,
+            Kind::Blocked { states: 1, block } => write!(f, "1 state kept, tapes of {block} steps at a time")?,
+            Kind::Blocked { states, block } => {
+                write!(f, "{states} states kept (revolve), tapes of {block} steps at a time")?;
+            }
             Kind::Multistage { states, period } => write!(f, "{states} states in memory, a file each {period} steps")?,
         }
         if self.light { f.write_str(", launches run again") } else { Ok(()) }

@@ -77,6 +77,19 @@ impl Revolve {
         }
     }
 
+    /// How often the first step is run without being recorded.
+    pub(super) fn advances_of_first(steps: usize, snapshots: usize) -> u128 {
+        let (mut n, mut times) = (steps, 0);
+        if snapshots <= 1 {
+            return n.saturating_sub(1) as u128;
+        }
+        while n > 1 {
+            n = split(n, snapshots);
+            times += 1;
+        }
+        times
+    }
+
     /// Steps run in all, per step.
     pub fn factor(steps: usize, snapshots: usize) -> f64 {
         match steps {

@@ -17,12 +17,39 @@ fn all_tapes_are_kept_where_they_fit() {
     assert_eq!((all.steps(), all.runs(), all.factor(), all.files(), all.bytes()), (3, 3, 1.0, 0, None));
     assert!(all.keeps_tapes() && !all.recomputes());
     assert_eq!(all.to_string(), "all tapes kept");
-    // One byte less: as many states as there are steps, though 19 would fit.
+    // One byte less: two tapes at a time, and as many states as there are blocks then, though 9 would fit.
     let fewer = within(314, 3, COSTS);
-    assert_eq!((fewer.kind, fewer.bytes()), (Kind::Revolve { states: 3 }, Some(145)));
-    assert_eq!((fewer.runs(), fewer.factor(), fewer.files()), (5, 5.0 / 3.0, 0));
+    assert_eq!((fewer.kind, fewer.bytes()), (Kind::Blocked { states: 2, block: 2 }, Some(235)));
+    assert_eq!((fewer.runs(), fewer.factor(), fewer.files()), (4, 4.0 / 3.0, 0));
     assert!(!fewer.keeps_tapes());
-    assert_eq!(fewer.to_string(), "3 states kept (revolve)");
+    assert_eq!(fewer.to_string(), "2 states kept (revolve), tapes of 2 steps at a time");
+    // Not two tapes and two states: as many states as there are steps.
+    assert_eq!(within(224, 3, COSTS).kind, Kind::Revolve { states: 3 });
+    // The last block has 2 steps, and the one before it 1, which is run once to get there.
+    let one = within(225, 3, COSTS);
+    assert_eq!((one.kind, one.runs(), one.bytes()), (Kind::Blocked { states: 1, block: 2 }, 4, Some(225)));
+    assert_eq!(one.to_string(), "1 state kept, tapes of 2 steps at a time");
+}
+
+/// A step of 0.25 MiB of state and 1 MiB of tape, 96 times, in 64 MiB: all states alone are 24 MiB and run nearly each step
+/// twice.
+#[test]
+fn a_budget_is_used() {
+    const MIB: usize = 1 << 20;
+    let costs = Costs { state: MIB / 4, tape: MIB, adjoints: MIB / 2, ..COSTS };
+    let plan = within(64 * MIB, 96, costs);
+    // The last 63 steps are recorded at once, the 33 before them run to get there and recorded from the start later.
+    assert_eq!(plan.kind, Kind::Blocked { states: 1, block: 63 });
+    assert_eq!((plan.runs(), plan.bytes()), (96 + 33, Some(64 * MIB)));
+    // Whatever the budget is, more of it is never slower, and what is announced fits.
+    let mut former = f64::INFINITY;
+    for budget in (2 * MIB..=100 * MIB).step_by(MIB / 2) {
+        let plan = within(budget, 96, costs);
+        assert!(plan.bytes().is_none_or(|bytes| bytes <= budget), "{budget}");
+        assert!(plan.factor() <= former, "{budget}: {} after {former}", plan.factor());
+        former = plan.factor();
+    }
+    assert_eq!(former, 1.0);
 }
 
 #[test]
@@ -51,7 +78,12 @@ fn launches_are_run_again_where_that_is_less_work() {
     let plan = Plan { kind: Kind::StoreAll, steps: 3, light: true, bytes: Some(125), share: 0.5 };
     assert_eq!((light, light.factor(), light.recomputes()), (plan, 1.5, true));
     assert_eq!(light.to_string(), "all tapes kept, launches run again");
-    assert!(Plan::within(124, 3, costs).is_err());
+    // Less memory holds fewer of those: two at a time, and a state.
+    let fewer = within(124, 3, costs);
+    assert_eq!((fewer.kind, fewer.recomputes()), (Kind::Blocked { states: 1, block: 2 }, true));
+    assert_eq!(fewer.factor(), 4.0 / 3.0 + 0.5);
+    let message = Plan::within(94, 3, costs).err().map(|error| error.to_string());
+    assert!(message.is_some_and(|text| text.contains("give at least 95 B")));
     // With all tapes it would be more work.
     assert_eq!(within(315, 3, costs).kind, Kind::StoreAll);
     assert!(!within(315, 3, costs).recomputes());
