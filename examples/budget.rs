@@ -3,7 +3,7 @@
 //! `cargo run --release -p examples --example budget`
 
 use diffkern::prelude::*;
-use diffkern::rollout;
+use diffkern::rollout_with;
 
 /// Points on a ring.
 const N: usize = 10_000;
@@ -44,12 +44,11 @@ fn main() -> Result<()> {
         heights.zero_grad();
         stiffness.zero_grad();
         let (tape, loss) = Tape::record_with(|| {
-            let (dev, k) = (dev.clone(), stiffness.clone());
             let start = (heights.clone(), dev.zeros::<f32>(N)?);
             // State in, state out. What a step writes it makes itself.
-            let (u, _) = rollout(STEPS, schedule, start, move |(u, v), _| {
+            let (u, _) = rollout_with(STEPS, schedule, start, (&dev, &stiffness), |(dev, stiffness), (u, v), _| {
                 let (u_next, v_next) = (dev.uninit(N)?, dev.uninit(N)?);
-                wave(N, u, v, &k, &u_next, &v_next, 0.5, N)?;
+                wave(N, u, v, stiffness, &u_next, &v_next, 0.5, N)?;
                 Ok((u_next, v_next))
             })?;
             let loss = u.device().zeros::<f32>(1)?;

@@ -81,7 +81,7 @@ pub use forward::{Direction, Tangents, jvp};
 pub use gradcheck::GradReport;
 pub use math::{Mat2, Mat3, Quat, Vec2, Vec3, Vec4};
 pub use report::{Entry, Graph, KernelReport, Part, PathEnd, Report, RolloutReport, Use, ZeroGradient};
-pub use rollout::{Rollout, State, rollout};
+pub use rollout::{Given, Rollout, State, rollout, rollout_with};
 pub use schedule::Schedule;
 pub use tape::{Metric, Overwrite, Products, Recording, Tape, recompute};
 

@@ -19,10 +19,34 @@ use crate::rollout::State;
 /// is given, and does the same launches in every turn. The vectors of the iteration come to the host, which waits for a
 /// device once per turn.
 ///
+/// ```
+/// use diffkern::implicit::{Solve, fixed_point};
+/// use diffkern::prelude::*;
+///
+/// #[diff_kernel]
+/// fn improve<F: Float>(x: &Array<F>, a: &Array<F>, next: &mut Array<F>) {
+///     next[ABSOLUTE_POS] = 0.5 * (x[ABSOLUTE_POS] + a[ABSOLUTE_POS] / x[ABSOLUTE_POS]);
+/// }
+///
+/// let dev = Device::cpu();
+/// let a = dev.array(&[4.0, 9.0])?.requires_grad();
+/// let (tape, roots) = Tape::record_with(|| {
+///     fixed_point(dev.array(&[1.0, 1.0])?, Solve::default(), |x: &Array<f64>| {
+///         let next = dev.uninit(2)?;
+///         improve(2, x, &a, &next)?;
+///         Ok(next)
+///     })
+/// })?;
+/// tape.backward_from(&[(roots.any(), dev.array(&[1.0, 1.0])?.any())])?;
+/// let slope = a.grad()?.to_vec()?; // of the root of a: 1 / (2 root)
+/// assert!((slope[0] - 1.0 / 4.0).abs() < 1e-9 && (slope[1] - 1.0 / 6.0).abs() < 1e-9);
+/// # Ok::<(), Error>(())
+/// ```
+///
 /// # Errors
 /// What `g` returns; [`Error::NotConverged`](crate::Error::NotConverged), which names the residual, here and from the
 /// derivatives.
-pub fn fixed_point<S: State + 'static>(start: S, options: Solve, g: impl Fn(&S) -> Result<S> + 'static) -> Result<S> {
+pub fn fixed_point<S: State>(start: S, options: Solve, g: impl Fn(&S) -> Result<S>) -> Result<S> {
     options.check()?;
     let mut stage = Stage::new(&start)?;
     let step = |state: &S, _: usize| g(state);

@@ -24,9 +24,34 @@ use crate::tape::{Kept, Ledger, Node, Overwrite, Recording, Shape, context};
 /// `apply` is pure, as the step of a [`rollout`](crate::rollout), and does the same launches each time. It is taken for
 /// linear unchecked. The vectors of the iteration live on the host, which waits for a device once per product.
 ///
+/// ```
+/// use diffkern::implicit::{Solve, linear_solve};
+/// use diffkern::prelude::*;
+///
+/// #[diff_kernel]
+/// fn scale<F: Float>(x: &Array<F>, d: &Array<F>, y: &mut Array<F>) {
+///     y[ABSOLUTE_POS] = d[ABSOLUTE_POS] * x[ABSOLUTE_POS];
+/// }
+///
+/// let dev = Device::cpu();
+/// let d = dev.array(&[2.0, 4.0])?.requires_grad();
+/// let b = dev.array(&[6.0, 4.0])?;
+/// let (tape, x) = Tape::record_with(|| {
+///     linear_solve(b, Solve::default(), |x: &Array<f64>| {
+///         let y = dev.uninit(2)?;
+///         scale(2, x, &d, &y)?;
+///         Ok(y)
+///     })
+/// })?;
+/// tape.backward_from(&[(x.any(), dev.array(&[1.0, 1.0])?.any())])?;
+/// let slope = d.grad()?.to_vec()?; // -b / d^2
+/// assert!((slope[0] + 1.5).abs() < 1e-9 && (slope[1] + 0.25).abs() < 1e-9);
+/// # Ok::<(), Error>(())
+/// ```
+///
 /// # Errors
 /// What `apply` returns; [`Error::NotConverged`], which names the residual, here and from the derivatives.
-pub fn linear_solve<S: State + 'static>(b: S, options: Solve, apply: impl Fn(&S) -> Result<S> + 'static) -> Result<S> {
+pub fn linear_solve<S: State>(b: S, options: Solve, apply: impl Fn(&S) -> Result<S>) -> Result<S> {
     options.check()?;
     let mut stage = Stage::new(&b)?;
     let step = |state: &S, _: usize| apply(state);

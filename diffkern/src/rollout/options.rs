@@ -6,7 +6,7 @@ use super::machine::Machine;
 use super::pass_on;
 use super::record::{self, Length};
 use super::replay::Progress;
-use super::state::{State, observe, refresh};
+use super::state::{Given, State, observe, refresh};
 use super::store::Store;
 use crate::error::{Error, Result};
 use crate::ids::fresh_id;
@@ -143,6 +143,21 @@ impl Rollout {
                 Ok(now)
             }
         }
+    }
+
+    /// [`Rollout::run`] whose steps also get `given`: see [`rollout_with`](crate::rollout_with).
+    ///
+    /// # Errors
+    /// As [`Rollout::run`].
+    pub fn run_with<S: State + 'static, G: Given>(
+        &self,
+        steps: usize,
+        state: S,
+        given: G,
+        step: impl Fn(&G::Kept, &S, usize) -> Result<S> + 'static,
+    ) -> Result<S> {
+        let kept = given.keep();
+        self.run(steps, state, move |state: &S, k| step(&kept, state, k))
     }
 
     /// Runs steps as long as `go_on(&state, k)` says so before step `k`, and returns how many there were. Nobody needs

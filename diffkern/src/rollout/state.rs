@@ -5,7 +5,29 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::tape::context;
 
-/// The state of a rollout: some arrays, and perhaps values on the host.
+/// The state of a rollout: some arrays, and perhaps values on the host. An array is one, and so are vectors and tuples of
+/// states.
+///
+/// ```
+/// use diffkern::{AnyArray, prelude::*};
+///
+/// #[derive(Clone)]
+/// struct Ball {
+///     x: Array<f64>,
+///     v: Array<f64>,
+/// }
+///
+/// impl State for Ball {
+///     fn arrays(&self) -> Vec<AnyArray> {
+///         (self.x.clone(), self.v.clone()).arrays()
+///     }
+///
+///     fn with_arrays(&self, arrays: Vec<AnyArray>) -> Self {
+///         let (x, v) = (self.x.clone(), self.v.clone()).with_arrays(arrays);
+///         Ball { x, v }
+///     }
+/// }
+/// ```
 pub trait State: Clone {
     /// All arrays, in an order of the implementor's choice.
     fn arrays(&self) -> Vec<AnyArray>;
@@ -38,6 +60,24 @@ impl<S: State> State for Vec<S> {
     }
 }
 
+/// What the steps of a rollout read besides their state, see [`rollout_with`](crate::rollout_with): a reference, or a tuple of
+/// references. The tape, which may outlive them, keeps clones.
+pub trait Given {
+    /// The clones.
+    type Kept: 'static;
+
+    /// Clones what is referred to.
+    fn keep(self) -> Self::Kept;
+}
+
+impl<T: Clone + 'static> Given for &T {
+    type Kept = T;
+
+    fn keep(self) -> T {
+        self.clone()
+    }
+}
+
 macro_rules! tuple {
     ($($name:ident $k:tt),+) => {
         impl<$($name: State),+> State for ($($name,)+) {
@@ -50,6 +90,14 @@ macro_rules! tuple {
             fn with_arrays(&self, arrays: Vec<AnyArray>) -> Self {
                 let mut rest = arrays.into_iter();
                 ($(self.$k.with_arrays(rest.by_ref().take(self.$k.arrays().len()).collect()),)+)
+            }
+        }
+
+        impl<$($name: Given),+> Given for ($($name,)+) {
+            type Kept = ($($name::Kept,)+);
+
+            fn keep(self) -> Self::Kept {
+                ($(self.$k.keep(),)+)
             }
         }
     };
