@@ -36,6 +36,12 @@ macro_rules! vector {
                 [$(self.$c),+]
             }
 
+            /// All components `x`.
+            #[inline(always)]
+            pub const fn splat(x: F) -> $v<F> {
+                $v::from_array([x; $n])
+            }
+
             /// The inner product.
             #[inline(always)]
             pub fn dot(self, o: $v<F>) -> F {
@@ -53,6 +59,18 @@ macro_rules! vector {
             #[inline(always)]
             pub fn norm(self) -> F {
                 Float::sqrt(self.dot(self))
+            }
+
+            /// [`Self::norm`], under CubeCL's name.
+            #[inline(always)]
+            pub fn magnitude(self) -> F {
+                self.norm()
+            }
+
+            /// The square of [`Self::norm`].
+            #[inline(always)]
+            pub fn norm_squared(self) -> F {
+                self.dot(self)
             }
 
             /// `self / self.norm()`: NaN for a zero vector.
