@@ -15,6 +15,17 @@ use crate::tape::context;
 use memory::Pool;
 
 /// A device. Cloning gives another handle to the same one.
+///
+/// ```
+/// use diffkern::prelude::*;
+///
+/// let dev = Device::best(); // a GPU, where the program was built for one and there is one; else the CPU
+/// let host = Device::by_name("cpu")?;
+/// let x = dev.array(&[1.0f32, 2.0])?;
+/// let y = host.array(&x.to_vec()?)?;
+/// assert_eq!(y.device(), &Device::cpu());
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Device(Arc<Inner>);
 

@@ -76,9 +76,25 @@ impl Tangents {
 /// Runs `program` and the derivatives of all that it computes, along several directions at once: one run of the
 /// kernels, one run of their tangents per direction. Rollouts inside take no more memory than without.
 ///
-/// ```ignore
-/// let (loss, tangents) = jvp(&[&[(&mu, &one)], &[(&lambda, &one)]], || simulate(&mu, &lambda))?;
-/// let d_mu = tangents.get(0, &loss)?;
+/// ```
+/// use diffkern::jvp;
+/// use diffkern::prelude::*;
+///
+/// #[diff_kernel]
+/// fn product<F: Float>(a: &Array<F>, b: &Array<F>, y: &mut Array<F>) {
+///     y[ABSOLUTE_POS] = a[ABSOLUTE_POS] * b[ABSOLUTE_POS];
+/// }
+///
+/// let dev = Device::cpu();
+/// let (a, b, one) = (dev.array(&[2.0])?, dev.array(&[3.0])?, dev.array(&[1.0])?);
+/// let (y, tangents) = jvp(&[&[(a.any(), one.any())], &[(b.any(), one.any())]], || {
+///     let y = dev.uninit(1)?;
+///     product(1, &a, &b, &y)?;
+///     Ok::<_, Error>(y)
+/// })?;
+/// assert_eq!(tangents.get(0, &y)?.to_vec()?, [3.0]); // by a
+/// assert_eq!(tangents.get(1, &y)?.to_vec()?, [2.0]); // by b
+/// # Ok::<(), Error>(())
 /// ```
 ///
 /// # Errors

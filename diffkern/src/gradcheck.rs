@@ -8,9 +8,12 @@ mod kernel_check;
 mod point;
 mod random;
 
-pub use device_check::{OnPacks, devices, on_device, on_lanes, on_packs};
+pub use device_check::devices;
+#[doc(hidden)]
+pub use device_check::{OnPacks, on_device, on_lanes, on_packs};
 pub use differences::{Along, along};
 pub use function::{Options, check};
+#[doc(hidden)]
 pub use kernel_check::kernel;
 
 /// What a gradient check found.

@@ -52,6 +52,7 @@ mod ids;
 pub mod implicit;
 mod kernel;
 mod launch;
+mod macros;
 mod math;
 pub mod ops;
 #[cfg(feature = "cubecl")]
@@ -72,7 +73,7 @@ pub use decompose::{polar2, polar3, singular_values2, singular_values3, svd2, sv
 pub use device::Device;
 #[doc(hidden)]
 pub use diffkern_macros::__resume;
-pub use diffkern_macros::{diff_enum, diff_fn, diff_impl, diff_kernel, diff_struct, diff_trait};
+pub use macros::{diff_enum, diff_fn, diff_impl, diff_kernel, diff_struct, diff_trait};
 pub use domain::Domain;
 pub use element::{Element, Scalar};
 pub use error::{Error, Foreign, NotFinite, Origin, Result};

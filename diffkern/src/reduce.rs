@@ -36,6 +36,18 @@ fn add_scaled<F: Float>(x: &Array<F>, total: &mut Array<F>, scale: F) {
 /// The sum of all elements, an array of one; 0 for an empty array. Blocks of elements are added up in a tree, so the
 /// rounding error grows with the logarithm of the length.
 ///
+/// ```
+/// use diffkern::prelude::*;
+/// use diffkern::reduce;
+///
+/// let x = Device::cpu().array(&[1.0, 2.0, 3.0])?.requires_grad();
+/// let (tape, mean) = Tape::record_with(|| reduce::mean(&x))?;
+/// tape.backward(&mean)?;
+/// assert_eq!(reduce::sum(&x)?.to_vec()?, [6.0]);
+/// assert_eq!(x.grad()?.to_vec()?, [1.0 / 3.0; 3]);
+/// # Ok::<(), Error>(())
+/// ```
+///
 /// # Errors
 /// When memory is short or the device fails.
 pub fn sum<F: Float>(x: &Array<F>) -> Result<Array<F>> {

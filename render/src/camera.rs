@@ -5,6 +5,26 @@ use diffkern::prelude::*;
 use crate::error::{Error, Result};
 
 /// A pinhole camera: square pixels, image origin at the top left, centre of pixel (row i, column j) at (j+0.5, i+0.5).
+///
+/// ```
+/// use diffkern::prelude::*;
+/// use diffkern_render::Camera;
+///
+/// let camera = Camera {
+///     position: [0.0, -3.0, 0.0],
+///     look_at: [0.0; 3],
+///     up: [0.0, 0.0, 1.0],
+///     vertical_fov: 0.7,
+///     width: 32,
+///     height: 24,
+///     near: 0.1,
+/// };
+/// let device = Device::cpu();
+/// let point = device.array(&[Vec3::new(0.0, 0.0, 0.0)])?;
+/// let seen = camera.pose::<f64>(&device)?.project(&point)?.to_vec()?[0];
+/// assert_eq!((seen.x, seen.y, seen.z), (16.0, 12.0, 3.0)); // the middle of the image, at a depth of 3 m
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Camera {
     /// Centre of projection \[m\].

@@ -1,4 +1,16 @@
 //! Images on the host, and PNG files.
+//!
+//! ```
+//! use diffkern_render::image::{Gray, read_gray, write_gray};
+//!
+//! let image = Gray { width: 2, height: 2, pixels: vec![0.0, 0.2, 0.4, 1.0] };
+//! let path = std::env::temp_dir().join(format!("diffkern-doc-{}.png", std::process::id()));
+//! write_gray(&path, &image)?;
+//! let read = read_gray(&path)?;
+//! assert_eq!(read.pixels, image.pixels); // these are whole 255ths
+//! # std::fs::remove_file(path).ok();
+//! # Ok::<(), diffkern_render::Error>(())
+//! ```
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};

@@ -55,10 +55,14 @@ pub mod mesh;
 pub mod camera;
 pub mod light;
 
+#[doc(hidden)]
 pub mod bin;
 pub mod coverage;
+#[doc(hidden)]
 pub mod raster;
+#[doc(hidden)]
 pub mod shade;
+#[doc(hidden)]
 pub mod silhouette;
 
 pub mod renderer;

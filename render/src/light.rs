@@ -5,6 +5,36 @@ use diffkern::{Array, Device, Float, Vec3};
 use crate::error::{Error, Result};
 
 /// One directional light, ambient light, and the colours of object and background.
+///
+/// ```
+/// use diffkern::prelude::*;
+/// use diffkern_render::{Camera, Light, Mesh, Renderer};
+///
+/// let device = Device::cpu();
+/// let light = Light {
+///     direction: [0.0, -1.0, 1.0],
+///     intensity: 0.7,
+///     ambient: 0.3,
+///     albedo: [0.8, 0.2, 0.1],
+///     background: [0.0; 3],
+/// };
+/// let camera = Camera {
+///     position: [0.0, -3.0, 0.0],
+///     look_at: [0.0; 3],
+///     up: [0.0, 0.0, 1.0],
+///     vertical_fov: 0.7,
+///     width: 16,
+///     height: 16,
+///     near: 0.1,
+/// };
+/// let corners = [Vec3::new(-0.5, 0.0, -0.4), Vec3::new(0.5, 0.0, -0.4), Vec3::new(0.0, 0.0, 0.6)];
+/// let (vertices, pose) = (device.array::<Vec3<f64>>(&corners)?, camera.pose(&device)?);
+/// let renderer = Renderer::new(&device, &Mesh::flat(vec![[0, 1, 2]], 3)?)?;
+/// let picture = renderer.shaded(&vertices, &pose, &light.lighting(&device)?)?;
+/// let middle = picture.color.to_vec()?[8 * 16 + 8];
+/// assert!(middle.x > middle.y && middle.y > 0.0);
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Light {
     /// Direction to the light, of any length.

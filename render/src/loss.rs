@@ -2,6 +2,18 @@
 //!
 //! All are normalised by the number of pixels or by coverage, so a loss at another resolution has the same scale and,
 //! coverage being exact, the same optimum.
+//!
+//! ```
+//! use diffkern::prelude::*;
+//! use diffkern_render::loss;
+//!
+//! let device = Device::cpu();
+//! let (image, target) = (device.array(&[1.0, 0.5, 0.0, 0.0])?.requires_grad(), device.array(&[1.0, 1.0, 0.0, 0.0])?);
+//! let (tape, loss) = Tape::record_with(|| loss::l2(&image, &target))?;
+//! tape.backward(&loss)?;
+//! assert_eq!((loss.to_vec()?, image.grad()?.to_vec()?), (vec![0.0625], vec![0.0, -0.25, 0.0, 0.0]));
+//! # Ok::<(), Error>(())
+//! ```
 
 use diffkern::prelude::*;
 

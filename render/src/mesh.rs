@@ -7,6 +7,17 @@ use crate::error::{Error, Result};
 /// Triangles run counter-clockwise seen from outside. Every corner belongs to a smoothing group, which lies at one
 /// vertex and has one normal: corners that share a group are shaded smoothly, corners at one vertex in different
 /// groups have a hard edge between them.
+///
+/// ```
+/// use diffkern_render::Mesh;
+///
+/// // Two sides of a roof over the same four vertices: smooth, and with an edge between them.
+/// let triangles = vec![[0, 1, 2], [0, 2, 3]];
+/// let smooth = Mesh::smooth(triangles.clone(), 4)?;
+/// let edged = Mesh::with_sides(triangles, &[0, 1], 4)?;
+/// assert_eq!((smooth.group_vertex().len(), edged.group_vertex().len()), (4, 6));
+/// # Ok::<(), diffkern_render::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mesh {
     triangles: Vec<[u32; 3]>,

@@ -4,6 +4,23 @@
 //! kept, with a border so that nothing of the image is lost. A loss looks at the levels of `image - target` through the
 //! filter (1, 4, 6, 4, 1)/16. Filters this wide are needed: with four taps and no second filter the square of an
 //! object's own blurred image changes by some 10 % with its place between coarse pixels, more than the target's pull.
+//!
+//! ```
+//! use diffkern::prelude::*;
+//! use diffkern_render::pyramid;
+//!
+//! // Apart by four pixels: without the coarser levels no gradient would say in which direction.
+//! let device = Device::cpu();
+//! let (mut a, mut b) = (vec![0.0; 64], vec![0.0; 64]);
+//! (a[8 * 3 + 1], b[8 * 3 + 5]) = (1.0, 1.0);
+//! let image = device.array(&a)?.requires_grad();
+//! let (tape, loss) = Tape::record_with(|| pyramid::l2(&image, &device.array(&b)?, 8, 8))?;
+//! tape.backward(&loss)?;
+//! let slope = image.grad()?.to_vec()?;
+//! assert!(slope[8 * 3 + 2] < slope[8 * 3]); // brighter on the side of the target
+//! # Ok::<(), Error>(())
+//! ```
+//!
 //! At level `l` an object is spread over some `2^(l+1)` pixels; the coarsest level spans the image.
 
 use diffkern::prelude::*;

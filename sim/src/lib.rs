@@ -5,6 +5,37 @@
 //!
 //! Where gradients are one-sided: at contact, when a particle or node touches or lets go. Where a particle changes cells
 //! the second derivative of the weights jumps; the gradient is continuous there.
+//!
+//! # Example
+//! A block falls on a floor; how does where it is at the end depend on its stiffness?
+//! ```
+//! use diffkern::prelude::*;
+//! use diffkern_sim::mpm::{Contact, HalfSpace, mean_square_distance};
+//! use diffkern_sim::scene::BlockSpec;
+//!
+//! let device = Device::cpu();
+//! let floor = HalfSpace::through([0.0; 3], [0.0, 0.0, 1.0], Contact::Separating).with_friction(0.3);
+//! let spec = BlockSpec {
+//!     min: [-0.05, -0.05, 0.01],
+//!     max: [0.05, 0.05, 0.11],
+//!     gravity: [0.0, 0.0, -9.81],
+//!     half_spaces: vec![floor],
+//!     cells: 2,
+//!     duration: 0.1,
+//!     ..BlockSpec::default()
+//! };
+//! let scene = spec.build::<f64>(&device)?;
+//! let mut params = scene.params(&device, 5e3, 1e4)?; // mu and lambda [Pa]
+//! params.mu = params.mu.requires_grad();
+//! let (tape, loss) = Tape::record_with(|| {
+//!     let solver = scene.model.solver(&params, scene.state.len())?;
+//!     let end = solver.advance(&scene.state, 0, 3 * scene.steps_per_frame, Schedule::Auto)?;
+//!     mean_square_distance::<diffkern_sim::mpm::Dim3, f64>(&end.x, [0.0, 0.0, 0.05])
+//! })?;
+//! tape.backward(&loss)?;
+//! assert_ne!(params.mu.grad()?.to_vec()?[0], 0.0);
+//! # Ok::<(), Error>(())
+//! ```
 
 #![deny(missing_docs)]
 

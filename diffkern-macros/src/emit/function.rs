@@ -34,13 +34,12 @@ pub fn function(item: &ItemFn, sig: &Signature, forms: &Forms) -> TokenStream {
     let finite = law_names
         .is_empty()
         .then(|| quote!(const _: usize = <#name as ::diffkern::private::DiffFn>::RECURSION_IS_REFUSED;));
-    let type_doc = format!("The generated adjoint and tangent of the device function `{name}`.");
     let allow = allow();
     let host = host_function(item, sig, forms, &docs);
     quote! {
         #host
 
-        #[doc = #type_doc]
+        #[doc(hidden)]
         #[allow(non_camel_case_types)]
         #vis struct #name #of_params {
             laws: ::core::marker::PhantomData<fn() -> (#(#law_names,)*)>,

@@ -64,7 +64,6 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
     let primal = program(&forms.primal, &forms.primal.writes(), attribute.injective);
     let line = u32::try_from(name.span().start().line).unwrap_or(0);
     let name_text = name.to_string();
-    let type_doc = format!("The generated adjoint and tangent of [`{name}()`] and their check.");
     let allow = allow();
     quote! {
         #(#docs)*
@@ -81,7 +80,7 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
             )
         }
 
-        #[doc = #type_doc]
+        #[doc(hidden)]
         #[allow(non_camel_case_types)]
         #vis enum #name #decl
 

@@ -16,6 +16,18 @@ use crate::tape::context;
 /// tapes and snapshots and copied when they are written while one of those still needs them.
 ///
 /// Handles may be sent to other threads. A write excludes other accesses to the same array while it runs.
+///
+/// ```
+/// use diffkern::prelude::*;
+///
+/// let dev = Device::cpu();
+/// let x = dev.array(&[1.0, 2.0, 3.0, 4.0])?;
+/// x.slice(1..3)?.fill(0.0)?;
+/// assert_eq!(x.to_vec()?, [1.0, 0.0, 0.0, 4.0]);
+/// let points = dev.zeros::<Vec3<f32>>(100)?; // elements may be vectors, matrices, integers or your own structs
+/// assert_eq!(points.len(), 100);
+/// # Ok::<(), Error>(())
+/// ```
 pub struct Array<T> {
     any: AnyArray,
     elem: PhantomData<fn() -> T>,

@@ -41,6 +41,17 @@ impl Default for Options {
 /// Compares `grad`, the gradient of `f` at `at`, with finite differences along random directions (a ladder of steps,
 /// the best of its plateau), and measures the rates at which the Taylor remainder shrinks with and without it.
 ///
+/// ```
+/// use diffkern::gradcheck::{Options, check};
+///
+/// let f = |x: &[f64]| Ok(x[0] * x[0] * x[1]);
+/// let at = [3.0, 2.0];
+/// println!("{}", check(f, &[12.0, 9.0], &at, &Options::default())?);
+/// let error = check(f, &[12.0, 8.0], &at, &Options::default()).unwrap_err();
+/// println!("{error}"); // the component, and what finite differences say
+/// # Ok::<(), diffkern::Error>(())
+/// ```
+///
 /// # Errors
 /// When the gradient is wrong: the message has the seed, the worst component, both derivatives and the step. When more
 /// than half of the directions meet a kink, or `f` fails.

@@ -59,6 +59,27 @@ thread_local! {
 /// [`Tape::backward`](crate::Tape::backward) needs it. That saves memory where a cheap kernel writes a large array.
 /// Values and gradients stay the same, to the bit on the CPU, whatever is overwritten later.
 ///
+/// ```
+/// use diffkern::prelude::*;
+/// use diffkern::{recompute, reduce};
+///
+/// #[diff_kernel]
+/// fn spread<F: Float>(x: &Array<F>, wide: &mut Array<F>) {
+///     wide[ABSOLUTE_POS] = (x[ABSOLUTE_POS % x.len()] * F::cast_from(ABSOLUTE_POS as u32)).sin();
+/// }
+///
+/// let dev = Device::cpu();
+/// let x = dev.array(&[0.1, 0.2])?.requires_grad();
+/// let (tape, loss) = Tape::record_with(|| {
+///     let wide = dev.uninit(10_000)?;
+///     recompute(|| spread(wide.len(), &x, &wide))?;
+///     reduce::dot(&wide, &wide)
+/// })?;
+/// tape.backward(&loss)?;
+/// assert_eq!(tape.report().launches_again, 1);
+/// # Ok::<(), Error>(())
+/// ```
+///
 /// The launches keep what they read, so an array that only they read costs memory. Launches that read one part of an
 /// array and write another are not run again, nor those on a GPU that use what `fetch_add` gives.
 pub fn recompute<R>(body: impl FnOnce() -> R) -> R {

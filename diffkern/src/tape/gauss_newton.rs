@@ -90,6 +90,22 @@ impl Tape {
     /// Products of `J^T M J` with several directions, where `J` is the derivative of `outputs` by the arrays that asked
     /// for a gradient: the Hessian of a least-squares loss without what the curvature of the program adds.
     ///
+    /// ```
+    /// # use diffkern::Metric;
+    /// # use diffkern::prelude::*;
+    /// # #[diff_kernel]
+    /// # fn square<F: Float>(x: &Array<F>, y: &mut Array<F>) {
+    /// #     y[ABSOLUTE_POS] = x[ABSOLUTE_POS] * x[ABSOLUTE_POS];
+    /// # }
+    /// let dev = Device::cpu();
+    /// let (x, y) = (dev.array(&[1.0, 2.0])?.requires_grad(), dev.uninit(2)?);
+    /// let tape = Tape::record(|| square(2, &x, &y))?;
+    /// let v = dev.array(&[1.0, 1.0])?;
+    /// let products = tape.gauss_newton(&[y.any()], Metric::Identity, &[&[(x.any(), v.any())]])?;
+    /// assert_eq!(products.get(0, &x)?.to_vec()?, [4.0, 16.0]); // J is diagonal: 2 and 4
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// One walk forwards with all tangents (rollouts that recompute run their steps once more), and one `backward` per
     /// direction. It needs no feature and no second derivatives.
     ///

@@ -57,6 +57,25 @@ pub enum Overwrite {
 
 /// A recorded program. Of this thread only; the arrays may be used anywhere.
 ///
+/// ```
+/// # use diffkern::prelude::*;
+/// # #[diff_kernel]
+/// # fn sum_of_squares<F: Float>(x: &Array<F>, loss: &mut Array<F>) {
+/// #     loss[0] += x[ABSOLUTE_POS] * x[ABSOLUTE_POS];
+/// # }
+/// let dev = Device::cpu();
+/// let x = dev.array(&[1.0, 2.0, 3.0])?.requires_grad();
+/// let (tape, loss) = Tape::record_with(|| {
+///     let loss = dev.zeros(1)?;
+///     sum_of_squares(x.len(), &x, &loss)?;
+///     Ok::<_, Error>(loss)
+/// })?;
+/// tape.backward(&loss)?;
+/// assert_eq!(x.grad()?.to_vec()?, [2.0, 4.0, 6.0]);
+/// println!("{}", tape.report()); // launches, bytes, times
+/// # Ok::<(), Error>(())
+/// ```
+///
 /// Gradients are those of the launches. They do not flow through values that the host reads and passes on as scalars.
 pub struct Tape {
     nodes: Vec<Node>,
@@ -118,6 +137,21 @@ impl Tape {
     }
 
     /// The same for several outputs, each with the derivative of the loss by its elements.
+    ///
+    /// ```
+    /// # use diffkern::prelude::*;
+    /// # #[diff_kernel]
+    /// # fn square<F: Float>(x: &Array<F>, y: &mut Array<F>) {
+    /// #     y[ABSOLUTE_POS] = x[ABSOLUTE_POS] * x[ABSOLUTE_POS];
+    /// # }
+    /// let dev = Device::cpu();
+    /// let (x, y) = (dev.array(&[1.0, 2.0])?.requires_grad(), dev.uninit(2)?);
+    /// let tape = Tape::record(|| square(2, &x, &y))?;
+    /// let seed = dev.array(&[1.0, 10.0])?;
+    /// tape.backward_from(&[(y.any(), seed.any())])?;
+    /// assert_eq!(x.grad()?.to_vec()?, [2.0, 40.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Tape::backward`], and when a seed does not have the shape of its output.

@@ -21,6 +21,15 @@ pub enum Contact {
 
 /// A rigid body that fills `normal . x <= offset`; the normal points into the free side.
 ///
+/// ```
+/// use diffkern_sim::mpm::{Contact, Dim3, HalfSpace};
+///
+/// let floor = HalfSpace::<Dim3>::through([0.0; 3], [0.0, 0.0, 1.0], Contact::Separating).with_friction(0.3);
+/// assert_eq!(floor.distance(&[5.0, 5.0, 2.0]), 2.0);
+/// let held = HalfSpace::<Dim3>::clamp(0, 0.01); // all that has x <= 1 cm
+/// assert_eq!(held.contact, Contact::Sticky);
+/// ```
+///
 /// Coulomb friction acts for every contact but `Sticky`. On grid nodes contact begins about a cell early; a penalty does
 /// not.
 #[derive(Clone, Copy, Debug, PartialEq)]

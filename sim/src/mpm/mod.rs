@@ -8,27 +8,37 @@
 //! Source: Hu, Fang, Ge, Qu, Zhu, Pradhana, Jiang: A moving least squares material point method, 2018.
 
 pub mod blocks;
+#[doc(hidden)]
 pub mod boundary;
 mod check;
 mod dim2;
 mod dim3;
 mod dimension;
 mod distance;
+#[doc(hidden)]
 pub mod g2p;
+#[doc(hidden)]
 pub mod grid_update;
 mod half_space;
 mod lattice;
 mod model;
+#[doc(hidden)]
 pub mod occupied;
 mod order;
+#[doc(hidden)]
 pub mod p2g;
+#[doc(hidden)]
 pub mod pack;
 mod params;
+#[doc(hidden)]
 pub mod penalty;
+#[doc(hidden)]
 pub mod reorder;
 mod solver;
 mod state;
+#[doc(hidden)]
 pub mod stencil;
+#[doc(hidden)]
 pub mod weights;
 mod window;
 

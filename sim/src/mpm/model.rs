@@ -17,6 +17,24 @@ const ON_SURFACE: f64 = 1e-6;
 const SLIP_SPEED: f64 = 1e-3;
 
 /// The constant part of an MLS-MPM simulation.
+///
+/// ```
+/// use diffkern::prelude::*;
+/// use diffkern_sim::mpm::{Contact, Dim2, Grid, HalfSpace, Law, Model, Params, State};
+///
+/// let device = Device::cpu();
+/// let grid = Grid::<Dim2>::new([0.0, 0.0], 0.1, [20, 20])?;
+/// let floor = HalfSpace::through([0.0, 0.3], [0.0, 1.0], Contact::Slip);
+/// let model = Model::<Dim2, f64>::new(&device, grid, 1e-3, Law::NeoHookean, &[floor])?;
+///
+/// // A material of 1,000 kg/m^2 in particles of 0.0025 m^2, and its weight.
+/// let params = Params::uniform(&device, 2e3, 3e3, 1e3, 2.5e-3, [0.0, -9.81])?;
+/// let solver = model.solver(&params, 1)?;
+/// let start = State::at_rest(&device, &[Vec2::new(1.0, 1.0)], &[Vec2::zero()])?;
+/// let end = solver.advance(&start, 0, 100, Schedule::Auto)?; // a tenth of a second
+/// assert!((end.v.to_vec()?[0].y + 0.981).abs() < 1e-9);
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Model<D: Dimension, F: Float> {
     device: Device,

@@ -7,6 +7,18 @@ use diffkern::prelude::*;
 /// Parameters of a simulation. Call `requires_grad` on the arrays that should get a gradient.
 ///
 /// "Per particle" arrays hold one element for all particles or one for each.
+///
+/// ```
+/// use diffkern::prelude::*;
+/// use diffkern_sim::mpm::{Dim3, Params};
+///
+/// let device = Device::cpu();
+/// let uniform = Params::<Dim3, f32>::uniform(&device, 5e3, 1e4, 1e3, 1e-6, [0.0, 0.0, -9.81])?;
+/// let softer_above: Vec<f32> = (0..64).map(|p| if p < 32 { 5e3 } else { 2e3 }).collect();
+/// let params = Params { mu: device.array(&softer_above)?.requires_grad(), ..uniform };
+/// assert_eq!((params.mu.len(), params.lambda.len()), (64, 1));
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Params<D: Dimension, F: Float> {
     /// First Lamé parameter, the shear modulus \[Pa\], per particle.

@@ -9,7 +9,7 @@ use diffkern::prelude::*;
 
 /// Description of a scene with one block of elastic material, stress free at the start.
 ///
-/// Ranges are `[smallest, largest]`; a known value is a range of width 0.
+/// Ranges are `[smallest, largest]`; a known value is a range of width 0. See [the crate](crate) for an example.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockSpec {
     /// Corner with the smallest coordinates \[m\].
