@@ -19,6 +19,7 @@ use crate::kernel::{Access, Arg, KernelDef, Native, ParamDef, ParamKind};
 use crate::tape::context::Mode;
 use crate::tape::{Recording, Watch, context, open};
 use crate::trace;
+use crate::unoptimised;
 
 /// A launch that has passed its checks.
 #[derive(Clone, Copy)]
@@ -137,7 +138,7 @@ fn run_primal(call: Call<'_>, reads: &[Option<Arc<Buffer>>]) -> Result<()> {
     }
     let _span = trace::launch(call.def.name, "kernel", call.domain);
     let program = (call.def, Which::Primal, call.native.primal);
-    backend::run(call.device, program, call.native.scalar, call.domain, &args)
+    unoptimised::timed(|| backend::run(call.device, program, call.native.scalar, call.domain, &args))
 }
 
 /// The elements of `array` within `buffer`, which has those of the whole array that it is a view of.

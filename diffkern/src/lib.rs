@@ -67,19 +67,20 @@ mod tape;
 pub mod trace;
 #[cfg(not(feature = "trace"))]
 mod trace;
+mod unoptimised;
 
 pub use array::{AnyArray, Array};
 pub use decompose::{polar2, polar3, singular_values2, singular_values3, svd2, svd3};
 pub use device::Device;
 #[doc(hidden)]
 pub use diffkern_macros::__resume;
-pub use macros::{diff_enum, diff_fn, diff_impl, diff_kernel, diff_struct, diff_trait};
 pub use domain::Domain;
 pub use element::{Element, Scalar};
 pub use error::{Error, Foreign, NotFinite, Origin, Result};
 pub use float::Float;
 pub use forward::{Direction, Tangents, jvp};
 pub use gradcheck::GradReport;
+pub use macros::{diff_enum, diff_fn, diff_impl, diff_kernel, diff_struct, diff_trait};
 pub use math::{Mat2, Mat3, Quat, Vec2, Vec3, Vec4};
 pub use report::{Entry, Graph, KernelReport, Part, PathEnd, Report, RolloutReport, Use, ZeroGradient};
 pub use rollout::{Given, Rollout, State, rollout, rollout_with};

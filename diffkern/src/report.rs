@@ -38,6 +38,8 @@ pub struct Report {
     pub leaves: Vec<u64>,
     /// What the last `backward` started from; empty before it.
     pub losses: Vec<u64>,
+    /// What would make it faster: not to build without optimisation. None if that is not so, or it took no second.
+    pub advice: Option<String>,
     /// Those of the leaves that get no gradient from the losses whatever the values are, and where their paths end.
     pub zero_gradients: Vec<ZeroGradient>,
 }
@@ -158,7 +160,8 @@ impl fmt::Display for Report {
                 k.name, k.launches, k.adjoint_launches
             )?;
         }
-        self.zero_gradients.iter().try_for_each(|zero| writeln!(f, "{zero}"))
+        self.zero_gradients.iter().try_for_each(|zero| writeln!(f, "{zero}"))?;
+        self.advice.iter().try_for_each(|words| writeln!(f, "{words}"))
     }
 }
 

@@ -28,6 +28,13 @@ macro_rules! span {
     }};
 }
 
+/// Something that the user should know of.
+#[cfg_attr(not(feature = "trace"), expect(unused_variables, reason = "nowhere to say it"))]
+pub(crate) fn warn(words: &str) {
+    #[cfg(feature = "trace")]
+    tracing::warn!(target: "diffkern", "{words}");
+}
+
 /// A program of a kernel runs, or is handed to a GPU.
 #[inline(always)]
 #[cfg_attr(not(feature = "trace"), expect(unused_variables, reason = "fields of no span"))]

@@ -3,12 +3,14 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::buffer::Buffer;
 use crate::ids::{IdMap, fresh_id};
 use crate::kernel::KernelDef;
 use crate::report::{Graph, KernelReport, Report, RolloutReport, zero_gradients};
 use crate::tape::Recording;
+use crate::unoptimised;
 
 /// Account of one tape and of the steps recorded inside its rollouts.
 pub(crate) struct Ledger {
@@ -87,7 +89,9 @@ impl Ledger {
         let (held, work) = (self.held.borrow(), self.work.borrow());
         let mut kernels: Vec<KernelReport> = work.kernels.values().cloned().collect();
         kernels.sort_by(|a, b| b.total_seconds().total_cmp(&a.total_seconds()).then(a.name.cmp(b.name)));
+        let seconds = kernels.iter().map(KernelReport::total_seconds).sum::<f64>();
         Report {
+            advice: unoptimised::advice(Duration::from_secs_f64(seconds)),
             launches: kernels.iter().map(|k| k.launches).sum(),
             adjoint_launches: kernels.iter().map(|k| k.adjoint_launches).sum(),
             launches_again: kernels.iter().map(|k| k.launches_again).sum(),
