@@ -10,6 +10,7 @@ use crate::backend::{HostBuffer, Storage};
 use crate::buffer::Buffer;
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
+use crate::faults;
 use crate::kernel::ScalarTy;
 use crate::tape::context;
 use memory::Pool;
@@ -338,6 +339,9 @@ impl Device {
     }
 
     fn alloc_with(&self, bytes: usize, zero: bool) -> Result<Arc<Buffer>> {
+        if faults::allocation(bytes) {
+            return Err(self.out_of_memory(bytes));
+        }
         match self.kind() {
             Kind::Cpu => {
                 let (host, is_zero) = self.alloc_host(bytes)?;
@@ -364,11 +368,12 @@ impl Device {
     }
 
     fn alloc_host(&self, bytes: usize) -> Result<(HostBuffer, bool)> {
-        self.0.pool.take(bytes).ok_or_else(|| Error::Memory {
-            device: self.name().to_owned(),
-            bytes,
-            reason: format!("the system has none left, {} bytes are in use", self.bytes_live()),
-        })
+        self.0.pool.take(bytes).ok_or_else(|| self.out_of_memory(bytes))
+    }
+
+    fn out_of_memory(&self, bytes: usize) -> Error {
+        let reason = format!("the system has none left, {} bytes are in use", self.bytes_live());
+        Error::Memory { device: self.name().to_owned(), bytes, reason }
     }
 
     /// Takes back the memory of a dropped buffer.

@@ -43,6 +43,8 @@ mod device;
 mod domain;
 mod element;
 mod error;
+#[doc(hidden)]
+pub mod faults;
 mod few;
 mod float;
 mod forward;

@@ -20,6 +20,7 @@ use crate::buffer::Buffer;
 use crate::device::{Device, Kind};
 use crate::domain::Domain;
 use crate::error::{Error, Result};
+use crate::faults;
 use crate::few::Few;
 use crate::kernel::{Access, ElemTy, KernelDef, NativeBody, ParamDef, ParamKind, Program, ScalarTy};
 use native::{Fault, HostArg, HostArray};
@@ -109,6 +110,9 @@ pub(crate) fn run(
     args: &[LaunchArg<'_, Buffer>],
 ) -> Result<()> {
     let program = which.of(def)?;
+    if faults::launch() {
+        return Err(Error::Launch { kernel: def.name, reason: "the device refused it".to_owned() });
+    }
     debug_assert_eq!(program.params.len(), args.len(), "arguments of `{}`", def.name);
     let unproven = writes::unproven(device, program, domain, args)?;
     match device.kind() {
