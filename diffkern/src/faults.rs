@@ -6,9 +6,11 @@
 //! | `DIFFKERN_FAIL_ALLOCATION=n` | the n-th large allocation fails, counted from one |
 //! | `DIFFKERN_FAIL_BYTES=b` | allocations of `b` bytes and more are large; a mebibyte if not given |
 //! | `DIFFKERN_FAIL_LAUNCH=n` | the n-th launch fails, the adjoints' and the tangents' included |
+//!
+//! With 0 in the place of n none fails, but they are counted ([`asked`]).
 
 #[cfg(feature = "faults")]
-pub use on::{allocation, launch};
+pub use on::{allocation, asked, launch};
 
 /// Whether the system is to have no memory for this allocation.
 #[cfg(not(feature = "faults"))]
@@ -31,17 +33,23 @@ mod on {
 
     const MEBIBYTE: usize = 1 << 20;
 
+    static LARGE: LazyLock<usize> = LazyLock::new(|| variable("DIFFKERN_FAIL_BYTES").unwrap_or(MEBIBYTE));
+    static ALLOCATION: LazyLock<Nth> = LazyLock::new(|| Nth::new(variable("DIFFKERN_FAIL_ALLOCATION")));
+    static LAUNCH: LazyLock<Nth> = LazyLock::new(|| Nth::new(variable("DIFFKERN_FAIL_LAUNCH")));
+
     /// Whether the system is to have no memory for this allocation.
     pub fn allocation(bytes: usize) -> bool {
-        static LARGE: LazyLock<usize> = LazyLock::new(|| variable("DIFFKERN_FAIL_BYTES").unwrap_or(MEBIBYTE));
-        static NTH: LazyLock<Nth> = LazyLock::new(|| Nth::new(variable("DIFFKERN_FAIL_ALLOCATION")));
-        bytes >= *LARGE && NTH.is_now()
+        bytes >= *LARGE && ALLOCATION.is_now()
     }
 
     /// Whether this launch is to fail.
     pub fn launch() -> bool {
-        static NTH: LazyLock<Nth> = LazyLock::new(|| Nth::new(variable("DIFFKERN_FAIL_LAUNCH")));
-        NTH.is_now()
+        LAUNCH.is_now()
+    }
+
+    /// How many large allocations and launches there were so far, of those that are counted.
+    pub fn asked() -> [usize; 2] {
+        [&ALLOCATION, &LAUNCH].map(|nth| nth.asked.load(Ordering::Relaxed))
     }
 
     fn variable(name: &str) -> Option<usize> {

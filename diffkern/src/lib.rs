@@ -56,6 +56,8 @@ mod kernel;
 mod launch;
 mod macros;
 mod math;
+#[doc(hidden)]
+pub mod memory;
 pub mod ops;
 #[cfg(feature = "cubecl")]
 mod program;

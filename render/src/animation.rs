@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use diffkern::memory;
+
 use crate::error::{Error, Result};
 use crate::image::{Rgb, byte, whole_file};
 
@@ -21,7 +23,9 @@ pub fn side_by_side(images: &[&Rgb]) -> Result<Rgb> {
     }
     let width = images.iter().map(|image| image.width).sum();
     let row = |y: usize| images.iter().flat_map(move |i| &i.pixels[y * i.width..(y + 1) * i.width]);
-    Ok(Rgb { width, height, pixels: (0..height).flat_map(row).copied().collect() })
+    let mut pixels = memory::with_room(width * height)?;
+    pixels.extend((0..height).flat_map(row).copied());
+    Ok(Rgb { width, height, pixels })
 }
 
 /// A GIF counts the hundredths of a second in 16 bits.
@@ -61,7 +65,8 @@ pub fn write_gif(path: &Path, frames: &[Rgb], seconds_per_frame: f64) -> Result<
         let mut encoder = gif::Encoder::new(file, width as u16, height as u16, &[]).map_err(|e| e.to_string())?;
         encoder.set_repeat(gif::Repeat::Infinite).map_err(|e| e.to_string())?;
         for frame in frames {
-            let bytes: Vec<u8> = frame.pixels.iter().flatten().map(|&v| byte(v)).collect();
+            let bytes = memory::collect(frame.pixels.as_flattened().iter().map(|&v| byte(v)));
+            let bytes = bytes.map_err(|e| e.to_string())?;
             let mut picture = gif::Frame::from_rgb_speed(width as u16, height as u16, &bytes, 10);
             picture.delay = delay;
             encoder.write_frame(&picture).map_err(|e| e.to_string())?;

@@ -16,9 +16,13 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
 use std::path::Path;
 
-use diffkern::{Array, Device, Float, Vec3};
+use diffkern::{Array, Device, Float, Vec3, memory};
 
 use crate::error::{Error, Result, same_length};
+
+/// Most pixels of an image that is read, so that its colours as reals take less than a GiB. A file says its size in a few
+/// bytes, so it may say any.
+const MOST_PIXELS: usize = 1 << 25;
 
 /// A grey image, row by row from the top left, values in 0..1 [coverage or intensity].
 #[derive(Clone, Debug, PartialEq)]
@@ -49,7 +53,7 @@ impl Gray {
     /// When the length is not `width * height`, or the array cannot be read.
     pub fn from_array<F: Float>(array: &Array<F>, width: usize, height: usize) -> Result<Self> {
         same_length("image", array.len(), width * height)?;
-        let pixels = array.to_vec()?.into_iter().map(Float::to_f64).collect();
+        let pixels = memory::collect(array.to_vec()?.into_iter().map(Float::to_f64))?;
         Ok(Self { width, height, pixels })
     }
 
@@ -58,7 +62,7 @@ impl Gray {
     /// # Errors
     /// When the device cannot hold them.
     pub fn to_array<F: Float>(&self, device: &Device) -> Result<Array<F>> {
-        let pixels: Vec<F> = self.pixels.iter().map(|&v| F::from_f64(v)).collect();
+        let pixels: Vec<F> = memory::collect(self.pixels.iter().map(|&v| F::from_f64(v)))?;
         Ok(device.array(&pixels)?)
     }
 
@@ -84,7 +88,8 @@ impl Rgb {
     /// When the length is not `width * height`, or the array cannot be read.
     pub fn from_array<F: Float>(array: &Array<Vec3<F>>, width: usize, height: usize) -> Result<Self> {
         same_length("image", array.len(), width * height)?;
-        let pixels = array.to_vec()?.into_iter().map(|c| [c.x.to_f64(), c.y.to_f64(), c.z.to_f64()]).collect();
+        let pixels = array.to_vec()?.into_iter().map(|c| [c.x.to_f64(), c.y.to_f64(), c.z.to_f64()]);
+        let pixels = memory::collect(pixels)?;
         Ok(Self { width, height, pixels })
     }
 
@@ -93,9 +98,8 @@ impl Rgb {
     /// # Errors
     /// When the device cannot hold them.
     pub fn to_array<F: Float>(&self, device: &Device) -> Result<Array<Vec3<F>>> {
-        let pixels: Vec<Vec3<F>> =
-            self.pixels.iter().map(|c| Vec3::new(F::from_f64(c[0]), F::from_f64(c[1]), F::from_f64(c[2]))).collect();
-        Ok(device.array(&pixels)?)
+        let pixels = self.pixels.iter().map(|c| Vec3::new(F::from_f64(c[0]), F::from_f64(c[1]), F::from_f64(c[2])));
+        Ok(device.array(&memory::collect(pixels)?)?)
     }
 
     /// Half the resolution; every pixel is the mean of four.
@@ -119,23 +123,23 @@ pub fn iou(a: &[f64], b: &[f64]) -> f64 {
     if either == 0 { 1.0 } else { both as f64 / either as f64 }
 }
 
-/// Reads an 8-bit grey PNG; value 255 becomes 1.
+/// Reads an 8-bit grey PNG of up to 2^25 pixels; value 255 becomes 1.
 ///
 /// # Errors
-/// A file that is missing, truncated, or not 8-bit grey.
+/// A file that is missing, truncated, larger, or not 8-bit grey.
 pub fn read_gray(path: &Path) -> Result<Gray> {
     let (width, height, bytes) = read(path, png::ColorType::Grayscale)?;
-    Ok(Gray { width, height, pixels: bytes.iter().map(|&b| f64::from(b) / 255.0).collect() })
+    Ok(Gray { width, height, pixels: memory::collect(bytes.iter().map(|&b| f64::from(b) / 255.0))? })
 }
 
-/// Reads an 8-bit RGB PNG; value 255 becomes 1.
+/// Reads an 8-bit RGB PNG of up to 2^25 pixels; value 255 becomes 1.
 ///
 /// # Errors
-/// A file that is missing, truncated, or not 8-bit RGB.
+/// A file that is missing, truncated, larger, or not 8-bit RGB.
 pub fn read_rgb(path: &Path) -> Result<Rgb> {
     let (width, height, bytes) = read(path, png::ColorType::Rgb)?;
-    let pixels = bytes.as_chunks::<3>().0.iter().map(|c| c.map(|b| f64::from(b) / 255.0)).collect();
-    Ok(Rgb { width, height, pixels })
+    let pixels = bytes.as_chunks::<3>().0.iter().map(|c| c.map(|b| f64::from(b) / 255.0));
+    Ok(Rgb { width, height, pixels: memory::collect(pixels)? })
 }
 
 /// Writes an 8-bit grey PNG, `round(255 v)` with `v` clipped to 0..1.
@@ -143,7 +147,7 @@ pub fn read_rgb(path: &Path) -> Result<Rgb> {
 /// # Errors
 /// When the file cannot be written whole; what was begun is removed.
 pub fn write_gray(path: &Path, image: &Gray) -> Result<()> {
-    let bytes: Vec<u8> = image.pixels.iter().map(|&v| byte(v)).collect();
+    let bytes = memory::collect(image.pixels.iter().map(|&v| byte(v)))?;
     write(path, image.width, image.height, png::ColorType::Grayscale, &bytes)
 }
 
@@ -152,7 +156,7 @@ pub fn write_gray(path: &Path, image: &Gray) -> Result<()> {
 /// # Errors
 /// When the file cannot be written whole; what was begun is removed.
 pub fn write_rgb(path: &Path, image: &Rgb) -> Result<()> {
-    let bytes: Vec<u8> = image.pixels.iter().flatten().map(|&v| byte(v)).collect();
+    let bytes = memory::collect(image.pixels.as_flattened().iter().map(|&v| byte(v)))?;
     write(path, image.width, image.height, png::ColorType::Rgb, &bytes)
 }
 
@@ -174,14 +178,21 @@ fn halve<T: Copy>(pixels: &[T], width: usize, height: usize, mean: impl Fn([T; 4
     }
     same_length("image", pixels.len(), width * height)?;
     let at = |x: usize, y: usize| pixels[y * width + x];
-    Ok((0..height / 2)
-        .flat_map(|y| (0..width / 2).map(move |x| (2 * x, 2 * y)))
-        .map(|(x, y)| mean([at(x, y), at(x + 1, y), at(x, y + 1), at(x + 1, y + 1)]))
-        .collect())
+    let four = |(x, y): (usize, usize)| mean([at(x, y), at(x + 1, y), at(x, y + 1), at(x + 1, y + 1)]);
+    let half = width / 2;
+    Ok(memory::collect((0..half * (height / 2)).map(|k| four((k % half * 2, k / half * 2))))?)
+}
+
+/// Opens a regular file. To open a pipe would wait for its writer, and to read a device has no end.
+fn open(path: &Path) -> std::io::Result<File> {
+    match std::fs::metadata(path)?.is_file() {
+        true => File::open(path),
+        false => Err(std::io::Error::other("not a regular file")),
+    }
 }
 
 fn read(path: &Path, color: png::ColorType) -> Result<(usize, usize, Vec<u8>)> {
-    let file = File::open(path).map_err(|e| file_error(path, format!("{e}; expected a PNG image")))?;
+    let file = open(path).map_err(|e| file_error(path, format!("{e}; expected a PNG image")))?;
     let not_png = |e: png::DecodingError| file_error(path, format!("{e}; expected a whole PNG image"));
     let mut reader = png::Decoder::new(BufReader::new(file)).read_info().map_err(not_png)?;
     let info = reader.info();
@@ -191,8 +202,12 @@ fn read(path: &Path, color: png::ColorType) -> Result<(usize, usize, Vec<u8>)> {
             format!("colour type {:?}, depth {:?}; expected {color:?}, 8 bits", info.color_type, info.bit_depth),
         ));
     }
+    let (width, height) = (info.width as usize, info.height as usize);
+    if width.saturating_mul(height) > MOST_PIXELS {
+        return Err(file_error(path, format!("{width} x {height} pixels; expected at most {MOST_PIXELS}")));
+    }
     let size = reader.output_buffer_size().ok_or_else(|| file_error(path, "the image is too large for memory"))?;
-    let mut bytes = vec![0; size];
+    let mut bytes = memory::filled(size, 0)?;
     let frame = reader.next_frame(&mut bytes).map_err(not_png)?;
     bytes.truncate(frame.buffer_size());
     Ok((frame.width as usize, frame.height as usize, bytes))

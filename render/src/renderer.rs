@@ -1,6 +1,6 @@
 //! From vertices to pictures.
 
-use diffkern::{Array, Device, Float, Vec3, Vec4};
+use diffkern::{Array, Device, Float, Vec3, Vec4, memory};
 
 use crate::bin::bin;
 use crate::camera::Pose;
@@ -198,7 +198,7 @@ impl<F: Float> Renderer<F> {
         }
         let projected = pose.project(vertices)?;
         let host: Vec<[f64; 3]> =
-            projected.to_vec()?.into_iter().map(|p| [p.x.to_f64(), p.y.to_f64(), p.z.to_f64()]).collect();
+            memory::collect(projected.to_vec()?.into_iter().map(|p| [p.x.to_f64(), p.y.to_f64(), p.z.to_f64()]))?;
         let bins = bin(&host, &self.mesh, (pose.width, pose.height), self.filter, pose.near)?;
         let device = vertices.device();
         let (start, list) = (device.array(&bins.start)?, device.array(&bins.list)?);

@@ -43,9 +43,26 @@ fn unreadable_files_are_named_with_what_was_expected() {
     let bytes = std::fs::read(&path).unwrap();
     std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
     assert!(read_rgb(&path).unwrap_err().to_string().contains("expected a whole PNG image"));
+    // A header that is right by its checksum, of an image far larger than its data.
+    let mut bomb = bytes.clone();
+    bomb[16..24].copy_from_slice(&[0, 0, 0x20, 0, 0, 0, 0x20, 0]);
+    let checksum = crc(&bomb[12..29]).to_be_bytes();
+    bomb[29..33].copy_from_slice(&checksum);
+    std::fs::write(&path, &bomb).unwrap();
+    let problem = read_rgb(&path).unwrap_err().to_string();
+    assert!(problem.contains("8192 x 8192 pixels; expected at most 33554432"), "{problem}");
+    assert!(message(&folder).contains("not a regular file"));
+    #[cfg(unix)]
+    assert!(message(std::path::Path::new("/dev/zero")).contains("not a regular file"));
     let nowhere = folder.join("missing").join("frame.png");
     assert!(write_rgb(&nowhere, &picture()).unwrap_err().to_string().contains("expected a writable folder"));
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// The checksum of a chunk of a PNG (CRC-32).
+fn crc(bytes: &[u8]) -> u32 {
+    let bit = |crc: u32, _| if crc & 1 == 1 { (crc >> 1) ^ 0xEDB8_8320 } else { crc >> 1 };
+    !bytes.iter().fold(!0, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), bit))
 }
 
 #[test]

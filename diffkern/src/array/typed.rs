@@ -10,6 +10,7 @@ use crate::device::{Device, bytes_of};
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
 use crate::kernel::ScalarTy;
+use crate::memory;
 use crate::tape::context;
 
 /// Elements of type `T` on a device. Cloning gives another handle to the same array; the contents are shared with
@@ -121,7 +122,7 @@ impl<T: Element> Array<T> {
     /// # Errors
     /// When the device fails, or a replayed step of a rollout reads something else than it did at first.
     pub fn to_vec(&self) -> Result<Vec<T>> {
-        let mut elements = vec![T::ZERO; self.len()];
+        let mut elements = memory::filled(self.len(), T::ZERO)?;
         let bytes = size_of_val(elements.as_slice());
         // SAFETY: any bits are a valid element, by the contract of `Element`.
         let raw = unsafe { std::slice::from_raw_parts_mut(elements.as_mut_ptr().cast::<u8>(), bytes) };

@@ -9,6 +9,7 @@ use super::state::{State, with_arrays};
 use crate::array::AnyArray;
 use crate::error::{Error, Result};
 use crate::ids::mix;
+use crate::memory;
 
 /// First bytes of a file.
 const MAGIC: [u8; 8] = *b"diffkern";
@@ -35,7 +36,7 @@ impl StateFile {
         to.write_all(&MAGIC).map_err(failed)?;
         to.write_all(&(step as u64).to_le_bytes()).map_err(failed)?;
         for array in distinct(&arrays) {
-            let mut contents = vec![0; array.base_bytes()];
+            let mut contents = memory::filled(array.base_bytes(), 0)?;
             array.device().download(&array.buffer(), 0, &mut contents)?;
             to.write_all(&(contents.len() as u64).to_le_bytes()).map_err(failed)?;
             to.write_all(&contents).map_err(failed)?;
@@ -69,7 +70,7 @@ impl StateFile {
             if next(&mut from).map_err(failed)? != array.base_bytes() as u64 {
                 return Err(changed());
             }
-            let mut contents = vec![0; array.base_bytes()];
+            let mut contents = memory::filled(array.base_bytes(), 0)?;
             from.read_exact(&mut contents).map_err(failed)?;
             if next(&mut from).map_err(failed)? != checksum(&contents) {
                 return Err(changed());
