@@ -12,5 +12,9 @@ pub mod eval;
 pub mod generate;
 pub mod judge;
 pub mod print;
+#[cfg(feature = "inputs")]
+pub mod program;
 pub mod random;
+#[cfg(feature = "inputs")]
+pub mod sample;
 pub mod shrink;

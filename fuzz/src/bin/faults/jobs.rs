@@ -1,0 +1,171 @@
+//! The commands that meet failures, and what each leaves when nothing fails.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use diffkern_fuzz::program::{Done, Program};
+use diffkern_fuzz::sample::{self, Files, Sample};
+use serde_json::Value;
+
+/// More than any of these jobs takes, under a tracer on a busy machine.
+pub const LIMIT: Duration = Duration::from_secs(120);
+
+const JOB: &str = "Identify(folder: \"video\", out: \"out\", start: {\"mu\": 4000.0}, max_iterations: 1)\n";
+
+/// A command, in a folder that it finds in the same state each time.
+pub struct Job {
+    pub name: &'static str,
+    arguments: &'static str,
+    /// How it may be given again after a failure, best first.
+    retries: &'static [&'static str],
+    before: Files,
+    folder: PathBuf,
+    /// What it leaves when nothing fails.
+    expected: BTreeMap<String, Vec<u8>>,
+}
+
+/// Name, arguments, whether a former job's results are there, and how it is given again.
+type Row = (&'static str, &'static str, bool, &'static [&'static str]);
+
+const SIMULATE: &str = "simulate video --set mu=6000,lambda=15000 --out out";
+const IDENTIFY: &str = "identify video --start mu=4000,lambda=9000 --max-iterations 1 --out out";
+const RESUME: &str = "identify --resume out --max-iterations 1";
+
+const ROWS: [Row; 6] = [
+    ("devices", "devices", false, &["devices"]),
+    ("simulate", SIMULATE, false, &[SIMULATE, "simulate video --set mu=6000,lambda=15000 --out out --overwrite"]),
+    ("identify", IDENTIFY, false, &[RESUME, IDENTIFY]),
+    (
+        "identify --resume",
+        "identify --resume out --max-iterations 2",
+        true,
+        &["identify --resume out --max-iterations 2"],
+    ),
+    (
+        "identify --overwrite",
+        "identify video --start mu=5000,lambda=9000 --max-iterations 1 --out out --overwrite",
+        true,
+        &["identify video --start mu=5000,lambda=9000 --max-iterations 1 --out out --overwrite"],
+    ),
+    ("run", "run job.ron", false, &[RESUME, "run job.ron"]),
+];
+
+impl Job {
+    /// All commands, each run once.
+    pub fn all(program: &Program, root: &Path, only: &str) -> Result<Vec<Job>> {
+        let sample = Sample::make(program, &root.join("sample"))?;
+        let rows = ROWS.into_iter().filter(|row| row.0.contains(only));
+        rows.map(|row| Job::new(row, &sample, program, root)).collect()
+    }
+
+    fn new((name, arguments, former, retries): Row, sample: &Sample, program: &Program, root: &Path) -> Result<Job> {
+        let mut before = sample.video.clone();
+        before.insert("job.ron".into(), JOB.into());
+        if former {
+            let moved = |(name, bytes): (&String, &Vec<u8>)| (name.replacen("run", "out", 1), bytes.clone());
+            before.extend(sample.run.iter().map(moved));
+        }
+        let folder = root.join("job");
+        let mut job = Job { name, arguments, retries, before, folder, expected: BTreeMap::new() };
+        let found = [job.undisturbed(program)?, job.undisturbed(program)?];
+        if let Some(name) = differs(&found[0], &found[1]) {
+            bail!("{name} of `{arguments}` is not the same each time");
+        }
+        job.expected = found[0].clone();
+        Ok(job)
+    }
+
+    fn undisturbed(&self, program: &Program) -> Result<BTreeMap<String, Vec<u8>>> {
+        let done = self.run(program)?;
+        if done.code != Some(0) {
+            bail!("`{}` ends with {:?}: {}", self.arguments, done.code, done.errors);
+        }
+        results(&self.folder)
+    }
+
+    /// Makes the folder as it was before the command.
+    pub fn fresh(&self) -> Result<()> {
+        if self.folder.exists() {
+            fs::remove_dir_all(&self.folder)?;
+        }
+        for (name, bytes) in &self.before {
+            let path = self.folder.join(name);
+            fs::create_dir_all(path.parent().context("a file has a folder")?)?;
+            fs::write(path, bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Runs the command in a fresh folder.
+    pub fn run(&self, program: &Program) -> Result<Done> {
+        self.fresh()?;
+        program.run(&self.folder, &self.words(), LIMIT)
+    }
+
+    pub fn words(&self) -> Vec<&'static str> {
+        self.arguments.split(' ').collect()
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The result that is not what it should be; none if all are.
+    pub fn wrong(&self) -> Result<Option<String>> {
+        Ok(differs(&results(&self.folder)?, &self.expected))
+    }
+
+    /// Gives the command again, where nothing fails any more, and demands what it would have left at once.
+    pub fn again(&self, program: &Program) -> Result<Result<(), String>> {
+        let mut refusals = String::new();
+        for arguments in self.retries {
+            let done = program.run(&self.folder, &arguments.split(' ').collect::<Vec<_>>(), LIMIT)?;
+            if done.code == Some(0) {
+                let wrong = self.wrong()?.map(|name| format!("{name} differs after `{arguments}`"));
+                return Ok(wrong.map_or(Ok(()), Err));
+            }
+            refusals += &format!(" `{arguments}`: {}", done.errors.trim());
+        }
+        Ok(Err(format!("cannot be given again:{refusals}")))
+    }
+}
+
+/// A file that is in one of the two only, or that differs.
+fn differs(a: &BTreeMap<String, Vec<u8>>, b: &BTreeMap<String, Vec<u8>>) -> Option<String> {
+    a.keys().chain(b.keys()).find(|name| a.get(*name) != b.get(*name)).cloned()
+}
+
+/// What is in the folder `out`, without the times in it.
+fn results(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
+    if !folder.join("out").exists() {
+        return Ok(BTreeMap::new());
+    }
+    let timeless = |(name, bytes): (String, Vec<u8>)| {
+        let lines = bytes.split_inclusive(|byte| *byte == b'\n');
+        let text = match name.rsplit('.').next() {
+            Some("json") => without_times(&bytes),
+            Some("jsonl") => lines.flat_map(without_times).collect(),
+            _ => bytes,
+        };
+        (name, text)
+    };
+    Ok(sample::files(folder, "out")?.into_iter().map(timeless).collect())
+}
+
+/// JSON without the fields that hold times, and the checksum of what holds one.
+fn without_times(text: &[u8]) -> Vec<u8> {
+    fn strip(value: &mut Value) {
+        if let Value::Object(fields) = value {
+            fields.retain(|key, _| key != "seconds" && key != "crc32");
+            fields.values_mut().for_each(strip);
+        }
+    }
+    let Ok(mut value) = serde_json::from_slice::<Value>(text) else {
+        return text.to_vec();
+    };
+    strip(&mut value);
+    value.to_string().into_bytes()
+}
