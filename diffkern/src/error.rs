@@ -192,6 +192,9 @@ pub enum Error {
         /// Largest allowed.
         tolerance: f64,
     },
+    /// Something outside asked for an end; a step that looks at a flag returns it.
+    #[error("interrupted")]
+    Interrupted,
     /// Forward mode cannot do this.
     #[error("jvp: {0}")]
     Jvp(String),

@@ -52,7 +52,7 @@ pub enum Error {
     /// A particle is no longer on the grid.
     #[error(
         "particle {particle} left the grid after step {step}: its {axis} is {value}, the grid carries {low} to {high}; \
-         enlarge the grid (`reach`) or put a half-space there"
+         enlarge the grid (`BlockSpec::reach`) or put a half-space there"
     )]
     Outside {
         /// Index of the particle.
@@ -67,6 +67,19 @@ pub enum Error {
         low: f64,
         /// Largest coordinate that the grid carries \[m\].
         high: f64,
+    },
+    /// Particles that fly apart reach more of the grid than there is to be memory for.
+    #[error(
+        "the particles have scattered over {nodes} nodes of the grid after step {step}, the limit is {limit} \
+         (`Model::with_node_limit`); use a stiffer material or a slower start, or raise the limit"
+    )]
+    Scattered {
+        /// Number of steps taken.
+        step: usize,
+        /// Nodes that the next step needs.
+        nodes: usize,
+        /// Most nodes allowed.
+        limit: usize,
     },
     /// A value that is not a number, or infinite.
     #[error(
@@ -114,11 +127,11 @@ impl Error {
         Error::Invalid { what: what.into(), value: value.to_string(), expected: expected.into() }
     }
 
-    /// Whether the motion is to blame: an element turned inside out, or something ran away, left the grid or is not finite.
+    /// Whether the motion is to blame: an element turned inside out, or something ran away, scattered, left the grid or is not finite.
     /// Other parameters, or shorter steps, may be simulated.
     pub fn is_of_the_motion(&self) -> bool {
-        use Error::{Inverted, NotFinite, Outside, TooFast};
-        matches!(self, Inverted { .. } | NotFinite { .. } | Outside { .. } | TooFast { .. })
+        use Error::{Inverted, NotFinite, Outside, Scattered, TooFast};
+        matches!(self, Inverted { .. } | NotFinite { .. } | Outside { .. } | Scattered { .. } | TooFast { .. })
     }
 }
 

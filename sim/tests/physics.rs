@@ -2,9 +2,11 @@
 
 use diffkern::Schedule;
 use diffkern::prelude::*;
-use diffkern_sim::mpm::{Contact, Dim2, Dim3, Grid, HalfSpace, Law, Model, Params, State};
+use diffkern_sim::mpm::{Blocks, Contact, Dim2, Dim3, Grid, HalfSpace, Law, Model, Params, State};
 use diffkern_sim::scene::BlockSpec;
 use diffkern_sim::{Error, Result};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A cube of 10 cm in the air.
 fn cube() -> BlockSpec {
@@ -166,5 +168,70 @@ fn leaving_the_expected_part_of_the_grid_changes_nothing() -> Result<()> {
     let (a, b) = (mean(&end.x.to_vec()?), mean(&slow.x.to_vec()?));
     assert!(a[2] > 0.05 + 3.0 * scene.model.grid().dx(), "rose to {}", a[2]);
     assert!((a[2] - b[2]).abs() < 1e-12, "{} instead of {}", a[2], b[2]);
+    Ok(())
+}
+
+#[test]
+fn a_scene_beyond_any_memory_is_refused_with_its_size() {
+    let dev = Device::cpu();
+    let message = |spec: BlockSpec| spec.build::<f64>(&dev).unwrap_err().to_string();
+    let wide = message(BlockSpec { reach: 1e20, ..cube() });
+    assert!(wide.starts_with("number of grid nodes is ") && wide.contains("2^31"), "{wide}");
+    let long = message(BlockSpec { max: [1e18, 0.1, 0.1], ..cube() });
+    assert!(long.starts_with("number of particles is ") && long.contains("2^31"), "{long}");
+    let stiff = message(BlockSpec { mu: [1e60; 2], ..cube() });
+    assert!(stiff.starts_with("steps of a frame is ") && stiff.contains("1e15"), "{stiff}");
+}
+
+#[test]
+fn the_plan_of_a_scene_is_what_is_built() -> Result<()> {
+    for spec in [cube(), BlockSpec { velocity: [3.0, 0.0, 1.0], max: [0.3, 0.1, 0.12], ..cube() }] {
+        let (plan, scene) = (spec.plan()?, spec.build::<f64>(&Device::cpu())?);
+        assert_eq!(plan.particles(), scene.state.len() as f64);
+        assert_eq!(plan.nodes(), scene.model.grid().len() as f64);
+        assert_eq!(plan.steps_per_frame, scene.steps_per_frame as f64);
+        assert_eq!(plan.dt, scene.model.dt());
+        let seen = scene.surface.vertex_count() as f64;
+        assert_eq!(plan.vertices(), seen);
+        let occupied = scene.model.clone().with_blocks(Blocks::Occupied);
+        let solver = occupied.solver(&scene.params(&Device::cpu(), 5e3, 1e4)?, scene.state.len())?;
+        let active = solver.active_nodes(&scene.state)? as f64;
+        let planned = plan.active_nodes(&Device::cpu());
+        // With the margin of the part of the grid that a frame runs on.
+        assert!(active <= planned && planned <= plan.near_nodes(), "{active} {planned}");
+    }
+    Ok(())
+}
+
+#[test]
+fn an_interrupt_ends_a_run_between_two_steps() -> Result<()> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let mut scene = cube().build::<f64>(&Device::cpu())?;
+    scene.model = scene.model.with_interrupt(stop.clone());
+    let solver = scene.model.solver(&scene.params(&Device::cpu(), 5e3, 1e4)?, scene.state.len())?;
+    let end = solver.advance(&scene.state, 0, 3, Schedule::Auto)?;
+    stop.store(true, Ordering::Relaxed);
+    let error = solver.advance(&end, 3, 3, Schedule::Auto).unwrap_err();
+    assert!(matches!(error, Error::Runtime(diffkern::Error::Interrupted)), "{error}");
+    Ok(())
+}
+
+#[test]
+fn particles_that_scatter_are_an_error_with_the_step() -> Result<()> {
+    // Neighbours part at ten metres a second: the grid grows with each step.
+    let spec = BlockSpec { cells: 8, angular_velocity: [0.0, 0.0, 200.0], mu: [1.0; 2], lambda: [1.0; 2], ..cube() };
+    let mut scene = spec.build::<f64>(&Device::cpu())?;
+    let bare = scene.model.clone().with_blocks(Blocks::Occupied);
+    let params = scene.params(&Device::cpu(), 1.0, 1.0)?;
+    let at_rest = bare.solver(&params, scene.state.len())?.active_nodes(&scene.state)?;
+    scene.model = bare.with_node_limit(at_rest + 64);
+    let solver = scene.model.solver(&params, scene.state.len())?;
+    let error = solver.advance(&scene.state, 100, scene.steps_per_frame, Schedule::Auto).unwrap_err();
+    match error {
+        Error::Scattered { step, nodes, limit } => {
+            assert!(step > 100 && nodes > limit && limit == at_rest + 64, "{step} {nodes} {limit}");
+        }
+        other => panic!("{other}"),
+    }
     Ok(())
 }

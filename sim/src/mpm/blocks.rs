@@ -37,7 +37,7 @@ const FEW_NODES: usize = 1 << 14;
 
 impl Blocks {
     /// Whether to look for the occupied blocks.
-    pub(super) fn sparse(self, device: &Device, nodes: usize, particles: usize) -> bool {
+    pub(crate) fn sparse(self, device: &Device, nodes: usize, particles: usize) -> bool {
         match self {
             Blocks::Auto => device.name() == "cpu" && nodes > FEW_NODES + 2 * particles,
             Blocks::All => false,

@@ -54,10 +54,16 @@ impl<D: Dimension, F: Float> Solver<D, F> {
     /// One explicit step of `dt`, state in, state out.
     ///
     /// # Errors
-    /// When a launch fails, which a particle outside the grid causes.
+    /// When a launch fails, which a particle outside the grid causes; beyond [`Model::with_node_limit`]; when interrupted.
     pub fn step(&self, state: &State<D, F>) -> diffkern::Result<State<D, F>> {
+        if self.model.interrupted() {
+            return Err(diffkern::Error::Interrupted);
+        }
         let (device, n) = (self.model.device(), state.len());
         let active = self.active(state)?;
+        if active.nodes() > self.model.node_limit() {
+            return Err(self.too_many(active.nodes()));
+        }
 
         let f = device.uninit::<D::Matrix<F>>(n)?;
         let momentum = device.zeros::<D::Node<F>>(active.nodes())?;
@@ -114,7 +120,7 @@ impl<D: Dimension, F: Float> Solver<D, F> {
         };
         let checked = match end {
             Ok(end) => self.check(&end, first_step + steps).map(|()| end),
-            Err(error @ diffkern::Error::Index { .. }) => Err(error.into()),
+            Err(error @ (diffkern::Error::Index { .. } | diffkern::Error::Memory { .. })) => Err(error.into()),
             // No particle is to blame: a budget that is too small, a device that fails.
             Err(error) => return Err(error.into()),
         };
@@ -178,12 +184,22 @@ impl<D: Dimension, F: Float> Solver<D, F> {
         }
     }
 
+    fn too_many(&self, nodes: usize) -> diffkern::Error {
+        let bytes = nodes * (size_of::<D::Node<F>>() + size_of::<D::Vector<F>>());
+        let reason = format!("particles reach {nodes} nodes, the limit is {}", self.model.node_limit());
+        diffkern::Error::Memory { device: self.model.device().name().to_owned(), bytes, reason }
+    }
+
     /// Goes through the steps again, checking each, to find where it went wrong.
     fn first_fault(&self, state: &State<D, F>, first_step: usize, steps: usize) -> Option<Error> {
         let mut now = state.clone();
         for step in first_step..=first_step + steps {
             if let Err(error) = self.check(&now, step) {
                 return Some(error);
+            }
+            let (nodes, limit) = (self.active_nodes(&now).ok()?, self.model.node_limit());
+            if nodes > limit {
+                return Some(Error::Scattered { step, nodes, limit });
             }
             now = self.step(&now).ok()?;
         }

@@ -1,6 +1,7 @@
 //! An elastic block.
 
 use super::extent;
+use super::plan::Plan;
 use super::time_step::{Stability, per_frame};
 use crate::error::{Error, Result, non_negative, positive};
 use crate::mesh::{BlockLattice, Surface};
@@ -95,14 +96,11 @@ impl BlockSpec {
     /// # Errors
     /// When a value is out of its range, or memory is short.
     pub fn build<F: Float>(&self, device: &Device) -> Result<BlockScene<F>> {
-        self.check()?;
+        let plan = self.plan()?;
+        plan.check()?;
         let lattice = self.lattice();
         let spacing = lattice.particle_volume().cbrt();
-        let dx = 2.0 * lattice.spacing.iter().fold(0.0f64, |m, &h| m.max(h));
-        let bounds = extent::motion(self);
-        let limit = self.stability(dx, spacing, extent::top_speed(self, &bounds)).time_step()?;
-        let (steps_per_frame, dt) = per_frame(self.frame_rate, limit);
-        let grid = extent::grid(self, &bounds, dx)?;
+        let (steps_per_frame, dt, grid) = (plan.steps_per_frame as usize, plan.dt, plan.grid()?);
         let model = Model::new(device, grid, dt, self.law, &self.half_spaces)?
             .with_mass_cutoff(1e-12 * self.density[0] * lattice.particle_volume());
         let touched = self.half_spaces.iter().any(|h| matches!(h.contact, Contact::Penalty { .. }));
@@ -112,14 +110,38 @@ impl BlockSpec {
         Ok(BlockScene { model, state, surface, lattice, steps_per_frame, spec: self.clone() })
     }
 
+    /// How many particles, nodes and steps it takes; allocates nothing.
+    ///
+    /// # Errors
+    /// When a value is out of its range.
+    pub fn plan(&self) -> Result<Plan> {
+        self.check()?;
+        let (counts, spacing) = self.counts();
+        let apart = spacing.iter().product::<f64>().cbrt();
+        let dx = 2.0 * spacing.iter().fold(0.0f64, |m, &h| m.max(h));
+        let bounds = extent::motion(self);
+        let speed = extent::top_speed(self, &bounds);
+        let limit = self.stability(dx, apart, speed).time_step()?;
+        let (steps_per_frame, dt) = per_frame(self.frame_rate, limit);
+        let pull = self.gravity.iter().map(|g| g * g).sum::<f64>().sqrt();
+        let frame = 1.0 / self.frame_rate;
+        let reach = (speed + 0.5 * pull * frame) * frame;
+        Ok(Plan { counts, dt, steps_per_frame, reach, dx, extent: extent::extent(self, &bounds, dx) })
+    }
+
     /// The particles at rest: as near to cubic cells as whole numbers allow.
     pub fn lattice(&self) -> BlockLattice {
+        let (counts, spacing) = self.counts();
+        BlockLattice { min: self.min, spacing, counts: counts.map(|n| n as usize) }
+    }
+
+    /// Particles an axis, and their spacing \[m\].
+    fn counts(&self) -> ([f64; 3], [f64; 3]) {
         let size = [0, 1, 2].map(|a| self.max[a] - self.min[a]);
         let thinnest = size.iter().fold(f64::INFINITY, |m, &s| m.min(s));
         let h = thinnest / (2 * self.cells) as f64;
-        let counts = size.map(|s| (s / h).round().max(2.0) as usize);
-        let spacing = [0, 1, 2].map(|a| size[a] / counts[a] as f64);
-        BlockLattice { min: self.min, spacing, counts }
+        let counts = size.map(|s| (s / h).round().max(2.0));
+        (counts, [0, 1, 2].map(|a| size[a] / counts[a]))
     }
 
     fn state<F: Float>(&self, device: &Device, lattice: &BlockLattice) -> Result<State<Dim3, F>> {

@@ -1,7 +1,8 @@
 //! How far a block can get, and the grid that holds it.
 
 use super::block::BlockSpec;
-use crate::error::Result;
+use super::plan::MOST;
+use crate::error::{Error, Result};
 use crate::mpm::{Contact, Dim3, Grid, HalfSpace};
 
 /// Smallest and largest corner of a box.
@@ -54,8 +55,16 @@ pub(super) fn top_speed(spec: &BlockSpec, (low, high): &Bounds) -> f64 {
     norm(&spec.velocity) + 0.5 * norm(&spec.angular_velocity) * norm(&size) + (2.0 * fall.max(0.0)).sqrt()
 }
 
+/// Where a grid begins, and its nodes an axis, which may be more than any memory holds.
+#[derive(Clone, Debug)]
+pub(super) struct Extent {
+    origin: [f64; 3],
+    dx: f64,
+    pub(super) nodes: [f64; 3],
+}
+
 /// The grid over `bounds`. Nodes lie on axis-parallel surfaces that act on nodes, else on the corner of the block.
-pub(super) fn grid(spec: &BlockSpec, (low, high): &Bounds, dx: f64) -> Result<Grid<Dim3>> {
+pub(super) fn extent(spec: &BlockSpec, (low, high): &Bounds, dx: f64) -> Extent {
     let anchor = [0, 1, 2].map(|a| {
         let parallel = |h: &&HalfSpace<Dim3>| h.kind().is_some() && h.normal[a].abs() > 0.999;
         spec.half_spaces.iter().find(parallel).map_or(spec.min[a], |h| h.offset * h.normal[a].signum())
@@ -63,8 +72,25 @@ pub(super) fn grid(spec: &BlockSpec, (low, high): &Bounds, dx: f64) -> Result<Gr
     // The spline of a particle reaches one and a half cells; one more for what the path left out.
     let before = [0, 1, 2].map(|a| ((anchor[a] - low[a]) / dx).ceil() + 3.0);
     let origin = [0, 1, 2].map(|a| anchor[a] - before[a] * dx);
-    let nodes = [0, 1, 2].map(|a| (((high[a] - origin[a]) / dx).ceil() + 4.0) as usize);
-    Grid::new(origin, dx, nodes)
+    let nodes = [0, 1, 2].map(|a| ((high[a] - origin[a]) / dx).ceil() + 4.0);
+    Extent { origin, dx, nodes }
+}
+
+impl Extent {
+    /// The grid, if its nodes can be numbered.
+    pub(super) fn grid(&self) -> Result<Grid<Dim3>> {
+        let total: f64 = self.nodes.iter().product();
+        if !(total <= MOST) {
+            let [x, y, z] = self.nodes.map(|n| n * self.dx);
+            let value = format!("{total:.2e} ({x:.2e} m by {y:.2e} m by {z:.2e} m, {:.2e} m apart)", self.dx);
+            return Err(Error::invalid(
+                "number of grid nodes",
+                value,
+                "at most 2^31; a shorter time, a slower block or a half-space in its way needs fewer",
+            ));
+        }
+        Grid::new(self.origin, self.dx, self.nodes.map(|n| n as usize))
+    }
 }
 
 /// Smallest distance of the block's corners from the surface, negative if one is inside.

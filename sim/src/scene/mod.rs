@@ -5,7 +5,9 @@
 
 mod block;
 mod extent;
+mod plan;
 mod time_step;
 
 pub use block::{BlockScene, BlockSpec};
+pub use plan::Plan;
 pub use time_step::Stability;

@@ -42,10 +42,10 @@ impl Stability {
     }
 }
 
-/// `(steps, dt)` with `dt` at most `limit` and `steps * dt` one frame.
-pub(super) fn per_frame(frame_rate: f64, limit: f64) -> (usize, f64) {
+/// `(steps, dt)` with `dt` at most `limit` and `steps * dt` one frame. Steps are a whole number, or infinite.
+pub(super) fn per_frame(frame_rate: f64, limit: f64) -> (f64, f64) {
     let steps = (1.0 / (frame_rate * limit)).ceil().max(1.0);
-    (steps as usize, 1.0 / (frame_rate * steps))
+    (steps, 1.0 / (frame_rate * steps))
 }
 
 #[cfg(test)]
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn frames_are_whole_numbers_of_steps() {
-        assert_eq!(per_frame(32.0, 1e-4), (313, 1.0 / (32.0 * 313.0)));
-        assert_eq!(per_frame(1.0, 10.0), (1, 1.0));
+        assert_eq!(per_frame(32.0, 1e-4), (313.0, 1.0 / (32.0 * 313.0)));
+        assert_eq!(per_frame(1.0, 10.0), (1.0, 1.0));
     }
 }

@@ -1,0 +1,104 @@
+//! What a scene takes, before anything of it is made.
+
+use super::extent::Extent;
+use crate::error::{Error, Result};
+use crate::mpm::{Blocks, Dim3, Grid};
+use diffkern::Device;
+
+/// Most particles and most nodes: kernels count them in 32 bits.
+pub(super) const MOST: f64 = i32::MAX as f64;
+/// Most steps of a frame: beyond, their number as a real is no longer exact in what is computed from it.
+const MOST_STEPS: f64 = 1e15;
+/// Nodes that the stencils of a row of particles need beyond its cells, with those that fill its blocks.
+const RIM: f64 = 7.0;
+/// Reals of a particle: three states, those that are checked on the host, a sorted copy, the packed material.
+const PARTICLE_REALS: f64 = 120.0;
+/// Reals of an active node: momentum and mass in as many copies as threads usually add into, and velocity.
+const NODE_REALS: f64 = 15.0;
+/// Bytes of a node, active or not: the half-spaces that it is in, on the host and on the device, and its share of a block.
+const NODE_BYTES: f64 = 8.5;
+/// Bytes of a vertex of the surface beside its reals: indices and weights on host and device, triangles, normals.
+const VERTEX_BYTES: f64 = 500.0;
+
+/// How many particles, nodes and steps a [`BlockSpec`](super::BlockSpec) takes. Counts are reals, because they may be more
+/// than any integer holds.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Particles an axis.
+    pub(super) counts: [f64; 3],
+    /// Time step \[s\].
+    pub dt: f64,
+    /// Steps from one frame to the next.
+    pub steps_per_frame: f64,
+    /// How far a particle may get in a frame \[m\].
+    pub(super) reach: f64,
+    /// Node distance \[m\].
+    pub dx: f64,
+    pub(super) extent: Extent,
+}
+
+impl Plan {
+    /// Number of particles.
+    pub fn particles(&self) -> f64 {
+        self.counts.iter().product()
+    }
+
+    /// Nodes of the grid.
+    pub fn nodes(&self) -> f64 {
+        self.extent.nodes.iter().product()
+    }
+
+    /// Nodes that the particles may reach in a frame, at most.
+    pub fn near_nodes(&self) -> f64 {
+        let along = |a: usize| {
+            let near = (0.5 * self.counts[a] + 2.0 * self.reach / self.dx).ceil() + RIM + 2.0;
+            near.min(self.extent.nodes[a])
+        };
+        (0..3).map(along).product()
+    }
+
+    /// Nodes that a step on `device` works on while the block has about its shape.
+    pub fn active_nodes(&self, device: &Device) -> f64 {
+        let near = self.near_nodes();
+        if !Blocks::Auto.sparse(device, near as usize, self.particles() as usize) {
+            return near;
+        }
+        let body: f64 = self.counts.iter().map(|n| 0.5 * n + RIM).product();
+        body.min(near)
+    }
+
+    /// Vertices of the surface.
+    pub fn vertices(&self) -> f64 {
+        let [all, inner] = [1.0, -1.0].map(|rim| self.counts.iter().map(|n| n + rim).product::<f64>());
+        all - inner
+    }
+
+    /// Memory that a run on `device` needs at its peak, without pictures, with reals of `real` bytes and `tangents` directions
+    /// of forward mode \[bytes\]. Particles that scatter need more nodes than this counts.
+    pub fn bytes(&self, device: &Device, real: f64, tangents: f64) -> f64 {
+        let nodes = NODE_REALS * self.active_nodes(device);
+        let reals = PARTICLE_REALS * self.particles() + nodes + 6.0 * self.vertices();
+        real * (1.0 + tangents) * reals
+            + NODE_BYTES * (self.nodes() + self.near_nodes())
+            + VERTEX_BYTES * self.vertices()
+    }
+
+    /// The grid.
+    pub(super) fn grid(&self) -> Result<Grid<Dim3>> {
+        self.extent.grid()
+    }
+
+    /// Refuses what kernels cannot count.
+    pub(super) fn check(&self) -> Result<()> {
+        let particles = self.particles();
+        if !(particles <= MOST) {
+            let expected = "at most 2^31; fewer cells, or a block less long for its thickness, needs fewer";
+            return Err(Error::invalid("number of particles", format!("{particles:.2e}"), expected));
+        }
+        if !(self.steps_per_frame <= MOST_STEPS) {
+            let expected = "at most 1e15; a softer, denser or slower block, or more frames a second, needs fewer";
+            return Err(Error::invalid("steps of a frame", format!("{:.2e}", self.steps_per_frame), expected));
+        }
+        Ok(())
+    }
+}
