@@ -22,7 +22,7 @@ struct View<F: Float> {
 
 fn view<F: Float>(d: &Device, size: Size) -> Result<View<F>> {
     let vertices = size.pick(4_096, 20);
-    let one = |v: [f64; 3]| Ok(d.array(&[Vec3::from_array(v.map(F::from_f64))])?.requires_grad());
+    let one = |v: [f64; 3]| Ok::<_, Error>(d.array(&[Vec3::from_array(v.map(F::from_f64))])?.requires_grad());
     let (position, look_at, up) = (one([0.3, -4.0, 0.2])?, one([0.1, 0.2, -0.1])?, one([0.1, 0.0, 1.0])?);
     let frame = d.zeros::<Mat3<F>>(1)?;
     camera_frame(1, &position, &look_at, &up, &frame)?;
