@@ -35,6 +35,7 @@ mod rules;
 mod simplify;
 mod spell;
 mod tangent;
+mod tuples;
 mod uniform;
 mod work;
 mod writes;

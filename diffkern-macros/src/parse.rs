@@ -314,10 +314,20 @@ fn results(output: &ReturnType, kind: FuncKind, real: Option<&Ident>, errors: &D
     }
 }
 
+/// Of a tuple in a tuple that is more than a way to write values.
+pub const NESTED: &str = "a tuple in a tuple is taken apart where it is written out, `let (a, (b, c)) = (x, (y, z));`; the \
+                          results of a function are one tuple";
+
 /// The types of an annotation: one, or those of a tuple.
 pub fn annotated(ty: &Type, real: Option<&Ident>, errors: &Diagnostics) -> Option<Vec<Ty>> {
     match ty {
-        Type::Tuple(t) => t.elems.iter().map(|t| value_type(t, real, errors)).collect(),
+        Type::Tuple(t) => {
+            if let Some(inner) = t.elems.iter().find(|ty| matches!(ty, Type::Tuple(_))) {
+                errors.at(inner, NESTED);
+                return None;
+            }
+            t.elems.iter().map(|t| value_type(t, real, errors)).collect()
+        }
         Type::Paren(p) => annotated(&p.elem, real, errors),
         other => Some(vec![value_type(other, real, errors)?]),
     }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `match k { 0 => a, 1 \| 2 => b, _ => c }` | `{ let m = k; if m == 0 { a } else if m == 1 \|\| m == 2 { b } else { c } }` |
 //! | `(a, b) = (b, a + b);` | `{ let t = b; let u = a + b; a = t; b = u; }` |
+//! | `let (a, (b, c)) = (x, (y, z));` | `let (a, b, c) = (x, y, z);`, see [`crate::tuples`] |
 //! | `if c { return a; } b` in a function with a value | `if c { a } else { b }`, see [`crate::early`] |
 //! | `const N: usize = 4;` in the body | `let N: usize = 4;` at its beginning |
 //! | the invisible parentheses around what a `macro_rules` inserts | parentheses, or nothing |
@@ -19,7 +20,7 @@ use syn::{
 };
 
 use crate::diagnostics::Diagnostics;
-use crate::early;
+use crate::{early, tuples};
 
 /// Rewrites `item`.
 pub fn plain(item: &mut ItemFn, errors: &Diagnostics) {
@@ -48,7 +49,15 @@ impl VisitMut for Plain<'_> {
         visit_mut::visit_type_mut(self, ty);
     }
 
+    fn visit_local_mut(&mut self, local: &mut syn::Local) {
+        tuples::binding(local);
+        visit_mut::visit_local_mut(self, local);
+    }
+
     fn visit_expr_mut(&mut self, e: &mut Expr) {
+        if let Expr::Assign(assign) = e {
+            tuples::assignment(assign);
+        }
         while let Expr::Group(group) = e {
             let inner = mem::replace(&mut *group.expr, Expr::Verbatim(Default::default()));
             let whole =

@@ -42,6 +42,10 @@ impl Lower<'_> {
             self.errors.at(t, "the right side is a tuple of as many values here; assign the results of a call one by one, from `let (a, b): (..) = ..;`");
             return;
         }
+        if let Some(local) = self.local_named(left) {
+            self.assign_local(local, left, right);
+            return;
+        }
         // As in Rust the right side comes first: a block there may change what the left side names.
         let ty = self.place_type(left);
         let value = match ty {

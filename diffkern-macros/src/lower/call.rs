@@ -155,7 +155,7 @@ impl Lower<'_> {
                     self.errors.at(c, "write `F::new(0.5)`");
                     return None;
                 };
-                match number(value) {
+                match self.written_number(value)? {
                     Some(x) => Some(self.constant(Ty::Real, Lit::Real(x), c.span())),
                     None => {
                         let id = self.expr(value, Some(Ty::Real))?;
@@ -169,7 +169,7 @@ impl Lower<'_> {
             }
             "cast_from" => {
                 if let [value] = args
-                    && let Some(x) = number(value)
+                    && let Some(x) = self.written_number(value)?
                 {
                     return Some(self.constant(Ty::Real, Lit::Real(x), c.span()));
                 }
@@ -319,17 +319,20 @@ pub(super) fn cube_function(c: &ExprCall) -> Option<&'static str> {
     crate::cube::refused_function(&names)
 }
 
-/// A number as written, with its sign.
-fn number(e: &Expr) -> Option<f64> {
-    match e {
-        Expr::Lit(l) => match &l.lit {
-            syn::Lit::Float(f) => f.base10_parse().ok(),
-            syn::Lit::Int(i) => i.base10_parse::<i64>().ok().map(|v| v as f64),
-            _ => None,
-        },
-        Expr::Unary(u) if matches!(u.op, syn::UnOp::Neg(_)) => number(&u.expr).map(|x| -x),
-        Expr::Paren(p) => number(&p.expr),
-        _ => None,
+impl Lower<'_> {
+    /// A number as written, with its sign; `None` where it is a mistake, `Some(None)` where this is none.
+    #[expect(clippy::option_option, reason = "refused, a number, or something else")]
+    fn written_number(&self, e: &Expr) -> Option<Option<f64>> {
+        match e {
+            Expr::Lit(l) => match &l.lit {
+                syn::Lit::Float(f) => self.real_number(f).map(Some),
+                syn::Lit::Int(i) => Some(i.base10_parse::<i64>().ok().map(|v| v as f64)),
+                _ => Some(None),
+            },
+            Expr::Unary(u) if matches!(u.op, syn::UnOp::Neg(_)) => Some(self.written_number(&u.expr)?.map(|x| -x)),
+            Expr::Paren(p) => self.written_number(&p.expr),
+            _ => Some(None),
+        }
     }
 }
 

@@ -126,7 +126,7 @@ impl Lower<'_> {
             self.poison(&local.pat);
             return;
         }
-        if super::local::makes(&init.expr) {
+        if super::local::makes(&init.expr) || self.local_named(&init.expr).is_some() {
             let (pat, annotation) = match &local.pat {
                 Pat::Type(t) => (&*t.pat, Some(&*t.ty)),
                 other => (other, None),
@@ -251,7 +251,14 @@ impl Lower<'_> {
                     self.env.bind(&name.ident.to_string(), Binding::Value { id, mutable: name.mutability.is_some() });
                 }
                 (Pat::Ident(name), None) => self.env.poison(&name.ident.to_string()),
-                (other, _) => self.errors.at(other, "bind a name here"),
+                (Pat::Tuple(inner), _) => {
+                    self.errors.at(inner, crate::parse::NESTED);
+                    self.poison(pat);
+                }
+                (other, _) => {
+                    self.errors.at(other, "bind a name here");
+                    self.poison(other);
+                }
             }
         }
         if values.is_some_and(|v| v.len() != tuple.elems.len()) {

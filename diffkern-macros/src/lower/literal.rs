@@ -18,7 +18,7 @@ impl Lower<'_> {
                     self.errors.at(f, format!("expected `{}`, found a real number", self.type_name(ty)));
                     return None;
                 }
-                let value: f64 = f.base10_parse().map_err(|e| self.errors.at(f, e)).ok()?;
+                let value = self.real_number(f)?;
                 Some(self.constant(Ty::Real, Lit::Real(if negative { -value } else { value }), f.span()))
             }
             SynLit::Int(i) => {
@@ -59,6 +59,23 @@ impl Lower<'_> {
                 None
             }
         }
+    }
+}
+
+impl Lower<'_> {
+    /// A real number as written; none is infinite or lost.
+    pub(super) fn real_number(&self, f: &syn::LitFloat) -> Option<f64> {
+        let value: f64 = f.base10_parse().map_err(|e| self.errors.at(f, e)).ok()?;
+        let single = self.real.as_ref().is_some_and(|real| real == "f32");
+        let kept = if single { f64::from(value as f32) } else { value };
+        let digits = f.base10_digits().split(['e', 'E']).next().unwrap_or_default();
+        let is_zero = !digits.contains(|digit: char| digit.is_ascii_digit() && digit != '0');
+        if kept.is_finite() && (kept == 0.0) == is_zero {
+            return Some(value);
+        }
+        let (ty, what) = (if single { "f32" } else { "f64" }, if kept == 0.0 { "0" } else { "infinite" });
+        self.errors.at(f, format!("this number is {what} in `{ty}`; write one that `{ty}` has"));
+        None
     }
 }
 
@@ -125,5 +142,9 @@ pub(super) fn is_literal(e: &Expr) -> bool {
 }
 
 pub(super) fn negative(e: &Expr) -> bool {
-    matches!(e, Expr::Unary(u) if matches!(u.op, UnOp::Neg(_)))
+    match e {
+        Expr::Paren(p) => negative(&p.expr),
+        Expr::Unary(u) => matches!(u.op, UnOp::Neg(_)),
+        _ => false,
+    }
 }

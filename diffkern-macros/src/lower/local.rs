@@ -6,6 +6,7 @@
 //! | `a[1] = x;` | `a1 = x` |
 //! | `a[i] = x;` | `a0 = select(i == 0, x, a0), a1 = select(i == 1, x, a1), ..` |
 //! | `a[i]` | `select(i == 0, a0, select(i == 1, a1, a2))` |
+//! | `let b = a;`, `b = a;` | `b0 = a0, b1 = a1, b2 = a2` |
 //!
 //! So an array is carried by branches and loops, kept and differentiated element by element, like any variables. An
 //! index out of range reads the last element and writes none, and is a fault on the CPU.
@@ -105,7 +106,60 @@ impl Lower<'_> {
             }
             None => guessed,
         };
-        let (elem, values) = match maker(init)? {
+        let (elem, values) = match self.local_named(init) {
+            Some(local) => (self.locals[local].elem, self.local_values(local)),
+            None => self.made(init, want)?,
+        };
+        if let Some(want) = want
+            && elem != want
+        {
+            self.errors
+                .at(init, format!("expected elements of `{}`, found `{}`", self.type_name(want), self.type_name(elem)));
+            return None;
+        }
+        if let Some(Type::Array(array)) = annotation
+            && self.constant_len(&array.len, elem)? != values.len()
+        {
+            self.errors.at(&array.len, format!("the array has {} elements", values.len()));
+            return None;
+        }
+        Some((elem, values))
+    }
+
+    /// What the elements are now.
+    fn local_values(&self, local: usize) -> Vec<Id> {
+        self.locals[local].vars.iter().map(|v| self.env.get(*v).id()).collect()
+    }
+
+    /// `b = a;`, `b = [x, y, z];` of whole local arrays.
+    pub(super) fn assign_local(&mut self, local: usize, left: &Expr, right: &Expr) {
+        let (elem, n) = (self.locals[local].elem, self.locals[local].vars.len());
+        if !self.locals[local].mutable {
+            self.does_not_change(left);
+            return;
+        }
+        let values = match self.local_named(right) {
+            Some(other) => Some((self.locals[other].elem, self.local_values(other))),
+            None if makes(right) => self.made(right, Some(elem)),
+            None => {
+                self.errors.at(right, "a local array is assigned another of its kind, or `[x; 4]`, or `[x, y, z]`");
+                None
+            }
+        };
+        let Some((found, values)) = values else { return };
+        if found != elem || values.len() != n {
+            let shown = |ty, n| format!("`[{}; {n}]`", self.type_name(ty));
+            self.errors.at(right, format!("expected {}, found {}", shown(elem, n), shown(found, values.len())));
+            return;
+        }
+        for (var, value) in self.locals[local].vars.clone().into_iter().zip(values) {
+            self.env.set(var, value);
+        }
+    }
+
+    /// Elements as they are written, of type `want` if that is known.
+    fn made(&mut self, init: &Expr, want: Option<Ty>) -> Option<(Ty, Vec<Id>)> {
+        Some(match maker(init)? {
             Maker::Zeros(elem, len) => {
                 let elem = match elem {
                     Some(elem) => value_type(elem, self.real.as_ref(), self.errors)?,
@@ -139,15 +193,7 @@ impl Lower<'_> {
                 self.fits(ids.len(), elem, init.span())?;
                 (elem, ids)
             }
-        };
-        if let Some(want) = want
-            && elem != want
-        {
-            self.errors
-                .at(init, format!("expected elements of `{}`, found `{}`", self.type_name(want), self.type_name(elem)));
-            return None;
-        }
-        Some((elem, values))
+        })
     }
 
     fn constant_len(&mut self, len: &Expr, elem: Ty) -> Option<usize> {
@@ -279,10 +325,14 @@ impl Lower<'_> {
     /// The array and index of `a[i] = ..`.
     pub(super) fn local_place(&mut self, local: usize, e: &ExprIndex) -> Option<Id> {
         if !self.locals[local].mutable {
-            let name = e.expr.to_token_stream();
-            self.errors.at(&e.expr, format!("`{name}` does not change; declare it with `let mut {name}`"));
+            self.does_not_change(&e.expr);
             return None;
         }
         self.local_index(local, &e.index)
+    }
+
+    fn does_not_change(&self, array: &Expr) {
+        let name = array.to_token_stream();
+        self.errors.at(array, format!("`{name}` does not change; declare it with `let mut {name}`"));
     }
 }

@@ -38,6 +38,7 @@ impl Lower<'_> {
             }
             return Some(self.op(Ty::Bool, Op::Binary(cmp, a, b), span));
         }
+        self.refuse_what_is_no_number(op, a, b, span)?;
         match op {
             BinOp::Add(_) | BinOp::Sub(_) => {
                 if ta != tb || ta == Ty::Bool {
@@ -62,13 +63,14 @@ impl Lower<'_> {
                     BinOp::Rem(_) => BinaryOp::Rem,
                     BinOp::BitAnd(_) if ta == Ty::Bool => BinaryOp::And,
                     BinOp::BitOr(_) if ta == Ty::Bool => BinaryOp::Or,
+                    BinOp::BitXor(_) if ta == Ty::Bool => BinaryOp::Ne,
                     BinOp::BitAnd(_) => BinaryOp::BitAnd,
                     BinOp::BitOr(_) => BinaryOp::BitOr,
                     BinOp::BitXor(_) => BinaryOp::BitXor,
                     BinOp::Shl(_) => BinaryOp::Shl,
                     _ => BinaryOp::Shr,
                 };
-                let bools = ta == Ty::Bool && matches!(op, BinaryOp::And | BinaryOp::Or);
+                let bools = ta == Ty::Bool && matches!(op, BinaryOp::And | BinaryOp::Or | BinaryOp::Ne);
                 if ta == Ty::Real && op == BinaryOp::Rem {
                     self.errors.error(
                         span,
@@ -87,6 +89,26 @@ impl Lower<'_> {
                 None
             }
         }
+    }
+
+    /// `0.0 / 0.0` and its like, of numbers as they are written.
+    fn refuse_what_is_no_number(&self, op: &BinOp, a: Id, b: Id, span: Span) -> Option<()> {
+        let (Some(&Lit::Real(a)), Some(&Lit::Real(b))) = (self.consts.get(&a), self.consts.get(&b)) else {
+            return Some(());
+        };
+        let value = match op {
+            BinOp::Add(_) => a + b,
+            BinOp::Sub(_) => a - b,
+            BinOp::Mul(_) => a * b,
+            BinOp::Div(_) => a / b,
+            _ => return Some(()),
+        };
+        if value.is_finite() {
+            return Some(());
+        }
+        let what = if value.is_nan() { "NaN" } else { "infinite" };
+        self.errors.error(span, format!("this is {what} whatever the arguments are; write a number"));
+        None
     }
 
     /// Of a `usize` and a `u32` both as `usize`; a shift as far as any integer says.

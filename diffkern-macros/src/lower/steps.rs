@@ -9,6 +9,7 @@ use syn::spanned::Spanned;
 use syn::{Expr, ExprRange, parse_quote_spanned};
 
 use super::Lower;
+use super::literal::negative;
 use crate::ir::{BinaryOp, Id, Lit, Op, Ty};
 
 /// A range and its step.
@@ -46,6 +47,8 @@ pub(super) fn of(e: &Expr) -> Option<Steps<'_>> {
 impl Lower<'_> {
     /// How many turns there are, where the loop variable starts, and the step.
     pub(super) fn stepped(&mut self, e: &Steps<'_>, default: Ty) -> Option<(Id, Id, Id)> {
+        // Numbers alone say nothing of their type, unless the step is negative.
+        let default = if negative(e.step) { Ty::I32 } else { default };
         let (lo, hi) = self.range(&Expr::Range(e.range.clone()), default)?;
         let ty = self.ty(lo);
         let step = self.expr(e.step, Some(ty))?;
