@@ -9,6 +9,7 @@ use crate::buffer::Buffer;
 use crate::device::{Device, bytes_of};
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
+use crate::float::Float;
 use crate::kernel::ScalarTy;
 use crate::memory;
 use crate::tape::context;
@@ -132,11 +133,13 @@ impl<T: Element> Array<T> {
 
     /// Asks for the gradient of this array: [`Tape::backward`](crate::Tape::backward) adds it to [`Array::grad`].
     /// Call it before the launches that read the array are recorded; afterwards, that recording refuses the array.
+    /// An array of integers has none, and no such function.
     #[must_use]
-    pub fn requires_grad(self) -> Array<T> {
-        if self.any.is_real() {
-            self.any.set_requires_grad();
-        }
+    pub fn requires_grad(self) -> Array<T>
+    where
+        T::Scalar: Float,
+    {
+        self.any.set_requires_grad();
         self
     }
 
