@@ -69,6 +69,9 @@ pub fn declare(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut next = 0;
     let mut variants = Vec::new();
     for variant in &item.variants {
+        if let Some(attr) = variant.attrs.iter().find(|a| a.path().is_ident("cfg") || a.path().is_ident("cfg_attr")) {
+            errors.at(attr, "variants are numbered before this is looked at; put it on two enums, one for each case");
+        }
         if !variant.fields.is_empty() {
             errors.at(
                 &variant.fields,
@@ -77,14 +80,17 @@ pub fn declare(args: TokenStream, item: TokenStream) -> TokenStream {
         }
         match &variant.discriminant {
             Some((_, Expr::Lit(lit))) => match &lit.lit {
-                syn::Lit::Int(number) => next = number.base10_parse().unwrap_or(next),
+                syn::Lit::Int(number) => match number.base10_parse() {
+                    Ok(number) => next = number,
+                    Err(_) => errors.at(number, "the number of a variant is a `u32`"),
+                },
                 other => errors.at(other, "the number of a variant is an integer"),
             },
             Some((_, other)) => errors.at(other, "the number of a variant is written out"),
             None => {}
         }
         variants.push((variant.ident.clone(), next));
-        next += 1;
+        next = u32::wrapping_add(next, 1);
     }
     let choice = Choice { name: item.ident.clone(), variants };
     let error = errors.finish().err().map(syn::Error::into_compile_error);

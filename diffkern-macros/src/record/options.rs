@@ -3,7 +3,7 @@
 //! | source | becomes |
 //! |---|---|
 //! | `#[comptime] end: Option<u32>` | `#[comptime] end__some: bool, #[comptime] end__value: u32` |
-//! | `end.is_some()`, `end.unwrap()` | `end__some`, `end__value` |
+//! | `end.is_some()`, `end.unwrap_or_default()` | `end__some`, `end__value`, which is 0 or `false` where there is none |
 //! | `end.unwrap_or(e)`, `end.unwrap_or_else(\|\| e)` | `if end__some { end__value } else { e }` |
 //! | `if let Some(n) = end { a } else { b }`, and a `match` | `if end__some { let n = end__value; a } else { b }` |
 //! | `f(x, end)`, `f(x, Some(n))` | `f(x, end__some, end__value)`, `f(x, true, n)` |
@@ -105,16 +105,14 @@ impl Options<'_> {
         let otherwise = match (m.method.to_string().as_str(), m.args.first()) {
             ("is_some", None) => return Some(parse_quote_spanned!(span=> #some)),
             ("is_none", None) => return Some(parse_quote_spanned!(span=> (!#some))),
-            ("unwrap" | "unwrap_or_default", None) | ("expect", Some(_)) => {
-                return Some(parse_quote_spanned!(span=> #value));
-            }
+            ("unwrap_or_default", None) => return Some(parse_quote_spanned!(span=> #value)),
             ("unwrap_or", Some(other)) => other,
             ("unwrap_or_else", Some(Expr::Closure(c))) if c.inputs.is_empty() => &c.body,
             _ => {
                 self.errors.at(
                     &m.method,
-                    "of an `Option` there are `is_some`, `is_none`, `unwrap`, `unwrap_or`, `unwrap_or_else`, `if let` and \
-                     `match` in a kernel",
+                    "a kernel cannot stop where there is no value: of an `Option` it has `if let Some(n) = ..`, `match`, \
+                     `is_some`, `is_none`, `unwrap_or`, `unwrap_or_else` and `unwrap_or_default`",
                 );
                 return Some(Expr::Verbatim(TokenStream::new()));
             }
@@ -162,6 +160,8 @@ fn held(pattern: &Pat) -> Option<Option<&Ident>> {
         return None;
     }
     match p.elems.first()? {
+        // A large letter: a constant that it is compared with.
+        Pat::Ident(name) if name.ident.to_string().starts_with(char::is_uppercase) => None,
         Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => Some(Some(&name.ident)),
         Pat::Wild(_) => Some(None),
         _ => None,
