@@ -31,6 +31,7 @@ pub struct IdentifyOptions {
 
 /// What a search ran, in walks over all steps of the simulator, the renderer included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Runs {
     /// Runs of the program.
     pub forward: usize,
@@ -65,7 +66,7 @@ impl std::ops::Add for Runs {
 /// Something to tell while a job runs: after every evaluation that took visible time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
-    /// What is going on, in a word or two: `coarse`, `fine`, `interval`.
+    /// What is going on, in a word or two: `coarse 1/2` (the first of two levels on the coarse grid), `pictures`.
     pub stage: String,
     /// Iterations finished so far, over all stages.
     pub iteration: usize,
@@ -132,12 +133,13 @@ pub struct Parameter {
 
 /// One finished iteration, for the curves.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Record {
     /// Number, from 0 (the start).
     pub iteration: usize,
-    /// Stage it belongs to; losses compare within a stage only.
+    /// Stage and level it belongs to, such as `fine 2/3`; losses compare within a level only.
     pub stage: String,
-    /// Loss.
+    /// What is minimised there.
     pub loss: f64,
     /// Parameters.
     pub values: Values,
@@ -159,10 +161,11 @@ pub struct Discretisation {
 pub struct Outcome {
     /// One per unknown, in the order of the options.
     pub parameters: Vec<Parameter>,
-    /// Loss at the start and at the end, both at the final discretisation.
-    pub loss_initial: f64,
-    /// Loss at the values found.
-    pub loss: f64,
+    /// Loss at the start, at the final discretisation; none when the job ended before it got to compute with that, so
+    /// that the two do not compare.
+    pub loss_initial: Option<f64>,
+    /// Loss at the values found; none when the job ended before any was computed.
+    pub loss: Option<f64>,
     /// Iterations done.
     pub iterations: usize,
     /// What was run for them on the coarse grid and on the final one, the pictures of the answer not counted.

@@ -4,6 +4,7 @@
 
 pub mod error;
 
+pub mod check;
 pub mod files;
 
 mod mesh;

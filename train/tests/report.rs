@@ -7,7 +7,7 @@ use std::fs;
 use train::experiment::Identify;
 use train::job::{Discretisation, Ending, Outcome, Parameter, Record};
 use train::report::{self, Summary};
-use train::run::{Meta, RunDir};
+use train::run::{Former, Meta, RunDir};
 use train::scene::{Name, Scene};
 use train::video::Video;
 
@@ -28,8 +28,8 @@ fn outcome(video: &Video) -> Outcome {
     };
     Outcome {
         parameters: vec![parameter(Name::Mu, 4e3, 8e3, true), parameter(Name::Lambda, 2e4, 2e4, false)],
-        loss_initial: 0.1,
-        loss: 1e-6,
+        loss_initial: Some(0.1),
+        loss: Some(1e-6),
         iterations: 9,
         runs: Default::default(),
         iou: 0.96,
@@ -48,7 +48,7 @@ fn numbers_pictures_and_frames_are_written_whole() {
     let scene = Scene::read(&sample()).unwrap();
     let video = Video::read(&sample(), &scene).unwrap();
     let meta = Meta::here(&scene, &video, "cpu", 0);
-    let run = RunDir::begin(&folder, &Identify::new(sample()), &meta).unwrap();
+    let run = RunDir::begin(&folder, &Identify::new(sample()), &meta, Former::Keep).unwrap();
     let outcome = outcome(&video);
     let files = report::write(&run, &scene, &video, &outcome, 12.5).unwrap();
     assert!(files.iter().all(|file| file.exists()), "{files:?}");
@@ -75,7 +75,7 @@ fn a_run_is_opened_again_as_it_was_begun() {
     let video = Video::read(&sample(), &scene).unwrap();
     let meta = Meta::here(&scene, &video, "cpu", 3);
     let job = Identify { seed: 3, ..Identify::new(sample()) };
-    RunDir::begin(&folder, &job, &meta).unwrap();
+    RunDir::begin(&folder, &job, &meta, Former::Keep).unwrap();
     let (run, opened, before) = RunDir::open(&folder).unwrap();
     assert_eq!((opened.folder, opened.seed, &before), (sample(), 3, &meta));
     assert_eq!(before.differs(&meta), None);

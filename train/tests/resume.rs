@@ -1,59 +1,63 @@
-//! A run that was stopped goes on to the bits of one that was not.
+//! A run that was stopped or killed goes on to the bits of one that was not, and tells the truth in between.
+
+#![allow(clippy::unwrap_used)] // a test that cannot make its input has to stop
 
 mod common;
 
-use common::{copy_sample, diffkern, edit_scene, errors, fresh};
+use common::{contents, edit_scene, fresh, json_of, run, small_video};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// Three small frames of a block that hits the floor at once.
-fn small_video(folder: &Path) {
-    let scene = copy_sample(folder);
-    fs::rename(&scene, folder.join("sample")).expect("the copy can be renamed");
-    let scene = folder.join("sample");
-    edit_scene(&scene, "/num_frames", json!(3));
-    edit_scene(&scene, "/frame_rate", json!(60));
-    edit_scene(&scene, "/camera/width", json!(32));
-    edit_scene(&scene, "/camera/height", json!(32));
-    edit_scene(&scene, "/object/block_min/2", json!(0.0));
-    edit_scene(&scene, "/object/block_max/2", json!(0.15625));
-    edit_scene(&scene, "/object/initial_velocity", json!([0.0, 0.0, -1.5]));
-    run(folder, &["simulate", "sample", "--set", "mu=6000,lambda=15000", "--out", "video"], 0);
-}
+const BEGIN: [&str; 5] = ["identify", "video", "--start", "mu=4000,lambda=9000", "--max-iterations"];
 
-fn run(folder: &Path, arguments: &[&str], code: i32) {
-    let output = diffkern(folder, arguments).output().expect("the program starts");
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", errors(&output));
-}
-
-/// A JSON file without the times in it.
+/// A JSON file without the times in it and what follows from them.
 fn read(file: &Path) -> Value {
-    let text = fs::read_to_string(file).expect("the file is there");
-    let mut value: Value = serde_json::from_str(&text).expect("the file is JSON");
-    let fields = value.as_object_mut().expect("the file holds an object");
-    fields.remove("seconds");
+    let mut value = json_of(file);
+    value.as_object_mut().unwrap().retain(|key, _| key != "seconds" && key != "crc32");
+    if let Some(checkpoint) = value.get_mut("checkpoint") {
+        checkpoint.as_object_mut().unwrap().remove("seconds");
+    }
     value
 }
 
+/// The lines of the log, without the times and the estimates of what is left.
+fn metrics(run: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
+    let line = |line| {
+        let mut value: Value = serde_json::from_str(line).unwrap();
+        value.as_object_mut().unwrap().retain(|key, _| key != "seconds" && key != "fraction");
+        value
+    };
+    text.lines().map(line).collect()
+}
+
 fn assert_same(folder: &Path, one: &str, other: &str) {
-    for name in ["result.json", "checkpoint.json"] {
+    for name in ["result.json", "checkpoint.json", "best.json"] {
         let (one, other) = (folder.join(one).join(name), folder.join(other).join(name));
         assert_eq!(read(&one), read(&other), "{name}");
     }
-    let frame = "frames/shaded/frame_0002.png";
-    let bytes = |run: &str| fs::read(folder.join(run).join(frame)).expect("frames are written");
-    assert_eq!(bytes(one), bytes(other));
+    assert_eq!(metrics(&folder.join(one)), metrics(&folder.join(other)));
+    let frames = |run: &str| contents(&folder.join(run).join("frames")).into_values().collect::<Vec<_>>();
+    assert_eq!(frames(one), frames(other));
 }
 
 #[test]
 fn a_limited_run_goes_on_to_the_same_bits() {
     let folder = fresh("resume");
     small_video(&folder);
-    let begin = ["identify", "video", "--start", "mu=4000,lambda=9000", "--max-iterations"];
-    run(&folder, &[&begin[..], &["3", "--out", "whole"]].concat(), 0);
-    run(&folder, &[&begin[..], &["1", "--out", "parts"]].concat(), 0);
+    run(&folder, &[&BEGIN[..], &["3", "--out", "whole"]].concat(), 0);
+    run(&folder, &[&BEGIN[..], &["1", "--out", "parts"]].concat(), 0);
     assert_ne!(read(&folder.join("whole/result.json")), read(&folder.join("parts/result.json")));
+    // What a run that was killed while it wrote its log leaves, and what is no log at all.
+    let log = folder.join("parts/metrics.jsonl");
+    let whole = fs::read_to_string(&log).unwrap();
+    fs::write(&log, format!("{whole}{}", &whole[..whole.len() / 2])).unwrap();
+    let told = run(&folder, &["identify", "--resume", "parts", "--max-iterations", "3"], 0);
+    assert!(told.contains("metrics.jsonl: 1 damaged lines were dropped, the first was line 2"), "{told}");
+    assert_same(&folder, "whole", "parts");
+
+    // Nothing is left to do: the best stays.
     run(&folder, &["identify", "--resume", "parts", "--max-iterations", "3"], 0);
     assert_same(&folder, "whole", "parts");
 
@@ -61,35 +65,101 @@ fn a_limited_run_goes_on_to_the_same_bits() {
     run(&folder, &["identify", "--resume", "parts"], 2);
 }
 
-#[cfg(unix)]
+/// Version 1 had neither version nor checksum, and did not know the best.
 #[test]
-fn ctrl_c_saves_the_best_so_far() {
-    use std::process::{Command, Stdio};
-    use std::time::{Duration, Instant};
-
-    let folder = fresh("interrupt");
+fn a_checkpoint_of_version_1_goes_on() {
+    let folder = fresh("version_1");
     small_video(&folder);
-    let begin = ["identify", "video", "--start", "mu=3000,lambda=50000", "--max-iterations", "4", "--out"];
-    let mut child = diffkern(&folder, &[&begin[..], &["stopped"]].concat())
-        .stderr(Stdio::null())
-        .stdout(Stdio::null())
-        .spawn()
-        .expect("the program starts");
-    let begun = Instant::now();
-    while !folder.join("stopped/checkpoint.json").exists() && begun.elapsed() < Duration::from_secs(120) {
-        std::thread::sleep(Duration::from_millis(2));
+    run(&folder, &[&BEGIN[..], &["3", "--out", "whole"]].concat(), 0);
+    run(&folder, &[&BEGIN[..], &["2", "--out", "parts"]].concat(), 0);
+    let file = folder.join("parts/checkpoint.json");
+    let mut old = json_of(&file)["checkpoint"].take();
+    old["iteration"] = 1.into();
+    assert!(old["state"].as_object_mut().unwrap().remove("best").is_some());
+    fs::write(&file, old.to_string()).unwrap();
+    run(&folder, &["identify", "--resume", "parts", "--max-iterations", "3"], 0);
+    assert_same(&folder, "whole", "parts");
+}
+
+#[cfg(unix)]
+mod signals {
+    use super::*;
+    use common::{diffkern, send, wait_until};
+    use std::process::{Child, Command, Stdio};
+
+    fn spawn(command: &mut Command) -> Child {
+        command.stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap()
     }
-    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(killed.expect("kill is there").success());
-    let code = child.wait().expect("the program ends").code();
-    let result = read(&folder.join("stopped/result.json"));
-    // It may have been at its end already.
-    match code {
-        Some(130) => assert_eq!(result["ending"], "interrupted"),
-        code => assert_eq!(code, Some(0)),
+
+    #[test]
+    fn ctrl_c_saves_the_best_so_far() {
+        let folder = fresh("interrupt");
+        small_video(&folder);
+        let begin = [&BEGIN[..], &["4", "--out"]].concat();
+        let mut child = spawn(&mut diffkern(&folder, &[&begin[..], &["stopped"]].concat()));
+        wait_until(|| folder.join("stopped/checkpoint.json").exists());
+        send("-INT", child.id());
+        let code = child.wait().unwrap().code();
+        let result = read(&folder.join("stopped/result.json"));
+        // It may have been at its end already.
+        match code {
+            Some(130) => {
+                assert_eq!(result["ending"], "interrupted");
+                let best = read(&folder.join("stopped/best.json"));
+                assert_eq!((&result["loss"], &result["parameters"]), (&best["loss"], &best["values"]));
+            }
+            code => assert_eq!(code, Some(0)),
+        }
+        assert!(result["parameters"]["mu"].as_f64().is_some_and(|mu| mu > 0.0));
+        run(&folder, &["identify", "--resume", "stopped"], 0);
+        run(&folder, &[&begin[..], &["whole"]].concat(), 0);
+        assert_same(&folder, "whole", "stopped");
     }
-    assert!(result["parameters"]["mu"].as_f64().is_some_and(|mu| mu > 0.0));
-    run(&folder, &["identify", "--resume", "stopped"], 0);
-    run(&folder, &[&begin[..], &["whole"]].concat(), 0);
-    assert_same(&folder, "whole", "stopped");
+
+    /// As under `nohup`, and as in the background of a script.
+    #[test]
+    fn signals_that_were_ignored_stay_ignored() {
+        let folder = fresh("ignored");
+        small_video(&folder);
+        let program = env!("CARGO_BIN_EXE_diffkern");
+        let job = format!("trap '' INT TERM HUP; exec {program} identify video --max-iterations 1 --out run");
+        let mut child = spawn(Command::new("sh").current_dir(&folder).args(["-c", &job]));
+        wait_until(|| folder.join("run/config.ron").exists());
+        for _ in 0..2 {
+            ["-INT", "-TERM", "-HUP"].into_iter().for_each(|signal| send(signal, child.id()));
+        }
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+        assert_eq!(read(&folder.join("run/result.json"))["ending"], "max_iterations");
+        // And one of them alone leaves the others.
+        let job = format!("trap '' HUP; exec {program} identify video --out other");
+        let mut child = spawn(Command::new("sh").current_dir(&folder).args(["-c", &job]));
+        wait_until(|| folder.join("other/config.ron").exists());
+        send("-HUP", child.id());
+        send("-TERM", child.id());
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+    }
+
+    /// Nothing of a former part stands beside a newer checkpoint, and the lock of a dead process blocks no later one.
+    #[test]
+    fn a_killed_run_goes_on_to_the_same_bits() {
+        let folder = fresh("killed");
+        small_video(&folder);
+        run(&folder, &[&BEGIN[..], &["6", "--out", "whole"]].concat(), 0);
+        run(&folder, &[&BEGIN[..], &["1", "--out", "killed"]].concat(), 0);
+        let killed = folder.join("killed");
+        let iterations = || read(&killed.join("checkpoint.json"))["checkpoint"]["state"]["iteration"].as_u64();
+        for reached in 2..5 {
+            let resume = ["identify", "--resume", "killed", "--max-iterations", "6"];
+            let mut child = spawn(&mut diffkern(&folder, &resume));
+            wait_until(|| iterations() >= Some(reached));
+            let told = run(&folder, &resume, 2);
+            assert!(told.contains(&format!("killed: process {} writes to it", child.id())), "{told}");
+            send("-KILL", child.id());
+            assert_eq!(child.wait().unwrap().code(), None);
+            assert!(!killed.join("result.json").exists() && killed.join(".lock").exists());
+        }
+        run(&folder, &["identify", "--resume", "killed", "--max-iterations", "6"], 0);
+        assert_same(&folder, "whole", "killed");
+        assert!(!killed.join(".lock").exists());
+    }
 }

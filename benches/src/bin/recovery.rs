@@ -100,7 +100,7 @@ fn one(args: &Args, seed: u64) -> Result<(Values, Outcome, f64)> {
         seed,
         check_gradient: false,
     };
-    Simulation::new(&simulate)?.run(&mut |_| Flow::Continue)?;
+    Simulation::replacing(&simulate)?.run(&mut |_| Flow::Continue)?;
     let found = folder.join("found");
     if found.exists() {
         std::fs::remove_dir_all(&found)?;

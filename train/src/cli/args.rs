@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use train::experiment::{Experiment, Identify, Simulate, default_device};
 use train::job::Values;
 use train::optim::Optimizer;
+use train::run::Former;
 use train::scene::Name;
 use train::video::Depth;
 
@@ -19,6 +20,22 @@ pub(super) struct Cli {
     /// Write when each launch, transfer and checkpoint ran, for ui.perfetto.dev or chrome://tracing.
     #[arg(long, value_name = "FILE", global = true)]
     pub(super) trace: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) former: FormerArgs,
+}
+
+/// What to do about a former job.
+#[derive(Debug, Args)]
+pub(super) struct FormerArgs {
+    /// Replace what a former job has left in the folder to write to; it stays until this one has something to show.
+    #[arg(long)]
+    overwrite: bool,
+}
+
+impl FormerArgs {
+    pub(super) fn choice(&self) -> Former {
+        if self.overwrite { Former::Replace } else { Former::Keep }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -32,6 +49,8 @@ pub(super) enum Command {
     Run {
         /// The RON file.
         file: PathBuf,
+        #[command(flatten)]
+        former: FormerArgs,
     },
     /// List what this build can run on.
     Devices,
@@ -63,7 +82,8 @@ Simulate(
     check_gradient: false,      // optional: at these values, against the frames in folder
 )
 
-Unknown fields and wrong values are refused with line and column.";
+Unknown fields and wrong values are refused with line and column. A folder that holds a run or another video is
+refused, too: go on with a run by `identify --resume DIR`, or replace what is there by --overwrite.";
 
 #[derive(Debug, Args)]
 pub(super) struct IdentifyArgs {
@@ -99,8 +119,10 @@ pub(super) struct IdentifyArgs {
     #[arg(long)]
     pub(super) check_gradient: bool,
     /// Go on with the run in this folder; on the CPU, to the same bits.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "overwrite")]
     pub(super) resume: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) former: FormerArgs,
 }
 
 #[derive(Debug, Args)]
@@ -128,6 +150,8 @@ pub(super) struct SimulateArgs {
     /// Compare the gradient at these values, against the folder's frames, with finite differences.
     #[arg(long)]
     check_gradient: bool,
+    #[command(flatten)]
+    pub(super) former: FormerArgs,
 }
 
 impl IdentifyArgs {

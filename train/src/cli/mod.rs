@@ -10,17 +10,15 @@ use anyhow::Result;
 use args::{Cli, Command, IdentifyArgs};
 use clap::Parser;
 use screen::Screen;
-use signals::Interrupt;
+use signals::{INTERRUPTED, Interrupt};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 use train::Error;
 use train::experiment::{Experiment, Identify, Simulate};
 use train::job::{Ending, GradientCheck};
-use train::run::{Prepared, Simulation};
+use train::run::{Former, Prepared, Simulation};
 
-/// Exit code of a job that Ctrl-C stopped.
-const INTERRUPTED: u8 = 130;
 /// Exit code of a gradient that differences do not confirm.
 const WRONG_GRADIENT: u8 = 1;
 
@@ -51,17 +49,22 @@ fn fail(message: &str, code: u8) -> ExitCode {
 
 fn command(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
     let trace = cli.trace.as_deref().map(trace::Trace::start).transpose()?;
-    let code = dispatch(cli.command, interrupt)?;
-    trace.map_or(Ok(()), trace::Trace::finish)?;
-    Ok(code)
+    let done = dispatch(cli, interrupt);
+    // Of a job that failed as well; its error is the one to tell.
+    let traced = trace.map_or(Ok(()), trace::Trace::finish);
+    done.and_then(|code| Ok(traced.map(|()| code)?))
 }
 
-fn dispatch(command: Option<Command>, interrupt: &Interrupt) -> Result<u8> {
-    match command {
-        None => sample(interrupt),
+fn dispatch(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
+    match cli.command {
+        // The sample video that comes with the source.
+        None => job(Experiment::Identify(Identify::new(sample_folder()?)), cli.former.choice(), interrupt),
         Some(Command::Identify(args)) => identify_args(&args, interrupt),
-        Some(Command::Simulate(args)) => job(args.job(), interrupt),
-        Some(Command::Run { file }) => job(Experiment::read(&file)?, interrupt),
+        Some(Command::Simulate(args)) => {
+            let former = args.former.choice();
+            job(args.job(), former, interrupt)
+        }
+        Some(Command::Run { file, former }) => job(Experiment::read(&file)?, former.choice(), interrupt),
         Some(Command::Devices) => {
             table::devices();
             Ok(0)
@@ -69,16 +72,15 @@ fn dispatch(command: Option<Command>, interrupt: &Interrupt) -> Result<u8> {
     }
 }
 
-fn job(experiment: Experiment, interrupt: &Interrupt) -> Result<u8> {
-    match experiment {
-        Experiment::Identify(job) => identify(Prepared::new(&job)?, job.check_gradient, interrupt),
-        Experiment::Simulate(job) => simulate(&job, interrupt),
+fn job(experiment: Experiment, former: Former, interrupt: &Interrupt) -> Result<u8> {
+    match (experiment, former) {
+        (Experiment::Identify(job), Former::Keep) => identify(Prepared::new(&job)?, job.check_gradient, interrupt),
+        (Experiment::Identify(job), Former::Replace) => {
+            identify(Prepared::replacing(&job)?, job.check_gradient, interrupt)
+        }
+        (Experiment::Simulate(job), Former::Keep) => simulate(&job, &Simulation::new(&job)?, interrupt),
+        (Experiment::Simulate(job), Former::Replace) => simulate(&job, &Simulation::replacing(&job)?, interrupt),
     }
-}
-
-/// Identifies the sample video that comes with the source.
-fn sample(interrupt: &Interrupt) -> Result<u8> {
-    identify(Prepared::new(&Identify::new(sample_folder()?))?, false, interrupt)
 }
 
 /// `DIFFKERN_SAMPLES`, the source tree that this was built from, or a folder beside the program.
@@ -100,7 +102,7 @@ fn sample_folder() -> Result<PathBuf, Error> {
 fn identify_args(args: &IdentifyArgs, interrupt: &Interrupt) -> Result<u8> {
     let Some(folder) = &args.resume else {
         let folder = args.folder.clone().unwrap_or_default();
-        return job(Experiment::Identify(args.job(folder)), interrupt);
+        return job(Experiment::Identify(args.job(folder)), args.former.choice(), interrupt);
     };
     let prepared = Prepared::resume(folder, args.folder.as_deref(), args.max_iterations)?;
     identify(prepared, args.check_gradient, interrupt)
@@ -128,8 +130,7 @@ fn identify(prepared: Prepared, check_gradient: bool, interrupt: &Interrupt) -> 
     Ok(if done.outcome.ending == Ending::Interrupted { INTERRUPTED } else { code })
 }
 
-fn simulate(job: &Simulate, interrupt: &Interrupt) -> Result<u8> {
-    let simulation = Simulation::new(job)?;
+fn simulate(job: &Simulate, simulation: &Simulation, interrupt: &Interrupt) -> Result<u8> {
     let screen = Screen::new();
     for note in &simulation.notes {
         screen.say(&format!("note: {note}"));

@@ -29,7 +29,9 @@ pub(super) fn finished(done: &Finished, folder: &Path) {
     let head = ["parameter", "unit", "initial", "found", "95 % interval"].map(str::to_owned);
     columns(&std::iter::once(head).chain(outcome.parameters.iter().map(row)).collect::<Vec<_>>());
     print("");
-    print(&loss(outcome));
+    if let Some(text) = loss(outcome) {
+        print(&text);
+    }
     if outcome.viscosity != 0.0 {
         print(&format!("fitted along: viscosity beside the scene's, {} Pa s", number(outcome.viscosity)));
     }
@@ -40,7 +42,8 @@ pub(super) fn finished(done: &Finished, folder: &Path) {
     ));
     let [coarse, fine] = outcome.runs.map(|runs| runs.walks());
     print(&format!("simulator: {coarse} walks over all steps on the coarse grid, {fine} on the final one"));
-    if let Some(text) = ending(outcome.ending, folder) {
+    // Without files, there is nothing of this run to go on with.
+    if let Some(text) = ending(outcome.ending, folder).filter(|_| !done.files.is_empty()) {
         print(&text);
     }
     for file in &done.files {
@@ -60,11 +63,12 @@ fn row(parameter: &Parameter) -> [String; 5] {
     [parameter.name.to_string(), parameter.unit.clone(), initial, found, interval]
 }
 
-fn loss(outcome: &Outcome) -> String {
-    let (from, to) = (outcome.loss_initial, outcome.loss);
+fn loss(outcome: &Outcome) -> Option<String> {
+    let to = outcome.loss?;
+    let Some(from) = outcome.loss_initial else { return Some(format!("loss {to:.4e}")) };
     let change = 100.0 * (to / from - 1.0);
     let change = if change.is_finite() { format!(" ({change:+.2} %)") } else { String::new() };
-    format!("loss {from:.4e} -> {to:.4e}{change}")
+    Some(format!("loss {from:.4e} -> {to:.4e}{change}"))
 }
 
 fn ending(ending: Ending, folder: &Path) -> Option<String> {

@@ -3,21 +3,31 @@
 use std::path::Path;
 use train::Error;
 
-/// The trace of this run, written until it ends.
+/// The trace of this run, written until it ends; until then under another name.
 pub(super) struct Trace {
     #[cfg(feature = "trace")]
-    file: diffkern::trace::ChromeTrace,
+    trace: diffkern::trace::ChromeTrace,
+    #[cfg(feature = "trace")]
+    path: std::path::PathBuf,
 }
 
 #[cfg(feature = "trace")]
 impl Trace {
     pub(super) fn start(path: &Path) -> Result<Trace, Error> {
-        let file = diffkern::trace::ChromeTrace::start(path).map_err(|e| Error::argument("trace", e.to_string()))?;
-        Ok(Trace { file })
+        use train::files;
+        let temporary = files::temporary(path);
+        files::remove(&temporary)?;
+        let trace = diffkern::trace::ChromeTrace::start(temporary);
+        let trace = trace.map_err(|e| match e {
+            diffkern::Error::File { reason, .. } => Error::argument("trace", format!("{}: {reason}", path.display())),
+            other => Error::argument("trace", other.to_string()),
+        })?;
+        Ok(Trace { trace, path: path.into() })
     }
 
     pub(super) fn finish(self) -> Result<(), Error> {
-        self.file.finish().map(|_| ()).map_err(Error::from)
+        self.trace.finish()?;
+        train::files::put(&train::files::temporary(&self.path), &self.path)
     }
 }
 

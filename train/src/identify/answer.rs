@@ -18,7 +18,8 @@ const TELLS: f64 = 0.5;
 /// So near to an end of the range (of its logarithm) a value is at the end.
 const AT_END: f64 = 1e-3;
 
-/// Puts the outcome together; the pictures are drawn unless the job was interrupted.
+/// Puts the outcome together; the pictures are drawn unless the job was interrupted. A job that did not come to its end
+/// gives the best so far.
 pub(super) fn outcome<F: Float>(
     search: &Search<'_, F>,
     mut state: State,
@@ -27,28 +28,38 @@ pub(super) fn outcome<F: Float>(
     reporter: &mut Reporter<'_>,
 ) -> Result<Outcome> {
     state.runs = search.runs();
-    let (mut loss, mut iou) = (state.loss().unwrap_or(state.loss_initial), state.iou);
-    let mut frames = Vec::new();
+    if ending == Ending::MaxIterations {
+        state.go_to_best();
+    }
+    let mut seen = None;
     if ending != Ending::Interrupted {
         reporter.drawing();
         let values = search.coordinates.values(&state.at);
         match simulable(search.fine.pictures(values, |part| reporter.tick(part))) {
-            Ok(Some(pictures)) => {
-                (loss, iou) = (mean_square(search, &pictures), mean_iou(search, &pictures));
-                frames = pictures;
-            }
+            Ok(Some(pictures)) => seen = Some(pictures),
             Ok(None) => state.warnings.push("the values found cannot be simulated to the end of the video".into()),
             Err(Failure::Stopped) => ending = Ending::Interrupted,
             Err(Failure::Unstable(error) | Failure::Fatal(error)) => return Err(error),
         }
     }
+    let (loss, iou) = match &seen {
+        Some(pictures) => (Some(mean_square(search, pictures)), mean_iou(search, pictures)),
+        None => {
+            // Its loss is known.
+            state.go_to_best();
+            (state.best().map(|best| best.loss), state.iou)
+        }
+    };
+    let at_last_level = state.best().is_some_and(|best| best.stage == search.last_level());
+    let loss_initial = (seen.is_some() || at_last_level).then_some(state.loss_initial);
     let parameters = parameters(search, &mut state, options);
-    if ending == Ending::Interrupted && state.stage == Stage::Coarse {
+    let rough = state.best().is_none_or(|best| best.stage.starts_with(Stage::Coarse.name()));
+    if ending == Ending::Interrupted && rough {
         state.warnings.push("interrupted on the coarse grid: values and loss are rough".into());
     }
     Ok(Outcome {
         parameters,
-        loss_initial: state.loss_initial,
+        loss_initial,
         loss,
         iterations: state.iteration,
         runs: state.runs,
@@ -57,7 +68,7 @@ pub(super) fn outcome<F: Float>(
         history: state.history,
         viscosity: search.coordinates.values(&state.at)[2],
         discretisation: search.fine.discretisation(),
-        frames,
+        frames: seen.unwrap_or_default(),
         warnings: state.warnings,
     })
 }

@@ -4,10 +4,12 @@
 //! longest step. One that lies at a bound which its gradient pushes against stays there.
 
 use super::failure::{Failure, Outcome, simulable};
+use super::place::Place;
 use super::reporter::Reporter;
 use super::search::{Search, ticking};
 use super::state::{Stage, State};
 use super::taped::Taped;
+use crate::check::{Checked, at_most, of, require, within};
 use crate::job::Flow;
 use crate::optim::{Adam, NewtonCg, NewtonStep, Optimizer, Prior, Step};
 use diffkern::Float;
@@ -22,11 +24,14 @@ const HALVED: f64 = 10.0;
 const PATIENCE: usize = 10;
 const GAIN: f64 = 1e-2;
 const MOST: usize = 100;
+/// More steps than any level has.
+const MOST_EVER: usize = 1_000_000_000;
 /// So near to a bound a coordinate is at it.
 const AT_BOUND: f64 = 1e-9;
 
 /// Where a rule that follows gradients stands in its level.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Descent {
     rule: Rule,
     /// Steps so far.
@@ -39,6 +44,7 @@ pub(super) struct Descent {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 enum Rule {
     Newton {
         region: NewtonCg,
@@ -58,6 +64,24 @@ impl Descent {
             },
         };
         Self { rule, turns: 0, refused: 0, least: cost, found: 0 }
+    }
+
+    /// Checks what was read from a file, of a search by `optimizer` in `coordinates` coordinates.
+    pub(super) fn check(&self, coordinates: usize, optimizer: Optimizer) -> Checked {
+        at_most("turns", self.turns, MOST_EVER)?;
+        at_most("found", self.found, self.turns)?;
+        at_most("refused", self.refused, self.turns)?;
+        within("least", self.least, 0.0, f64::MAX)?;
+        match (&self.rule, optimizer) {
+            (Rule::Newton { region, first }, Optimizer::NewtonCg) => {
+                within("rule.Newton.first", *first, 0.0, f64::MAX)?;
+                of("rule.Newton.region", region.check())
+            }
+            (Rule::Adam(adam), Optimizer::Adam) => of("rule.Adam", adam.check(coordinates)),
+            (Rule::Newton { .. } | Rule::Adam(_), _) => {
+                require(false, "rule", || format!("of another optimizer, expected that of {optimizer}"))
+            }
+        }
     }
 
     /// The step cannot be simulated: shorter ones.
@@ -129,7 +153,8 @@ impl<F: Float> Search<'_, F> {
         let moved = Step { change: trial.iter().zip(&state.at).map(|(t, x)| t - x).collect(), bounded: Vec::new() };
         let last = state.level + 1 == state.normals.len();
         if self.small(state, &moved, last) || self.stuck(&descent) {
-            return self.level_ends(state, last, reporter);
+            self.level_ends(state, last, reporter)?;
+            return Ok(reporter.save(state)?);
         }
         let Some(there) = simulable(self.record_tape(state, &trial, reporter))? else {
             descent.shorten();
@@ -147,7 +172,7 @@ impl<F: Float> Search<'_, F> {
             (descent.least, descent.found) = (after, descent.turns);
         }
         let gain = if newton.is_some() { before - after } else { f64::INFINITY };
-        (state.at, state.normals, state.iou) = (trial, normals, self.iou(&there.coverage));
+        state.go_to(Place { at: trial, normals, iou: self.iou(&there.coverage) });
         (state.descent, *tape) = (Some(descent), Some(there));
         self.record(state);
         if let Some(last) = self.settled(state, gain, before) {
@@ -174,13 +199,16 @@ impl<F: Float> Search<'_, F> {
     /// The next level or stage. At the very end, the derivatives of all pixels, for the intervals.
     fn level_ends(&self, state: &mut State, last: bool, reporter: &mut Reporter<'_>) -> Outcome<()> {
         state.descent = None;
+        // Adam's cost goes up and down.
+        state.go_to_best();
         if last
             && state.stage == Stage::Fine
             && let Some(linear) = simulable(self.linearise(state.stage, &state.at, reporter))?
         {
             state.normals = self.misfit(state.stage).normals(&linear);
         }
-        self.advance(state, last, reporter)
+        self.advance(state, last);
+        Ok(())
     }
 }
 

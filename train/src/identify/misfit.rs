@@ -14,6 +14,13 @@ pub(super) struct Look {
     pub(super) frames: f64,
 }
 
+impl Look {
+    /// How many of `frames` frames it looks at.
+    pub(super) fn seen(&self, frames: usize) -> usize {
+        ((self.frames * frames as f64).ceil() as usize).min(frames)
+    }
+}
+
 /// The silhouettes of the video's first frames, as each level looks at them.
 pub(super) struct Misfit {
     levels: Vec<Level>,
@@ -45,8 +52,7 @@ impl Misfit {
         let real = |k: usize| video.frames[k].silhouette.iter().map(|&v| f64::from(v)).collect::<Vec<f64>>();
         let level = |look: &Look| {
             let blur = Blur::new(look.blur, video.width);
-            let seen = (look.frames * frames as f64).ceil() as usize;
-            let targets = (0..seen.min(frames)).map(|k| blur.apply(&real(k))).collect();
+            let targets = (0..look.seen(frames)).map(|k| blur.apply(&real(k))).collect();
             Level(blur, targets)
         };
         Self { levels: looks.iter().map(level).collect() }

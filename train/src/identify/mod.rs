@@ -14,9 +14,12 @@ mod misfit;
 
 mod taped;
 
+mod place;
 mod reporter;
 mod search;
 mod state;
+
+mod checked;
 
 mod descent;
 
@@ -67,6 +70,9 @@ fn identify_as<F: Float>(
     resume: Option<State>,
     observer: &mut dyn Observer,
 ) -> Result<Outcome> {
+    if let Some(state) = &resume {
+        state.check(scene, options)?.map_err(checked::refused)?;
+    }
     let resolution = resolution(scene);
     let room = forward::viscous_room(scene, &options.fixed, resolution.fine);
     let program = |cells| Program::<F>::new(scene, &options.fixed, cells, room, device);

@@ -45,7 +45,10 @@ impl<'a> Reporter<'a> {
         let begin = if stage == Stage::Coarse { SCAN } else { COARSE };
         let from = self.now.fraction.max(begin);
         self.span = (from, from + EACH * (end - from).max(0.0));
-        self.now.stage = stage.name().into();
+        // That of the last iteration tells the level too.
+        if !self.now.stage.starts_with(stage.name()) {
+            self.now.stage = stage.name().into();
+        }
         self.now.values = values;
     }
 
@@ -79,7 +82,7 @@ impl<'a> Reporter<'a> {
         Ok(flow)
     }
 
-    /// Saves a change of stage.
+    /// Saves a change of level or stage.
     pub(super) fn save(&mut self, state: &State) -> Result<()> {
         self.observer.checkpoint(state)
     }

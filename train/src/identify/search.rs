@@ -13,6 +13,7 @@ use super::coordinates::{Coordinates, Material};
 use super::failure::{Failure, Outcome, simulable};
 use super::forward::{Coverage, Linear, Program};
 use super::misfit::{Look, Misfit};
+use super::place::{Best, Place};
 use super::reporter::Reporter;
 use super::state::{Stage, State};
 use super::taped::Taped;
@@ -27,8 +28,8 @@ use diffkern_render::image;
 /// Values of the first coordinate that the scan looks at.
 const SCANNED: usize = 14;
 /// Levels of the two stages.
-const COARSE: [Look; 2] = [Look { blur: 4.0, frames: 1.0 }, Look { blur: 2.0, frames: 1.0 }];
-const FINE: [Look; 3] =
+pub(super) const COARSE: [Look; 2] = [Look { blur: 4.0, frames: 1.0 }, Look { blur: 2.0, frames: 1.0 }];
+pub(super) const FINE: [Look; 3] =
     [Look { blur: 2.0, frames: 0.6 }, Look { blur: 1.0, frames: 0.8 }, Look { blur: 0.0, frames: 1.0 }];
 /// Steps below which the next width, or the next stage, begins: of the first coordinate, of Poisson's ratio, and of the
 /// viscosity.
@@ -134,6 +135,10 @@ impl<'a, F: Float> Search<'a, F> {
     /// Until the stopping rule, the limit of iterations, or the observer ends it.
     pub(super) fn run(&self, state: &mut State, reporter: &mut Reporter<'_>) -> Outcome<Ending> {
         let mut tape = None;
+        // A checkpoint of version 1 does not know it.
+        if state.best.is_none() && !state.normals.is_empty() && state.stage != Stage::Finished {
+            state.best = Some(self.here(state));
+        }
         while state.stage != Stage::Finished {
             if state.normals.is_empty() {
                 self.enter(state, &mut tape, reporter)?;
@@ -165,7 +170,7 @@ impl<'a, F: Float> Search<'a, F> {
             }
         }
         if let Some((_, point)) = best {
-            state.at = point;
+            state.go_to(Place { at: point, normals: Vec::new(), iou: state.iou });
         }
         Ok(())
     }
@@ -177,15 +182,17 @@ impl<'a, F: Float> Search<'a, F> {
         }
         for _ in 0..STIFFENINGS {
             if let Some((normals, iou)) = simulable(self.first_look(state, tape, reporter))? {
-                (state.normals, state.iou) = (normals, iou);
+                state.go_to(Place { at: state.at.clone(), normals, iou });
                 if state.stage == Stage::Coarse {
                     state.pull = PULL * state.normals[0].cost;
                 }
                 self.record(state);
                 return self.tell(state, reporter);
             }
-            state.at[0] += STIFFEN;
-            state.at = self.coordinates.inside(&state.at);
+            let mut stiffer = state.at.clone();
+            stiffer[0] += STIFFEN;
+            let at = self.coordinates.inside(&stiffer);
+            state.go_to(Place { at, normals: Vec::new(), iou: state.iou });
         }
         let values = self.coordinates.values(&state.at);
         let problem = format!("no stable simulation near mu = {} Pa, lambda = {} Pa", values[0], values[1]);
@@ -222,7 +229,8 @@ impl<'a, F: Float> Search<'a, F> {
         let last = state.level + 1 == state.normals.len();
         let stuck = state.lm.refused >= REFUSALS;
         let Some(step) = step.filter(|step| !stuck && !self.small(state, step, last)) else {
-            return self.advance(state, last, reporter);
+            self.advance(state, last);
+            return Ok(reporter.save(state)?);
         };
         let trial = self.after(&state.at, &step);
         let Some(linear) = simulable(self.linearise(state.stage, &trial, reporter))? else {
@@ -237,13 +245,13 @@ impl<'a, F: Float> Search<'a, F> {
             state.lm.refuse();
             return Ok(());
         }
-        (state.at, state.normals, state.iou) = (trial, normals, self.iou(&linear.coverage));
+        state.go_to(Place { at: trial, normals, iou: self.iou(&linear.coverage) });
         state.pull = state.pull.min(PULL * state.normals[0].cost);
         state.lm.accept();
         self.record(state);
         // Before the checkpoint: one that went on from here could not tell that the stage is over.
         if let Some(last) = self.settled(state, before - after, before) {
-            self.advance(state, last, reporter)?;
+            self.advance(state, last);
         }
         self.tell(state, reporter)
     }
@@ -251,20 +259,22 @@ impl<'a, F: Float> Search<'a, F> {
     /// Whether an accepted step ended its level (false) or its stage (true).
     pub(super) fn settled(&self, state: &State, gain: f64, before: f64) -> Option<bool> {
         let last = state.level + 1 == state.normals.len();
-        let coarse_steps = state.history.iter().filter(|r| r.stage == Stage::Coarse.name()).count();
+        let coarse_steps = state.history.iter().filter(|r| r.stage.starts_with(Stage::Coarse.name())).count();
         let coarse = state.stage == Stage::Coarse;
         let enough = coarse && self.optimizer != Optimizer::Adam && coarse_steps > COARSE_STEPS;
         let settled = gain < before * if coarse { COARSE_GAIN } else { LEAST_GAIN };
         (enough || (settled && (last || coarse))).then_some(enough || last)
     }
 
-    pub(super) fn advance(&self, state: &mut State, last: bool, reporter: &mut Reporter<'_>) -> Outcome<()> {
+    /// On to the next level, or if this is the `last` to the next stage.
+    pub(super) fn advance(&self, state: &mut State, last: bool) {
         match (last, state.stage) {
             (false, _) => {
                 state.level += 1;
                 state.lm = Default::default();
                 state.descent = None;
-                return Ok(());
+                // Losses compare within a level only.
+                state.best = Some(self.here(state));
             }
             (true, Stage::Coarse) => state.enter(Stage::Fine),
             (true, Stage::Fine | Stage::Finished) => {
@@ -275,8 +285,6 @@ impl<'a, F: Float> Search<'a, F> {
             }
         }
         state.runs = self.runs();
-        reporter.save(state)?;
-        Ok(())
     }
 
     /// The last step, too small to be worth an evaluation: Gauss-Newton, without damping.
@@ -285,7 +293,8 @@ impl<'a, F: Float> Search<'a, F> {
         let plain = crate::optim::Lm { damping: 0.0, refused: 0 };
         let Some(step) = plain.propose(here, None, &self.bounds(state.stage), &state.at) else { return };
         if self.within(&step, FINE_ENOUGH.map(|tolerance| 2.0 * tolerance)) {
-            state.at = self.after(&state.at, &step);
+            let at = self.after(&state.at, &step);
+            state.go_to(Place { at, normals: state.normals.clone(), iou: state.iou });
         }
     }
 
@@ -295,15 +304,43 @@ impl<'a, F: Float> Search<'a, F> {
         self.coordinates.inside(&moved)
     }
 
+    /// Notes a finished iteration.
     pub(super) fn record(&self, state: &mut State) {
         state.runs = self.runs();
-        state.history.push(Record {
-            iteration: state.iteration,
-            stage: state.stage.name().into(),
-            loss: state.loss().unwrap_or(0.0),
-            values: self.coordinates.named(self.coordinates.values(&state.at)),
-        });
+        let here = Best { record: self.recorded(state, state.iteration), place: None };
+        state.history.push(here.record.clone());
         state.iteration += 1;
+        let better = |best: &Best| best.record.stage != here.record.stage || here.record.loss <= best.record.loss;
+        if state.best.as_ref().is_none_or(better) {
+            state.best = Some(here);
+        }
+    }
+
+    /// The place where the search is, as the best.
+    fn here(&self, state: &State) -> Best {
+        Best { record: self.recorded(state, state.iteration.saturating_sub(1)), place: None }
+    }
+
+    fn recorded(&self, state: &State, iteration: usize) -> Record {
+        let levels = state.normals.len();
+        Record {
+            iteration,
+            stage: label(state.stage, state.level, levels),
+            loss: self.loss(state),
+            values: self.coordinates.named(self.coordinates.values(&state.at)),
+        }
+    }
+
+    /// The stage of records whose losses compare with that of the answer.
+    pub(super) fn last_level(&self) -> String {
+        label(Stage::Fine, FINE.len() - 1, FINE.len())
+    }
+
+    /// What is minimised: the mean squared difference from the video at the blur of the level, with the pull.
+    fn loss(&self, state: &State) -> f64 {
+        let here = &state.normals[state.level];
+        let pull = self.prior(state).map_or(0.0, |prior| prior.cost(&state.at));
+        (here.cost + pull) / here.residuals.max(1) as f64
     }
 
     pub(super) fn tell(&self, state: &State, reporter: &mut Reporter<'_>) -> Outcome<()> {
@@ -377,6 +414,10 @@ impl<'a, F: Float> Search<'a, F> {
         };
         images.iter().zip(&self.video.frames).map(one).sum::<f64>() / images.len().max(1) as f64
     }
+}
+
+fn label(stage: Stage, level: usize, levels: usize) -> String {
+    format!("{} {}/{levels}", stage.name(), level + 1)
 }
 
 /// The first half of the video, but no fewer than eight frames if it has them.

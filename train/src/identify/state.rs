@@ -1,6 +1,7 @@
 //! All that a stopped identification needs to go on to the same bits.
 
 use super::descent::Descent;
+use super::place::{Best, Place};
 use crate::job::{Record, Runs, Values};
 use crate::optim::{Lm, Normal};
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,7 @@ impl Stage {
 
 /// All that a stopped identification needs to go on to the same bits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct State {
     pub(super) stage: Stage,
     /// Where the search is, in its own coordinates.
@@ -53,6 +55,10 @@ pub struct State {
     pub(super) loss_initial: f64,
     pub(super) history: Vec<Record>,
     pub(super) warnings: Vec<String>,
+    /// Of the level, or of the one before until this has its first; none before the first of all, and in checkpoints of
+    /// version 1.
+    #[serde(default)]
+    pub(super) best: Option<Best>,
 }
 
 impl State {
@@ -73,6 +79,36 @@ impl State {
             loss_initial,
             history: Vec::new(),
             warnings: Vec::new(),
+            best: None,
+        }
+    }
+
+    /// The best so far: the least loss of the last level that was evaluated.
+    pub fn best(&self) -> Option<&Record> {
+        self.best.as_ref().map(|best| &best.record)
+    }
+
+    /// Number of the last finished iteration, from 0.
+    pub fn last_iteration(&self) -> Option<usize> {
+        self.history.last().map(|record| record.iteration)
+    }
+
+    /// Moves the search; where the best was stays known.
+    pub(super) fn go_to(&mut self, Place { at, normals, iou }: Place) {
+        let before = Place {
+            at: std::mem::replace(&mut self.at, at),
+            normals: std::mem::replace(&mut self.normals, normals),
+            iou: std::mem::replace(&mut self.iou, iou),
+        };
+        if let Some(best) = &mut self.best {
+            best.place.get_or_insert(before);
+        }
+    }
+
+    /// Moves the search to the best so far.
+    pub(super) fn go_to_best(&mut self) {
+        if let Some(Place { at, normals, iou }) = self.best.as_mut().and_then(|best| best.place.take()) {
+            (self.at, self.normals, self.iou) = (at, normals, iou);
         }
     }
 
@@ -83,10 +119,5 @@ impl State {
             (self.level, self.lm, self.normals, self.pull) = (0, Lm::default(), Vec::new(), 0.0);
             self.descent = None;
         }
-    }
-
-    /// Mean squared difference from the video at `at`, at the narrowest blur of the stage.
-    pub(super) fn loss(&self) -> Option<f64> {
-        self.normals.last().map(|n| n.cost / n.residuals.max(1) as f64)
     }
 }

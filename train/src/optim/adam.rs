@@ -1,9 +1,14 @@
 //! Adam (Kingma and Ba 2015): gradient steps scaled by running moments, for many parameters and noisy gradients.
 
+use crate::check::{Checked, finite, require, within};
 use serde::{Deserialize, Serialize};
+
+/// Far more steps than any search takes.
+const MOST_STEPS: i32 = 1_000_000_000;
 
 /// Moments of the gradient so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Adam {
     /// Length of a step of each parameter, in units of its scale.
     pub rate: f64,
@@ -23,6 +28,24 @@ impl Adam {
     pub fn new(rate: f64, scales: Vec<f64>) -> Self {
         let zeros = vec![0.0; scales.len()];
         Self { rate, scales, beta: [0.9, 0.999], epsilon: 1e-12, first: zeros.clone(), second: zeros, steps: 0 }
+    }
+
+    /// Checks what was read from a file, for `parameters` unknowns.
+    ///
+    /// # Errors
+    /// Names the field.
+    pub fn check(&self, parameters: usize) -> Checked {
+        within("rate", self.rate, 0.0, f64::MAX)?;
+        within("epsilon", self.epsilon, f64::MIN_POSITIVE, f64::MAX)?;
+        let fading = self.beta.iter().all(|fade| (0.0..1.0).contains(fade));
+        require(fading, "beta", || format!("{:?}, expected two numbers from 0 to less than 1", self.beta))?;
+        finite("scales", &self.scales, parameters)?;
+        finite("first", &self.first, parameters)?;
+        finite("second", &self.second, parameters)?;
+        let squares = self.second.iter().all(|square| *square >= 0.0);
+        require(squares, "second", || format!("{:?}, expected no negative number", self.second))?;
+        let counted = (0..=MOST_STEPS).contains(&self.steps);
+        require(counted, "steps", || format!("{}, expected 0 to {MOST_STEPS}", self.steps))
     }
 
     /// The change of each parameter for this gradient, bias-corrected: the first is `rate * scale`, whatever the gradient's

@@ -3,6 +3,7 @@
 //! Only the choice of steps: who evaluates, and on what, is elsewhere.
 
 use super::normal::{Normal, solve};
+use crate::check::{Checked, at_most, within};
 use serde::{Deserialize, Serialize};
 
 /// Where the parameters may go, and how far at once.
@@ -47,6 +48,7 @@ pub struct Step {
 
 /// Damping, and how it follows success.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Lm {
     /// Added to the diagonal of the normal equations, relative to it.
     pub damping: f64,
@@ -55,6 +57,8 @@ pub struct Lm {
 }
 
 const LEAST: f64 = 1e-6;
+/// With more the step is zero.
+const MOST: f64 = 1e18;
 const BEGIN: f64 = 1e-3;
 const AFTER_REFUSAL: f64 = 1e-2;
 
@@ -104,6 +108,15 @@ impl Lm {
         Some(Step { change, bounded })
     }
 
+    /// Checks what was read from a file, of a search that takes at most `refusals` in a row.
+    ///
+    /// # Errors
+    /// Names the field.
+    pub fn check(&self, refusals: usize) -> Checked {
+        within("damping", self.damping, 0.0, MOST)?;
+        at_most("refused", self.refused, refusals)
+    }
+
     /// After a step that lowered the cost.
     pub fn accept(&mut self) {
         self.damping = (self.damping * 0.2).max(LEAST);
@@ -112,7 +125,7 @@ impl Lm {
 
     /// After a step that did not.
     pub fn refuse(&mut self) {
-        self.damping = (self.damping * 10.0).max(AFTER_REFUSAL);
+        self.damping = (self.damping * 10.0).clamp(AFTER_REFUSAL, MOST);
         self.refused += 1;
     }
 }

@@ -3,7 +3,11 @@
 //!
 //! Only the choice of steps: who evaluates, and on what, is elsewhere.
 
+use crate::check::{Checked, at_most, within};
 use serde::{Deserialize, Serialize};
+
+/// Far more products than any step takes.
+const MOST_PRODUCTS: usize = 1_000_000;
 
 /// Why the inner iteration ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +35,7 @@ pub struct NewtonStep {
 
 /// The trust region, and how it follows success.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct NewtonCg {
     /// Longest step, Euclidean.
     pub radius: f64,
@@ -44,6 +49,16 @@ impl NewtonCg {
     /// Steps of at most `radius` at first.
     pub fn new(radius: f64) -> Self {
         Self { radius, widest: 100.0 * radius, products: 50 }
+    }
+
+    /// Checks what was read from a file.
+    ///
+    /// # Errors
+    /// Names the field.
+    pub fn check(&self) -> Checked {
+        within("widest", self.widest, 0.0, f64::MAX)?;
+        within("radius", self.radius, 0.0, self.widest)?;
+        at_most("products", self.products, MOST_PRODUCTS)
     }
 
     /// The step for this gradient; `product` multiplies the Hessian with a vector. The system is solved the better the

@@ -1,5 +1,6 @@
 //! Normal equations of a nonlinear least-squares problem.
 
+use crate::check::{Checked, equal, finite, require, within};
 use serde::{Deserialize, Serialize};
 
 /// `cost = sum r^2`, `gradient = J^T r`, `hessian = J^T J`, added up block by block.
@@ -7,6 +8,7 @@ use serde::{Deserialize, Serialize};
 /// A block is a part of the residual whose errors may hang together, here a frame: sums over blocks give a covariance
 /// that does not take the pixels of a frame for independent witnesses.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Normal {
     /// Sum of squared residuals.
     pub cost: f64,
@@ -41,6 +43,24 @@ impl Normal {
     /// Number of unknowns.
     pub fn parameters(&self) -> usize {
         self.gradient.len()
+    }
+
+    /// Checks what was read from a file, of `residuals` in `blocks` blocks.
+    ///
+    /// # Errors
+    /// Names the field.
+    pub fn check(&self, parameters: usize, residuals: usize, blocks: usize) -> Checked {
+        let n = parameters;
+        within("cost", self.cost, 0.0, f64::MAX)?;
+        finite("gradient", &self.gradient, n)?;
+        finite("hessian", &self.hessian, n * n)?;
+        finite("between", &self.between, n * n)?;
+        finite("weighted", &self.weighted, n)?;
+        let squares = self.weighted.iter().chain(self.hessian.iter().step_by(n + 1));
+        let squares = squares.chain(self.between.iter().step_by(n + 1)).all(|square| *square >= 0.0);
+        require(squares, "hessian", || "a sum of squares is negative, expected none that is".into())?;
+        equal("residuals", self.residuals, residuals)?;
+        equal("blocks", self.blocks, blocks)
     }
 
     /// Adds a block: residuals, and their derivative by each parameter.

@@ -2,6 +2,7 @@
 
 use super::canvas::{Area, Canvas, Colour, LETTER};
 use crate::error::{Error, Result};
+use crate::files;
 use crate::video::{Frame, Video};
 use diffkern_render::animation::write_gif;
 use diffkern_render::image::Rgb;
@@ -22,7 +23,15 @@ const GAP: i64 = 6;
 pub fn animation(path: &Path, videos: &[(&str, &Video)], frame_rate: f64) -> Result<()> {
     let count = videos.iter().map(|(_, video)| video.frames.len()).min().unwrap_or(0);
     let frames: Vec<Rgb> = (0..count).map(|k| page(videos, k, frame_rate)).collect();
-    write_gif(path, &frames, 1.0 / frame_rate).map_err(|e| Error::write(path, io::Error::other(e.to_string())))
+    files::write_with(path, |temporary| {
+        write_gif(temporary, &frames, 1.0 / frame_rate).map_err(|e| {
+            let problem = match e {
+                diffkern_render::Error::File { problem, .. } => problem,
+                other => other.to_string(),
+            };
+            Error::write(path, io::Error::other(problem))
+        })
+    })
 }
 
 fn page(videos: &[(&str, &Video)], k: usize, frame_rate: f64) -> Rgb {

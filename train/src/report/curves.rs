@@ -90,10 +90,11 @@ impl Panel<'_> {
         self.curve(canvas, &values, x, y, area);
     }
 
-    /// The curve is broken where a stage ends: losses compare within a stage only.
+    /// The curve is broken where a level ends: losses compare within a level only.
     fn curve(&self, canvas: &mut Canvas, values: &[f64], x: impl Fn(f64) -> f64, y: impl Fn(f64) -> f64, area: Area) {
         let points = self.history.iter().zip(values).filter(|(_, v)| v.is_finite());
         let mut before: Option<(&Record, (f64, f64))> = None;
+        let mut begun = 0;
         for (record, &value) in points {
             let at = (x(record.iteration as f64), y(value));
             match before {
@@ -102,7 +103,10 @@ impl Panel<'_> {
                 }
                 _ => {
                     canvas.fill(Area { x: at.0 as i64, w: 1, ..area }, STAGE);
-                    canvas.text(&record.stage, at.0 as i64 + 5, area.y + 4, 1, STAGE);
+                    // In rows, for levels of few iterations; the last is drawn to the left of the border.
+                    let left = (at.0 as i64 + 5).min(WIDTH as i64 - text_width(&record.stage, 1) - 4);
+                    canvas.text(&record.stage, left, area.y + 4 + begun % 3 * (LETTER + 2), 1, STAGE);
+                    begun += 1;
                 }
             }
             let dot = Area { x: at.0 as i64 - 3, y: at.1 as i64 - 3, w: 6, h: 6 };

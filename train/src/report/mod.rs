@@ -23,8 +23,8 @@ use std::path::PathBuf;
 pub struct Summary {
     /// Values found.
     pub parameters: Values,
-    /// Loss at the values found.
-    pub loss: f64,
+    /// Loss at the values found, null where none was computed.
+    pub loss: Option<f64>,
     /// Iterations of the optimiser.
     pub iterations: usize,
     /// What was run for them on the coarse grid and on the final one.
@@ -37,8 +37,8 @@ pub struct Summary {
     pub determined: BTreeMap<Name, bool>,
     /// Values at the start.
     pub initial: Values,
-    /// Loss at the start, in the same discretisation.
-    pub loss_initial: f64,
+    /// Loss at the start, in the same discretisation; null where `loss` is one of another.
+    pub loss_initial: Option<f64>,
     /// Mean intersection over union of the silhouettes with the video's.
     pub iou: f64,
     /// Why the job ended.
@@ -83,6 +83,11 @@ impl Summary {
 /// # Errors
 /// When a file cannot be written.
 pub fn write(run: &RunDir, scene: &Scene, video: &Video, outcome: &Outcome, seconds: f64) -> Result<Vec<PathBuf>> {
+    run.reopen()?;
+    // Of a part of the run that this one resumed.
+    let (frames, comparison) = (run.file("frames"), run.file("comparison.gif"));
+    files::remove(&frames)?;
+    files::remove(&comparison)?;
     let mut files = Vec::new();
     for (name, canvas) in [("loss.png", curves::loss(outcome)), ("parameters.png", curves::parameters(outcome))] {
         let path = run.file(name);
@@ -90,15 +95,12 @@ pub fn write(run: &RunDir, scene: &Scene, video: &Video, outcome: &Outcome, seco
         files.push(path);
     }
     if !outcome.frames.is_empty() {
-        let folder = run.file("frames");
         for (k, frame) in outcome.frames.iter().enumerate() {
-            frame.write(&folder, k, video.width, Depth::Eight)?;
+            frame.write(&frames, k, video.width, Depth::Eight)?;
         }
         let result = Video { frames: outcome.frames.clone(), ..*video };
-        let path = run.file("comparison.gif");
-        animation(&path, &[("target", video), ("result", &result)], scene.frame_rate)?;
-        files.push(path);
-        files.push(folder);
+        animation(&comparison, &[("target", video), ("result", &result)], scene.frame_rate)?;
+        files.extend([comparison, frames]);
     }
     run.write_json("result.json", &Summary::new(scene, outcome, seconds))?;
     files.push(run.file("result.json"));

@@ -1,124 +1,171 @@
 //! The folder of a run: what was asked, how far it is, what came out.
 
+use super::checkpoint::Checkpoint;
+use super::claim::Claim;
 use super::meta::Meta;
+use super::metrics::{self, Metric};
+use super::outputs::Outputs;
 use crate::error::{Error, Result};
 use crate::experiment::{Experiment, Identify};
 use crate::files;
-use crate::identify::State;
-use crate::job::{GradientCheck, Progress};
+use crate::job::{GradientCheck, Record};
 use crate::scene::{from_json, read_text};
-use serde::{Deserialize, Serialize};
-use std::fs;
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// What a run writes, in so far as a former run's would mislead.
-const RESULTS: [&str; 8] = [
-    "result.json",
-    "checkpoint.json",
-    "best.json",
-    "metrics.jsonl",
-    "gradient.json",
-    "loss.png",
-    "parameters.png",
-    "comparison.gif",
-];
+const CONFIG: &str = "config.ron";
+const META: &str = "meta.json";
+const CHECKPOINT: &str = "checkpoint.json";
+const BEST: &str = "best.json";
+const METRICS: &str = "metrics.jsonl";
+const RESULT: &str = "result.json";
 
-/// A run's folder.
-#[derive(Debug, Clone)]
+/// What a run writes. It has something to show once it has a checkpoint.
+const RUN: Outputs = Outputs {
+    names: &[
+        CONFIG,
+        META,
+        RESULT,
+        CHECKPOINT,
+        BEST,
+        METRICS,
+        "gradient.json",
+        "loss.png",
+        "parameters.png",
+        "comparison.gif",
+        "frames",
+    ],
+    proof: CHECKPOINT,
+    aside: "former-run",
+};
+
+/// What to do about a job of the same kind whose files are in the folder already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Former {
+    /// Refuse, so that nothing is lost.
+    Keep,
+    /// Let the new job take its place, once that has something to show.
+    Replace,
+}
+
+/// A run's folder, which this process alone writes to while it is there.
+#[derive(Debug)]
 pub struct RunDir {
-    path: PathBuf,
-}
-
-/// Where a stopped run goes on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Checkpoint {
-    /// Iterations finished.
-    pub iteration: usize,
-    /// Time spent so far \[s\].
-    pub seconds: f64,
-    /// The method's own state.
-    pub state: State,
-}
-
-/// A line of `metrics.jsonl`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Metric {
-    /// Time since the start, without pauses \[s\].
-    pub seconds: f64,
-    /// What the method told.
-    #[serde(flatten)]
-    pub progress: Progress,
+    claim: Claim,
+    /// Whether a run came back here that one which was killed was to replace.
+    pub came_back: bool,
 }
 
 impl RunDir {
-    /// Begins a run in `path`: shows that it can be written, records the job, and removes what a
-    /// former run left there.
+    /// Begins a run in `path`: shows that it can be written, sets a former run aside, records the job.
     ///
     /// # Errors
-    /// When the folder cannot be written.
-    pub fn begin(path: &Path, job: &Identify, meta: &Meta) -> Result<Self> {
-        files::prepare_folder(path)?;
-        let run = Self { path: path.into() };
-        for name in RESULTS {
-            let old = run.file(name);
-            if old.exists() {
-                fs::remove_file(&old).map_err(|e| Error::write(&old, e))?;
-            }
+    /// When the folder cannot be written, when another process writes to it, or when it holds a run that is to be kept.
+    pub fn begin(path: &Path, job: &Identify, meta: &Meta, former: Former) -> Result<Self> {
+        let claim = Claim::take(path, |name| RUN.know(name))?;
+        let came_back = RUN.recover(path)?;
+        if let (Some(name), Former::Keep) = (RUN.find(path)?, former) {
+            let folder = path.display();
+            let problem = format!(
+                "holds a run already ({name}), expected another folder, --resume {folder} to go on with the run, or \
+                 --overwrite to replace it"
+            );
+            return Err(Error::file(path, problem));
         }
         let mut job = job.clone();
         job.folder = absolute(&job.folder)?;
         job.out = Some(absolute(path)?);
-        files::write(&run.file("config.ron"), Experiment::Identify(job).to_ron()?.as_bytes())?;
-        run.write_json("meta.json", meta)?;
-        Ok(run)
+        let job = Experiment::Identify(job).to_ron()?;
+        let run = Self { claim, came_back };
+        RUN.set_aside(path)?;
+        let begun = files::write(&run.file(CONFIG), job.as_bytes()).and_then(|()| run.write_json(META, meta));
+        match begun {
+            Ok(()) => Ok(run),
+            Err(error) => Err(run.give_up(error)),
+        }
     }
 
     /// Opens a run that was begun before.
     ///
     /// # Errors
-    /// When `path` is not the folder of an identification, or cannot be written any more.
+    /// When `path` is not the folder of an identification, cannot be written any more, or another process writes to it.
     pub fn open(path: &Path) -> Result<(Self, Identify, Meta)> {
-        let run = Self { path: path.into() };
-        let config = run.file("config.ron");
-        if !config.is_file() {
+        let config = path.join(CONFIG);
+        if !config.is_file() && !RUN.has_former(path)? {
             let problem = "no run to resume, expected a folder with config.ron and checkpoint.json";
             return Err(Error::file(path, problem));
         }
+        let claim = Claim::take(path, |name| RUN.know(name))?;
+        let came_back = RUN.recover(path)?;
         let Experiment::Identify(job) = Experiment::read(&config)? else {
             return Err(Error::file(&config, "holds no identification, expected Identify(..)"));
         };
-        let meta = run.file("meta.json");
+        let meta = path.join(META);
         let meta = from_json(&meta, &read_text(&meta)?)?;
-        files::prepare_folder(path)?;
-        Ok((run, job, meta))
+        Ok((Self { claim, came_back }, job, meta))
     }
 
-    /// The last checkpoint; none if the run was stopped before its first.
+    /// The last checkpoint, as it was written; none if the run was stopped before its first.
     ///
     /// # Errors
-    /// When it is there but cannot be read.
+    /// When it is there but cannot be read, or is not as it was written.
     pub fn checkpoint(&self) -> Result<Option<Checkpoint>> {
-        let file = self.file("checkpoint.json");
-        if !file.exists() {
+        let file = self.file(CHECKPOINT);
+        if !files::is_there(&file)? {
             return Ok(None);
         }
-        from_json(&file, &read_text(&file)?).map(Some)
+        Checkpoint::read(&file).map(Some)
     }
 
-    /// Saves where to go on.
+    /// Saves where to go on. A result of less than that goes, and so does the run that this one replaces.
     ///
     /// # Errors
     /// When it cannot be written; the checkpoint before stays then.
     pub fn save(&self, checkpoint: &Checkpoint) -> Result<()> {
-        self.write_json("checkpoint.json", checkpoint)
+        self.reopen()?;
+        files::write(&self.file(CHECKPOINT), checkpoint.seal()?.as_bytes())?;
+        RUN.discard_former(self.path())
+    }
+
+    /// Removes the result of a part of the run before it is outdated: `result.json` stands for a complete folder.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub(crate) fn reopen(&self) -> Result<()> {
+        files::remove(&self.file(RESULT))
+    }
+
+    /// Leaves the folder as it was before a run that came to nothing. Returns whether a former run is back.
+    ///
+    /// # Errors
+    /// When a file cannot be moved or removed.
+    pub(super) fn roll_back(&self) -> Result<bool> {
+        RUN.roll_back(self.path())
+    }
+
+    /// As [`RunDir::roll_back`], because of `error`, if the run has come to nothing.
+    pub(super) fn give_up(&self, error: Error) -> Error {
+        if matches!(RUN.is_proven(self.path()), Ok(false)) {
+            // The first error is the one to tell; the next run tries again.
+            let _ = self.roll_back();
+        }
+        error
+    }
+
+    /// Whether a former run waits for this one to have something to show.
+    ///
+    /// # Errors
+    /// When the system does not tell.
+    pub(super) fn has_former(&self) -> Result<bool> {
+        RUN.has_former(self.path())
     }
 
     /// Saves the values of the least loss so far.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn save_best(&self, metric: &Metric) -> Result<()> {
-        self.write_json("best.json", metric)
+    pub fn save_best(&self, best: &Record) -> Result<()> {
+        self.write_json(BEST, best)
     }
 
     /// Saves a gradient check.
@@ -134,27 +181,20 @@ impl RunDir {
     /// # Errors
     /// When it cannot be written.
     pub fn log(&self, metric: &Metric) -> Result<()> {
-        files::append_line(&self.file("metrics.jsonl"), &to_json(metric)?)
+        metrics::append(&self.file(METRICS), metric)
     }
 
-    /// Drops the metrics after `iteration`, which a resumed run computes again.
+    /// Goes back to `checkpoint`, or to the beginning: drops the metrics after it, which a resumed run computes again, and
+    /// damaged ones; the best is the one of then. Returns what a person should know.
     ///
     /// # Errors
-    /// When they cannot be read or written.
-    pub fn rewind(&self, iteration: usize) -> Result<()> {
-        let file = self.file("metrics.jsonl");
-        if !file.exists() {
-            return Ok(());
+    /// When a file cannot be read or written.
+    pub fn rewind(&self, checkpoint: Option<&Checkpoint>) -> Result<Option<String>> {
+        match checkpoint {
+            None => files::remove(&self.file(BEST))?,
+            Some(checkpoint) => checkpoint.state.best().map_or(Ok(()), |best| self.save_best(best))?,
         }
-        let mut kept = String::new();
-        for line in read_text(&file)?.lines() {
-            let metric: Metric = from_json(&file, line)?;
-            if metric.progress.iteration <= iteration {
-                kept.push_str(line);
-                kept.push('\n');
-            }
-        }
-        files::write(&file, kept.as_bytes())
+        metrics::rewind(&self.file(METRICS), checkpoint.and_then(|checkpoint| checkpoint.state.last_iteration()))
     }
 
     /// Writes a value as JSON, for people to read.
@@ -169,17 +209,13 @@ impl RunDir {
 
     /// Path of a file in this folder.
     pub fn file(&self, name: &str) -> PathBuf {
-        self.path.join(name)
+        self.path().join(name)
     }
 
     /// The folder.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.claim.folder()
     }
-}
-
-fn to_json<T: Serialize>(value: &T) -> Result<String> {
-    serde_json::to_string(value).map_err(|e| Error::Compute(format!("a record cannot be written as JSON: {e}")))
 }
 
 fn absolute(path: &Path) -> Result<PathBuf> {

@@ -1,13 +1,14 @@
 //! An identification: checked, begun or resumed, run, reported.
 
 use super::check_device;
-use super::dir::{Checkpoint, RunDir};
+use super::checkpoint::Checkpoint;
+use super::dir::{Former, RunDir};
 use super::meta::Meta;
 use super::recorder::{Recorder, Screen};
 use crate::error::{Error, Result};
 use crate::experiment::Identify;
 use crate::identify;
-use crate::job::{GradientCheck, IdentifyOptions, Outcome};
+use crate::job::{Ending, GradientCheck, IdentifyOptions, Outcome};
 use crate::report;
 use crate::scene::Scene;
 use crate::video::Video;
@@ -37,16 +38,30 @@ pub struct Finished {
 }
 
 impl Prepared {
-    /// Checks a job and begins its folder.
+    /// Checks a job and begins its folder, which must hold no run.
     ///
     /// # Errors
     /// For any wrong input, before anything is written.
     pub fn new(job: &Identify) -> Result<Self> {
+        Self::begin(job, Former::Keep)
+    }
+
+    /// As [`Prepared::new`], but takes the place of a run that the folder holds, once this one has its first checkpoint;
+    /// until then the former one comes back when this one fails, is stopped or killed.
+    ///
+    /// # Errors
+    /// For any wrong input, before anything is written.
+    pub fn replacing(job: &Identify) -> Result<Self> {
+        Self::begin(job, Former::Replace)
+    }
+
+    fn begin(job: &Identify, former: Former) -> Result<Self> {
         let (scene, video, options) = read(job)?;
         let out = job.out.clone().unwrap_or_else(|| Path::new("out").join(&scene.name));
         let meta = Meta::here(&scene, &video, &job.device, job.seed);
-        let run = RunDir::begin(&out, job, &meta)?;
-        let notes = scene.warnings.clone();
+        let run = RunDir::begin(&out, job, &meta, former)?;
+        let mut notes = scene.warnings.clone();
+        notes.extend(came_back(&run));
         Ok(Self { scene, video, options, run, checkpoint: None, notes })
     }
 
@@ -66,8 +81,14 @@ impl Prepared {
             return Err(Error::file(&job.folder, problem));
         }
         let checkpoint = run.checkpoint()?;
-        run.rewind(checkpoint.as_ref().map_or(0, |c| c.iteration))?;
+        if let Some(Checkpoint { state, .. }) = &checkpoint {
+            state.check(&scene, &options)?.map_err(|fault| {
+                Error::field(&run.file("checkpoint.json"), format!("state.{}", fault.field), fault.problem)
+            })?;
+        }
         let mut notes = scene.warnings.clone();
+        notes.extend(came_back(&run));
+        notes.extend(run.rewind(checkpoint.as_ref())?);
         notes.extend(before.differs(&here));
         if checkpoint.is_none() {
             notes.push("stopped before its first checkpoint, beginning anew".into());
@@ -90,12 +111,13 @@ impl Prepared {
     /// # Errors
     /// When the program cannot be run at the start.
     pub fn check_gradient(&self) -> Result<GradientCheck> {
-        let check = identify::check_gradient(&self.scene, &self.video, &self.options)?;
-        self.run.save_gradient(&check)?;
-        Ok(check)
+        let check = identify::check_gradient(&self.scene, &self.video, &self.options);
+        let saved = check.and_then(|check| self.run.save_gradient(&check).map(|()| check));
+        saved.map_err(|error| self.run.give_up(error))
     }
 
-    /// Runs the job and writes its results.
+    /// Runs the job and writes its results. A run that ends before its first checkpoint leaves the former one that it was
+    /// to replace as that was.
     ///
     /// # Errors
     /// When the computation fails or a file cannot be written.
@@ -105,11 +127,20 @@ impl Prepared {
         let mut recorder = Recorder::new(&self.run, screen, before);
         let found = identify::identify(&self.scene, &self.video, &self.options, state, &mut recorder);
         let seconds = recorder.seconds();
-        recorder.finish()?;
-        let outcome = found?;
+        let found = recorder.finish().and(found);
+        let mut outcome = found.map_err(|error| self.run.give_up(error))?;
+        if outcome.ending == Ending::Interrupted && self.run.has_former()? {
+            self.run.roll_back()?;
+            outcome.warnings.push("stopped before its first iteration: the former run is back".into());
+            return Ok(Finished { outcome, seconds, files: Vec::new() });
+        }
         let files = report::write(&self.run, &self.scene, &self.video, &outcome, seconds)?;
         Ok(Finished { outcome, seconds, files })
     }
+}
+
+fn came_back(run: &RunDir) -> Option<String> {
+    run.came_back.then(|| "the run that was to replace this one was killed before its first checkpoint".into())
 }
 
 fn read(job: &Identify) -> Result<(Scene, Video, IdentifyOptions)> {

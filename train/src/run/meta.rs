@@ -1,7 +1,7 @@
 //! What the bits of a result depend on besides the job.
 
 use crate::scene::Scene;
-use crate::video::Video;
+use crate::video::{Frame, Video};
 use serde::{Deserialize, Serialize};
 
 /// Recorded beside a result, and compared when a run is resumed.
@@ -33,7 +33,7 @@ impl Meta {
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             device: device.into(),
             seed,
-            input: fingerprint(scene, video),
+            input: fingerprint(scene, &video.frames),
         }
     }
 
@@ -49,8 +49,8 @@ impl Meta {
     }
 }
 
-/// FNV-1a over the scene and the values of all frames.
-fn fingerprint(scene: &Scene, video: &Video) -> String {
+/// FNV-1a over the scene and the values of frames.
+pub(super) fn fingerprint(scene: &Scene, frames: &[Frame]) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut add = |bytes: &[u8]| {
         for &byte in bytes {
@@ -58,7 +58,7 @@ fn fingerprint(scene: &Scene, video: &Video) -> String {
         }
     };
     add(format!("{scene:?}").as_bytes());
-    for frame in &video.frames {
+    for frame in frames {
         let values = frame.silhouette.iter().chain(frame.shaded.iter().flatten());
         values.for_each(|value| add(&value.to_le_bytes()));
     }

@@ -1,15 +1,25 @@
 //! Jobs from their first check to the last picture.
 
-mod dir;
-mod identify;
+mod claim;
+mod outputs;
+
+mod checkpoint;
 mod meta;
-mod noise;
+mod metrics;
+
+mod dir;
+
 mod recorder;
+
+mod identify;
+mod noise;
 mod simulate;
 
-pub use dir::{Checkpoint, Metric, RunDir};
+pub use checkpoint::Checkpoint;
+pub use dir::{Former, RunDir};
 pub use identify::{Finished, Prepared};
 pub use meta::Meta;
+pub use metrics::Metric;
 pub use recorder::Screen;
 pub use simulate::Simulation;
 

@@ -1,9 +1,11 @@
 //! Listens to a running identification and keeps its records on disk.
 
-use super::dir::{Checkpoint, Metric, RunDir};
+use super::checkpoint::Checkpoint;
+use super::dir::RunDir;
+use super::metrics::Metric;
 use crate::error::{Error, Result};
 use crate::identify::State;
-use crate::job::{Flow, Observer, Progress};
+use crate::job::{Flow, Observer, Progress, Record};
 use std::time::Instant;
 
 /// What the screen is told: the progress and the time since the start \[s\].
@@ -16,15 +18,15 @@ pub(super) struct Recorder<'a> {
     begun: Instant,
     /// Seconds of the runs that this one resumes.
     before: f64,
-    best: Option<Metric>,
-    iteration: usize,
+    /// What `best.json` holds.
+    best: Option<Record>,
     /// A metric that could not be written ends the job at the next checkpoint.
     failed: Option<Error>,
 }
 
 impl<'a> Recorder<'a> {
     pub(super) fn new(run: &'a RunDir, screen: &'a mut Screen<'a>, before: f64) -> Self {
-        Self { run, screen, begun: Instant::now(), before, best: None, iteration: 0, failed: None }
+        Self { run, screen, begun: Instant::now(), before, best: None, failed: None }
     }
 
     /// Time since the start, without pauses \[s\].
@@ -37,21 +39,9 @@ impl<'a> Recorder<'a> {
         self.failed.map_or(Ok(()), Err)
     }
 
-    fn record(&mut self, progress: &Progress) -> Result<()> {
-        let metric = Metric { seconds: self.seconds(), progress: progress.clone() };
-        self.iteration = progress.iteration;
-        self.run.log(&metric)?;
-        if self.best.as_ref().is_none_or(|best| better(progress, &best.progress)) {
-            self.run.save_best(&metric)?;
-            self.best = Some(metric);
-        }
-        Ok(())
+    fn record(&self, progress: &Progress) -> Result<()> {
+        self.run.log(&Metric { seconds: self.seconds(), progress: progress.clone() })
     }
-}
-
-/// Losses compare within one stage; a later stage has the better resolution.
-fn better(new: &Progress, old: &Progress) -> bool {
-    new.stage != old.stage || new.loss.unwrap_or(f64::MAX) <= old.loss.unwrap_or(f64::MAX)
 }
 
 impl Observer for Recorder<'_> {
@@ -68,7 +58,10 @@ impl Observer for Recorder<'_> {
         if let Some(failed) = self.failed.take() {
             return Err(failed);
         }
-        let seconds = self.seconds();
-        self.run.save(&Checkpoint { iteration: self.iteration, seconds, state: state.clone() })
+        if state.best() != self.best.as_ref() {
+            self.best = state.best().cloned();
+            self.best.as_ref().map_or(Ok(()), |best| self.run.save_best(best))?;
+        }
+        self.run.save(&Checkpoint { seconds: self.seconds(), state: state.clone() })
     }
 }

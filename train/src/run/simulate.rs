@@ -1,7 +1,11 @@
 //! A simulation of given parameters, written as a video that can be identified.
 
 use super::check_device;
+use super::claim::Claim;
+use super::dir::Former;
+use super::meta::fingerprint;
 use super::noise;
+use super::outputs::Outputs;
 use crate::error::{Error, Result};
 use crate::experiment::Simulate;
 use crate::files;
@@ -10,16 +14,27 @@ use crate::job::{Flow, GradientCheck, IdentifyOptions, Values};
 use crate::optim::Optimizer;
 use crate::report;
 use crate::scene::Scene;
-use crate::video::{Depth, Video};
+use crate::video::{Depth, Frame, Video};
+use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
+
+const SCENE: &str = "scene.json";
+const RECORD: &str = "simulated.json";
+const ANIMATION: &str = "simulated.gif";
+
+/// What a simulation writes. The scene comes last: without it a folder is no video.
+const VIDEO: Outputs =
+    Outputs { names: &[RECORD, "silhouette", "shaded", ANIMATION, SCENE], proof: SCENE, aside: "former-video" };
 
 /// A checked simulation.
 #[derive(Debug)]
 pub struct Simulation {
     scene: Scene,
+    /// The text of the scene's file.
+    text: Vec<u8>,
     folder: PathBuf,
-    out: PathBuf,
+    out: Claim,
     values: Values,
     device: String,
     bits: Depth,
@@ -30,24 +45,66 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Checks a job; makes its folder.
+    /// Checks a job and makes its folder, which must hold no video but one that the same job has made.
     ///
     /// # Errors
     /// For any wrong input, before anything is written.
     pub fn new(job: &Simulate) -> Result<Self> {
+        Self::begin(job, Former::Keep)
+    }
+
+    /// As [`Simulation::new`], but takes the place of any video in the folder, once this one is complete.
+    ///
+    /// # Errors
+    /// For any wrong input, before anything is written.
+    pub fn replacing(job: &Simulate) -> Result<Self> {
+        Self::begin(job, Former::Replace)
+    }
+
+    fn begin(job: &Simulate, former: Former) -> Result<Self> {
         let scene = Scene::read(&job.folder)?;
+        let source = Scene::file(&job.folder)?;
+        let text = fs::read(&source).map_err(|e| Error::file(&source, e.to_string()))?;
         let values = job.values(&scene)?;
         check_device(&job.device)?;
         let name = format!("{}_simulated", scene.name);
         let out = job.out.clone().unwrap_or_else(|| Path::new("out").join(name));
-        files::prepare_folder(&out)?;
-        if fs::canonicalize(&out).ok() == fs::canonicalize(&job.folder).ok() {
+        if out.exists() && fs::canonicalize(&out).ok() == fs::canonicalize(&job.folder).ok() {
             let problem = format!("{} is the folder of the video, expected another", out.display());
             return Err(Error::argument("out", problem));
         }
+        let claim = Claim::take(&out, |name| VIDEO.know(name))?;
+        VIDEO.recover(&out)?;
         let notes = scene.warnings.clone();
         let (folder, device) = (job.folder.clone(), job.device.clone());
-        Ok(Self { scene, folder, out, values, device, bits: job.bits, noise: job.noise, seed: job.seed, notes })
+        let (bits, noise, seed) = (job.bits, job.noise, job.seed);
+        let simulation = Self { scene, text, folder, out: claim, values, device, bits, noise, seed, notes };
+        match VIDEO.find(&out)? {
+            Some(name) if former == Former::Keep && !simulation.has_made(&out)? => {
+                let problem = format!(
+                    "holds another video already ({name}), expected another folder, or --overwrite to replace it"
+                );
+                Err(Error::file(&out, problem))
+            }
+            _ => Ok(simulation),
+        }
+    }
+
+    /// What the video depends on.
+    fn record(&self) -> Value {
+        json!({
+            "parameters": self.values, "bits": self.bits, "noise": self.noise, "seed": self.seed,
+            "device": self.device, "scene": fingerprint(&self.scene, &[]), "version": env!("CARGO_PKG_VERSION"),
+        })
+    }
+
+    /// Whether the same job has made what is in `folder`, or was killed while it did.
+    fn has_made(&self, folder: &Path) -> Result<bool> {
+        let record = fs::read(folder.join(RECORD)).ok();
+        let record: Option<Value> = record.and_then(|text| serde_json::from_slice(&text).ok());
+        let scene = folder.join(SCENE);
+        let same_scene = !files::is_there(&scene)? || fs::read(&scene).is_ok_and(|text| text == self.text);
+        Ok(same_scene && record == Some(self.record()))
     }
 
     /// Compares the gradient at these values, against the frames of the folder, with finite
@@ -68,7 +125,7 @@ impl Simulation {
     /// Simulates, renders and writes; none when `progress` asked to stop.
     ///
     /// # Errors
-    /// When the computation fails or a file cannot be written.
+    /// When the computation fails or a file cannot be written; what was in the folder is there then.
     pub fn run(&self, progress: &mut dyn FnMut(f64) -> Flow) -> Result<Option<Vec<PathBuf>>> {
         let mut stopped = false;
         let mut watch = |fraction: f64| {
@@ -77,28 +134,32 @@ impl Simulation {
             flow
         };
         let frames = identify::simulate(&self.scene, &self.values, &self.device, &mut watch);
-        if stopped || frames.is_err() {
-            // Goes only if it is empty: nothing of this job is in it.
-            let _ = fs::remove_dir(&self.out);
-        }
         if stopped {
             return Ok(None);
         }
         let mut frames = frames?;
         noise::add(&mut frames, self.noise, self.seed);
+        let out = self.out.folder();
+        VIDEO.set_aside(out)?;
+        let files = self.write(out, frames).inspect_err(|_| {
+            // The first error is the one to tell; the next job tries again.
+            let _ = VIDEO.roll_back(out);
+        })?;
+        VIDEO.discard_former(out)?;
+        Ok(Some(files))
+    }
+
+    /// What was made from comes first: a killed job may write to its folder again.
+    fn write(&self, out: &Path, frames: Vec<Frame>) -> Result<Vec<PathBuf>> {
+        files::write(&out.join(RECORD), format!("{:#}\n", self.record()).as_bytes())?;
         let (width, height) = (self.scene.camera.width, self.scene.camera.height);
         for (k, frame) in frames.iter().enumerate() {
-            frame.write(&self.out, k, width, self.bits)?;
+            frame.write(out, k, width, self.bits)?;
         }
-        let source = Scene::file(&self.folder)?;
-        let text = fs::read(&source).map_err(|e| Error::file(&source, e.to_string()))?;
-        let scene = self.out.join("scene.json");
-        files::write(&scene, &text)?;
-        let values = serde_json::json!({ "parameters": self.values, "version": env!("CARGO_PKG_VERSION") });
-        files::write(&self.out.join("simulated.json"), format!("{values:#}\n").as_bytes())?;
-        let animation = self.out.join("simulated.gif");
+        let (scene, animation) = (out.join(SCENE), out.join(ANIMATION));
         let video = Video { width, height, frames };
         report::animation(&animation, &[("simulated", &video)], self.scene.frame_rate)?;
-        Ok(Some(vec![scene, animation]))
+        files::write(&scene, &self.text)?;
+        Ok(vec![scene, animation])
     }
 }

@@ -2,9 +2,12 @@
 #![allow(dead_code, reason = "each test file uses a part of this")]
 #![allow(clippy::unwrap_used)] // a test that cannot make its input has to stop
 
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 
 /// An empty folder of this test.
 pub fn fresh(name: &str) -> PathBuf {
@@ -41,6 +44,65 @@ pub fn edit_scene(video: &Path, pointer: &str, value: serde_json::Value) {
     let mut scene: serde_json::Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
     *scene.pointer_mut(pointer).unwrap() = value;
     fs::write(&file, scene.to_string()).unwrap();
+}
+
+/// Three small frames of a block that hits the floor at once, in `folder/video`; their scene in `folder/sample`.
+pub fn small_video(folder: &Path) {
+    let sample = folder.join("sample");
+    fs::rename(copy_sample(folder), &sample).unwrap();
+    let changes = [
+        ("/num_frames", json!(3)),
+        ("/frame_rate", json!(60)),
+        ("/camera/width", json!(32)),
+        ("/camera/height", json!(32)),
+        ("/object/block_min/2", json!(0.0)),
+        ("/object/block_max/2", json!(0.15625)),
+        ("/object/initial_velocity", json!([0.0, 0.0, -1.5])),
+    ];
+    changes.into_iter().for_each(|(pointer, value)| edit_scene(&sample, pointer, value));
+    run(folder, &["simulate", "sample", "--set", "mu=6000,lambda=15000", "--out", "video"], 0);
+}
+
+/// Runs the program in `folder` to an exit code; what it wrote on its error stream.
+pub fn run(folder: &Path, arguments: &[&str], code: i32) -> String {
+    let output = diffkern(folder, arguments).output().unwrap();
+    let text = errors(&output);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {text}");
+    text
+}
+
+/// A JSON file.
+pub fn json_of(file: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()
+}
+
+/// Every file below `folder` with what is in it; links are not followed.
+pub fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match fs::symlink_metadata(&path).unwrap() {
+            kind if kind.is_dir() => all.extend(contents(&path)),
+            kind if kind.is_file() => drop(all.insert(path.clone(), fs::read(&path).unwrap())),
+            _ => drop(all.insert(path, Vec::new())),
+        }
+    }
+    all
+}
+
+/// Sends a signal, such as `-INT`, to a process.
+#[cfg(unix)]
+pub fn send(signal: &str, process: u32) {
+    assert!(Command::new("kill").args([signal, &process.to_string()]).status().unwrap().success());
+}
+
+/// Waits until `ready`, for at most two minutes.
+pub fn wait_until(ready: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !ready() {
+        assert!(begun.elapsed() < Duration::from_secs(120), "waited in vain");
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// The program, to be run in `folder`.

@@ -1,0 +1,160 @@
+//! Checks a state that comes from a file against the job that is to go on from it: what passes cannot make the search
+//! panic, whatever wrote it.
+
+use super::coordinates::Coordinates;
+use super::misfit::Look;
+use super::place::{Best, Place};
+use super::search::{COARSE, FINE, REFUSALS, frames_in_use};
+use super::state::{Stage, State};
+use crate::check::{Checked, Fault, at_most, equal, finite, of, require, within};
+use crate::error::{Error, Result};
+use crate::job::{IdentifyOptions, Record, Runs};
+use crate::optim::{Bounds, Normal, Optimizer};
+use crate::scene::Scene;
+
+/// More walks or iterations than any search has.
+const MOST: usize = 1_000_000_000;
+/// By so much a coordinate may be out of its bounds, for rounding.
+const ROUNDING: f64 = 1e-9;
+/// Longest text.
+const LONGEST: usize = 1000;
+
+/// What a state of the job looks like.
+struct Shape<'a> {
+    options: &'a IdentifyOptions,
+    bounds: Bounds,
+    /// Frames in use, and pixels of each.
+    frames: usize,
+    pixels: usize,
+}
+
+impl State {
+    /// Checks lengths, levels and ranges against the job that is to go on from here; the inner result names the field that
+    /// is wrong.
+    ///
+    /// # Errors
+    /// When the job itself is wrong.
+    pub fn check(&self, scene: &Scene, options: &IdentifyOptions) -> Result<Checked> {
+        // Bounds are in units of the viscosity's room.
+        let bounds = Coordinates::new(scene, options, 1.0)?.bounds(true);
+        let pixels = scene.camera.width * scene.camera.height;
+        let shape = Shape { options, bounds, frames: frames_in_use(scene.num_frames), pixels };
+        Ok(shape.state(self))
+    }
+}
+
+impl Shape<'_> {
+    fn state(&self, state: &State) -> Checked {
+        let levels = levels(state.stage).len();
+        require(state.level < levels, "level", || format!("{}, expected less than {levels}", state.level))?;
+        require(state.stage != Stage::Finished || state.level + 1 == levels, "level", || {
+            format!("{} of a finished search, expected {}", state.level, levels - 1)
+        })?;
+        self.place(&state.at, &state.normals, state.iou, state.stage)?;
+        let begun = !state.normals.is_empty();
+        require(begun || (state.level == 0 && state.stage != Stage::Finished), "normals", || {
+            "none, expected those of a stage that has begun".into()
+        })?;
+        of("lm", state.lm.check(REFUSALS))?;
+        within("pull", state.pull, 0.0, f64::MAX)?;
+        within("loss_initial", state.loss_initial, 0.0, f64::MAX)?;
+        state.runs.iter().enumerate().try_for_each(|(k, runs)| of(&format!("runs[{k}]"), counts(runs)))?;
+        self.history(state)?;
+        if let Some(descent) = &state.descent {
+            of("descent", descent.check(self.len(), self.options.optimizer))?;
+        }
+        state.warnings.iter().try_for_each(|warning| text("warnings", warning))?;
+        state.best.as_ref().map_or(Ok(()), |best| of("best", self.best(best, state)))
+    }
+
+    fn len(&self) -> usize {
+        self.bounds.low.len()
+    }
+
+    fn place(&self, at: &[f64], normals: &[Normal], iou: f64, stage: Stage) -> Checked {
+        finite("at", at, self.len())?;
+        for (k, x) in at.iter().enumerate() {
+            let (low, high) = (self.bounds.low[k] - ROUNDING, self.bounds.high[k] + ROUNDING);
+            within(&format!("at[{k}]"), *x, low, high)?;
+        }
+        within("iou", iou, 0.0, 1.0)?;
+        let looks = levels(stage);
+        if !normals.is_empty() {
+            equal("normals", normals.len(), looks.len())?;
+        }
+        for (k, (normal, look)) in normals.iter().zip(looks).enumerate() {
+            let frames = look.seen(self.frames);
+            let checked = normal.check(self.parameters(normal, stage), frames * self.pixels, frames);
+            of(&format!("normals[{k}]"), checked)?;
+        }
+        Ok(())
+    }
+
+    /// A rule that follows gradients keeps the costs alone, until it is done.
+    fn parameters(&self, normal: &Normal, stage: Stage) -> usize {
+        match (self.options.optimizer, stage) {
+            (Optimizer::Auto | Optimizer::Lm, _) => self.len(),
+            (Optimizer::NewtonCg | Optimizer::Adam, Stage::Coarse | Stage::Fine) => 0,
+            (Optimizer::NewtonCg | Optimizer::Adam, Stage::Finished) => self.len().min(normal.parameters()),
+        }
+    }
+
+    fn history(&self, state: &State) -> Checked {
+        equal("iteration", state.iteration, state.history.len())?;
+        for (k, record) in state.history.iter().enumerate() {
+            let whole = format!("history[{k}]");
+            of(&whole, equal("iteration", record.iteration, k))?;
+            of(&whole, self.record(record))?;
+        }
+        require(!state.history.is_empty() || state.normals.is_empty(), "history", || {
+            "empty, expected an iteration for each evaluation".into()
+        })?;
+        self.values("initial", &state.initial)
+    }
+
+    fn record(&self, record: &Record) -> Checked {
+        text("stage", &record.stage)?;
+        within("loss", record.loss, 0.0, f64::MAX)?;
+        self.values("values", &record.values)
+    }
+
+    fn values(&self, field: &str, values: &crate::job::Values) -> Checked {
+        let missing = self.options.unknowns.iter().find(|name| !values.contains_key(name));
+        require(missing.is_none(), field, || format!("{missing:?} is missing, expected a value of each unknown"))?;
+        values
+            .iter()
+            .try_for_each(|(name, value)| within(&format!("{field}.{name}"), *value, f64::MIN_POSITIVE, f64::MAX))
+    }
+
+    fn best(&self, best: &Best, state: &State) -> Checked {
+        of("record", self.record(&best.record))?;
+        let last = state.iteration.saturating_sub(1);
+        of("record", at_most("iteration", best.record.iteration, last))?;
+        let Some(Place { at, normals, iou }) = &best.place else { return Ok(()) };
+        // The place of a former stage has none.
+        of("place", self.place(at, normals, *iou, state.stage))
+    }
+}
+
+fn levels(stage: Stage) -> &'static [Look] {
+    match stage {
+        Stage::Coarse => &COARSE,
+        Stage::Fine | Stage::Finished => &FINE,
+    }
+}
+
+fn counts(runs: &Runs) -> Checked {
+    let Runs { forward, tangents, reverse, products } = *runs;
+    let counts = [("forward", forward), ("tangents", tangents), ("reverse", reverse), ("products", products)];
+    counts.into_iter().try_for_each(|(field, count)| at_most(field, count, MOST))
+}
+
+fn text(field: &str, text: &str) -> Checked {
+    let plain = text.len() <= LONGEST && !text.chars().any(char::is_control);
+    require(plain, field, || format!("expected at most {LONGEST} characters, none of them for control"))
+}
+
+/// The error of a state that was given to the library itself.
+pub(super) fn refused(fault: Fault) -> Error {
+    Error::argument(format!("resume: {}", fault.field), fault.problem)
+}
