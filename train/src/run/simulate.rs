@@ -69,7 +69,7 @@ impl Simulation {
         check_device(&job.device)?;
         let name = format!("{}_simulated", scene.name);
         let out = job.out.clone().unwrap_or_else(|| Path::new("out").join(name));
-        if out.exists() && fs::canonicalize(&out).ok() == fs::canonicalize(&job.folder).ok() {
+        if is_same(&out, &job.folder)? {
             let problem = format!("{} is the folder of the video, expected another", out.display());
             return Err(Error::argument("out", problem));
         }
@@ -162,4 +162,10 @@ impl Simulation {
         files::write(&scene, &self.text)?;
         Ok(vec![scene, animation])
     }
+}
+
+/// Whether `out` exists and is `folder`.
+fn is_same(out: &Path, folder: &Path) -> Result<bool> {
+    let real = |path: &Path| fs::canonicalize(path).map_err(|e| Error::file(path, format!("cannot be found: {e}")));
+    Ok(files::is_there(out)? && real(out)? == real(folder)?)
 }
