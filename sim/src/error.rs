@@ -70,8 +70,8 @@ pub enum Error {
     },
     /// Particles that fly apart reach more of the grid than there is to be memory for.
     #[error(
-        "the particles have scattered over {nodes} nodes of the grid after step {step}, the limit is {limit} \
-         (`Model::with_node_limit`); use a stiffer material or a slower start, or raise the limit"
+        "the particles have scattered over {nodes} nodes of the grid after step {step}, the limit is {limit}; use a \
+         stiffer material or a slower start, or raise `Model::with_node_limit`"
     )]
     Scattered {
         /// Number of steps taken.

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use crate::array::AnyArray;
 use crate::error::Result;
 use crate::kernel::ScalarTy;
+use crate::memory;
 use crate::rollout::{State, with_arrays};
 use crate::tape::{Kept, Ledger, Shape, scalars, upload};
 
@@ -44,14 +45,14 @@ pub(super) fn to_state<S: State>(like: &S, vector: &[f64]) -> Result<S> {
 
 /// The reals of derivatives of arrays of these shapes, zero where absent; of a view, those of its elements.
 pub(super) fn gather(shapes: &[Shape], parts: &[Option<Kept>]) -> Result<Vec<f64>> {
-    let mut vector = Vec::with_capacity(count(shapes));
+    let mut vector = memory::with_room(count(shapes))?;
     for (shape, part) in shapes.iter().zip(parts).filter(|(shape, _)| shape.elem.is_real()) {
         let Some(part) = part else {
             vector.resize(vector.len() + reals(shape), 0.0);
             continue;
         };
         let (at, size) = shape.byte_range();
-        let mut bytes = vec![0u8; size];
+        let mut bytes = memory::filled(size, 0u8)?;
         shape.device.download(part.buffer(), at, &mut bytes)?;
         match shape.scalar {
             ScalarTy::F64 => vector.extend(bytes.as_chunks::<8>().0.iter().map(|word| f64::from_ne_bytes(*word))),

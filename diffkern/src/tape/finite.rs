@@ -13,7 +13,7 @@ type Bytes = Vec<u8>;
 
 fn contents(shape: &Shape, buffer: &Buffer) -> Result<Bytes> {
     let (at, bytes) = shape.byte_range();
-    let mut all = vec![0; bytes];
+    let mut all = crate::memory::filled(bytes, 0)?;
     shape.device.download(buffer, at, &mut all)?;
     Ok(all)
 }

@@ -9,6 +9,7 @@ use crate::array::AnyArray;
 use crate::error::{Error, Result};
 use crate::forward::Direction;
 use crate::kernel::ScalarTy;
+use crate::memory;
 
 /// How the outputs of a program are weighted, the `M` of `J^T M J`: symmetric and without negative eigenvalues.
 #[derive(Clone, Copy)]
@@ -67,12 +68,12 @@ fn scaled(weight: &AnyArray, tangent: &AnyArray) -> Result<AnyArray> {
 /// The scalars of a real array, on the host.
 pub(crate) fn scalars(array: &AnyArray) -> Result<Vec<f64>> {
     let (at, size) = array.byte_range();
-    let mut bytes = vec![0u8; size];
+    let mut bytes = memory::filled(size, 0u8)?;
     array.device().download(&array.buffer(), at, &mut bytes)?;
-    Ok(match array.scalar() {
-        ScalarTy::F64 => bytes.as_chunks::<8>().0.iter().map(|&word| f64::from_ne_bytes(word)).collect(),
-        _ => bytes.as_chunks::<4>().0.iter().map(|&word| f64::from(f32::from_ne_bytes(word))).collect(),
-    })
+    match array.scalar() {
+        ScalarTy::F64 => memory::collect(bytes.as_chunks::<8>().0.iter().map(|&word| f64::from_ne_bytes(word))),
+        _ => memory::collect(bytes.as_chunks::<4>().0.iter().map(|&word| f64::from(f32::from_ne_bytes(word)))),
+    }
 }
 
 /// A whole array like `like` with these scalars.

@@ -5,6 +5,8 @@
 //! through the outer two by half a spacing. So a vertex is linear in the particles and follows every affine motion
 //! exactly; its gradient is the constant weights.
 
+use diffkern::memory::{collect, filled, with_room};
+
 /// A block-shaped lattice of particles; the last axis runs fastest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlockLattice {
@@ -42,25 +44,30 @@ impl BlockLattice {
     }
 
     /// Centres of the cells \[m\].
-    pub fn positions(&self) -> Vec<[f64; 3]> {
+    ///
+    /// # Errors
+    /// When memory is short.
+    pub fn positions(&self) -> diffkern::Result<Vec<[f64; 3]>> {
         let at = |k: usize, i: usize| self.min[k] + (i as f64 + 0.5) * self.spacing[k];
-        indices(self.counts).map(|[i, j, k]| [at(0, i), at(1, j), at(2, k)]).collect()
+        collect(indices(self.counts).map(|[i, j, k]| [at(0, i), at(1, j), at(2, k)]))
     }
 
     /// The boundary with every corner of the lattice as a vertex, or only every `stride`-th and the last.
-    pub(super) fn boundary(&self, stride: usize) -> Boundary {
+    pub(super) fn boundary(&self, stride: usize) -> diffkern::Result<Boundary> {
         let knots: [Vec<usize>; 3] = self.counts.map(|n| knots(n, stride.max(1)));
         let sizes = [knots[0].len(), knots[1].len(), knots[2].len()];
         let on_side = |[i, j, k]: [usize; 3]| [i, j, k].iter().zip(sizes).any(|(&i, n)| i == 0 || i + 1 == n);
-        let mut number = vec![u32::MAX; sizes.iter().product()];
+        let mut number = filled(sizes.iter().product(), u32::MAX)?;
         let flat = |[i, j, k]: [usize; 3]| (i * sizes[1] + j) * sizes[2] + k;
-        let (mut particles, mut weights, mut count) = (Vec::new(), Vec::new(), 0);
+        let vertices = sizes.iter().product::<usize>() - sizes.map(|n| n.saturating_sub(2)).iter().product::<usize>();
+        let (mut particles, mut weights, mut count) = (with_room(8 * vertices)?, with_room(8 * vertices)?, 0);
         for at in indices(sizes).filter(|&at| on_side(at)) {
             number[flat(at)] = count;
             count += 1;
             self.vertex([0, 1, 2].map(|a| knots[a][at[a]]), &mut particles, &mut weights);
         }
-        let (mut triangles, mut sides) = (Vec::new(), Vec::new());
+        // Two triangles a quad, and by Euler's formula two quads fewer than vertices.
+        let (mut triangles, mut sides) = (with_room(2 * vertices)?, with_room(2 * vertices)?);
         for side in 0..6 {
             for quad in quads(side, sizes) {
                 let [a, b, c, d] = quad.map(|at| number[flat(at)]);
@@ -68,7 +75,7 @@ impl BlockLattice {
                 sides.extend([side as u32; 2]);
             }
         }
-        Boundary { triangles, sides, particles, weights }
+        Ok(Boundary { triangles, sides, particles, weights })
     }
 
     /// The particles around the lattice corner `at` and their weights.
@@ -82,7 +89,7 @@ impl BlockLattice {
 }
 
 /// All index triples below `counts`, the last fastest.
-fn indices([a, b, c]: [usize; 3]) -> impl Iterator<Item = [usize; 3]> {
+fn indices([a, b, c]: [usize; 3]) -> impl ExactSizeIterator<Item = [usize; 3]> {
     (0..a * b * c).map(move |n| [n / (b * c), n / c % b, n % c])
 }
 
@@ -126,7 +133,7 @@ mod tests {
     const LATTICE: BlockLattice = BlockLattice { min: [-1.0, 2.0, 0.5], spacing: [0.5, 0.25, 1.0], counts: [4, 3, 2] };
 
     fn vertices(stride: usize) -> (Boundary, Vec<[f64; 3]>) {
-        let (b, x) = (LATTICE.boundary(stride), LATTICE.positions());
+        let (b, x) = (LATTICE.boundary(stride).unwrap(), LATTICE.positions().unwrap());
         let mean = |(p, w): (&[u32], &[f64])| {
             [0, 1, 2].map(|a| p.iter().zip(w).map(|(&p, w)| w * x[p as usize][a]).sum::<f64>())
         };

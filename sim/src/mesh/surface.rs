@@ -2,6 +2,7 @@
 
 use super::block::BlockLattice;
 use crate::error::{Error, Result};
+use diffkern::memory::collect;
 use diffkern::prelude::*;
 
 /// `out_i = sum_k weight_(8 i + k) x_(index_(8 i + k))`, eight particles a vertex.
@@ -41,8 +42,8 @@ impl<F: Float> Surface<F> {
                 "at least 1 an axis",
             ));
         }
-        let boundary = lattice.boundary(stride);
-        let weights: Vec<F> = boundary.weights.iter().map(|&w| F::from_f64(w)).collect();
+        let boundary = lattice.boundary(stride)?;
+        let weights: Vec<F> = collect(boundary.weights.iter().map(|&w| F::from_f64(w)))?;
         Ok(Surface {
             triangles: boundary.triangles,
             sides: boundary.sides,

@@ -9,6 +9,7 @@
 use super::dimension::Dimension;
 use super::lattice::Grid;
 use super::occupied::{flag_blocks, mark_blocks, number_blocks};
+use diffkern::memory::{collect, with_room};
 use diffkern::ops;
 use diffkern::prelude::*;
 
@@ -59,8 +60,9 @@ impl Active {
     /// All blocks of a grid.
     pub(super) fn all<D: Dimension>(device: &Device, grid: &Grid<D>) -> diffkern::Result<Active> {
         let blocks = grid.block_count() as u32;
-        let list: Vec<u32> = (0..blocks).collect();
-        let table: Vec<u32> = list.iter().map(|b| b * NODES as u32).chain([NOWHERE]).collect();
+        let list: Vec<u32> = collect(0..blocks)?;
+        let mut table: Vec<u32> = with_room(list.len() + 1)?;
+        table.extend(list.iter().map(|b| b * NODES as u32).chain([NOWHERE]));
         Ok(Active { table: device.array(&table)?, list: device.array(&list)? })
     }
 

@@ -9,6 +9,7 @@ use super::params::Params;
 use super::solver::Solver;
 use crate::error::{Error, Result, positive};
 use crate::material::Law;
+use diffkern::memory::collect;
 use diffkern::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -88,7 +89,7 @@ impl<D: Dimension, F: Float> Model<D, F> {
             kinds: device.array(&or_one(kinds))?,
             plane_count: half_spaces.len() as u32,
             friction: device.array(&or_one(half_spaces.iter().map(|h| F::from_f64(h.friction)).collect()))?,
-            masks: device.array(&masks(&grid, half_spaces))?,
+            masks: device.array(&masks(&grid, half_spaces)?)?,
             blocks: Blocks::Auto,
             sorting: Sorting::Auto,
             interrupt: None,
@@ -196,7 +197,7 @@ impl<D: Dimension, F: Float> Model<D, F> {
 
     /// The same on another grid.
     pub(super) fn with_grid(self, grid: Grid<D>) -> Result<Self> {
-        let masks = self.device.array(&masks(&grid, &self.half_spaces))?;
+        let masks = self.device.array(&masks(&grid, &self.half_spaces)?)?;
         let all = Active::all(&self.device, &grid)?;
         Ok(Model { grid, masks, all, ..self })
     }
@@ -236,12 +237,12 @@ impl<D: Dimension, F: Float> Model<D, F> {
     }
 }
 
-fn masks<D: Dimension>(grid: &Grid<D>, half_spaces: &[HalfSpace<D>]) -> Vec<u32> {
+fn masks<D: Dimension>(grid: &Grid<D>, half_spaces: &[HalfSpace<D>]) -> diffkern::Result<Vec<u32>> {
     let held = |h: &HalfSpace<D>, at: &D::Coords| h.kind().is_some() && h.distance(at) <= ON_SURFACE * grid.dx();
     let mask =
         |at: D::Coords| half_spaces.iter().enumerate().fold(0, |bits, (k, h)| bits | u32::from(held(h, &at)) << k);
-    let places = (0..grid.block_count()).flat_map(|block| (0..NODES).map(move |place| (block, place)));
-    places.map(|(block, place)| mask(grid.position_in_block(block, place))).collect()
+    let places = (0..grid.block_count() * NODES).map(|k| (k / NODES, k % NODES));
+    collect(places.map(|(block, place)| mask(grid.position_in_block(block, place))))
 }
 
 fn planes<D: Dimension, F: Float>(half_spaces: &[HalfSpace<D>], h: f64) -> Vec<Vec4<F>> {

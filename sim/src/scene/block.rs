@@ -6,6 +6,7 @@ use super::time_step::{Stability, per_frame};
 use crate::error::{Error, Result, non_negative, positive};
 use crate::mesh::{BlockLattice, Surface};
 use crate::mpm::{Contact, Dim3, HalfSpace, Law, Model, Params, State};
+use diffkern::memory::collect;
 use diffkern::prelude::*;
 
 /// Description of a scene with one block of elastic material, stress free at the start.
@@ -148,13 +149,13 @@ impl BlockSpec {
         let [wx, wy, wz] = self.angular_velocity;
         let spin = [[0.0, -wz, wy], [wz, 0.0, -wx], [-wy, wx, 0.0]];
         let vec3 = |v: [f64; 3]| Vec3::from_array(v.map(F::from_f64));
-        let positions = lattice.positions();
+        let positions = lattice.positions()?;
         let velocity = |x: &[f64; 3]| {
             let r = [0, 1, 2].map(|a| x[a] - 0.5 * (self.min[a] + self.max[a]));
             vec3([0, 1, 2].map(|a| self.velocity[a] + (0..3).map(|b| spin[a][b] * r[b]).sum::<f64>()))
         };
-        let velocities: Vec<_> = positions.iter().map(velocity).collect();
-        let positions: Vec<_> = positions.into_iter().map(vec3).collect();
+        let velocities = collect(positions.iter().map(velocity))?;
+        let positions = collect(positions.into_iter().map(vec3))?;
         let state = State::at_rest(device, &positions, &velocities)?;
         let [a, b, c] = spin.map(vec3);
         Ok(State { c: device.full(positions.len(), Mat3::from_rows(a, b, c))?, ..state })
