@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::mesh::Mesh;
+use diffkern::memory::filled;
 
 /// Side of a tile \[px\]; the kernels know it too.
 const TILE: usize = 8;
@@ -42,7 +43,7 @@ pub fn bin(
     check_vertices(projected, near)?;
     let tiles_x = width.div_ceil(TILE);
     let tiles = tiles_x * height.div_ceil(TILE);
-    let mut start = vec![0u32; tiles + 1];
+    let mut start = filled(tiles + 1, 0u32)?;
     let visible: Vec<(usize, Extent)> = mesh
         .triangles()
         .iter()
@@ -53,6 +54,14 @@ pub fn bin(
             extent(&corners, width, height, filter).filter(|_| drawn).map(|extent| (t, extent))
         })
         .collect();
+    let entries: usize = visible.iter().map(|(_, extent)| extent.count()).sum();
+    if u32::try_from(entries).is_err() {
+        let problem = format!(
+            "{entries} triangles in tiles of the image; expected at most 2^32: a smaller image, or \
+                               triangles that cover less of it"
+        );
+        return Err(Error::Mesh(problem));
+    }
     for (_, extent) in &visible {
         extent.tiles(tiles_x).for_each(|tile| start[tile + 1] += 1);
     }
@@ -60,7 +69,7 @@ pub fn bin(
         start[tile + 1] += start[tile];
     }
     let mut next = start.clone();
-    let mut list = vec![0u32; start[tiles].max(1) as usize];
+    let mut list = filled(entries.max(1), 0u32)?;
     for (t, extent) in &visible {
         for tile in extent.tiles(tiles_x) {
             list[next[tile] as usize] = *t as u32;
@@ -96,6 +105,11 @@ impl Ord for Sortable {
 }
 
 impl Extent {
+    fn count(&self) -> usize {
+        let along = |(first, last): (usize, usize)| last + 1 - first;
+        along(self.tiles_x) * along(self.tiles_y)
+    }
+
     fn tiles(&self, tiles_x: usize) -> impl Iterator<Item = usize> {
         let (x0, x1) = self.tiles_x;
         (self.tiles_y.0..=self.tiles_y.1).flat_map(move |y| (x0..=x1).map(move |x| y * tiles_x + x))

@@ -25,6 +25,7 @@ pub struct Renderer<F: Float> {
     corners: Array<u32>,
     group_vertex: Array<u32>,
     filter: f64,
+    far: f64,
     _real: std::marker::PhantomData<F>,
 }
 
@@ -67,15 +68,28 @@ impl<F: Float> Renderer<F> {
     /// # Errors
     /// When the device cannot hold it.
     pub fn new(device: &Device, mesh: &Mesh) -> Result<Self> {
-        let corners: Vec<u32> =
-            mesh.triangles().iter().zip(mesh.groups()).flat_map(|(t, g)| t.iter().chain(g)).copied().collect();
+        let mut corners = memory::with_room(6 * mesh.triangles().len())?;
+        mesh.triangles().iter().zip(mesh.groups()).for_each(|(t, g)| corners.extend(t.iter().chain(g)));
         Ok(Self {
             mesh: mesh.clone(),
             corners: device.array(&corners)?,
             group_vertex: device.array(mesh.group_vertex())?,
             filter: 1.0,
+            far: f64::INFINITY,
             _real: std::marker::PhantomData,
         })
+    }
+
+    /// Sets the greatest depth of a vertex that may be drawn \[m\]: one beyond is an error, as one before the near plane is,
+    /// because a triangle that is cut off has another gradient.
+    ///
+    /// # Errors
+    /// A depth that is not positive.
+    pub fn with_far(self, far: f64) -> Result<Self> {
+        if far > 0.0 {
+            return Ok(Self { far, ..self });
+        }
+        Err(Error::Value { what: "far", value: format!("{far} m"), expected: "a positive distance".into() })
     }
 
     /// Sets the width of the box filter \[px\]: 1 is exact pixel coverage, more is a blur.
@@ -107,7 +121,8 @@ impl<F: Float> Renderer<F> {
     /// Reads the projected vertices to the host.
     ///
     /// # Errors
-    /// Another number of vertices than the mesh has, or a vertex that is not finite or before the near plane.
+    /// Another number of vertices than the mesh has, or a vertex that is not finite, before the near plane or beyond
+    /// [`Renderer::with_far`].
     pub fn silhouette(&self, vertices: &Array<Vec3<F>>, pose: &Pose<F>) -> Result<Silhouette<F>> {
         let p = self.prepare(vertices, pose)?;
         let (width, height) = (pose.width, pose.height);
@@ -199,6 +214,11 @@ impl<F: Float> Renderer<F> {
         let projected = pose.project(vertices)?;
         let host: Vec<[f64; 3]> =
             memory::collect(projected.to_vec()?.into_iter().map(|p| [p.x.to_f64(), p.y.to_f64(), p.z.to_f64()]))?;
+        if let Some(vertex) = host.iter().position(|p| p[2] > self.far) {
+            let (depth, far) = (host[vertex][2], self.far);
+            let problem = format!("is at depth {depth} m; expected it before the far plane at {far} m");
+            return Err(Error::Vertex { vertex, problem });
+        }
         let bins = bin(&host, &self.mesh, (pose.width, pose.height), self.filter, pose.near)?;
         let device = vertices.device();
         let (start, list) = (device.array(&bins.start)?, device.array(&bins.list)?);
