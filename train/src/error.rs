@@ -1,5 +1,6 @@
 //! The errors of a training job, each one line that says where, what and what was expected.
 
+use crate::text;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,7 @@ impl fmt::Display for Place {
             write!(f, ":{line}:{column}")?;
         }
         if let Some(field) = &self.field {
-            write!(f, ": {field}")?;
+            write!(f, ": {}", text::shown(field))?;
         }
         Ok(())
     }
@@ -32,7 +33,7 @@ impl fmt::Display for Place {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file that was read does not hold what it should.
-    #[error("{}{place}: {problem}", .file.display())]
+    #[error("{}{place}: {}", text::path(.file), text::line(.problem))]
     Input {
         /// The file.
         file: PathBuf,
@@ -42,7 +43,7 @@ pub enum Error {
         problem: String,
     },
     /// An option of the command line or of an experiment is wrong.
-    #[error("{name}: {problem}")]
+    #[error("{}: {}", text::shown(.name), text::line(.problem))]
     Argument {
         /// The option, such as `--start`.
         name: String,
@@ -50,14 +51,25 @@ pub enum Error {
         problem: String,
     },
     /// A file or folder could not be written.
-    #[error("cannot write {}: {source}", .path.display())]
+    #[error("cannot write {}: {source}", text::path(.path))]
     Write {
         /// What was being written.
         path: PathBuf,
         /// The reason of the operating system.
         source: io::Error,
     },
-    /// The computation failed, for instance because no stable step exists.
+    /// A scene that passes every check cannot be simulated or drawn all the same; [`Error::in_file`] names its file.
+    #[error("{field}: {problem}")]
+    Scene {
+        /// The field at fault.
+        field: String,
+        /// Value seen and value expected.
+        problem: String,
+    },
+    /// The job was asked to stop.
+    #[error("stopped")]
+    Interrupted,
+    /// The computation failed.
     #[error("{0}")]
     Compute(String),
     /// The runtime refused a launch or an array.
@@ -88,6 +100,40 @@ impl Error {
         Self::Argument { name: name.into(), problem: problem.into() }
     }
 
+    /// A scene that cannot be simulated or drawn.
+    pub(crate) fn scene(field: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self::Scene { field: field.into(), problem: problem.into() }
+    }
+
+    /// The error with the file of the scene, where the scene is to blame. What simulator and renderer say about a motion
+    /// speaks of settings that a scene does not have; here it becomes fields that it has.
+    #[must_use]
+    pub fn in_file(self, file: &Path) -> Self {
+        match self {
+            Self::Scene { field, problem } => Self::field(file, field, problem),
+            Self::Runtime(diffkern::Error::Interrupted) => Self::Interrupted,
+            Self::Runtime(error) if error.downcast_ref::<diffkern_sim::Error>().is_some() => {
+                Self::Simulator(error.into()).in_file(file)
+            }
+            Self::Runtime(error) if error.downcast_ref::<diffkern_render::Error>().is_some() => {
+                Self::Renderer(error.into()).in_file(file)
+            }
+            Self::Simulator(diffkern_sim::Error::Runtime(error)) => Self::Runtime(error).in_file(file),
+            Self::Simulator(error) => {
+                let (field, advice) = motion(&error);
+                Self::field(file, field, format!("{}; {advice}", what(&error)))
+            }
+            Self::Renderer(error @ diffkern_render::Error::Vertex { .. }) => {
+                let advice = "expected camera.near and camera.far around all that the block does";
+                Self::field(file, "camera", format!("{error}; {advice}"))
+            }
+            Self::Renderer(error @ (diffkern_render::Error::Camera { .. } | diffkern_render::Error::Light { .. })) => {
+                Self::file(file, error.to_string())
+            }
+            other => other,
+        }
+    }
+
     /// A failed write to `path`.
     pub fn write(path: &Path, source: io::Error) -> Self {
         Self::Write { path: path.into(), source }
@@ -98,7 +144,37 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Input { .. } | Self::Argument { .. } | Self::Write { .. } => 2,
+            Self::Scene { .. } => 2,
+            Self::Interrupted | Self::Runtime(diffkern::Error::Interrupted) => 130,
             Self::Compute(_) | Self::Runtime(_) | Self::Simulator(_) | Self::Renderer(_) => 1,
         }
+    }
+}
+
+/// What a simulator's error says, without its advice.
+fn what(error: &diffkern_sim::Error) -> String {
+    let text = error.to_string();
+    text.split("; ").next().unwrap_or(&text).to_owned()
+}
+
+/// The field of a scene that a simulator's error is about, and what to do.
+fn motion(error: &diffkern_sim::Error) -> (&'static str, &'static str) {
+    use diffkern_sim::Error::{Inverted, NotFinite, Outside, Scattered, TooFast};
+    match error {
+        Outside { .. } => (
+            "floor",
+            "expected one below the block, a slower object.initial_velocity or fewer num_frames: the block leaves the \
+             room that its flight was thought to take",
+        ),
+        Scattered { .. } => (
+            "material",
+            "expected stiffer values (material, unknowns, --set), a smaller object.initial_velocity, or more memory \
+             (--max-memory)",
+        ),
+        Inverted { .. } | TooFast { .. } | NotFinite { .. } => (
+            "material",
+            "expected stiffer values (material, unknowns, --set), or a smaller object.initial_velocity and gravity",
+        ),
+        _ => ("object", "expected a block that can be simulated"),
     }
 }

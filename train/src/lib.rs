@@ -2,11 +2,17 @@
 //! generated adjoints, and the pictures and files that a run leaves behind.
 #![deny(missing_docs)]
 
+pub mod text;
+
 pub mod error;
 
+pub mod limits;
+
 pub mod check;
+
 pub mod files;
 
+mod input;
 mod mesh;
 
 pub mod scene;

@@ -1,7 +1,8 @@
 //! Checks of the triangle meshes that a scene names.
 
 use crate::error::{Error, Place, Result};
-use crate::scene::read_text;
+use crate::input;
+use crate::text::quoted;
 use std::path::Path;
 
 /// Checks that `file` is a Wavefront OBJ with vertices and faces, finite and in range.
@@ -9,7 +10,7 @@ use std::path::Path;
 /// # Errors
 /// Names the line and what was expected there.
 pub(crate) fn check_obj(file: &Path) -> Result<()> {
-    let text = read_text(file)?;
+    let text = input::text(file, input::MESH)?;
     let wrong = |line: usize, field: &str, problem: String| Error::Input {
         file: file.into(),
         place: Place { line: Some((line + 1, 1)), field: Some(field.into()) },
@@ -29,13 +30,13 @@ pub(crate) fn check_obj(file: &Path) -> Result<()> {
                 let values: Vec<_> = words.map(str::parse::<f64>).collect();
                 let finite = |v: &std::result::Result<f64, _>| matches!(v, Ok(x) if x.is_finite());
                 if values.len() < 3 || !values.iter().all(finite) {
-                    return Err(wrong(number, "vertex", format!("{line:?}, expected three finite numbers")));
+                    return Err(wrong(number, "vertex", format!("{}, expected three finite numbers", quoted(line))));
                 }
             }
             Some("f") => {
                 let corners: Vec<_> = words.map(|w| index(w, vertices)).collect();
                 if corners.len() < 3 || corners.iter().any(Option::is_none) {
-                    let problem = format!("{line:?}, expected at least three vertices of 1..={vertices}");
+                    let problem = format!("{}, expected at least three vertices of 1..={vertices}", quoted(line));
                     return Err(wrong(number, "face", problem));
                 }
             }

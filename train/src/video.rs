@@ -2,11 +2,13 @@
 
 use crate::error::{Error, Result};
 use crate::files;
+use crate::input;
+use crate::limits::Bytes;
 use crate::scene::Scene;
+use diffkern::memory::{collect, filled, with_room};
 use png::{BitDepth, ColorType};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
@@ -109,9 +111,21 @@ impl Video {
 }
 
 impl Frame {
+    /// A copy.
+    ///
+    /// # Errors
+    /// When memory is short.
+    pub fn copied(&self) -> Result<Self> {
+        let silhouette = collect(self.silhouette.iter().copied())?;
+        Ok(Self { silhouette, shaded: collect(self.shaded.iter().copied())? })
+    }
+
     /// Colour as bytes, red, green and blue of each pixel.
-    pub fn shaded_bytes(&self) -> Vec<u8> {
-        encode(self.shaded.iter().flatten(), Depth::Eight)
+    ///
+    /// # Errors
+    /// When memory is short.
+    pub fn shaded_bytes(&self) -> Result<Vec<u8>> {
+        encode(self.shaded.as_flattened(), Depth::Eight)
     }
 
     /// Writes frame `number` below `folder` in the format that [`Video::read`] reads.
@@ -119,19 +133,19 @@ impl Frame {
     /// # Errors
     /// When a file cannot be written; no part of it is left then.
     pub fn write(&self, folder: &Path, number: usize, width: usize, depth: Depth) -> Result<()> {
-        let grey = encode(&self.silhouette, depth);
+        let grey = encode(&self.silhouette, depth)?;
         let grey = png_bytes(width, &grey, ColorType::Grayscale, depth)?;
         files::write(&frame_path(folder, "silhouette", number), &grey)?;
-        let rgb = encode(self.shaded.iter().flatten(), depth);
+        let rgb = encode(self.shaded.as_flattened(), depth)?;
         let rgb = png_bytes(width, &rgb, ColorType::Rgb, depth)?;
         files::write(&frame_path(folder, "shaded", number), &rgb)
     }
 }
 
-fn encode<'a>(values: impl IntoIterator<Item = &'a f32>, depth: Depth) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    values.into_iter().for_each(|&v| depth.encode(v, &mut bytes));
-    bytes
+fn encode(values: &[f32], depth: Depth) -> Result<Vec<u8>> {
+    let mut bytes = with_room(values.len() * usize::from(u8::from(depth) / 8))?;
+    values.iter().for_each(|&v| depth.encode(v, &mut bytes));
+    Ok(bytes)
 }
 
 /// `folder/part/frame_0007.png`.
@@ -158,12 +172,14 @@ pub(crate) fn png_bytes(width: usize, pixels: &[u8], color: ColorType, depth: De
 fn read_frame(folder: &Path, k: usize, width: usize, height: usize) -> Result<Frame> {
     let silhouette = read_png(&frame_path(folder, "silhouette", k), ColorType::Grayscale, width, height)?;
     let rgb = read_png(&frame_path(folder, "shaded", k), ColorType::Rgb, width, height)?;
-    Ok(Frame { silhouette, shaded: rgb.chunks_exact(3).map(|p| [p[0], p[1], p[2]]).collect() })
+    Ok(Frame { silhouette, shaded: collect(rgb.as_chunks::<3>().0.iter().copied())? })
 }
 
 fn read_png(file: &Path, color: ColorType, width: usize, height: usize) -> Result<Vec<f32>> {
     let expected = format!("expected {width}x{height} pixels of 8- or 16-bit {}", color_name(color));
-    let opened = File::open(file).map_err(|e| Error::file(file, format!("frame cannot be read: {e}; {expected}")))?;
+    let values = width * height * color.samples();
+    // Twice the pixels of 16 bits: compression may add to them, and there may be a remark.
+    let opened = input::open(file, Bytes(4 * values as u64 + (1 << 20)), &expected)?;
     let broken = |e: png::DecodingError| Error::file(file, format!("frame is damaged or cut off: {e}; {expected}"));
     let mut reader = png::Decoder::new(BufReader::new(opened)).read_info().map_err(broken)?;
     let info = reader.info();
@@ -179,15 +195,16 @@ fn read_png(file: &Path, color: ColorType, width: usize, height: usize) -> Resul
         let problem = format!("frame is {}-bit {}, {expected}", bits as u8, color_name(seen_color));
         Error::file(file, problem)
     })?;
-    let mut bytes = vec![0; width * height * color.samples() * usize::from(u8::from(depth) / 8)];
+    let mut bytes = filled(values * usize::from(u8::from(depth) / 8), 0)?;
     reader.next_frame(&mut bytes).map_err(broken)?;
     reader.finish().map_err(broken)?;
     Ok(match depth {
-        Depth::Eight => bytes.iter().map(|&byte| f32::from(byte) / 255.0).collect(),
+        Depth::Eight => collect(bytes.iter().map(|&byte| f32::from(byte) / 255.0)),
         Depth::Sixteen => {
-            bytes.as_chunks::<2>().0.iter().map(|&pair| f32::from(u16::from_be_bytes(pair)) / 65535.0).collect()
+            let pairs = bytes.as_chunks::<2>().0.iter();
+            collect(pairs.map(|&pair| f32::from(u16::from_be_bytes(pair)) / 65535.0))
         }
-    })
+    }?)
 }
 
 fn color_name(color: ColorType) -> &'static str {

@@ -4,6 +4,7 @@ use std::io::{Write, stdout};
 use std::path::Path;
 use train::job::{Ending, GradientCheck, Outcome, Parameter, Values};
 use train::run::Finished;
+use train::text::path;
 
 /// Writes a line where programs read it.
 pub(super) fn print(line: &str) {
@@ -47,7 +48,7 @@ pub(super) fn finished(done: &Finished, folder: &Path) {
         print(&text);
     }
     for file in &done.files {
-        print(&format!("wrote {}", file.display()));
+        print(&format!("wrote {}", path(file)));
     }
 }
 
@@ -72,7 +73,7 @@ fn loss(outcome: &Outcome) -> Option<String> {
 }
 
 fn ending(ending: Ending, folder: &Path) -> Option<String> {
-    let resume = format!("diffkern identify --resume {}", folder.display());
+    let resume = format!("diffkern identify --resume {}", path(folder));
     match ending {
         Ending::Converged => None,
         Ending::MaxIterations => {

@@ -21,8 +21,10 @@ pub(super) struct Resolution {
 }
 
 impl Resolution {
-    /// For a block with these sides \[m\].
+    /// For a block with these sides \[m\]; only their ratios count, so that no volume is too large or too small for a real.
     pub(super) fn of(sides: [f64; 3]) -> Self {
+        let thinnest = sides.iter().fold(f64::INFINITY, |m, &s| m.min(s));
+        let sides = sides.map(|s| s / thinnest);
         let [coarse_least, fine_least] = LEAST_CELLS;
         let coarse = cells(sides, COARSE).max(coarse_least);
         Self { coarse, fine: cells(sides, FINE).max(fine_least).max(coarse) }
@@ -59,7 +61,7 @@ mod tests {
 
     #[test]
     fn the_size_of_the_scene_does_not_matter() {
-        for scale in [1e-3, 1.0, 1e3] {
+        for scale in [1e-150, 1e-3, 1.0, 1e3, 1e150] {
             assert_eq!(Resolution::of([0.14, 0.12, 0.1].map(|s| s * scale)), Resolution::of([0.14, 0.12, 0.1]));
         }
     }

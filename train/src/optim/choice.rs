@@ -1,6 +1,7 @@
 //! Which rule chooses the steps of an identification.
 
 use crate::error::{Error, Result};
+use crate::text::quoted;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -63,7 +64,7 @@ impl FromStr for Optimizer {
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         let known = Self::ALL.into_iter().find(|optimizer| optimizer.key() == text);
-        known.ok_or_else(|| format!("{text:?}, expected auto, lm, newton-cg or adam"))
+        known.ok_or_else(|| format!("{}, expected auto, lm, newton-cg or adam", quoted(text)))
     }
 }
 

@@ -1,5 +1,7 @@
 //! A picture to draw lines, boxes and text on.
 
+use crate::error::Result;
+use diffkern::memory::with_room;
 use font8x8::legacy::BASIC_LEGACY;
 
 /// Red, green and blue.
@@ -28,6 +30,13 @@ pub(super) struct Area {
 impl Canvas {
     pub(super) fn new(width: usize, height: usize, colour: Colour) -> Self {
         Self { width, height, bytes: colour.repeat(width * height) }
+    }
+
+    /// One whose size follows from the input.
+    pub(super) fn try_new(width: usize, height: usize, colour: Colour) -> Result<Self> {
+        let mut bytes = with_room(3 * width * height)?;
+        (0..width * height).for_each(|_| bytes.extend(colour));
+        Ok(Self { width, height, bytes })
     }
 
     pub(super) fn set(&mut self, x: i64, y: i64, colour: Colour) {

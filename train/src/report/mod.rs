@@ -12,7 +12,7 @@ use crate::files;
 use crate::job::{Discretisation, Ending, Outcome, Runs, Values};
 use crate::run::RunDir;
 use crate::scene::{Name, Scene};
-use crate::video::{Depth, Video, png_bytes};
+use crate::video::{Depth, Frame, Video, png_bytes};
 use canvas::Canvas;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -98,7 +98,8 @@ pub fn write(run: &RunDir, scene: &Scene, video: &Video, outcome: &Outcome, seco
         for (k, frame) in outcome.frames.iter().enumerate() {
             frame.write(&frames, k, video.width, Depth::Eight)?;
         }
-        let result = Video { frames: outcome.frames.clone(), ..*video };
+        let found = outcome.frames.iter().map(Frame::copied).collect::<Result<_>>()?;
+        let result = Video { frames: found, ..*video };
         animation(&comparison, &[("target", video), ("result", &result)], scene.frame_rate)?;
         files.extend([comparison, frames]);
     }

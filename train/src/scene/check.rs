@@ -1,6 +1,7 @@
 //! Checks of the values in `scene.json`, and their translation to a [`Scene`].
 
 mod body;
+mod bounds;
 mod view;
 
 use super::Scene;
@@ -8,6 +9,8 @@ use super::raw::Header;
 use super::read::from_value;
 use crate::error::{Error, Result};
 use crate::mesh;
+use crate::text::{path, quoted, shown};
+use bounds::Bounds;
 use serde_json::{Map, Value};
 use std::path::Path;
 
@@ -33,15 +36,16 @@ struct Checker<'a> {
 pub(super) fn scene(folder: &Path, file: &Path, header: Header) -> Result<Scene> {
     let mut c = Checker { file, warnings: Vec::new() };
     if !matches!(header.kind.as_str(), "soft_body" | "rigid_body" | "cloth") {
-        return c.wrong("kind", format!("unknown kind {:?}, expected \"soft_body\"", header.kind));
+        return c.wrong("kind", format!("unknown kind {}, expected \"soft_body\"", quoted(&header.kind)));
     }
     c.mesh(folder, &header.object)?;
     if header.kind != "soft_body" {
         let problem = format!("{:?} cannot be identified by this version, expected \"soft_body\"", header.kind);
         return c.wrong("kind", problem);
     }
-    c.positive("frame_rate", header.frame_rate)?;
+    c.within("frame_rate", header.frame_rate, &bounds::FRAME_RATE)?;
     c.positive("duration", header.duration)?;
+    c.at_most("gravity", header.gravity, &bounds::GRAVITY)?;
     if !(2..=10_000).contains(&header.num_frames) {
         return c.wrong("num_frames", format!("{}, expected 2 to 10000", header.num_frames));
     }
@@ -66,6 +70,7 @@ pub(super) fn scene(folder: &Path, file: &Path, header: Header) -> Result<Scene>
     let unknowns = header.unknowns.iter().map(|(name, u)| c.unknown(name, u));
     let unknowns = unknowns.collect::<Result<Vec<_>>>()?;
     let camera = c.camera(header.camera)?;
+    c.sees(&camera, floor.as_ref(), &block)?;
     let shading = c.shading(header.shading)?;
     c.rest("", &header.rest);
     Ok(Scene {
@@ -87,6 +92,23 @@ pub(super) fn scene(folder: &Path, file: &Path, header: Header) -> Result<Scene>
 impl Checker<'_> {
     fn wrong<T>(&self, field: &str, problem: String) -> Result<T> {
         Err(Error::field(self.file, field, problem))
+    }
+
+    /// Refuses a value outside its bounds, and says why they are.
+    fn within(&self, field: &str, value: f64, bounds: &Bounds) -> Result<()> {
+        self.positive(field, value)?;
+        match (bounds.least..=bounds.most).contains(&value) {
+            true => Ok(()),
+            false => self.wrong(field, format!("{value:?}, {}", bounds.expected())),
+        }
+    }
+
+    /// Refuses a vector with a component beyond a bound.
+    fn at_most(&self, field: &str, v: [f64; 3], bounds: &Bounds) -> Result<()> {
+        match v.iter().all(|x| x.abs() <= bounds.most) {
+            true => Ok(()),
+            false => self.wrong(field, format!("{v:?}, {}", bounds.expected())),
+        }
     }
 
     fn positive(&self, field: &str, value: f64) -> Result<()> {
@@ -111,9 +133,12 @@ impl Checker<'_> {
     }
 
     fn unit(&self, field: &str, v: [f64; 3]) -> Result<[f64; 3]> {
-        let length = dot(v, v).sqrt();
-        if length.is_finite() && length > 1e-9 {
-            return Ok(v.map(|x| x / length));
+        // Squares of what is very long or short are not finite, or zero.
+        let largest = v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let scaled = v.map(|x| x / largest);
+        let length = dot(scaled, scaled).sqrt();
+        if length.is_finite() && largest > 1e-9 {
+            return Ok(scaled.map(|x| x / length));
         }
         self.wrong(field, format!("{v:?}, expected a direction other than zero"))
     }
@@ -121,16 +146,18 @@ impl Checker<'_> {
     /// The name goes into the path of the output folder.
     fn name(&self, name: String) -> Result<String> {
         let plain = |c: char| c.is_alphanumeric() || "-_. ".contains(c);
-        if !name.is_empty() && !name.starts_with('.') && name.chars().all(plain) {
+        // Most file systems end at 255 bytes, and `_simulated` is added.
+        if !name.is_empty() && name.len() <= 200 && !name.starts_with('.') && name.chars().all(plain) {
             return Ok(name);
         }
-        self.wrong("name", format!("{name:?}, expected letters, digits, '-', '_' and '.'"))
+        let problem = "expected at most 200 bytes of letters, digits, '-', '_' and '.'";
+        self.wrong("name", format!("{}, {problem}", quoted(&name)))
     }
 
     fn rest(&mut self, prefix: &str, rest: &Map<String, Value>) {
         let comment = |k: &str| COMMENTS.contains(&k) || k.ends_with("note") || k.starts_with("mesh");
         for key in rest.keys().filter(|k| !comment(k)) {
-            let file = self.file.display();
+            let (file, key) = (path(self.file), shown(key));
             self.warnings.push(format!("{file}: {prefix}{key}: not understood, ignored"));
         }
     }
@@ -143,7 +170,9 @@ impl Checker<'_> {
         // The name may be followed by a remark in brackets.
         match mesh.as_str().and_then(|text| text.split_whitespace().next()) {
             Some(name) => mesh::check_obj(&folder.join(name)),
-            None => self.wrong("object.mesh", format!("{mesh}, expected the name of an OBJ file")),
+            None => {
+                self.wrong("object.mesh", format!("{}, expected the name of an OBJ file", shown(&mesh.to_string())))
+            }
         }
     }
 }

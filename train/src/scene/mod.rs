@@ -7,6 +7,7 @@ mod read;
 
 pub(crate) use read::{from_json, read_text};
 
+use crate::text::quoted;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -57,7 +58,7 @@ pub struct Camera {
     pub height: usize,
     /// Nearest depth that is drawn \[m\].
     pub near: f64,
-    /// Farthest depth that is drawn \[m\].
+    /// Farthest depth that is drawn \[m\]; a block that gets beyond is an error, not cut.
     pub far: f64,
 }
 
@@ -191,7 +192,7 @@ impl FromStr for Name {
         Self::ALL
             .into_iter()
             .find(|name| name.key() == text)
-            .ok_or_else(|| format!("unknown parameter {text:?}, expected one of {}", known()))
+            .ok_or_else(|| format!("unknown parameter {}, expected one of {}", quoted(text), known()))
     }
 }
 

@@ -3,9 +3,9 @@
 use super::raw::Header;
 use super::{Scene, check};
 use crate::error::{Error, Place, Result};
+use crate::input;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 impl Scene {
@@ -15,7 +15,7 @@ impl Scene {
     /// Names the file, the place and what was expected there.
     pub fn read(folder: &Path) -> Result<Self> {
         let file = Self::file(folder)?;
-        let text = read_text(&file)?;
+        let text = input::text(&file, input::SCENE)?;
         let header: Header = from_json(&file, &text)?;
         check::scene(folder, &file, header)
     }
@@ -33,13 +33,9 @@ impl Scene {
     }
 }
 
-/// The text of a file.
+/// The text of a record of a run.
 pub(crate) fn read_text(file: &Path) -> Result<String> {
-    let bytes = fs::read(file).map_err(|e| Error::file(file, format!("cannot be read: {e}, expected a text file")))?;
-    String::from_utf8(bytes).map_err(|e| {
-        let at = e.utf8_error().valid_up_to();
-        Error::file(file, format!("byte {at} is not UTF-8, expected a text file"))
-    })
+    input::text(file, input::RECORD)
 }
 
 /// Parses JSON; a mistake is told with line, column and the path of the field.

@@ -1,13 +1,14 @@
 //! Checks of the block, its material and what it touches.
 
 use super::super::{Block, Clamp, Floor, Law, Material, Name, Range, raw};
-use super::Checker;
+use super::{Checker, bounds};
 use crate::error::Result;
+use crate::text::{quoted, shown};
 
 impl Checker<'_> {
     pub(super) fn block(&mut self, raw: raw::Block) -> Result<Block> {
         if raw.kind != "block" {
-            return self.wrong("object.type", format!("{:?}, expected \"block\"", raw.kind));
+            return self.wrong("object.type", format!("{}, expected \"block\"", quoted(&raw.kind)));
         }
         for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
             let (low, high) = (raw.block_min[axis], raw.block_max[axis]);
@@ -19,9 +20,12 @@ impl Checker<'_> {
                 return self.wrong("object.block_max", problem);
             }
         }
-        self.positive("object.density", raw.density)?;
+        self.sides(&raw)?;
+        self.within("object.density", raw.density, &bounds::DENSITY)?;
+        self.at_most("object.initial_velocity", raw.initial_velocity, &bounds::SPEED)?;
+        self.at_most("object.initial_angular_velocity", raw.initial_angular_velocity, &bounds::SPIN)?;
         if let Some(text) = raw.initial_deformation.filter(|t| !t.starts_with("none")) {
-            let problem = format!("{text:?} is not supported, expected \"none\"");
+            let problem = format!("{} is not supported, expected \"none\"", quoted(&text));
             return self.wrong("object.initial_deformation", problem);
         }
         self.rest("object.", &raw.rest);
@@ -34,6 +38,13 @@ impl Checker<'_> {
         })
     }
 
+    fn sides(&self, raw: &raw::Block) -> Result<()> {
+        self.at_most("object.block_min", raw.block_min, &bounds::PLACE)?;
+        self.at_most("object.block_max", raw.block_max, &bounds::PLACE)?;
+        let sides = [0, 1, 2].map(|a| raw.block_max[a] - raw.block_min[a]);
+        sides.iter().try_for_each(|&side| self.within("object.block_max", side, &bounds::SIDE))
+    }
+
     pub(super) fn material(&mut self, raw: raw::Material) -> Result<Material> {
         let model = raw.model.to_lowercase();
         let law = if model.contains("neo-hookean") {
@@ -41,14 +52,15 @@ impl Checker<'_> {
         } else if model.contains("corotated") {
             Law::FixedCorotated
         } else {
-            let problem = format!("{:?}, expected \"compressible neo-Hookean\" or \"fixed corotated\"", raw.model);
+            let problem =
+                format!("{}, expected \"compressible neo-Hookean\" or \"fixed corotated\"", quoted(&raw.model));
             return self.wrong("material.model", problem);
         };
         let viscosity = match raw.damping {
             None => 0.0,
             Some(raw::Damping::Text(text)) if text == "none" => 0.0,
             Some(raw::Damping::Text(text)) => {
-                let problem = format!("{text:?}, expected \"none\" or an object with eta");
+                let problem = format!("{}, expected \"none\" or an object with eta", quoted(&text));
                 return self.wrong("material.damping", problem);
             }
             Some(raw::Damping::Viscous { known: Some(false), .. }) => {
@@ -58,10 +70,11 @@ impl Checker<'_> {
             Some(raw::Damping::Viscous { eta, .. }) => eta,
         };
         self.not_negative("material.damping.eta", viscosity)?;
+        self.at_most("material.damping.eta", [viscosity; 3], &bounds::VISCOSITY)?;
         let mut known = Vec::new();
         for (name, value) in [(Name::Mu, raw.mu), (Name::Lambda, raw.lambda)] {
             if let Some(value) = value {
-                self.positive(&format!("material.{name}"), value)?;
+                self.within(&format!("material.{name}"), value, &bounds::MODULUS)?;
                 known.push((name, value));
             }
         }
@@ -75,11 +88,13 @@ impl Checker<'_> {
             Some(friction) => friction,
             None if raw.contact.contains("frictionless") => 0.0,
             None => {
-                let problem = format!("{:?}, expected \"frictionless\" or floor.friction", raw.contact);
+                let problem = format!("{}, expected \"frictionless\" or floor.friction", quoted(&raw.contact));
                 return self.wrong("floor.contact", problem);
             }
         };
         self.not_negative("floor.friction", friction)?;
+        self.at_most("floor.friction", [friction; 3], &bounds::FRICTION)?;
+        self.at_most("floor.point", raw.point, &bounds::PLACE)?;
         self.rest("floor.", &raw.rest);
         Ok(Floor { point: raw.point, normal, friction })
     }
@@ -96,7 +111,7 @@ impl Checker<'_> {
 
     pub(super) fn clamp(&self, raw: raw::Clamp, block: &Block) -> Result<Clamp> {
         let Some(axis) = ["x", "y", "z"].iter().position(|a| *a == raw.axis) else {
-            return self.wrong("clamp.axis", format!("{:?}, expected x, y or z", raw.axis));
+            return self.wrong("clamp.axis", format!("{}, expected x, y or z", quoted(&raw.axis)));
         };
         let (low, high) = (block.min[axis], block.max[axis]);
         if !(raw.plane > low && raw.plane < high) {
@@ -108,7 +123,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn unknown(&self, name: &str, raw: &raw::Unknown) -> Result<Range> {
-        let field = format!("unknowns.{name}");
+        let field = format!("unknowns.{}", shown(name));
         let name: Name = match name.parse() {
             Ok(name) => name,
             Err(problem) => return self.wrong(&field, problem),
@@ -119,13 +134,14 @@ impl Checker<'_> {
             _ => None,
         };
         let Some((min, max)) = ends else {
-            return self.wrong(&field, format!("{}, expected [least, greatest]", raw.range));
+            return self.wrong(&field, format!("{}, expected [least, greatest]", shown(&raw.range.to_string())));
         };
-        self.positive(&field, min)?;
+        self.within(&field, min, &bounds::MODULUS)?;
         if max <= min {
             let problem = format!("[{min}, {max}], expected the greater value last");
             return self.wrong(&field, problem);
         }
+        self.within(&field, max, &bounds::MODULUS)?;
         Ok(Range { name, min, max })
     }
 }
