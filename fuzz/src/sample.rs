@@ -52,13 +52,13 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Makes the video and the run with the program, in `folder`.
+    /// Makes the video and the run with the program, in `folder`; the more frames a second, the less there is to compute.
     ///
     /// # Errors
     /// When the program does not take what is right.
-    pub fn make(program: &Program, folder: &Path) -> Result<Sample> {
+    pub fn make(program: &Program, folder: &Path, frame_rate: f64) -> Result<Sample> {
         fs::create_dir_all(folder.join("scene"))?;
-        fs::write(folder.join("scene/scene.json"), scene().to_string())?;
+        fs::write(folder.join("scene/scene.json"), scene(frame_rate).to_string())?;
         let commands: [&[&str]; 2] = [
             &["simulate", "scene", "--set", "mu=6000,lambda=15000", "--out", "video"],
             &["identify", "video", "--start", "mu=4000,lambda=9000", "--max-iterations", "1", "--out", "run"],
@@ -79,9 +79,9 @@ impl Sample {
 }
 
 /// A block that hits the floor at once, seen from aside.
-pub fn scene() -> serde_json::Value {
+fn scene(frame_rate: f64) -> serde_json::Value {
     json!({
-        "name": "tiny", "kind": "soft_body", "duration": 0.1, "frame_rate": 300.0, "num_frames": 2,
+        "name": "tiny", "kind": "soft_body", "duration": 0.1, "frame_rate": frame_rate, "num_frames": 2,
         "gravity": [0.0, 0.0, -9.81],
         "camera": {
             "model": "pinhole", "position": [0.62, -0.98, 0.52], "look_at": [-0.01, -0.02, 0.095], "up": [0.0, 0.0, 1.0],

@@ -81,14 +81,18 @@ pub fn of(job: &Job, program: &Program, log: &Path) -> Result<Vec<Call>> {
         let Some((name, arguments)) = text.split_once('(').filter(|_| !text.starts_with("<...")) else { continue };
         let number = seen.entry((thread.to_owned(), name.to_owned())).or_default();
         *number += 1;
-        let relative =
-            arguments.split_once('"').is_some_and(|(_, path)| !path.starts_with(['/', '\\']) && CALLS.contains(&name));
-        let named_by_path = !matches!(name, "read" | "write" | "pread64" | "pwrite64" | "readv" | "writev");
-        if arguments.contains(&here) || (relative && named_by_path) {
+        if arguments.contains(&here) || names_relative(arguments) {
             calls.push(Call { name: name.to_owned(), number: *number, text: text.to_owned() });
         }
     }
     Ok(calls)
+}
+
+/// Whether a path in the arguments is relative: to the job's folder, in which the program runs. The contents of what is read or
+/// written are in quotes, too, but after the path of an open file.
+fn names_relative(arguments: &str) -> bool {
+    let path = arguments.strip_prefix('"').and_then(|rest| rest.split_once('"'));
+    path.is_some_and(|(path, _)| !path.is_empty() && !path.starts_with('/'))
 }
 
 /// The program, of which this call fails.

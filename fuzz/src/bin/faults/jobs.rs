@@ -13,69 +13,112 @@ use serde_json::Value;
 /// More than any of these jobs takes, under a tracer on a busy machine.
 pub const LIMIT: Duration = Duration::from_secs(120);
 
+/// Some five steps of the simulator from the first frame to the second.
+const FRAME_RATE: f64 = 1000.0;
+
 const JOB: &str = "Identify(folder: \"video\", out: \"out\", start: {\"mu\": 4000.0}, max_iterations: 1)\n";
 
 /// A command, in a folder that it finds in the same state each time.
 pub struct Job {
     pub name: &'static str,
+    /// Whether it is killed, because it takes long; nothing else happens to it then.
+    pub killed: bool,
     arguments: &'static str,
     /// How it may be given again after a failure, best first.
     retries: &'static [&'static str],
     before: Files,
+    /// Those of a former job in the same folder.
+    former: Files,
     folder: PathBuf,
     /// What it leaves when nothing fails.
     expected: BTreeMap<String, Vec<u8>>,
 }
 
-/// Name, arguments, whether a former job's results are there, and how it is given again.
-type Row = (&'static str, &'static str, bool, &'static [&'static str]);
+/// Whose results are there already.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Former {
+    Nothing,
+    Run,
+    Video,
+}
+
+struct Row {
+    name: &'static str,
+    killed: bool,
+    arguments: &'static str,
+    former: Former,
+    retries: &'static [&'static str],
+}
 
 const SIMULATE: &str = "simulate video --set mu=6000,lambda=15000 --out out";
+const SIMULATE_OVER: &str = "simulate video --set mu=6000,lambda=15000 --out out --overwrite";
 const IDENTIFY: &str = "identify video --start mu=4000,lambda=9000 --max-iterations 1 --out out";
+const IDENTIFY_LONG: &str = "identify video --start mu=4000,lambda=9000 --max-iterations 4 --out out";
+const IDENTIFY_OVER: &str = "identify video --start mu=5000,lambda=9000 --max-iterations 1 --out out --overwrite";
 const RESUME: &str = "identify --resume out --max-iterations 1";
+const RESUME_2: &str = "identify --resume out --max-iterations 2";
+const RESUME_4: &str = "identify --resume out --max-iterations 4";
 
-const ROWS: [Row; 6] = [
-    ("devices", "devices", false, &["devices"]),
-    ("simulate", SIMULATE, false, &[SIMULATE, "simulate video --set mu=6000,lambda=15000 --out out --overwrite"]),
-    ("identify", IDENTIFY, false, &[RESUME, IDENTIFY]),
-    (
-        "identify --resume",
-        "identify --resume out --max-iterations 2",
-        true,
-        &["identify --resume out --max-iterations 2"],
-    ),
-    (
-        "identify --overwrite",
-        "identify video --start mu=5000,lambda=9000 --max-iterations 1 --out out --overwrite",
-        true,
-        &["identify video --start mu=5000,lambda=9000 --max-iterations 1 --out out --overwrite"],
-    ),
-    ("run", "run job.ron", false, &[RESUME, "run job.ron"]),
+const ROWS: [Row; 9] = [
+    Row::new("devices", "devices", Former::Nothing, &["devices"]),
+    Row::new("simulate", SIMULATE, Former::Nothing, &[SIMULATE, SIMULATE_OVER]),
+    Row::new("simulate --overwrite", SIMULATE_OVER, Former::Video, &[SIMULATE_OVER]),
+    Row::new("identify", IDENTIFY, Former::Nothing, &[RESUME, IDENTIFY]),
+    Row::new("identify --resume", RESUME_2, Former::Run, &[RESUME_2]),
+    Row::new("identify --overwrite", IDENTIFY_OVER, Former::Run, &[IDENTIFY_OVER]),
+    Row::new("run", "run job.ron", Former::Nothing, &[RESUME, "run job.ron"]),
+    Row {
+        killed: true,
+        ..Row::new("identify, 4 iterations", IDENTIFY_LONG, Former::Nothing, &[RESUME_4, IDENTIFY_LONG])
+    },
+    Row { killed: true, ..Row::new("simulate, killed", SIMULATE_OVER, Former::Video, &[SIMULATE_OVER]) },
 ];
+
+impl Row {
+    const fn new(name: &'static str, arguments: &'static str, former: Former, retries: &'static [&'static str]) -> Row {
+        Row { name, killed: false, arguments, former, retries }
+    }
+}
 
 impl Job {
     /// All commands, each run once.
-    pub fn all(program: &Program, root: &Path, only: &str) -> Result<Vec<Job>> {
-        let sample = Sample::make(program, &root.join("sample"))?;
-        let rows = ROWS.into_iter().filter(|row| row.0.contains(only));
+    pub fn all(program: &Program, root: &Path, only: Option<&str>) -> Result<Vec<Job>> {
+        let sample = Sample::make(program, &root.join("sample"), FRAME_RATE)?;
+        let rows = ROWS.into_iter().filter(|row| only.is_none_or(|only| row.name == only));
         rows.map(|row| Job::new(row, &sample, program, root)).collect()
     }
 
-    fn new((name, arguments, former, retries): Row, sample: &Sample, program: &Program, root: &Path) -> Result<Job> {
+    fn new(row: Row, sample: &Sample, program: &Program, root: &Path) -> Result<Job> {
+        let Row { name, killed, arguments, former, retries } = row;
+        let (from, files) = match former {
+            Former::Nothing => ("", &Files::new()),
+            Former::Run => ("run", &sample.run),
+            Former::Video => ("video", &sample.video),
+        };
+        let moved = |(name, bytes): (&String, &Vec<u8>)| (name.replacen(from, "out", 1), bytes.clone());
+        let former: Files = files.iter().map(moved).collect();
         let mut before = sample.video.clone();
         before.insert("job.ron".into(), JOB.into());
-        if former {
-            let moved = |(name, bytes): (&String, &Vec<u8>)| (name.replacen("run", "out", 1), bytes.clone());
-            before.extend(sample.run.iter().map(moved));
-        }
+        before.extend(former.clone());
         let folder = root.join("job");
-        let mut job = Job { name, arguments, retries, before, folder, expected: BTreeMap::new() };
+        let mut job = Job { name, killed, arguments, retries, before, former, folder, expected: BTreeMap::new() };
         let found = [job.undisturbed(program)?, job.undisturbed(program)?];
         if let Some(name) = differs(&found[0], &found[1]) {
             bail!("{name} of `{arguments}` is not the same each time");
         }
         job.expected = found[0].clone();
         Ok(job)
+    }
+
+    /// A file of the former job that is gone, though the new one has nothing to show yet; none if nothing is lost.
+    pub fn lost(&self) -> Result<Option<String>> {
+        let there = if self.former.is_empty() { Files::new() } else { sample::files(&self.folder, "out")? };
+        let new = ["result.json", "checkpoint.json", "simulated.json"].map(|name| format!("out/{name}"));
+        if new.iter().any(|name| there.contains_key(name) && there.get(name) != self.former.get(name)) {
+            return Ok(None);
+        }
+        let kept = |bytes: &Vec<u8>| there.values().any(|other| other == bytes);
+        Ok(self.former.iter().find(|(_, bytes)| !kept(bytes)).map(|(name, _)| name.clone()))
     }
 
     fn undisturbed(&self, program: &Program) -> Result<BTreeMap<String, Vec<u8>>> {

@@ -44,6 +44,9 @@ pub fn judge(job: &Job, program: &Program, done: &Done, fault: &str) -> Result<(
     if let Some(name) = torn(job.folder())? {
         return Ok((Taken::Wrong, format!("leaves {name}, which is not whole: {message}")));
     }
+    if let Some(name) = job.lost()? {
+        return Ok((Taken::Wrong, format!("loses {name} of a former job: {message}")));
+    }
     Ok(match job.again(program)? {
         Err(why) => (Taken::Wrong, format!("{message}, then {why}")),
         Ok(()) => (Taken::Clearly, message.to_owned()),

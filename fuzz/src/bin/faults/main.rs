@@ -26,9 +26,9 @@ use crate::judge::{Taken, judge, left_behind, torn};
 /// Lets what a command asks of the system fail, one thing at a time.
 #[derive(Parser)]
 struct Args {
-    /// Only the commands whose name contains this.
-    #[arg(long, default_value = "")]
-    only: String,
+    /// Only the command of this name.
+    #[arg(long)]
+    only: Option<String>,
     /// What fails: files, allocations, launches or kills; all if not given.
     #[arg(long)]
     kind: Option<String>,
@@ -113,8 +113,8 @@ impl Campaign<'_> {
             std::thread::sleep(Duration::from_secs_f64(moment));
             child.kill()?;
             child.wait()?;
-            let taken = match torn(job.folder())? {
-                Some(name) => (Taken::Wrong, format!("{name} is not whole")),
+            let taken = match torn(job.folder())?.or(job.lost()?) {
+                Some(name) => (Taken::Wrong, format!("{name} is lost or torn")),
                 None => match job.again(self.program)? {
                     Err(why) => (Taken::Wrong, why),
                     Ok(()) => match left_behind(job.folder()).first() {
@@ -134,14 +134,17 @@ fn main() -> Result<()> {
     let program = Program::find(args.program.clone(), Some("faults"))?;
     let own = Random::new(u64::from(std::process::id())).below(1 << 30);
     let root = args.folder.clone().unwrap_or_else(|| std::env::temp_dir().join(format!("diffkern-faults-{own}")));
-    let jobs = Job::all(&program, &root, &args.only)?;
+    let jobs = Job::all(&program, &root, args.only.as_deref())?;
     let mut campaign = Campaign { args: &args, program: &program, root: &root, counts: Counts::new() };
     let wanted = |kind: &str| args.kind.as_deref().is_none_or(|wanted| wanted == kind);
     let traced = wanted("files") && calls::can_trace();
     if wanted("files") && !traced {
         println!("FILE CALLS ARE LEFT OUT: strace (Debian: apt-get install strace) is not there, or may not trace");
     }
-    for job in &jobs {
+    for job in jobs.iter().filter(|job| job.killed && wanted("kills")) {
+        campaign.kills(job)?;
+    }
+    for job in jobs.iter().filter(|job| !job.killed) {
         if traced {
             campaign.files(job)?;
         }
@@ -150,9 +153,6 @@ fn main() -> Result<()> {
         }
         if wanted("launches") {
             campaign.device(job, "launches", "DIFFKERN_FAIL_LAUNCH", 1)?;
-        }
-        if wanted("kills") && job.name != "devices" {
-            campaign.kills(job)?;
         }
     }
     let counts = campaign.counts;

@@ -47,10 +47,11 @@ impl Reader {
         let ((tasks, todo), (done, answers)) = (channel::<Task>(), channel());
         thread::spawn(move || {
             for (case, folder) in todo {
-                memory::forget_peak();
+                // What a thread that hangs has taken is not of this input.
+                let before = memory::forget_peak();
                 let taken = catch_unwind(AssertUnwindSafe(|| judge::result(&case, &folder, &read(&case, &folder))))
                     .unwrap_or_else(|_| Err(format!("panic: {}", PANIC.take())));
-                if done.send((taken, memory::peak())).is_err() {
+                if done.send((taken, memory::peak().saturating_sub(before))).is_err() {
                     return;
                 }
             }

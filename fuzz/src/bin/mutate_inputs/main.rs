@@ -130,7 +130,7 @@ fn main() -> Result<()> {
     let mut program = Program::find(args.program.clone(), None)?;
     let own = Random::new(u64::from(std::process::id())).below(1 << 30);
     let root = args.folder.clone().unwrap_or_else(|| std::env::temp_dir().join(format!("diffkern-inputs-{own}")));
-    let sample = Arc::new(Sample::make(&program, &root)?);
+    let sample = Arc::new(Sample::make(&program, &root, 300.0)?);
     // Without a command, the program identifies a video from here.
     program.variables.push(("DIFFKERN_SAMPLES".into(), sample.samples.display().to_string()));
     inside::catch_panics();

@@ -60,9 +60,11 @@ fn count(bytes: usize) -> bool {
     fits
 }
 
-/// Begins to look for a new peak.
-pub fn forget_peak() {
-    PEAK.store(LIVE.load(Ordering::Relaxed), Ordering::Relaxed);
+/// Begins to look for a new peak; the bytes that are in use.
+pub fn forget_peak() -> usize {
+    let live = LIVE.load(Ordering::Relaxed);
+    PEAK.store(live, Ordering::Relaxed);
+    live
 }
 
 /// The most bytes that were in use since then.

@@ -1,6 +1,7 @@
 //! PNG files, chunk by chunk. Checksums are made anew, so that what is wrong gets past them.
 
 use std::io::Write;
+use std::sync::LazyLock;
 
 use diffkern_fuzz::random::Random;
 use flate2::write::ZlibEncoder;
@@ -71,23 +72,24 @@ fn pixels(chunks: &mut [Chunk], random: &mut Random) {
     let Some(chunk) = chunks.iter_mut().find(|c| &c.kind == b"IDAT") else {
         return;
     };
-    let length = *random.pick(&[0, 1, 16, 17 * 16 - 1, 17 * 16, 17 * 16 + 1, 49 * 16, 97 * 16, 1 << 16, 1 << 24]);
+    let length = *random.pick(&[0, 1, 16, 17 * 16 - 1, 17 * 16, 17 * 16 + 1, 49 * 16, 97 * 16, 1 << 16, 1 << 22]);
     let filter = *random.pick(&[0, 1, 2, 3, 4, 5, 255]);
-    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
-    // Into memory, which cannot fail.
-    let written = encoder.write_all(&vec![filter; length]).and_then(|()| encoder.finish());
-    chunk.data = written.unwrap_or_default();
+    chunk.data = compressed(&vec![filter; length]);
 }
 
 /// Contents of a chunk: some bytes, or a text that is small only while compressed.
 fn extra(random: &mut Random) -> Vec<u8> {
-    let size = *random.pick(&[0, 1, 4, 26, 1000, 1 << 26]);
-    if size < 1 << 20 {
-        return (0..size).map(|_| random.below(256) as u8).collect();
+    static BOMB: LazyLock<Vec<u8>> = LazyLock::new(|| [&b"bomb\0\0"[..], &compressed(&vec![0; 1 << 26])].concat());
+    match *random.pick(&[Some(0), Some(1), Some(4), Some(26), Some(1000), None]) {
+        Some(size) => (0..size).map(|_| random.below(256) as u8).collect(),
+        None => BOMB.clone(),
     }
-    let mut encoder = ZlibEncoder::new(b"bomb\0\0".to_vec(), Compression::best());
-    let zeros = vec![0; 1 << 20];
-    let written = (0..size >> 20).try_for_each(|_| encoder.write_all(&zeros)).and_then(|()| encoder.finish());
+}
+
+fn compressed(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+    // Into memory, which cannot fail.
+    let written = encoder.write_all(bytes).and_then(|()| encoder.finish());
     written.unwrap_or_default()
 }
 
