@@ -43,6 +43,11 @@ const WORDS: &[&str] = &[
     "--unknown",
     "--resume",
     "--overwrite",
+    "--max-time",
+    "--max-memory",
+    "1ms",
+    "90m",
+    "8GiB",
     "--device",
     "--seed",
     "--bits",
@@ -85,9 +90,9 @@ pub fn words(text: &str) -> Vec<OsString> {
 /// A command that reads scene, frames and mesh.
 pub fn of_video(random: &mut Random) -> Vec<OsString> {
     words(random.word(&[
-        "identify video --start mu=4000,lambda=9000 --max-iterations 1 --out out",
-        "simulate video --set mu=6000,lambda=15000 --out out",
-        "simulate video --set mu=6000,lambda=15000 --out out",
+        "identify video --start mu=4000,lambda=9000 --max-iterations 1 --max-time 20s --max-memory 512MiB --out out",
+        "simulate video --set mu=6000,lambda=15000 --max-time 20s --max-memory 512MiB --out out",
+        "simulate video --set mu=6000,lambda=15000 --max-time 20s --max-memory 512MiB --out out",
     ]))
 }
 
