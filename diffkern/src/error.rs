@@ -8,6 +8,8 @@ use std::fmt;
 pub use finite::{NotFinite, Origin};
 pub use foreign::Foreign;
 
+use crate::array::Label;
+
 /// Result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -134,10 +136,10 @@ pub enum Error {
         reason: String,
     },
     /// An array has no gradient.
-    #[error("array {id} has no gradient: {reason}")]
+    #[error("{array} has no gradient: {reason}")]
     NoGradient {
-        /// Identity of the array.
-        id: u64,
+        /// The array.
+        array: Label,
         /// Why not, and what to do.
         reason: &'static str,
     },
@@ -146,14 +148,14 @@ pub enum Error {
     Tape(String),
     /// A value that the tape still needs would be overwritten (`Overwrite::Error`).
     #[error(
-        "{what} would overwrite array {id}, whose present value it or an earlier launch of this tape needs for its \
+        "{what} would overwrite {array}, whose present value it or an earlier launch of this tape needs for its \
          gradient; write to another array, or record with `Overwrite::Keep`"
     )]
     Overwrite {
         /// The operation.
         what: String,
-        /// Identity of the array.
-        id: u64,
+        /// The array.
+        array: Label,
     },
     /// A rollout's step or schedule is not what it must be.
     #[error("rollout, step {step}: {reason}")]

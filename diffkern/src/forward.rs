@@ -60,7 +60,7 @@ impl Tangents {
         let tangent = device.alloc_zeroed(bytes)?;
         match array.lock_dots().as_ref() {
             Some(dots) if dots.evaluation != self.evaluation => {
-                return Err(Error::Jvp(format!("array {} has taken part in a later jvp since", array.id())));
+                return Err(Error::Jvp(format!("{} has taken part in a later jvp since", array.label())));
             }
             Some(Dots { buffers, .. }) => {
                 if let Some(dot) = buffers.get(k).and_then(Option::as_ref) {
@@ -238,10 +238,10 @@ pub(crate) fn allow_use<'a>(mut arrays: impl Iterator<Item = &'a AnyArray>, what
     match arrays.find(|array| array.is_real() && array.marks().has_strayed_from(evaluation)) {
         None => Ok(()),
         Some(array) => Err(Error::Jvp(format!(
-            "{} uses array {}, which another thread has written meanwhile, from arrays that have a tangent here or over \
+            "{} uses {}, which another thread has written meanwhile, from arrays that have a tangent here or over \
              one, and `jvp` sees this thread only; launch on the thread that runs it",
             what(),
-            array.id()
+            array.label()
         ))),
     }
 }

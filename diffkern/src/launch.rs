@@ -12,12 +12,12 @@ use crate::backend::{self, LaunchArg, Which};
 use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::domain::Domain;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::few::Few;
 use crate::forward;
 use crate::kernel::{Access, Arg, KernelDef, Native, ParamDef, ParamKind};
 use crate::tape::context::Mode;
-use crate::tape::{Recording, Watch, context, open};
+use crate::tape::{Prefix, Recording, Watch, context, open};
 use crate::trace;
 use crate::unoptimised;
 
@@ -89,7 +89,7 @@ pub fn launch(def: &'static KernelDef, native: Native, domain: Domain, args: &[A
 /// Runs a launch that tapes or tangents want to know of.
 fn observed(call: Call<'_>, mode: Mode, reads: &[Option<Arc<Buffer>>]) -> Result<()> {
     let options = if mode.observed() { context::options() } else { Recording::default() };
-    let watch = if options.check_finite { Some(Watch::launch(call)?) } else { None };
+    let watch = if options.check_finite { Some((Watch::launch(call)?, held(call))) } else { None };
     if options.timed {
         call.device.wait()?;
     }
@@ -99,9 +99,12 @@ fn observed(call: Call<'_>, mode: Mode, reads: &[Option<Arc<Buffer>>]) -> Result
         call.device.wait()?;
     }
     let seconds = start.elapsed().as_secs_f64();
-    if let Some(watch) = watch {
+    if let Some((watch, held)) = watch {
         let written: Vec<_> = call.arrays().filter(|(_, array, access)| access.writes() && array.is_real()).collect();
-        watch.check(&|place| written.get(place).map(|(_, array, _)| array.buffer()))?;
+        let run = |positions: usize, id: u64| run_first(call, reads, &held, positions, id);
+        let prefix = Prefix { positions: call.domain.len(), run: &run };
+        let line = matches!(call.domain.dims(), [_, 1, 1]).then_some(&prefix);
+        watch.check(&|place| written.get(place).map(|(_, array, _)| array.buffer()), line)?;
     }
     if mode.observed() {
         context::after_launch(call, reads, seconds);
@@ -112,23 +115,61 @@ fn observed(call: Call<'_>, mode: Mode, reads: &[Option<Arc<Buffer>>]) -> Result
     Ok(())
 }
 
+/// What the launch is about to overwrite, by identity of the array. Held, it stays as it is.
+fn held(call: Call<'_>) -> Vec<(u64, Arc<Buffer>)> {
+    call.writes().map(|array| (array.id(), array.buffer())).collect()
+}
+
+/// Runs the first positions of a launch on copies of what it overwrites; gives the one of the array `id`.
+fn run_first(
+    call: Call<'_>,
+    reads: &[Option<Arc<Buffer>>],
+    held: &[(u64, Arc<Buffer>)],
+    positions: usize,
+    id: u64,
+) -> Result<Arc<Buffer>> {
+    let mut copies: Vec<(u64, Arc<Buffer>)> = Vec::new();
+    for (id, before) in held {
+        if copies.iter().all(|(other, _)| other != id) {
+            let copy = call.device.alloc(before.bytes())?;
+            call.device.copy(before, 0, &copy, 0, before.bytes())?;
+            copies.push((*id, copy));
+        }
+    }
+    let of = |id: u64| copies.iter().find(|(other, _)| *other == id).map(|(_, copy)| copy);
+    let args = bind(call, reads, &|id| of(id).map(|copy| &**copy));
+    let program = (call.def, Which::Primal, call.native.primal);
+    backend::run(call.device, program, call.native.scalar, positions.into(), &args)?;
+    of(id).cloned().ok_or_else(|| Error::Invalid("a launch that does not write what it wrote".to_owned()))
+}
+
 fn run_primal(call: Call<'_>, reads: &[Option<Arc<Buffer>>]) -> Result<()> {
     let mut writes = lock_writes(call);
     for (_, cell) in writes.iter_mut() {
         Buffer::unshare(&mut cell.buffer)?;
         cell.version += 1;
     }
+    // What is overwritten was perhaps read for a tape, before it was unshared.
+    let written = |id: u64| writes.iter().find(|(other, _)| *other == id).map(|(_, cell)| &*cell.buffer);
+    let args = bind(call, reads, &written);
+    let _span = trace::launch(call.def.name, "kernel", call.domain);
+    let program = (call.def, Which::Primal, call.native.primal);
+    unoptimised::timed(|| backend::run(call.device, program, call.native.scalar, call.domain, &args))
+}
+
+/// The arguments, with the contents of what is written by identity of the array.
+fn bind<'a>(
+    call: Call<'_>,
+    reads: &'a [Option<Arc<Buffer>>],
+    written: &dyn Fn(u64) -> Option<&'a Buffer>,
+) -> Few<LaunchArg<'a, Buffer>, 24> {
     let mut args: Few<LaunchArg<'_, Buffer>, 24> = Few::new();
     for (slot, arg) in call.args.iter().enumerate() {
         args.push(match *arg {
-            Arg::Array(array) => {
-                // What is overwritten was perhaps read for a tape, before it was unshared.
-                let written = writes.iter().find(|(id, _)| *id == array.id()).map(|(_, cell)| &*cell.buffer);
-                match written.or(reads[slot].as_deref()) {
-                    Some(buffer) => part(array, buffer),
-                    None => LaunchArg::Absent { len: array.len() as u32 },
-                }
-            }
+            Arg::Array(array) => match written(array.id()).or(reads[slot].as_deref()) {
+                Some(buffer) => part(array, buffer),
+                None => LaunchArg::Absent { len: array.len() as u32 },
+            },
             Arg::Real(x) => LaunchArg::Real(x),
             Arg::U32(x) => LaunchArg::U32(x),
             Arg::I32(x) => LaunchArg::I32(x),
@@ -136,9 +177,7 @@ fn run_primal(call: Call<'_>, reads: &[Option<Arc<Buffer>>]) -> Result<()> {
             Arg::Bool(x) => LaunchArg::Bool(x),
         });
     }
-    let _span = trace::launch(call.def.name, "kernel", call.domain);
-    let program = (call.def, Which::Primal, call.native.primal);
-    unoptimised::timed(|| backend::run(call.device, program, call.native.scalar, call.domain, &args))
+    args
 }
 
 /// The elements of `array` within `buffer`, which has those of the whole array that it is a view of.

@@ -73,7 +73,7 @@ pub mod trace;
 mod trace;
 mod unoptimised;
 
-pub use array::{AnyArray, Array};
+pub use array::{AnyArray, Array, Label};
 pub use decompose::{polar2, polar3, singular_values2, singular_values3, svd2, svd3};
 pub use device::Device;
 #[doc(hidden)]

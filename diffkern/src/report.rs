@@ -11,6 +11,7 @@ pub use graph::{Entry, Graph, Part, Use};
 pub(crate) use zeros::zero_gradients;
 pub use zeros::{PathEnd, ZeroGradient};
 
+use crate::array::Label;
 use crate::kernel::KernelDef;
 
 /// Account of a tape, for people and for programs.
@@ -35,9 +36,9 @@ pub struct Report {
     /// What was recorded.
     pub graph: Graph,
     /// Arrays that require a gradient and were seen by a recorded launch.
-    pub leaves: Vec<u64>,
+    pub leaves: Vec<Label>,
     /// What the last `backward` started from; empty before it.
-    pub losses: Vec<u64>,
+    pub losses: Vec<Label>,
     /// What would make it faster: not to build without optimisation. None if that is not so, or it took no second.
     pub advice: Option<String>,
     /// Those of the leaves that get no gradient from the losses whatever the values are, and where their paths end.

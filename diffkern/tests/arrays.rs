@@ -3,6 +3,11 @@
 use diffkern::prelude::*;
 
 #[diff_kernel]
+fn add_to<F: Float>(x: &Array<F>, y: &mut Array<F>) {
+    y[ABSOLUTE_POS] += x[ABSOLUTE_POS];
+}
+
+#[diff_kernel]
 fn add_one<F: Float>(x: &mut Array<F>) {
     x[ABSOLUTE_POS] += F::new(1.0);
 }
@@ -136,5 +141,44 @@ fn sums_are_right_and_do_not_depend_on_the_run() -> Result<()> {
     assert_eq!(diffkern::reduce::mean(&x)?.to_vec()?, [2.0]);
     assert!(diffkern::reduce::dot(&x, &dev.zeros(2)?).is_err());
     assert!(diffkern::reduce::mean(&dev.zeros::<f32>(0)?).is_err());
+    Ok(())
+}
+
+/// What a small array holds is shown, and nothing of a large one.
+#[test]
+fn debug_shows_the_values_of_small_arrays() -> Result<()> {
+    let dev = Device::cpu();
+    let x = dev.array(&[1.0f32, 0.1, -0.0])?;
+    assert_eq!(format!("{x:?}"), format!("Array<f32>#{}[3] on cpu: [1.0, 0.1, -0.0]", x.id()));
+    let v = dev.array(&[Vec2::new(1.0, f64::NAN), Vec2::zero()])?.named("push");
+    assert_eq!(format!("{v:?}"), format!("Array<Vec2<f64>>#{} `push`[2] on cpu: [(1.0, NaN), (0.0, 0.0)]", v.id()));
+    assert!(format!("{:?}", v.slice(1..2)?).ends_with("`push`[1] on cpu: [(0.0, 0.0)]"));
+    assert!(format!("{:?}", dev.array(&[-7i32])?).ends_with("[1] on cpu: [-7]"));
+    assert!(format!("{:?}", dev.array(&[7u32; 16])?).ends_with("7, 7]"));
+    assert!(format!("{:?}", dev.zeros::<f32>(17)?).ends_with("[17] on cpu"));
+    assert!(format!("{:?}", dev.zeros::<f32>(0)?).ends_with("[0] on cpu: []"));
+    Ok(())
+}
+
+/// A step that prints its state does what it did before.
+#[test]
+fn debug_is_no_read_of_the_program() -> Result<()> {
+    let x = Device::cpu().array(&[1.0])?.requires_grad();
+    let printed = std::cell::Cell::new(0);
+    let count = std::rc::Rc::new(printed);
+    let seen = count.clone();
+    let (tape, end) = Tape::record_with(|| {
+        diffkern::rollout(4, Schedule::Checkpoints(1), x.clone(), move |x: &Array<f64>, _| {
+            // Shown in the first run alone.
+            if seen.replace(seen.get() + 1) < 4 {
+                assert!(format!("{x:?}").contains("on cpu: ["));
+            }
+            let next = x.device().zeros(1)?;
+            add_to(1, x, &next)?;
+            Ok(next)
+        })
+    })?;
+    tape.backward(&end)?;
+    assert_eq!(x.grad()?.to_vec()?, [1.0]);
     Ok(())
 }

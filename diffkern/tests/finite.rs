@@ -115,3 +115,33 @@ fn an_input_of_an_adjoint_is_blamed() -> Result<()> {
     assert!(matches!(found.origin, Origin::Input { adjoint: false, .. }));
     Ok(())
 }
+
+#[diff_kernel]
+fn spread<F: Float>(x: &Array<F>, to: &Array<u32>, counts: &mut Array<Atomic<u32>>, y: &mut Array<F>) {
+    let i = ABSOLUTE_POS;
+    counts[0].fetch_add(1u32);
+    y[to[i]] += x[i].sqrt();
+}
+
+/// The position, where elements are not those of the positions: the first that makes the sum what it is. What the search runs
+/// again is seen nowhere.
+#[test]
+fn the_position_of_the_thread_is_named() -> Result<()> {
+    let dev = Device::cpu();
+    let to = dev.array(&[3u32, 1, 3, 3, 0, 3, 3])?;
+    for bad in [0, 2, 3, 5, 6] {
+        let mut x = [4.0; 7];
+        (x[bad], x[6]) = (-1.0, -1.0);
+        let x = dev.array(&x)?.requires_grad();
+        let (counts, y) = (dev.zeros::<u32>(1)?, dev.full(4, 1.0)?);
+        let found = found(Recording::new().check_finite().record(|| spread(7, &x, &to, &counts, &y)));
+        assert_eq!((found.param, found.element, found.position), ("y", 3, Some(bad)), "{found}");
+        assert!(found.to_string().contains(&format!("), from position {bad}; it arises here")), "{found}");
+        assert_eq!(counts.to_vec()?, [7]);
+    }
+    // Of a domain of two extents only where each position has its own element.
+    let v = dev.array(&vectors(4, &[(2, 1, 0.0)]))?.requires_grad();
+    let found = found(Recording::new().check_finite().record(|| invert((2, 2), &v, &dev.uninit(4)?)));
+    assert_eq!(found.position, Some(2));
+    Ok(())
+}

@@ -68,7 +68,7 @@ fn a_value_that_arises_in_a_launch() -> Result<()> {
         multiply(3, &y, &y, &z)
     });
     let found = found(error.unwrap_err());
-    assert_eq!((found.kernel, found.param, found.array, found.element), ("root", "y", y.id(), 1));
+    assert_eq!((found.kernel, found.param, found.array.id(), found.element), ("root", "y", y.id(), 1));
     assert!(found.value.is_nan() && !found.adjoint && found.steps.is_empty());
     assert_eq!((found.origin, found.file), (Origin::Here, file!()));
     // The line of the store, not of the kernel.
@@ -98,7 +98,7 @@ fn a_value_that_came_in_by_an_input() -> Result<()> {
     let found = found(error);
     assert_eq!(found.element, 1);
     let Origin::Input { param, array, adjoint, element, value, .. } = found.origin else { panic!("{found}") };
-    assert_eq!((param, array, adjoint, element), ("x", x.id(), false, 1));
+    assert_eq!((param, array.id(), adjoint, element), ("x", x.id(), false, 1));
     assert!(value.is_nan());
     // Another element that is not finite has nothing to do with it where every access is at the position.
     let mixed = dev.array(&[f64::INFINITY, -1.0])?.requires_grad();
@@ -135,7 +135,7 @@ fn an_adjoint_that_arises_in_backward_and_one_that_came_with_the_seed() -> Resul
     let tape = Recording::new().check_finite().record(|| root(2, &x, &y))?;
     let seed = dev.array(&[1.0, 1.0])?;
     let here = found(tape.backward_from(&[(y.any(), seed.any())]).unwrap_err());
-    assert_eq!((here.kernel, here.param, here.array, here.element), ("root", "x", x.id(), 1));
+    assert_eq!((here.kernel, here.param, here.array.id(), here.element), ("root", "x", x.id(), 1));
     assert!(here.adjoint && here.origin == Origin::Here, "{here}");
     assert!(here.to_string().contains("adjoint of kernel `root`"), "{here}");
     let z = dev.uninit(2)?;
@@ -200,7 +200,7 @@ fn the_step_of_a_rollout_is_named() -> Result<()> {
 
 fn zeros_of(tape: &Tape, x: &Array<f64>) -> Option<PathEnd> {
     let zeros = tape.report().zero_gradients;
-    zeros.into_iter().find(|zero| zero.id == x.id()).map(|zero| zero.ends.last().unwrap().clone())
+    zeros.into_iter().find(|zero| zero.array.id() == x.id()).map(|zero| zero.ends.last().unwrap().clone())
 }
 
 #[test]
@@ -358,7 +358,42 @@ fn launches_are_counted_and_timed() -> Result<()> {
     let kernel = report.kernels.iter().find(|k| k.name == "multiply").unwrap();
     assert_eq!((kernel.launches, kernel.adjoint_launches), (2, 2));
     assert!(kernel.seconds > 0.0 && kernel.adjoint_seconds > 0.0);
-    assert_eq!(report.losses, [loss.id()]);
-    assert_eq!(report.leaves, [x.id()]);
+    assert_eq!(report.losses, [loss.label()]);
+    assert_eq!(report.leaves, [x.label()]);
+    Ok(())
+}
+
+/// A name is in the report, the graph and the errors.
+#[test]
+fn names_are_shown_wherever_arrays_are() -> Result<()> {
+    let dev = Device::cpu();
+    let x = dev.array(&[4.0, 9.0])?.requires_grad().named("stiffness");
+    let lost = dev.array(&[1.0, 1.0])?.requires_grad().named("damping");
+    let y = dev.uninit(2)?.named("force");
+    let tape = Tape::record(|| {
+        multiply(2, &x, &lost, &dev.uninit(2)?)?;
+        multiply(2, &x, &x, &y)
+    })?;
+    tape.backward_from(&[(y.any(), dev.full(2, 1.0)?.any())])?;
+    let report = tape.report();
+    let line = format!("`damping` (array {}) gets no gradient", lost.id());
+    assert!(report.to_string().contains(&line), "{report}");
+    let dot = report.to_dot();
+    assert!(dot.contains("`stiffness` (array ") && dot.contains("seed of `force` (array "), "{dot}");
+
+    let missing = lost.grad().unwrap_err().to_string();
+    assert!(
+        missing.starts_with(&format!("`damping` (array {}) has no gradient: no `backward`", lost.id())),
+        "{missing}"
+    );
+    let write = Tape::record(|| multiply(2, &y, &y, &x).and_then(|()| x.fill(1.0))).unwrap_err().to_string();
+    assert!(write.contains("`stiffness` (array "), "{write}");
+    let bad = dev.array(&[-1.0, 1.0])?.requires_grad().named("radius");
+    let found = Recording::new().check_finite().record(|| root(2, &bad, &y)).unwrap_err().to_string();
+    assert!(found.contains("`y` (`force` (array "), "{found}");
+    // A view has the name of its array, another name takes the place of the first, and a copy has none.
+    let view = x.slice(0..1)?;
+    assert_eq!((view.label().name(), view.named("mu").label().name()), (Some("stiffness"), Some("mu")));
+    assert_eq!((x.label().name(), x.detached()?.label().name()), (Some("mu"), None));
     Ok(())
 }

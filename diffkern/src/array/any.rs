@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use super::Label;
 use super::marks::Marks;
 use crate::buffer::{Buffer, lock};
 use crate::device::Device;
@@ -26,6 +27,7 @@ struct Shared {
     scalar: ScalarTy,
     elem: ElemTy,
     len: u32,
+    name: Mutex<Option<Arc<str>>>,
     blank: Option<Blank>,
     cell: Mutex<Cell>,
     requires_grad: AtomicBool,
@@ -86,6 +88,7 @@ impl AnyArray {
             scalar,
             elem,
             len,
+            name: Mutex::new(None),
             blank,
             cell: Mutex::new(Cell { buffer, version: 0 }),
             requires_grad: AtomicBool::new(false),
@@ -100,6 +103,7 @@ impl AnyArray {
     pub(crate) fn fork(&self) -> AnyArray {
         let fork = AnyArray::over(self.device(), self.scalar(), self.elem(), self.base_len(), self.buffer());
         *lock(&fork.shared.dots) = lock(&self.shared.dots).clone();
+        fork.set_name(self.name());
         fork.shared.marks.follow(&self.shared.marks);
         AnyArray { shared: fork.shared, offset: self.offset, len: self.len }
     }
@@ -107,6 +111,19 @@ impl AnyArray {
     /// Identity of the array; its views have the same.
     pub fn id(&self) -> u64 {
         self.shared.id
+    }
+
+    /// Its identity, and its name if it has one: what reports and errors call it.
+    pub fn label(&self) -> Label {
+        Label::new(self.id(), self.name())
+    }
+
+    pub(crate) fn name(&self) -> Option<Arc<str>> {
+        lock(&self.shared.name).clone()
+    }
+
+    pub(crate) fn set_name(&self, name: Option<Arc<str>>) {
+        *lock(&self.shared.name) = name;
     }
 
     /// Number of elements.
@@ -220,6 +237,11 @@ impl AnyArray {
         past::contents(self.id()).unwrap_or_else(|| self.lock().buffer.clone())
     }
 
+    /// Present contents, unless a launch has them in hand.
+    pub(super) fn try_buffer(&self) -> Option<Arc<Buffer>> {
+        past::contents(self.id()).or_else(|| Some(self.shared.cell.try_lock().ok()?.buffer.clone()))
+    }
+
     /// Runs `write` on contents that nobody else holds, and counts the write.
     pub(crate) fn update(&self, write: impl FnOnce(&Buffer) -> Result<()>) -> Result<()> {
         let mut cell = self.lock();
@@ -266,12 +288,5 @@ impl AnyArray {
             };
         }
         context::copy(self, from)
-    }
-}
-
-impl std::fmt::Debug for AnyArray {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let elem = self.elem().name(self.scalar());
-        write!(f, "Array<{elem}>#{}[{}] on {}", self.id(), self.len, self.device().name())
     }
 }

@@ -143,12 +143,28 @@ impl<T: Element> Array<T> {
         self
     }
 
+    /// Gives the array a name, or another one: reports, graphs and errors show it beside the number. Views share it.
+    ///
+    /// ```
+    /// use diffkern::prelude::*;
+    ///
+    /// let x = Device::cpu().array(&[1.0, 2.0])?.requires_grad().named("stiffness");
+    /// let error = x.grad().unwrap_err().to_string();
+    /// assert!(error.starts_with("`stiffness` (array "), "{error}");
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[must_use]
+    pub fn named(self, name: impl Into<std::sync::Arc<str>>) -> Array<T> {
+        self.any.set_name(Some(name.into()));
+        self
+    }
+
     /// The gradient that `backward` has accumulated.
     ///
     /// # Errors
     /// When there is none: `requires_grad` or `backward` was not called, or it does not influence the loss.
     pub fn grad(&self) -> Result<Array<T>> {
-        let missing = |reason| Error::NoGradient { id: self.id(), reason };
+        let missing = |reason| Error::NoGradient { array: self.label(), reason };
         if !self.any.needs_grad() {
             return Err(missing("call `requires_grad` on it before the tape records"));
         }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::array::Label;
+
 /// Where a NaN or an infinity was found first, and where it comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NotFinite {
@@ -11,12 +13,15 @@ pub struct NotFinite {
     pub file: &'static str,
     /// Line of the first statement that writes to the parameter (in an adjoint, that it belongs to), or of the kernel.
     pub line: u32,
+    /// The position (`ABSOLUTE_POS`) that wrote it, or that made it so by what it added: known of kernels over a domain of one
+    /// extent, and of adjoints that touch each element at its own position.
+    pub position: Option<usize>,
     /// The adjoint of the kernel wrote it, to the adjoint of the array.
     pub adjoint: bool,
     /// Name of the parameter.
     pub param: &'static str,
-    /// Identity of the array.
-    pub array: u64,
+    /// The array.
+    pub array: Label,
     /// Number of the element, within the view that was passed.
     pub element: usize,
     /// Number of the component within the element.
@@ -32,7 +37,7 @@ pub struct NotFinite {
 }
 
 /// Where a value that is not finite comes from.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Origin {
     /// It arises in this launch: everything that the launch read is finite.
     Here,
@@ -41,8 +46,8 @@ pub enum Origin {
     Input {
         /// Name of the parameter.
         param: &'static str,
-        /// Identity of the array.
-        array: u64,
+        /// The array.
+        array: Label,
         /// It is the adjoint of the array: a seed that is not finite.
         adjoint: bool,
         /// Number of the element, within the view that was passed.
@@ -78,17 +83,21 @@ impl fmt::Display for NotFinite {
         let place = Place(self.element, self.component, self.components);
         write!(
             f,
-            "{of}kernel `{}` ({}:{}) gives {} for {place} of {of}`{}` (array {}); ",
+            "{of}kernel `{}` ({}:{}) gives {} for {place} of {of}`{}` ({})",
             self.kernel, self.file, self.line, self.value, self.param, self.array
         )?;
-        match self.origin {
+        match self.position {
+            Some(position) => write!(f, ", from position {position}; ")?,
+            None => f.write_str("; ")?,
+        }
+        match &self.origin {
             Origin::Here => f.write_str("it arises here: everything that it read is finite"),
             Origin::Input { param, array, adjoint, element, component, value } => write!(
                 f,
-                "it came in from outside: {place} of {of}`{param}` (array {array}) is {value}, which no launch under \
+                "it came in from outside: {place} of {of}`{param}` ({array}) is {value}, which no launch under \
                  observation wrote",
-                of = if adjoint { "the adjoint of " } else { "" },
-                place = Place(element, component, if component > 0 { 2 } else { 1 }),
+                of = if *adjoint { "the adjoint of " } else { "" },
+                place = Place(*element, *component, if *component > 0 { 2 } else { 1 }),
             ),
         }
     }

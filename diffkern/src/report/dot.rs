@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::graph::{Entry, Graph, Part};
+use crate::array::Label;
 
 /// A graph of the recorded launches for `dot -Tsvg`: boxes are launches, ovals arrays that were there before, arrows
 /// carry the arrays from one to the next. A rollout is one frame with its last step in it.
-pub(crate) fn to_dot(graph: &Graph, leaves: &[u64], losses: &[u64]) -> String {
+pub(crate) fn to_dot(graph: &Graph, leaves: &[Label], losses: &[Label]) -> String {
     let mut dot = Dot { text: String::new(), last: BTreeMap::new(), nodes: 0, indent: 1, leaves };
     dot.text.push_str("digraph tape {\n  rankdir=TB;\n  node [shape=box, fontname=\"monospace\", fontsize=10];\n");
     dot.text.push_str("  edge [fontname=\"monospace\", fontsize=9];\n");
     dot.graph(graph);
     for loss in losses {
-        if let Some((writer, _)) = dot.last.get(loss).cloned() {
-            let node = dot.node(&format!("seed of array {loss}"), "shape=doublecircle, fontsize=9");
+        if let Some((writer, _)) = dot.last.get(&loss.id()).cloned() {
+            let node = dot.node(&format!("seed of {loss}"), "shape=doublecircle, fontsize=9");
             dot.edge(&writer, &node, "", "");
         }
     }
@@ -28,7 +29,7 @@ struct Dot<'a> {
     last: BTreeMap<u64, (String, Option<String>)>,
     nodes: usize,
     indent: usize,
-    leaves: &'a [u64],
+    leaves: &'a [Label],
 }
 
 impl Dot<'_> {
@@ -54,9 +55,9 @@ impl Dot<'_> {
         if let Some((writer, _)) = self.last.get(&part.id) {
             return writer.clone();
         }
-        let leaf = self.leaves.contains(&part.id);
+        let leaf = self.leaves.iter().any(|leaf| leaf.id() == part.id);
         let style = if leaf { "shape=oval, style=bold" } else { "shape=oval, color=gray" };
-        let node = self.node(&format!("array {}\n{}[{}]", part.id, part.elem, part.len), style);
+        let node = self.node(&format!("{}\n{}[{}]", part.label(), part.elem, part.len), style);
         self.last.insert(part.id, (node.clone(), None));
         node
     }
@@ -92,12 +93,12 @@ impl Dot<'_> {
                 }
             }
             Entry::Write { to } => {
-                let node = self.node(&format!("overwritten\narray {}", to.id), "style=dashed");
+                let node = self.node(&format!("overwritten\n{}", to.label()), "style=dashed");
                 self.writes(to, &node);
             }
             Entry::Copy { to, from } => {
                 let source = from.as_ref().map(|from| self.source(from));
-                let node = self.node(&format!("copy\nto array {}", to.id), "style=rounded");
+                let node = self.node(&format!("copy\nto {}", to.label()), "style=rounded");
                 source.iter().for_each(|source| self.edge(source, &node, "", ""));
                 self.writes(to, &node);
             }

@@ -1,5 +1,8 @@
 //! What a tape recorded, as data: launches, and the arrays that pass between them.
 
+use std::sync::Arc;
+
+use crate::array::Label;
 use crate::kernel::KernelDef;
 
 /// The recorded launches in order; those without a gradient in them are not recorded.
@@ -61,6 +64,8 @@ pub enum Entry {
 pub struct Part {
     /// Identity of the array.
     pub id: u64,
+    /// Its name, where it has one.
+    pub name: Option<Arc<str>>,
     /// Type of an element, as in Rust.
     pub elem: String,
     /// First element.
@@ -69,6 +74,13 @@ pub struct Part {
     pub len: usize,
     /// Whether these are all elements of the array.
     pub whole: bool,
+}
+
+impl Part {
+    /// What reports and errors call the array.
+    pub fn label(&self) -> Label {
+        Label::new(self.id, self.name.clone())
+    }
 }
 
 /// An array argument of a launch.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::graph::{Entry, Graph, Part};
+use crate::array::Label;
 
 /// Steps of a rollout that are followed one by one; what has not come out by then is taken not to.
 const STEPS: usize = 1000;
@@ -11,8 +12,8 @@ const STEPS: usize = 1000;
 /// An array that requires a gradient and gets none, because no path leads from it to the loss.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ZeroGradient {
-    /// Identity of the array.
-    pub id: u64,
+    /// The array.
+    pub array: Label,
     /// Where paths from it end, in the order of the program: the last one is the farthest that it gets.
     pub ends: Vec<PathEnd>,
 }
@@ -30,13 +31,13 @@ pub enum PathEnd {
         line: u32,
         /// Name of the parameter that it is bound to.
         param: &'static str,
-        /// Identity of the array that arrives there.
-        array: u64,
+        /// The array that arrives there.
+        array: Label,
     },
     /// All elements of an array that depends on it are overwritten by values without a gradient.
     Overwritten {
-        /// Identity of the array.
-        array: u64,
+        /// The array.
+        array: Label,
     },
     /// A state of a rollout depends on it, and the states that the rollout ends with do not.
     InRollout {
@@ -45,8 +46,8 @@ pub enum PathEnd {
     },
     /// Nothing that leads to the loss reads an array that depends on it.
     Unused {
-        /// Identity of the array.
-        array: u64,
+        /// The array.
+        array: Label,
         /// Kernel that wrote it last; none if it is the array itself.
         by: Option<&'static str>,
     },
@@ -57,13 +58,13 @@ impl fmt::Display for PathEnd {
         match self {
             PathEnd::NoDerivative { kernel, file, line, param, array } => write!(
                 f,
-                "kernel `{kernel}` ({file}:{line}) takes no derivative by `{param}` (array {array}): it uses it for \
+                "kernel `{kernel}` ({file}:{line}) takes no derivative by `{param}` ({array}): it uses it for \
                  integers, branches or detached values, or not at all"
             ),
-            PathEnd::Overwritten { array } => write!(f, "array {array} is overwritten by values without a gradient"),
+            PathEnd::Overwritten { array } => write!(f, "{array} is overwritten by values without a gradient"),
             PathEnd::InRollout { steps } => write!(f, "inside a rollout of {steps} steps, none of which returns it"),
             PathEnd::Unused { array, by: Some(kernel) } => {
-                write!(f, "array {array}, which kernel `{kernel}` wrote, does not lead to the loss")
+                write!(f, "{array}, which kernel `{kernel}` wrote, does not lead to the loss")
             }
             PathEnd::Unused { array, by: None } => write!(f, "no recorded launch that leads to the loss reads {array}"),
         }
@@ -72,30 +73,34 @@ impl fmt::Display for PathEnd {
 
 impl fmt::Display for ZeroGradient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "array {} gets no gradient", self.id)?;
+        write!(f, "{} gets no gradient", self.array)?;
         self.ends.last().map_or(Ok(()), |end| write!(f, ": {end}"))
     }
 }
 
 /// Those of `leaves` from which no path leads to `losses`.
-pub(crate) fn zero_gradients(graph: &Graph, leaves: &[u64], losses: &[u64]) -> Vec<ZeroGradient> {
-    let zero = |&leaf: &u64| {
+pub(crate) fn zero_gradients(graph: &Graph, leaves: &[Label], losses: &[Label]) -> Vec<ZeroGradient> {
+    let zero = |leaf: &Label| {
         if losses.is_empty() {
             return None;
         }
-        let mut flow = Flow { reached: BTreeSet::from([leaf]), writers: Vec::new(), ends: Vec::new() };
+        let mut flow = Flow { reached: BTreeSet::from([leaf.id()]), writers: Vec::new(), ends: Vec::new() };
         flow.follow(graph);
-        if losses.iter().any(|loss| flow.reached.contains(loss)) {
+        if losses.iter().any(|loss| flow.reached.contains(&loss.id())) {
             return None;
         }
         // The array that was written last is the farthest that it got.
-        let dead = flow.writers.iter().rev().find(|(id, _)| flow.reached.contains(id) && *id != leaf);
+        let dead = flow
+            .writers
+            .iter()
+            .rev()
+            .find(|(written, _)| flow.reached.contains(&written.id()) && written.id() != leaf.id());
         match dead {
-            Some(&(array, kernel)) => flow.ends.push(PathEnd::Unused { array, by: Some(kernel) }),
-            None if flow.ends.is_empty() => flow.ends.push(PathEnd::Unused { array: leaf, by: None }),
+            Some((array, kernel)) => flow.ends.push(PathEnd::Unused { array: array.clone(), by: Some(kernel) }),
+            None if flow.ends.is_empty() => flow.ends.push(PathEnd::Unused { array: leaf.clone(), by: None }),
             None => {}
         }
-        Some(ZeroGradient { id: leaf, ends: flow.ends })
+        Some(ZeroGradient { array: leaf.clone(), ends: flow.ends })
     };
     leaves.iter().filter_map(zero).collect()
 }
@@ -104,7 +109,7 @@ struct Flow {
     /// Arrays that depend on the leaf.
     reached: BTreeSet<u64>,
     /// Arrays that became so, and by which kernel.
-    writers: Vec<(u64, &'static str)>,
+    writers: Vec<(Label, &'static str)>,
     ends: Vec<PathEnd>,
 }
 
@@ -134,13 +139,13 @@ impl Flow {
                             file,
                             line: *line,
                             param: used.param,
-                            array: used.part.id,
+                            array: used.part.label(),
                         }),
                     }
                 }
                 for used in arrays.iter().filter(|used| flows && used.written && used.passes) {
                     self.reached.insert(used.part.id);
-                    self.writers.push((used.part.id, kernel));
+                    self.writers.push((used.part.label(), kernel));
                 }
             }
             Entry::Write { to } | Entry::Copy { to, from: None } => self.overwrite(to),
@@ -158,7 +163,7 @@ impl Flow {
 
     fn overwrite(&mut self, to: &Part) {
         if to.whole && self.reached.remove(&to.id) {
-            self.end(PathEnd::Overwritten { array: to.id });
+            self.end(PathEnd::Overwritten { array: to.label() });
         }
     }
 
@@ -187,7 +192,7 @@ impl Flow {
         }
         for (part, _) in ends.iter().zip(&now).filter(|(_, is)| **is) {
             self.reached.insert(part.id);
-            self.writers.push((part.id, "of a rollout"));
+            self.writers.push((part.label(), "of a rollout"));
         }
     }
 }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::ledger::{Kept, Ledger};
-use crate::array::AnyArray;
+use crate::array::{AnyArray, Label};
 use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Result;
@@ -15,6 +15,7 @@ use crate::kernel::{ElemTy, ScalarTy};
 #[derive(Clone)]
 pub(crate) struct Shape {
     pub(crate) id: u64,
+    name: Option<Arc<str>>,
     pub(crate) device: Device,
     pub(crate) scalar: ScalarTy,
     pub(crate) elem: ElemTy,
@@ -28,6 +29,7 @@ impl Shape {
     pub(crate) fn of(array: &AnyArray) -> Shape {
         Shape {
             id: array.id(),
+            name: array.name(),
             device: array.device().clone(),
             scalar: array.scalar(),
             elem: array.elem(),
@@ -37,10 +39,16 @@ impl Shape {
         }
     }
 
+    /// What reports and errors call it.
+    pub(crate) fn label(&self) -> Label {
+        Label::new(self.id, self.name.clone())
+    }
+
     /// What it is in a graph.
     pub(crate) fn part(&self) -> crate::report::Part {
         crate::report::Part {
             id: self.id,
+            name: self.name.clone(),
             elem: self.elem.name(self.scalar),
             offset: self.offset as usize,
             len: self.len as usize,

@@ -143,7 +143,7 @@ pub(crate) fn before_launch(call: Call<'_>) -> Result<()> {
         call.arrays().filter(|(_, _, access)| access.writes()).try_for_each(|(slot, array, access)| {
             let needed = call.def.adjoint.params.get(slot).is_some_and(|param| launch::access(param) == Access::Read);
             if access == Access::Update && needed && recorder.overwrite() == Overwrite::Error {
-                return Err(Error::Overwrite { what: what(), id: array.id() });
+                return Err(Error::Overwrite { what: what(), array: array.label() });
             }
             recorder.allow_write(array, matches!(access, Access::Store | Access::Update), &what)
         })?;

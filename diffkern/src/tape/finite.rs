@@ -56,6 +56,14 @@ struct Written {
     before: Bytes,
 }
 
+/// The first positions of a launch, run once more on copies.
+pub(crate) struct Prefix<'a> {
+    /// Of the launch in all.
+    pub(crate) positions: usize,
+    /// Runs so many, and gives what they leave in the array of this identity.
+    pub(crate) run: &'a dyn Fn(usize, u64) -> Result<Arc<Buffer>>,
+}
+
 /// A launch under observation.
 pub(crate) struct Watch {
     def: &'static KernelDef,
@@ -103,12 +111,21 @@ impl Watch {
     }
 
     /// After it; `now` gives the contents of a written array by its place in the order of the slots.
-    pub(crate) fn check(&self, now: &dyn Fn(usize) -> Option<Arc<Buffer>>) -> Result<()> {
+    pub(crate) fn check(
+        &self,
+        now: &dyn Fn(usize) -> Option<Arc<Buffer>>,
+        first_positions: Option<&Prefix<'_>>,
+    ) -> Result<()> {
         for (place, written) in self.written.iter().enumerate() {
             let Some(buffer) = now(place) else { continue };
             let now = contents(&written.shape, &buffer)?;
             if let Some(spot) = first(written.shape.scalar, &now, Some(&written.before)) {
-                return Err(Error::NotFinite(Box::new(self.describe(written, spot))));
+                let position = match first_positions {
+                    _ if self.owned(written.slot) => Some(spot.scalar / written.shape.elem.components()),
+                    Some(prefix) => self.position(written, spot, prefix)?,
+                    None => None,
+                };
+                return Err(Error::NotFinite(Box::new(self.describe(written, spot, position))));
             }
         }
         Ok(())
@@ -136,16 +153,40 @@ impl Watch {
         }
     }
 
-    fn describe(&self, written: &Written, spot: Spot) -> NotFinite {
+    /// The position that made a scalar what it is: the last of the fewest that do.
+    fn position(&self, written: &Written, spot: Spot, prefix: &Prefix<'_>) -> Result<Option<usize>> {
+        let bytes = written.shape.scalar.bytes();
+        let done = |positions: usize| {
+            let buffer = (prefix.run)(positions, written.shape.id)?;
+            let all = contents(&written.shape, &buffer)?;
+            Ok::<_, Error>(first(written.shape.scalar, &all[spot.scalar * bytes..][..bytes], None).is_some())
+        };
+        let (mut before, mut after) = (0, prefix.positions);
+        // A launch on a GPU adds in another order each time.
+        if !done(after)? {
+            return Ok(None);
+        }
+        while after - before > 1 {
+            let middle = before + (after - before) / 2;
+            match done(middle)? {
+                true => after = middle,
+                false => before = middle,
+            }
+        }
+        Ok(Some(before))
+    }
+
+    fn describe(&self, written: &Written, spot: Spot, position: Option<usize>) -> NotFinite {
         let components = written.shape.elem.components();
         let (param, _) = self.name(written.slot);
         NotFinite {
             kernel: self.def.name,
             file: self.def.file,
             line: line_of(self.program.text, written.slot).unwrap_or(self.def.line),
+            position,
             adjoint: self.adjoint,
             param,
-            array: written.shape.id,
+            array: written.shape.label(),
             element: spot.scalar / components,
             component: spot.scalar % components,
             components,
@@ -174,7 +215,7 @@ impl Watch {
                 let components = shape.elem.components();
                 return Origin::Input {
                     param,
-                    array: shape.id,
+                    array: shape.label(),
                     adjoint: bar,
                     element: from + found.scalar / components,
                     component: found.scalar % components,

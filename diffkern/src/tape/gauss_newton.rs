@@ -158,7 +158,7 @@ impl Tape {
         if let Some(output) = outputs.iter().find(|output| !self.tracked.contains(&output.id())) {
             return Err(Error::Tape(format!(
                 "output {} does not depend on any array that requires a gradient",
-                output.id()
+                output.label()
             )));
         }
         let mut dots = self.moved(directions)?;

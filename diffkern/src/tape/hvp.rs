@@ -74,8 +74,8 @@ impl Products {
 
 fn unknown(array: &AnyArray) -> Error {
     Error::Tape(format!(
-        "array {} did not take part in the recording as one that requires a gradient; call `requires_grad` on it before",
-        array.id()
+        "{} did not take part in the recording as one that requires a gradient; call `requires_grad` on it before",
+        array.label()
     ))
 }
 

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::array::Label;
 use crate::buffer::Buffer;
 use crate::ids::{IdMap, fresh_id};
 use crate::kernel::KernelDef;
@@ -85,7 +86,7 @@ impl Ledger {
     }
 
     /// `graph` is what was recorded; `leaves` asked for a gradient, and backward started from `losses`.
-    pub(crate) fn report(&self, graph: Graph, leaves: Vec<u64>, losses: Vec<u64>) -> Report {
+    pub(crate) fn report(&self, graph: Graph, leaves: Vec<Label>, losses: Vec<Label>) -> Report {
         let (held, work) = (self.held.borrow(), self.work.borrow());
         let mut kernels: Vec<KernelReport> = work.kernels.values().cloned().collect();
         kernels.sort_by(|a, b| b.total_seconds().total_cmp(&a.total_seconds()).then(a.name.cmp(b.name)));

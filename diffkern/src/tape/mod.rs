@@ -25,7 +25,7 @@ pub use again::recompute;
 pub(crate) use bars::{Bars, Shape};
 pub(crate) use context::Frame;
 pub(crate) use dots::Dots;
-pub(crate) use finite::Watch;
+pub(crate) use finite::{Prefix, Watch};
 pub(crate) use ledger::{Kept, Ledger};
 pub(crate) use node::{Node, Replay};
 pub(crate) use recorder::Recorder;
@@ -37,7 +37,7 @@ pub(crate) use gauss_newton::{scalars, upload};
 pub use gauss_newton::Metric;
 pub use hvp::Products;
 
-use crate::array::{AnyArray, Array};
+use crate::array::{AnyArray, Array, Label};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::ids::{IdMap, IdSet};
@@ -83,7 +83,7 @@ pub struct Tape {
     tracked: IdSet,
     ledger: Rc<Ledger>,
     /// What the last `backward` started from.
-    losses: RefCell<Vec<u64>>,
+    losses: RefCell<Vec<Label>>,
 }
 
 impl std::fmt::Debug for Tape {
@@ -160,7 +160,7 @@ impl Tape {
             return Err(Error::Tape("`backward` inside a recording; leave `Tape::record` first".to_owned()));
         }
         let _span = trace::backward("backward", self.nodes.len());
-        *self.losses.borrow_mut() = seeds.iter().map(|(output, _)| output.id()).collect();
+        *self.losses.borrow_mut() = seeds.iter().map(|(output, _)| output.label()).collect();
         let mut bars = Bars::new(&self.ledger);
         for (output, seed) in seeds {
             self.check_seed(output, seed)?;
@@ -178,9 +178,9 @@ impl Tape {
     fn check_seed(&self, output: &AnyArray, seed: &AnyArray) -> Result<()> {
         if !self.tracked.contains(&output.id()) {
             return Err(Error::Tape(format!(
-                "array {} does not depend on any array that requires a gradient; call `requires_grad` on the inputs \
+                "{} does not depend on any array that requires a gradient; call `requires_grad` on the inputs \
                  before recording, and pass the array that the recorded launches wrote",
-                output.id()
+                output.label()
             )));
         }
         if (seed.elem(), seed.scalar(), seed.len()) != (output.elem(), output.scalar(), output.len()) {
@@ -195,8 +195,8 @@ impl Tape {
     /// What the tape did and what it costs.
     pub fn report(&self) -> Report {
         let graph = Graph { entries: self.nodes.iter().filter_map(Node::describe).collect() };
-        let mut leaves: Vec<u64> = self.leaves.keys().copied().collect();
-        leaves.sort_unstable();
+        let mut leaves: Vec<Label> = self.leaves.values().map(|leaf| leaf.label()).collect();
+        leaves.sort_unstable_by_key(Label::id);
         self.ledger.report(graph, leaves, self.losses.borrow().clone())
     }
 }

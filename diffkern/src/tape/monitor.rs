@@ -140,10 +140,10 @@ impl Monitor {
         Err(Error::Rollout {
             step: self.step,
             reason: format!(
-                "{}: array {} is written but is neither in the state nor made inside the step, so the step could not \
+                "{}: {} is written but is neither in the state nor made inside the step, so the step could not \
                  be replayed; add the array to the state, or make it inside the step",
                 what(),
-                array.id()
+                array.label()
             ),
         })
     }
@@ -163,9 +163,9 @@ impl Monitor {
             return Err(Error::Rollout {
                 step: self.step,
                 reason: format!(
-                    "{}: array {} was made in an earlier step and is not in the state; add it to the state",
+                    "{}: {} was made in an earlier step and is not in the state; add it to the state",
                     what(),
-                    array.id()
+                    array.label()
                 ),
             });
         }

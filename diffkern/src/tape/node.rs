@@ -231,7 +231,7 @@ impl LaunchNode {
         bars.ledger.backward(self.def, start.elapsed().as_secs_f64());
         if let Some(watch) = watch {
             let written: Vec<_> = targets.iter().filter_map(|t| t.buffer.clone()).collect();
-            watch.check(&|place| written.get(place).cloned())?;
+            watch.check(&|place| written.get(place).cloned(), None)?;
         }
         self.add_apart(&targets, bars)
     }

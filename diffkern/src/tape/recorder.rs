@@ -111,9 +111,10 @@ impl Recorder {
         let id = array.id();
         if foreign && array.is_real() {
             return Err(Error::Tape(format!(
-                "{} uses array {id}, which another thread has written meanwhile, from arrays that have a gradient here or \
+                "{} uses {}, which another thread has written meanwhile, from arrays that have a gradient here or \
                  over one, and the tape records this thread only; launch on the thread that records",
-                what()
+                what(),
+                array.label()
             )));
         }
         if !(stray || late) || !array.is_real() || self.knows(id) || around(id) {
@@ -121,16 +122,18 @@ impl Recorder {
         }
         if stray {
             return Err(Error::Tape(format!(
-                "{} uses array {id}, which was made in a step of a rollout (or of an implicit operation) and is not what \
+                "{} uses {}, which was made in a step of a rollout (or of an implicit operation) and is not what \
                  that returned, so its gradient would be lost; return it as part of the state, or use `detached` in the \
                  step where no gradient is wanted",
-                what()
+                what(),
+                array.label()
             )));
         }
         Err(Error::Tape(format!(
-            "{} uses array {id}, which asked for its gradient after an earlier launch of this recording had read it; call \
+            "{} uses {}, which asked for its gradient after an earlier launch of this recording had read it; call \
              `requires_grad` before the first launch that reads the array",
-            what()
+            what(),
+            array.label()
         )))
     }
 
@@ -174,14 +177,14 @@ impl Recorder {
     pub(crate) fn allow_write(&self, array: &AnyArray, stores: bool, what: &dyn Fn() -> String) -> Result<()> {
         if stores && array.needs_grad() {
             return Err(Error::Tape(format!(
-                "{} overwrites array {}, which requires a gradient, while the tape records; write to another array, \
+                "{} overwrites {}, which requires a gradient, while the tape records; write to another array, \
                  or set it before recording",
                 what(),
-                array.id()
+                array.label()
             )));
         }
         if self.overwrite == Overwrite::Error && self.ledger.holds(&array.lock().buffer) {
-            return Err(Error::Overwrite { what: what(), id: array.id() });
+            return Err(Error::Overwrite { what: what(), array: array.label() });
         }
         Ok(())
     }
