@@ -97,7 +97,7 @@ fn backward(times: u64, work: &dyn Fn() -> Result<()>, output: &Array<f32>) -> R
     let mut total = Duration::ZERO;
     tapes(times, work, |tape, _| {
         let begin = Instant::now();
-        tape.backward_from(&[(output.any(), seed.any())])?;
+        tape.backward_from(&[(output.as_any(), seed.as_any())])?;
         total += begin.elapsed();
         Ok(())
     })?;

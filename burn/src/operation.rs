@@ -95,9 +95,9 @@ impl<B: Share, const N: usize> Kept<B, N> {
             None => self.call.record()?,
         };
         let bar = B::array(bar, output.device())?;
-        tape.backward_from(&[(output.any(), bar.any())])?;
+        tape.backward_from(&[(output.as_any(), bar.as_any())])?;
         let gradient = |input: &Array<B::Real>| -> Result<Option<Tensor<B, 1>>> {
-            if !input.any().needs_grad() {
+            if !input.as_any().needs_grad() {
                 return Ok(None);
             }
             let gradient = match input.grad() {
@@ -122,7 +122,7 @@ impl<B: Share, const N: usize> Clone for Kept<B, N> {
 
 impl<B: Share, const N: usize> fmt::Debug for Kept<B, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Kept({N} inputs, output {:?})", self.output.any())
+        write!(f, "Kept({N} inputs, output {:?})", self.output.as_any())
     }
 }
 

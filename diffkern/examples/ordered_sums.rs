@@ -58,7 +58,7 @@ fn main() -> Result<()> {
                 let tape = Tape::record(|| gather(positions, &grid, &at, &y))?;
                 let backward = fastest(&dev, || {
                     grid.zero_grad();
-                    tape.backward_from(&[(y.any(), seed.any())])?;
+                    tape.backward_from(&[(y.as_any(), seed.as_any())])?;
                     grid.grad()
                 })?;
                 times.push((forward, backward));

@@ -45,7 +45,7 @@ impl Tangents {
     /// # Errors
     /// When there is no such direction, or the array has taken part in a later `jvp`.
     pub fn get<T: Element>(&self, k: usize, array: &Array<T>) -> Result<Array<T>> {
-        Array::try_from(self.get_any(k, array.any())?)
+        Array::try_from(self.get_any(k, array.as_any())?)
     }
 
     /// The same for an array whose type is known at run time only.
@@ -87,7 +87,7 @@ impl Tangents {
 ///
 /// let dev = Device::cpu();
 /// let (a, b, one) = (dev.array(&[2.0])?, dev.array(&[3.0])?, dev.array(&[1.0])?);
-/// let (y, tangents) = jvp(&[&[(a.any(), one.any())], &[(b.any(), one.any())]], || {
+/// let (y, tangents) = jvp(&[&[(a.as_any(), one.as_any())], &[(b.as_any(), one.as_any())]], || {
 ///     let y = dev.uninit(1)?;
 ///     product(1, &a, &b, &y)?;
 ///     Ok::<_, Error>(y)

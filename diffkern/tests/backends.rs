@@ -82,10 +82,10 @@ macro_rules! outcome {
         $(all.push((stringify!($output), flat(&$output)));)*
         let mut seed = 40;
         $(seed += 1; let $output = ($output.clone(), like(dev, seed, &$output));)*
-        tape.backward_from(&[$(($output.0.any(), $output.1.any())),*]).unwrap();
+        tape.backward_from(&[$(($output.0.as_any(), $output.1.as_any())),*]).unwrap();
         $(all.push((concat!("gradient of ", stringify!($input)), flat(&$input.grad().unwrap())));)*
         $(seed += 1; let $input = ($input.clone(), like(dev, seed, &$input));)*
-        let directions = [$(($input.0.any(), $input.1.any())),*];
+        let directions = [$(($input.0.as_any(), $input.1.as_any())),*];
         let (_, tangents) = jvp::<_, diffkern::Error>(&[&directions], || {
             $(let $output = &$output.0; let _ = $output;)*
             $(let $input = &$input.0; let _ = $input;)*
@@ -423,7 +423,7 @@ fn a_gradient_that_a_gpu_cannot_keep_is_an_error() {
         let (count, y) = (dev.array(&[2u32, 3]).unwrap(), dev.zeros::<f32>(2).unwrap());
         let tape = Tape::record(|| bounded_by_data(2, &x, &count, &y)).unwrap();
         assert!(flat(&y).iter().all(|v| v.is_finite()));
-        let error = tape.backward_from(&[(y.any(), dev.array(&[1.0f32, 1.0]).unwrap().any())]).unwrap_err();
+        let error = tape.backward_from(&[(y.as_any(), dev.array(&[1.0f32, 1.0]).unwrap().as_any())]).unwrap_err();
         assert!(error.to_string().contains("bounded_by_data"), "{error}");
     }
 }

@@ -257,7 +257,7 @@ fn files_are_checked_and_removed() -> Result<()> {
             }
         }
         let seed = Device::cpu().full(N, 1.0)?;
-        let error = tape.backward_from(&[(end.any(), seed.any())]).unwrap_err();
+        let error = tape.backward_from(&[(end.as_any(), seed.as_any())]).unwrap_err();
         assert!(matches!(&error, Error::File { path, .. } if path.starts_with(&folder.0)), "{error}");
         assert!(error.to_string().contains(".state"), "{error}");
     }
@@ -451,7 +451,7 @@ fn launches_run_again_are_predicted_to_the_byte() -> Result<()> {
     for way in [way, Rollout::new(Schedule::StoreAll).recompute(&["spread"]), misspelt.clone()] {
         let (tape, end) = Tape::record_with(|| way.run(STEPS, x.clone(), step))?;
         let one = Device::cpu().full(N, 1.0)?;
-        tape.backward_from(&[(end.any(), one.any())])?;
+        tape.backward_from(&[(end.as_any(), one.as_any())])?;
         let report = tape.report();
         assert_eq!(report.launches_again, STEPS);
         let named: &[&str] = if way == misspelt { &["pusch"] } else { &[] };

@@ -122,7 +122,7 @@ fn rows_of_a_matrix_in_one_precision() {
     let (x, y) = (dev.array(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap().requires_grad(), dev.zeros(2).unwrap());
     let tape = Tape::record(|| reduce_matrix(2, &x, &y, 3)).unwrap();
     assert_eq!(y.to_vec().unwrap(), [3.0, 7.5]);
-    tape.backward_from(&[(y.any(), dev.array(&[1.0f32, -4.0]).unwrap().any())]).unwrap();
+    tape.backward_from(&[(y.as_any(), dev.array(&[1.0f32, -4.0]).unwrap().as_any())]).unwrap();
     assert_eq!(x.grad().unwrap().to_vec().unwrap(), [0.5, 0.5, 0.5, -2.0, -2.0, -2.0]);
     reduce_matrix::gradcheck(2, &reals(3, 6), &zeros(2), 3).unwrap();
     reduce_matrix_double::gradcheck(2, &reals(3, 6), &zeros(2), 0.7).unwrap();

@@ -233,7 +233,7 @@ fn repeated_values_have_the_gradients_and_tangents_of_the_formula() {
             let error = size(found - expected) / size(expected);
             assert!(error < 2e-7, "{triple:?}: {error:e}");
             let direction = dev.array(&[da]).unwrap();
-            let ((), tangents) = diffkern::jvp(&[&[(a.any(), direction.any())]], program).unwrap();
+            let ((), tangents) = diffkern::jvp(&[&[(a.as_any(), direction.as_any())]], program).unwrap();
             let slope = tangents.get(0, &loss).unwrap().to_vec().unwrap()[0];
             let error = (slope - da.ddot(expected)).abs() / size(expected);
             assert!(error < 2e-7, "tangent {triple:?}: {error:e}");
@@ -306,7 +306,7 @@ fn gradients<F: Float>(a: Mat3<F>) -> Mat3<F> {
     let at = |k: usize| F::from_f64(n[k]);
     let seed = |k: usize| dev.array(&[Mat3::from_array(std::array::from_fn(|j| at(k + j)))]).unwrap();
     let (du, ds, dv) = (seed(0), dev.array(&[Vec3::new(at(9), at(10), at(11))]).unwrap(), seed(12));
-    tape.backward_from(&[(u.any(), du.any()), (s.any(), ds.any()), (v.any(), dv.any())]).unwrap();
+    tape.backward_from(&[(u.as_any(), du.as_any()), (s.as_any(), ds.as_any()), (v.as_any(), dv.as_any())]).unwrap();
     a.grad().unwrap().to_vec().unwrap()[0]
 }
 

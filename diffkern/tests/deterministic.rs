@@ -55,14 +55,14 @@ fn outcome(dev: &Device) -> Result<Vec<Vec<f32>>> {
     let y = dev.zeros::<f32>(ELEMENTS)?;
     let tape = Tape::record(|| scatter(N, &x, &at, &y))?;
     let seed = dev.array(&numbers(ELEMENTS))?;
-    tape.backward_from(&[(y.any(), seed.any())])?;
+    tape.backward_from(&[(y.as_any(), seed.as_any())])?;
     let vectors: Vec<_> = numbers(ELEMENTS * 3).as_chunks::<3>().0.iter().map(|&c| Vec3::from_array(c)).collect();
     let v = dev.array(&vectors)?.requires_grad();
     let w = dev.array(&numbers(ELEMENTS))?.requires_grad();
     let z = dev.uninit::<f32>(N)?;
     let tape = Tape::record(|| gather(N, &v, &w, &at, 5, &z))?;
     let seed = dev.array(&numbers(N))?;
-    tape.backward_from(&[(z.any(), seed.any())])?;
+    tape.backward_from(&[(z.as_any(), seed.as_any())])?;
     let flat = v.grad()?.to_vec()?.iter().flat_map(|v| v.to_array()).collect();
     Ok(vec![y.to_vec()?, x.grad()?.to_vec()?, z.to_vec()?, flat, w.grad()?.to_vec()?])
 }

@@ -109,7 +109,7 @@ fn an_input_of_an_adjoint_is_blamed() -> Result<()> {
     let (x, y) = (dev.array(&[1.0, f64::INFINITY])?.requires_grad(), dev.uninit(2)?);
     let tape = Recording::new().check_finite().timed().record(|| bell(2, &x, &y))?;
     let one = dev.full(2, 1.0)?;
-    let found = found(tape.backward_from(&[(y.any(), one.any())]).map(|()| tape));
+    let found = found(tape.backward_from(&[(y.as_any(), one.as_any())]).map(|()| tape));
     assert_eq!((found.adjoint, found.param, found.element), (true, "x", 1));
     assert_eq!(input(&found), ("x", 1, 0));
     assert!(matches!(found.origin, Origin::Input { adjoint: false, .. }));

@@ -212,7 +212,7 @@ fn a_fault_is_that_of_the_scalar_body() -> Result<()> {
     // Lanes that are masked off, then two that are not: the first counts.
     (index[4], index[6], index[21], index[29]) = (1000, u32::MAX, 77, 78);
     let (index, x, out) = (dev.array(&index)?, dev.array(&[1.0f32; N])?, dev.zeros::<f32>(N)?);
-    let args = [Arg::Array(index.any()), Arg::Array(x.any()), Arg::Array(out.any())];
+    let args = [Arg::Array(index.as_any()), Arg::Array(x.as_any()), Arg::Array(out.as_any())];
     let natives = [
         pick::on_lanes::<f32, OneByOne>(),
         pick::on_lanes::<f32, Arrays>(),
@@ -251,7 +251,7 @@ fn bits_do_not_depend_on_the_threads() -> Result<()> {
         let run = |threads| -> Result<(Vec<u32>, Vec<f32>)> {
             diffkern::set_threads(threads);
             let (bins, counts) = (dev.zeros::<f32>(9)?, dev.zeros::<f32>(9)?);
-            let args = [Arg::Array(x.any()), Arg::Array(bins.any()), Arg::Array(counts.any())];
+            let args = [Arg::Array(x.as_any()), Arg::Array(bins.as_any()), Arg::Array(counts.as_any())];
             launch(histogram::def(), native, n.into(), &args)?;
             Ok((bins.to_vec()?.into_iter().map(f32::to_bits).collect(), counts.to_vec()?))
         };

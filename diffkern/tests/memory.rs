@@ -64,7 +64,7 @@ fn memory_does_not_grow_with_the_steps() -> Result<()> {
 
     // Tangents double that, for each direction.
     let one = dev.array(&[1.0f32])?;
-    let (end, tangents) = jvp(&[&[(strength.any(), one.any())]], || run(&x, &strength, 2000, Schedule::Auto))?;
+    let (end, tangents) = jvp(&[&[(strength.as_any(), one.as_any())]], || run(&x, &strength, 2000, Schedule::Auto))?;
     assert!(tangents.get(0, &end)?.to_vec()?[0].norm() > 0.0);
     drop(end);
     assert!(dev.bytes_peak() <= rest + 14 * state, "{} {}", dev.bytes_peak(), rest);
@@ -73,7 +73,7 @@ fn memory_does_not_grow_with_the_steps() -> Result<()> {
     let budget = 40 * state;
     let (tape, end) = Tape::record_with(|| run(&x, &strength, 2000, Schedule::Budget(budget)))?;
     let seed = dev.full(N, Vec3::new(1.0f32, 1.0, 1.0))?;
-    tape.backward_from(&[(end.any(), seed.any())])?;
+    tape.backward_from(&[(end.as_any(), seed.as_any())])?;
     let report = tape.report();
     assert!(report.peak_bytes <= budget, "{report}");
     assert!(report.peak_bytes > budget / 2, "{report}");

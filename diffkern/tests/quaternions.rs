@@ -113,7 +113,7 @@ fn the_exponential_is_smooth_at_zero() {
     let q = dev.zeros(1).unwrap();
     let tape = Tape::record(|| exponential(1, &v, &q)).unwrap();
     let seed = dev.array(&[Quat::new(0.7, 1.0, -2.0, 4.0)]).unwrap();
-    tape.backward_from(&[(q.any(), seed.any())]).unwrap();
+    tape.backward_from(&[(q.as_any(), seed.as_any())]).unwrap();
     assert_eq!(v.grad().unwrap().to_vec().unwrap(), [Vec3::new(0.5, -1.0, 2.0)]);
 }
 

@@ -156,9 +156,10 @@ fn forward_mode_through_a_rollout_takes_no_memory_and_agrees() -> Result<()> {
     let swing = Swing::new()?;
     let (bits, _) = swing.gradient(500, Schedule::Checkpoints(10))?;
     let (dot, one) = (Device::cpu().full(N, 1.0)?, Device::cpu().array(&[1.0])?);
-    let (loss, tangents) = jvp(&[&[(swing.stiffness.any(), one.any())], &[(swing.x.any(), dot.any())]], || {
-        swing.run(500, Schedule::Auto)
-    })?;
+    let (loss, tangents) =
+        jvp(&[&[(swing.stiffness.as_any(), one.as_any())], &[(swing.x.as_any(), dot.as_any())]], || {
+            swing.run(500, Schedule::Auto)
+        })?;
     let close = |a: f64, b: f64| assert!((a - b).abs() <= 1e-11 * b.abs(), "{a} {b}");
     close(tangents.get(0, &loss)?.to_vec()?[0], f64::from_bits(bits[N]));
     close(tangents.get(1, &loss)?.to_vec()?[0], bits[..N].iter().map(|&b| f64::from_bits(b)).sum());
@@ -266,7 +267,7 @@ fn a_step_that_takes_other_arrays_on_replay_is_named() -> Result<()> {
             Ok(if late(5) { (b.clone(), z) } else { (z, b.clone()) })
         };
         let (tape, end) = Tape::record_with(|| rollout(4, Schedule::Checkpoints(1), start.clone(), step))?;
-        let message = tape.backward_from(&[(end.0.any(), dev.full(2, 1.0)?.any())]).unwrap_err().to_string();
+        let message = tape.backward_from(&[(end.0.as_any(), dev.full(2, 1.0)?.as_any())]).unwrap_err().to_string();
         assert!(message.contains("step") && message.contains("replay"), "{kind}: {message}");
     }
     Ok(())
@@ -288,7 +289,7 @@ fn host_reads_inside_a_step_are_compared() -> Result<()> {
             })
         })?;
         let one = Device::cpu().full(2, 1.0)?;
-        tape.backward_from(&[(end.any(), one.any())])?;
+        tape.backward_from(&[(end.as_any(), one.as_any())])?;
         x.grad()?.to_vec()
     };
     assert_eq!(pure(Schedule::StoreAll)?, pure(Schedule::Checkpoints(2))?);
@@ -306,7 +307,7 @@ fn host_reads_inside_a_step_are_compared() -> Result<()> {
     let one = Device::cpu().full(2, 1.0)?;
     // What was read is kept like any captured array, so the replay reads it again.
     x.zero_grad();
-    tape.backward_from(&[(end.any(), one.any())])?;
+    tape.backward_from(&[(end.as_any(), one.as_any())])?;
     assert_eq!((x.grad()?.to_vec()?, outside.to_vec()?), (vec![1.0, 1.0], vec![2.0]));
     Ok(())
 }
@@ -370,7 +371,7 @@ fn a_rollout_inside_a_step_starts_from_what_was_recorded() -> Result<()> {
         let (tape, end) = Tape::record_with(|| rollout(4, Schedule::Checkpoints(1), x.clone(), step))?;
         outside.write(&[5.0])?;
         x.zero_grad();
-        tape.backward_from(&[(end.any(), Device::cpu().full(2, 1.0)?.any())])?;
+        tape.backward_from(&[(end.as_any(), Device::cpu().full(2, 1.0)?.as_any())])?;
         assert_eq!(x.grad()?.to_vec()?, [65536.0; 2]);
     }
     Ok(())
@@ -392,7 +393,7 @@ fn a_vector_of_states_is_a_state() -> Result<()> {
         })?;
         assert_eq!((ends[0].to_vec()?, ends[1].to_vec()?), (vec![15.0], vec![50.0]), "b c and a c^2");
         let one = Device::cpu().full(1, 1.0)?;
-        tape.backward_from(&[(ends[0].any(), one.any()), (ends[1].any(), one.any())])?;
+        tape.backward_from(&[(ends[0].as_any(), one.as_any()), (ends[1].as_any(), one.as_any())])?;
         let found = [&a, &b, &c].map(|x| x.grad().and_then(|grad| grad.to_vec()));
         assert_eq!(found, [Ok(vec![25.0]), Ok(vec![5.0]), Ok(vec![23.0])]);
     }

@@ -134,14 +134,14 @@ fn an_adjoint_that_arises_in_backward_and_one_that_came_with_the_seed() -> Resul
     let y = dev.uninit(2)?;
     let tape = Recording::new().check_finite().record(|| root(2, &x, &y))?;
     let seed = dev.array(&[1.0, 1.0])?;
-    let here = found(tape.backward_from(&[(y.any(), seed.any())]).unwrap_err());
+    let here = found(tape.backward_from(&[(y.as_any(), seed.as_any())]).unwrap_err());
     assert_eq!((here.kernel, here.param, here.array.id(), here.element), ("root", "x", x.id(), 1));
     assert!(here.adjoint && here.origin == Origin::Here, "{here}");
     assert!(here.to_string().contains("adjoint of kernel `root`"), "{here}");
     let z = dev.uninit(2)?;
     let tape = Recording::new().check_finite().record(|| multiply(2, &x, &x, &z))?;
     let bad = dev.array(&[f64::INFINITY, 1.0])?;
-    let came = found(tape.backward_from(&[(z.any(), bad.any())]).unwrap_err());
+    let came = found(tape.backward_from(&[(z.as_any(), bad.as_any())]).unwrap_err());
     assert!(matches!(came.origin, Origin::Input { param: "z", adjoint: true, element: 0, .. }), "{came}");
     Ok(())
 }
@@ -188,7 +188,7 @@ fn the_step_of_a_rollout_is_named() -> Result<()> {
         let run = || Rollout::new(schedule).run(3, start, step);
         let (tape, (_, end)) = Recording::new().check_finite().record_with(run)?;
         let seed = dev.full(2, 1.0)?;
-        let found = found(tape.backward_from(&[(end.any(), seed.any())]).unwrap_err());
+        let found = found(tape.backward_from(&[(end.as_any(), seed.as_any())]).unwrap_err());
         assert_eq!(
             (found.steps.as_slice(), found.adjoint, found.kernel),
             ([2].as_slice(), true, "root"),
@@ -374,7 +374,7 @@ fn names_are_shown_wherever_arrays_are() -> Result<()> {
         multiply(2, &x, &lost, &dev.uninit(2)?)?;
         multiply(2, &x, &x, &y)
     })?;
-    tape.backward_from(&[(y.any(), dev.full(2, 1.0)?.any())])?;
+    tape.backward_from(&[(y.as_any(), dev.full(2, 1.0)?.as_any())])?;
     let report = tape.report();
     let line = format!("`damping` (array {}) gets no gradient", lost.id());
     assert!(report.to_string().contains(&line), "{report}");

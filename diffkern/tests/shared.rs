@@ -51,7 +51,7 @@ fn gradients_flow_through_memory_of_others() -> Result<()> {
     })?;
     // The adjoint needs what was there.
     x.fill(0.5)?;
-    tape.backward_from(&[(y.any(), seed.any())])?;
+    tape.backward_from(&[(y.as_any(), seed.as_any())])?;
     let (y, slope) = (shared::lend(&y)?, shared::lend(&x.grad()?)?);
     assert_eq!(device.transferred(), before, "bytes went through the host");
     assert_eq!(read(&client, &y), [1.0, -8.0, 27.0]);

@@ -55,7 +55,7 @@ fn a_program_that_goes_on_after_a_failed_launch_is_refused() -> Result<()> {
     let message = Tape::record_with(|| sum(3)).unwrap_err().to_string();
     assert!(message.contains("`add` failed") && message.contains("return its error"), "{message}");
     let one = dev.full(3, 1.0)?;
-    let tangent = jvp(&[&[(x.any(), one.any())]], || sum(3));
+    let tangent = jvp(&[&[(x.as_any(), one.as_any())]], || sum(3));
     assert!(tangent.unwrap_err().to_string().contains("`add` failed"));
     let in_a_step = Tape::record(|| {
         rollout(2, Schedule::StoreAll, dev.zeros::<f64>(1)?, move |loss: &Array<f64>, _| {
@@ -181,7 +181,7 @@ fn a_step_that_returns_another_of_its_arrays_on_replay_is_named() -> Result<()> 
                 Ok(if swapped && calls.get() > 4 { a } else { b })
             })
         })?;
-        let back = tape.backward_from(&[(end.any(), Device::cpu().full(2, 1.0)?.any())]);
+        let back = tape.backward_from(&[(end.as_any(), Device::cpu().full(2, 1.0)?.as_any())]);
         match swapped {
             true => assert!(back.unwrap_err().to_string().contains("replay")),
             false => assert_eq!((back, x.grad()?.to_vec()?), (Ok(()), vec![256.0; 2])),
@@ -260,7 +260,7 @@ fn a_detached_copy_in_a_step_is_of_what_was_there_at_first() -> Result<()> {
         })
     })?;
     factor.write(&[5.0])?;
-    tape.backward_from(&[(end.any(), dev.full(2, 1.0)?.any())])?;
+    tape.backward_from(&[(end.as_any(), dev.full(2, 1.0)?.as_any())])?;
     assert_eq!(x.grad()?.to_vec()?, [16.0, 16.0]);
     Ok(())
 }
@@ -281,7 +281,7 @@ fn a_rollout_that_has_panicked_is_not_replayed() -> Result<()> {
         })
     })?;
     let seed = dev.full(2, 1.0)?;
-    let back = || tape.backward_from(&[(end.any(), seed.any())]);
+    let back = || tape.backward_from(&[(end.as_any(), seed.as_any())]);
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(back)).is_err());
     factor.write(&[5.0])?;
     let message = back().unwrap_err().to_string();
@@ -294,12 +294,12 @@ fn a_direction_names_an_element_once() -> Result<()> {
     let dev = Device::cpu();
     let (x, y) = (dev.array(&[1.0, 2.0])?.requires_grad(), dev.zeros(2)?);
     let (part, other, by) = (x.slice(1..)?, x.slice(..1)?, dev.full(1, 1.0)?);
-    let twice = [(part.any(), by.any()), (other.any(), by.any()), (part.any(), by.any())];
+    let twice = [(part.as_any(), by.as_any()), (other.as_any(), by.as_any()), (part.as_any(), by.as_any())];
     let tape = Tape::record(|| square(2, &x, &y))?;
     for (directions, fits) in [(&twice[..2], true), (&twice[..], false)] {
         let found = [
             jvp(&[directions], || square(2, &x, &y)).map(|_| ()).map_err(|e| e.to_string()),
-            tape.gauss_newton(&[y.any()], Metric::Identity, &[directions]).map(|_| ()).map_err(|e| e.to_string()),
+            tape.gauss_newton(&[y.as_any()], Metric::Identity, &[directions]).map(|_| ()).map_err(|e| e.to_string()),
         ];
         for found in found {
             assert_eq!(found.as_ref().err().is_some_and(|e| e.contains("twice; add up")), !fits, "{found:?}");
@@ -314,7 +314,7 @@ struct Forgetful(Array<f64>, Array<f64>);
 
 impl State for Forgetful {
     fn arrays(&self) -> Vec<AnyArray> {
-        vec![self.0.any().clone(), self.1.any().clone()]
+        vec![self.0.as_any().clone(), self.1.as_any().clone()]
     }
 
     fn with_arrays(&self, arrays: Vec<AnyArray>) -> Forgetful {

@@ -160,7 +160,7 @@ fn the_adjoint_of_a_copy_ends_with_it() -> Result<()> {
         }
         Ok(())
     })?;
-    tape.backward_from(&[(copies[5].any(), dev.full(N, 3.0)?.any())])?;
+    tape.backward_from(&[(copies[5].as_any(), dev.full(N, 3.0)?.as_any())])?;
     assert_eq!(x.grad()?.to_vec()?, [3.0; N]);
     assert_eq!(tape.report().peak_bytes, 2 * N * 8);
     Ok(())
@@ -225,9 +225,9 @@ fn seeds_for_several_outputs() -> Result<()> {
     let y = dev.zeros(2)?;
     let tape = Tape::record(|| square(2, &x, &y))?;
     let seed = dev.array(&[10.0f32, 1.0])?;
-    tape.backward_from(&[(y.any(), seed.any())])?;
+    tape.backward_from(&[(y.as_any(), seed.as_any())])?;
     assert_eq!(x.grad()?.to_vec()?, [20.0, 4.0]);
-    assert!(tape.backward_from(&[(y.any(), dev.zeros::<f32>(3)?.any())]).is_err());
+    assert!(tape.backward_from(&[(y.as_any(), dev.zeros::<f32>(3)?.as_any())]).is_err());
     Ok(())
 }
 
@@ -294,14 +294,15 @@ fn tangents_in_several_directions() -> Result<()> {
     let dev = Device::cpu();
     let x = dev.array(&[1.0, 2.0])?;
     let (first, second) = (dev.array(&[1.0, 0.0])?, dev.array(&[0.0, 1.0])?);
-    let (loss, tangents) = jvp(&[&[(x.any(), first.any())], &[(x.any(), second.any())], &[]], || cube_of(&x))?;
+    let (loss, tangents) =
+        jvp(&[&[(x.as_any(), first.as_any())], &[(x.as_any(), second.as_any())], &[]], || cube_of(&x))?;
     assert_eq!(tangents.get(0, &loss)?.to_vec()?, [3.0]);
     assert_eq!(tangents.get(1, &loss)?.to_vec()?, [12.0]);
     assert_eq!(tangents.get(2, &loss)?.to_vec()?, [0.0]);
     assert!(tangents.get(3, &loss).is_err());
     let inside = jvp(&[], || Tape::record(|| Ok(())).map(|_| ()));
     assert!(inside.unwrap_err().to_string().contains("jvp"));
-    assert!(jvp(&[&[(x.any(), loss.any())]], || Ok::<_, Error>(())).is_err());
+    assert!(jvp(&[&[(x.as_any(), loss.as_any())]], || Ok::<_, Error>(())).is_err());
     Ok(())
 }
 
@@ -309,7 +310,7 @@ fn tangents_in_several_directions() -> Result<()> {
 fn writes_and_copies_carry_tangents() -> Result<()> {
     let dev = Device::cpu();
     let (x, one) = (dev.array(&[1.0, 2.0])?, dev.full(2, 1.0)?);
-    let (y, tangents) = jvp(&[&[(x.any(), one.any())]], || {
+    let (y, tangents) = jvp(&[&[(x.as_any(), one.as_any())]], || {
         let (y, z) = (dev.zeros(2)?, dev.zeros(2)?);
         square(2, &x, &y)?;
         z.copy_from(&y)?;

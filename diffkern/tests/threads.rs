@@ -131,7 +131,7 @@ fn a_step_that_has_another_thread_compute_is_refused_on_replay() -> Result<()> {
             Ok(z)
         })
     })?;
-    refused(tape.backward_from(&[(end.any(), dev.full(2, 1.0)?.any())]), "another thread");
+    refused(tape.backward_from(&[(end.as_any(), dev.full(2, 1.0)?.as_any())]), "another thread");
     Ok(())
 }
 
@@ -180,7 +180,7 @@ fn others_see_no_array_as_a_replay_sees_it() -> Result<()> {
         })
     })?;
     factor.write(&[5.0])?;
-    tape.backward_from(&[(end.any(), dev.full(2, 1.0)?.any())])?;
+    tape.backward_from(&[(end.as_any(), dev.full(2, 1.0)?.as_any())])?;
     assert_eq!(x.grad()?.to_vec()?, [8.0, 8.0]);
     assert_eq!(factor.to_vec()?, [5.0]);
     let seen = seen.borrow();
@@ -207,7 +207,7 @@ fn the_steps_of_a_rollout_read_the_same_array_whatever_others_write() -> Result<
             })
         })?;
         assert_eq!(end.to_vec()?, [16.0, 16.0]);
-        tape.backward_from(&[(end.any(), dev.full(2, 1.0)?.any())])?;
+        tape.backward_from(&[(end.as_any(), dev.full(2, 1.0)?.as_any())])?;
         assert_eq!(x.grad()?.to_vec()?, [16.0, 16.0]);
     }
     Ok(())
@@ -220,7 +220,7 @@ fn forward_mode_refuses_what_other_threads_launch_meanwhile() -> Result<()> {
     let (x, y, z) = (dev.array(&[1.0, 2.0])?, dev.zeros(2)?, dev.zeros(2)?);
     let along = dev.full(2, 1.0)?;
     refused(
-        jvp(&[&[(x.any(), along.any())]], || {
+        jvp(&[&[(x.as_any(), along.as_any())]], || {
             square(2, &x, &y)?;
             elsewhere(|| square(2, &y, &z))?;
             add(2, &z, &y)
@@ -247,7 +247,7 @@ fn a_gradient_asked_for_inside_a_step() -> Result<()> {
             Ok(z)
         })
     })?;
-    tape.backward_from(&[(end.any(), dev.full(2, 1.0)?.any())])?;
+    tape.backward_from(&[(end.as_any(), dev.full(2, 1.0)?.as_any())])?;
     refused(kept.borrow()[0].grad(), "no `backward` has reached it");
     Ok(())
 }

@@ -56,8 +56,10 @@ fn tangents(launch: Launch, views: bool) -> Result<(Vec<f64>, Vec<Vec<f64>>)> {
     let (first, second) = (q.slice(..2)?, if views { q.slice(2..)? } else { own });
     let (dx, dy) = (dev.array(&[0.3, 0.8])?, dev.array(&[-1.1, 0.25])?);
     let (dq, dr) = (dev.array(&[0.15, 0.35])?, dev.array(&[0.65, -0.4])?);
-    let directions: [&[(&AnyArray, &AnyArray)]; 2] =
-        [&[(x.any(), dx.any()), (first.any(), dq.any())], &[(x.any(), dy.any()), (second.any(), dr.any())]];
+    let directions: [&[(&AnyArray, &AnyArray)]; 2] = [
+        &[(x.as_any(), dx.as_any()), (first.as_any(), dq.as_any())],
+        &[(x.as_any(), dy.as_any()), (second.as_any(), dr.as_any())],
+    ];
     let ((), moved) = jvp(&directions, || launch(&x, &first, &second))?;
     let of = |k: usize| Ok([moved.get(k, &first)?.to_vec()?, moved.get(k, &second)?.to_vec()?].concat());
     let values = [first.to_vec()?, second.to_vec()?].concat();
@@ -80,7 +82,7 @@ fn tangents_of_two_views_of_structs() -> Result<()> {
     let (x, dx) = (dev.array(&X)?, dev.array(&[0.3, 0.8])?);
     let balls: Array<Ball<f64>> = dev.array(&[Ball { at: Vec2::new(0.2, 0.3), speed: 0.5 }; 4])?;
     let (a, b) = (balls.slice(..2)?, balls.slice(2..)?);
-    let ((), moved) = jvp(&[&[(x.any(), dx.any())]], || throw_two(2, &x, &a, &b))?;
+    let ((), moved) = jvp(&[&[(x.as_any(), dx.as_any())]], || throw_two(2, &x, &a, &b))?;
     let (a, b) = (moved.get(0, &a)?.to_vec()?, moved.get(0, &b)?.to_vec()?);
     for (k, (x, dx)) in X.into_iter().zip([0.3, 0.8]).enumerate() {
         assert_eq!(a[k], Ball { at: Vec2::new(dx, 2.0 * x * dx), speed: x.cos() * dx });
@@ -106,7 +108,7 @@ fn steps_that_write_views_have_one_slope_in_both_modes() -> Result<()> {
             })?;
             reduce::dot(&q, &q)
         };
-        let (loss, moved) = jvp(&[&[(x.any(), dx.any())]], program)?;
+        let (loss, moved) = jvp(&[&[(x.as_any(), dx.as_any())]], program)?;
         let slope = moved.get(0, &loss)?.to_vec()?[0];
         let (tape, loss) = Tape::record_with(program)?;
         tape.backward(&loss)?;

@@ -91,23 +91,23 @@ fn arrays(dev: &Device, of: &[Vec<f64>]) -> diffkern::Result<Arrays> {
 impl Arrays {
     fn any(&self) -> [&AnyArray; 17] {
         [
-            self.x.any(),
-            self.p.any(),
-            self.q.any(),
-            self.m.any(),
-            self.t.any(),
-            self.idx.any(),
-            self.y.any(),
-            self.z.any(),
-            self.a.any(),
-            self.b.any(),
-            self.c.any(),
-            self.u.any(),
-            self.r.any(),
-            self.h.any(),
-            self.w.any(),
-            self.e.any(),
-            self.o.any(),
+            self.x.as_any(),
+            self.p.as_any(),
+            self.q.as_any(),
+            self.m.as_any(),
+            self.t.as_any(),
+            self.idx.as_any(),
+            self.y.as_any(),
+            self.z.as_any(),
+            self.a.as_any(),
+            self.b.as_any(),
+            self.c.as_any(),
+            self.u.as_any(),
+            self.r.as_any(),
+            self.h.as_any(),
+            self.w.as_any(),
+            self.e.as_any(),
+            self.o.as_any(),
         ]
     }
 }
@@ -139,11 +139,11 @@ fn run(launch: Launch, at: &Case) -> diffkern::Result<()> {
 
     let (forward, dots) = (arrays(&dev, &at.values)?, arrays(&dev, &at.dots)?);
     let pairs: Vec<_> =
-        (0..ARRAYS.len()).filter(real).map(|k| (forward.any()[k], dots.any()[k])).collect();
+        (0..ARRAYS.len()).filter(real).map(|k| (forward.as_any()[k], dots.as_any()[k])).collect();
     let ((), tangents) = jvp(&[&pairs], || launch(DOMAIN, &forward, at.scalar, at.count))?;
     for k in (0..ARRAYS.len()).filter(real) {
-        show("value", k, &scalars(forward.any()[k])?);
-        show("tangent", k, &scalars(&tangents.get_any(0, forward.any()[k])?)?);
+        show("value", k, &scalars(forward.as_any()[k])?);
+        show("tangent", k, &scalars(&tangents.get_any(0, forward.as_any()[k])?)?);
     }
 
     // What the kernel writes it writes to copies: an array that requires a gradient keeps its value.
@@ -179,7 +179,7 @@ fn run(launch: Launch, at: &Case) -> diffkern::Result<()> {
         reverse.o.copy_from(&leaves.o)?;
         launch(DOMAIN, &reverse, at.scalar, at.count)
     })?;
-    let seeds: Vec<_> = (0..ARRAYS.len()).filter(|k| ARRAYS[*k].2 != Use::Read).map(|k| (reverse.any()[k], bars.any()[k])).collect();
+    let seeds: Vec<_> = (0..ARRAYS.len()).filter(|k| ARRAYS[*k].2 != Use::Read).map(|k| (reverse.as_any()[k], bars.as_any()[k])).collect();
     tape.backward_from(&seeds)?;
     macro_rules! grads {
         ($($k:literal $field:ident),*) => {
@@ -188,7 +188,7 @@ fn run(launch: Launch, at: &Case) -> diffkern::Result<()> {
                 let mut sum = if ARRAYS[$k].2 == Use::Read { at.bars[$k].clone() } else { vec![0.0; at.bars[$k].len()] };
                 // Without a gradient no path leads to it.
                 if let Ok(grad) = leaves.$field.grad() {
-                    sum.iter_mut().zip(scalars(grad.any())?).for_each(|(sum, x)| *sum += x);
+                    sum.iter_mut().zip(scalars(grad.as_any())?).for_each(|(sum, x)| *sum += x);
                 }
                 show("gradient", $k, &sum);
             })*

@@ -202,7 +202,7 @@ fn forward_mode_gives_the_columns_of_the_residuals() {
     let columns: [Vec<V>; 2] =
         [vec![Vec3::new(1.0, 0.3, -0.2); vertices.len()], vertices.iter().map(|v| *v * 0.7).collect()];
     let tangents = columns.clone().map(|column| upload(&device, &column));
-    let seeds = [[(x.any(), tangents[0].any())], [(x.any(), tangents[1].any())]];
+    let seeds = [[(x.as_any(), tangents[0].as_any())], [(x.as_any(), tangents[1].as_any())]];
     let (found, derivatives) = diffkern::jvp(&[&seeds[0], &seeds[1]], || residual(&x)).unwrap();
     for (k, column) in columns.iter().enumerate() {
         let analytic = derivatives.get(k, &found).unwrap().to_vec().unwrap();

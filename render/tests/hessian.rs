@@ -81,7 +81,7 @@ fn second_derivatives(name: &str, mesh: Mesh, vertices: &[V], filter: u32) {
     let (u, v) = (program.direction(3), program.direction(4));
     let (inputs, tape, loss) = program.record(&program.start);
     let moves = [program.arrays(&u), program.arrays(&v)];
-    let pairs = [0, 1].map(|k: usize| [0, 1, 2].map(|j: usize| (inputs[j].any(), moves[k][j].any())));
+    let pairs = [0, 1].map(|k: usize| [0, 1, 2].map(|j: usize| (inputs[j].as_any(), moves[k][j].as_any())));
     let found = tape.hvp(&loss, &[&pairs[0], &pairs[1]]).unwrap();
     let products: [Three; 2] =
         [0, 1].map(|k: usize| [0, 1, 2].map(|j: usize| found.get(k, &inputs[j]).unwrap().to_vec().unwrap()));

@@ -93,7 +93,7 @@ fn forward_mode_agrees_with_the_gradient() -> Result<()> {
     let mut r = Random(5);
     let along_mu = r.many(Scene::N, |r| r.between(-1.0, 1.0));
     let (mu, lambda) = (scene.device.array(&along_mu)?, scene.device.array(&[1.0])?);
-    let directions: [&[_]; 2] = [&[(params.mu.any(), mu.any())], &[(params.lambda.any(), lambda.any())]];
+    let directions: [&[_]; 2] = [&[(params.mu.as_any(), mu.as_any())], &[(params.lambda.as_any(), lambda.as_any())]];
     let (loss, tangents) = diffkern::jvp(&directions, || scene.simulate(&inputs, Schedule::StoreAll))?;
     let expected = [gradient[..Scene::N].iter().zip(&along_mu).map(|(g, d)| g * d).sum(), gradient[Scene::N]];
     for (k, expected) in expected.into_iter().enumerate() {

@@ -181,7 +181,7 @@ impl Problem {
             let theta = self.device.array(x)?;
             let unit = |k: usize| (0..UNKNOWNS).map(|j| f64::from(u8::from(j == k))).collect::<Vec<_>>();
             let units = (0..UNKNOWNS).map(|k| self.device.array(&unit(k))).collect::<diffkern::Result<Vec<_>>>()?;
-            let pairs: Vec<[_; 1]> = units.iter().map(|unit| [(theta.any(), unit.any())]).collect();
+            let pairs: Vec<[_; 1]> = units.iter().map(|unit| [(theta.as_any(), unit.as_any())]).collect();
             let directions: Vec<diffkern::Direction<'_>> = pairs.iter().map(|pair| pair.as_slice()).collect();
             let (positions, tangents) = jvp(&directions, || self.positions(&theta))?;
             let mut normal = Normal::new(UNKNOWNS);
@@ -212,7 +212,7 @@ impl Here {
     fn product(&self, v: &[f64], found: &mut Found) -> Result<Vec<f64>> {
         found.spend(Runs { products: 1, ..Runs::default() }, || {
             let by = self.theta.device().array(v)?;
-            let pair: [(&AnyArray, &AnyArray); 1] = [(self.theta.any(), by.any())];
+            let pair: [(&AnyArray, &AnyArray); 1] = [(self.theta.as_any(), by.as_any())];
             Ok(self.tape.hvp(&self.loss, &[&pair])?.get(0, &self.theta)?.to_vec()?)
         })
     }

@@ -72,7 +72,7 @@ impl Case {
 /// An output and the derivative of the imagined loss by each of its elements.
 pub(super) fn seeded<T: Element>(output: &Array<T>, one: T) -> Result<(AnyArray, AnyArray)> {
     let seed = output.device().full(output.len(), one)?;
-    Ok((output.any().clone(), seed.any().clone()))
+    Ok((output.as_any().clone(), seed.as_any().clone()))
 }
 
 /// A [`Kernel`]: `kernel!(name: inputs => |i| unit count, (arguments of the launch), writes [array => seed, ..])`, where

@@ -107,7 +107,7 @@ fn launch_type(kind: SigKind) -> TokenStream {
 
 fn launch_arg(name: &Ident, kind: SigKind) -> TokenStream {
     match kind {
-        SigKind::Array { .. } => quote!(::diffkern::private::Arg::Array(#name.any())),
+        SigKind::Array { .. } => quote!(::diffkern::private::Arg::Array(#name.as_any())),
         SigKind::Scalar { ty, .. } => match ty {
             Ty::U32 => quote!(::diffkern::private::Arg::U32(#name)),
             Ty::I32 => quote!(::diffkern::private::Arg::I32(#name)),

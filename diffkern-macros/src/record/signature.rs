@@ -41,7 +41,7 @@ impl Rewrite<'_> {
                 let elem = self.with_f(elem);
                 side.params.push(HostParam {
                     ty: quote!(&::diffkern::Array<#elem>),
-                    args: vec![quote!(::diffkern::private::Arg::Array(#name.any()))],
+                    args: vec![quote!(::diffkern::private::Arg::Array(#name.as_any()))],
                     name: name.clone(),
                 });
                 self.bind(&name, Some(Var::Array(record)));

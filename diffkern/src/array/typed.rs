@@ -82,7 +82,7 @@ impl<T> Array<T> {
     }
 
     /// The handle without its type.
-    pub fn any(&self) -> &AnyArray {
+    pub fn as_any(&self) -> &AnyArray {
         &self.any
     }
 }

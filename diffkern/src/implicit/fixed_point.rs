@@ -37,7 +37,7 @@ use crate::rollout::State;
 ///         Ok(next)
 ///     })
 /// })?;
-/// tape.backward_from(&[(roots.any(), dev.array(&[1.0, 1.0])?.any())])?;
+/// tape.backward_from(&[(roots.as_any(), dev.array(&[1.0, 1.0])?.as_any())])?;
 /// let slope = a.grad()?.to_vec()?; // of the root of a: 1 / (2 root)
 /// assert!((slope[0] - 1.0 / 4.0).abs() < 1e-9 && (slope[1] - 1.0 / 6.0).abs() < 1e-9);
 /// # Ok::<(), Error>(())

@@ -43,7 +43,7 @@ use crate::tape::{Kept, Ledger, Node, Overwrite, Recording, Shape, context};
 ///         Ok(y)
 ///     })
 /// })?;
-/// tape.backward_from(&[(x.any(), dev.array(&[1.0, 1.0])?.any())])?;
+/// tape.backward_from(&[(x.as_any(), dev.array(&[1.0, 1.0])?.as_any())])?;
 /// let slope = d.grad()?.to_vec()?; // -b / d^2
 /// assert!((slope[0] + 1.5).abs() < 1e-9 && (slope[1] + 0.25).abs() < 1e-9);
 /// # Ok::<(), Error>(())

@@ -82,7 +82,8 @@ mod tests {
         let (singles, doubles, words) = (device.zeros::<f32>(1)?, device.zeros::<f64>(1)?, device.zeros::<u32>(1)?);
         let vectors = device.zeros::<crate::math::Vec2<f32>>(1)?;
         let ints = device.zeros::<i32>(1)?;
-        let arrays = [singles.any(), doubles.any(), words.any(), ints.any(), vectors.any()].map(Arg::Array);
+        let arrays =
+            [singles.as_any(), doubles.as_any(), words.as_any(), ints.as_any(), vectors.as_any()].map(Arg::Array);
         let scalars = [Arg::Real(0.0), Arg::U32(0), Arg::I32(0), Arg::Usize(0), Arg::Bool(true)];
         let all = [&arrays[..], &scalars[..]].concat();
         let fitting = |kind: ParamKind| -> Vec<usize> {

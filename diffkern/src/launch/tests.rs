@@ -17,7 +17,7 @@ fn copy_over<F: Float>(x: &Array<F>, y: &mut Array<F>) {
 }
 
 fn place(array: &Array<f64>) -> *const Buffer {
-    Arc::as_ptr(&array.any().buffer())
+    Arc::as_ptr(&array.as_any().buffer())
 }
 
 /// Not even where one part of an array is read and another written.

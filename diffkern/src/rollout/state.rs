@@ -40,7 +40,7 @@ pub trait State: Clone {
 
 impl<T: Element> State for Array<T> {
     fn arrays(&self) -> Vec<AnyArray> {
-        vec![self.any().clone()]
+        vec![self.as_any().clone()]
     }
 
     fn with_arrays(&self, arrays: Vec<AnyArray>) -> Self {

@@ -175,14 +175,14 @@ mod tests {
     #[test]
     fn views_overlap_where_they_have_an_element_in_common() -> Result<()> {
         let (a, b) = (Device::cpu().zeros::<f64>(9)?, Device::cpu().zeros::<f64>(9)?);
-        let view = |from: usize, to: usize| Ok::<_, crate::Error>(Shape::of(a.slice(from..to)?.any()));
+        let view = |from: usize, to: usize| Ok::<_, crate::Error>(Shape::of(a.slice(from..to)?.as_any()));
         let middle = view(3, 6)?;
         let cases = [((0, 3), false), ((0, 4), true), ((3, 6), true), ((4, 5), true), ((5, 9), true), ((6, 9), false)];
         for ((from, to), expected) in cases {
             let other = view(from, to)?;
             assert_eq!((middle.overlaps(&other), other.overlaps(&middle)), (expected, expected), "{from}..{to}");
         }
-        assert!(!middle.overlaps(&Shape::of(b.any())));
+        assert!(!middle.overlaps(&Shape::of(b.as_any())));
         Ok(())
     }
 }

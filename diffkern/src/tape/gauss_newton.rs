@@ -102,7 +102,7 @@ impl Tape {
     /// let (x, y) = (dev.array(&[1.0, 2.0])?.requires_grad(), dev.uninit(2)?);
     /// let tape = Tape::record(|| square(2, &x, &y))?;
     /// let v = dev.array(&[1.0, 1.0])?;
-    /// let products = tape.gauss_newton(&[y.any()], Metric::Identity, &[&[(x.any(), v.any())]])?;
+    /// let products = tape.gauss_newton(&[y.as_any()], Metric::Identity, &[&[(x.as_any(), v.as_any())]])?;
     /// assert_eq!(products.get(0, &x)?.to_vec()?, [4.0, 16.0]); // J is diagonal: 2 and 4
     /// # Ok::<(), Error>(())
     /// ```

@@ -45,7 +45,7 @@ impl Products {
     /// # Errors
     /// When there is no such direction, or the tape does not know the array as one that asked for a gradient.
     pub fn get<T: Element>(&self, k: usize, array: &Array<T>) -> Result<Array<T>> {
-        Array::try_from(self.get_any(k, array.any())?)
+        Array::try_from(self.get_any(k, array.as_any())?)
     }
 
     /// The same for an array whose type is known at run time only.
@@ -64,7 +64,7 @@ impl Products {
     /// # Errors
     /// When the tape does not know the array as one that asked for a gradient.
     pub fn gradient<T: Element>(&self, array: &Array<T>) -> Result<Array<T>> {
-        Array::try_from(of(array.any(), self.parts(array.any())?.gradient.as_ref())?)
+        Array::try_from(of(array.as_any(), self.parts(array.as_any())?.gradient.as_ref())?)
     }
 
     fn parts(&self, array: &AnyArray) -> Result<&Parts> {
@@ -107,7 +107,7 @@ impl Tape {
     /// let v = dev.array(&[1.0, 10.0])?;
     /// let loss = dev.zeros::<f64>(1)?;
     /// let tape = Tape::record(|| sum_of_cubes(x.len(), &x, &loss))?;
-    /// let products = tape.hvp(&loss, &[&[(x.any(), v.any())]])?;
+    /// let products = tape.hvp(&loss, &[&[(x.as_any(), v.as_any())]])?;
     /// assert_eq!(products.get(0, &x)?.to_vec()?, [6.0, 120.0]);
     /// assert_eq!(products.gradient(&x)?.to_vec()?, [3.0, 12.0]);
     /// # Ok(())
@@ -125,7 +125,7 @@ impl Tape {
     /// As [`Tape::backward`]; when a direction does not fit its array or names one that did not ask for a gradient before
     /// the recording; without the feature `second-order`; when a rollout's budget is too small for the tangents.
     pub fn hvp<T: Element>(&self, loss: &Array<T>, directions: &[Direction<'_>]) -> Result<Products> {
-        self.hvp_from(&[(loss.any(), &one(loss.any())?)], directions)
+        self.hvp_from(&[(loss.as_any(), &one(loss.as_any())?)], directions)
     }
 
     /// The same for several outputs, each with the derivative of the loss by its elements, as constants: the Hessian is

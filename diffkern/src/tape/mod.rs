@@ -133,7 +133,7 @@ impl Tape {
     /// When `loss` has not one element or no recorded launch made it from arrays that require a gradient; when a
     /// rollout does something else on replay; when the device fails.
     pub fn backward<T: Element>(&self, loss: &Array<T>) -> Result<()> {
-        self.backward_from(&[(loss.any(), &one(loss.any())?)])
+        self.backward_from(&[(loss.as_any(), &one(loss.as_any())?)])
     }
 
     /// The same for several outputs, each with the derivative of the loss by its elements.
@@ -148,7 +148,7 @@ impl Tape {
     /// let (x, y) = (dev.array(&[1.0, 2.0])?.requires_grad(), dev.uninit(2)?);
     /// let tape = Tape::record(|| square(2, &x, &y))?;
     /// let seed = dev.array(&[1.0, 10.0])?;
-    /// tape.backward_from(&[(y.any(), seed.any())])?;
+    /// tape.backward_from(&[(y.as_any(), seed.as_any())])?;
     /// assert_eq!(x.grad()?.to_vec()?, [2.0, 40.0]);
     /// # Ok::<(), Error>(())
     /// ```
@@ -209,8 +209,8 @@ fn one(loss: &AnyArray) -> Result<AnyArray> {
         )));
     }
     Ok(match loss.scalar() {
-        ScalarTy::F64 => loss.device().array(&[1.0f64])?.any().clone(),
-        _ => loss.device().array(&[1.0f32])?.any().clone(),
+        ScalarTy::F64 => loss.device().array(&[1.0f64])?.as_any().clone(),
+        _ => loss.device().array(&[1.0f32])?.as_any().clone(),
     })
 }
 

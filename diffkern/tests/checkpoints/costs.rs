@@ -24,7 +24,7 @@ fn step(x: &Array<f64>, _: usize) -> Result<Array<f64>> {
 }
 
 fn back(tape: &Tape, end: &Array<f64>) -> Result<()> {
-    tape.backward_from(&[(end.any(), Device::cpu().full(N, 1.0)?.any())])
+    tape.backward_from(&[(end.as_any(), Device::cpu().full(N, 1.0)?.as_any())])
 }
 
 #[test]

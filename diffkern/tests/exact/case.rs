@@ -76,10 +76,10 @@ impl Handle {
         };
         let like = move |scalars: &[f64]| {
             let elements: Vec<T> = scalars.chunks(T::COMPONENTS).map(T::join).collect();
-            Ok(dev.array(&elements)?.any().clone())
+            Ok(dev.array(&elements)?.as_any().clone())
         };
         Handle {
-            array: array.any().clone(),
+            array: array.as_any().clone(),
             scalars: Box::new(move || flat(&values)),
             gradient: Box::new(gradient),
             like: Box::new(like),

@@ -307,7 +307,7 @@ fn normalize_of_the_zero_vector_is_not_a_number_and_says_so_in_its_gradient() ->
     let x = dev.array(&[Vec3::new(0.0, 0.0, 0.0)])?.requires_grad();
     let (y, seed) = (dev.zeros::<Vec3<f64>>(1)?, dev.array(&[Vec3::new(1.0, 1.0, 1.0)])?);
     let tape = Tape::record(|| unit(1, &x, &y))?;
-    tape.backward_from(&[(y.any(), seed.any())])?;
+    tape.backward_from(&[(y.as_any(), seed.as_any())])?;
     assert!(y.to_vec()?[0].to_array().iter().all(|y| y.is_nan()));
     assert!(x.grad()?.to_vec()?[0].to_array().iter().all(|g| !g.is_finite()));
     Ok(())
@@ -317,7 +317,7 @@ fn normalize_of_the_zero_vector_is_not_a_number_and_says_so_in_its_gradient() ->
 fn tangents_follow_what_adjoints_do_through_writes() -> Result<()> {
     let dev = Device::cpu();
     let (x, one) = (dev.array(&[3.0, 5.0])?, dev.full(2, 1.0)?);
-    let (y, tangents) = jvp(&[&[(x.any(), one.any())]], || -> Result<_> {
+    let (y, tangents) = jvp(&[&[(x.as_any(), one.as_any())]], || -> Result<_> {
         let y = dev.zeros::<f64>(2)?;
         square(2, &x, &y)?;
         y.slice(..1)?.write(&[7.0])?;

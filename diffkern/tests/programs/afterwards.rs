@@ -78,13 +78,13 @@ fn gauss_newton_products_are_those_of_both_modes() -> Result<()> {
     for (seed, program) in programs(EVERY) {
         let (inputs, along) = (leaves(&program)?, program.inputs(&program.along)?);
         let direction: Vec<(&AnyArray, &AnyArray)> =
-            inputs.iter().zip(&along).map(|(x, v)| (x.any(), v.any())).collect();
+            inputs.iter().zip(&along).map(|(x, v)| (x.as_any(), v.as_any())).collect();
         let (tape, parts) = Tape::record_with(|| program.parts(&inputs, None))?;
-        let outputs: Vec<&AnyArray> = parts.iter().map(|part| part.any()).collect();
+        let outputs: Vec<&AnyArray> = parts.iter().map(|part| part.as_any()).collect();
         let products = tape.gauss_newton(&outputs, Metric::Identity, &[&direction])?;
         let (moved, tangents) = jvp(&[&direction], || program.parts(&inputs, None))?;
         let moved: Vec<Array<f64>> = moved.iter().map(|part| tangents.get(0, part)).collect::<Result<_>>()?;
-        let seeds: Vec<(&AnyArray, &AnyArray)> = outputs.iter().zip(&moved).map(|(y, v)| (*y, v.any())).collect();
+        let seeds: Vec<(&AnyArray, &AnyArray)> = outputs.iter().zip(&moved).map(|(y, v)| (*y, v.as_any())).collect();
         tape.backward_from(&seeds)?;
         for x in &inputs {
             let (found, expected) = (products.get(0, x)?.to_vec()?, x.grad()?.to_vec()?);
@@ -153,11 +153,13 @@ fn directions_do_not_disturb_each_other() -> Result<()> {
             .iter()
             .map(|numbers| program.inputs(numbers))
             .collect::<Result<_>>()?;
-        let directions: Vec<Vec<(&AnyArray, &AnyArray)>> =
-            along.iter().map(|along| inputs.iter().zip(along).map(|(x, v)| (x.any(), v.any())).collect()).collect();
+        let directions: Vec<Vec<(&AnyArray, &AnyArray)>> = along
+            .iter()
+            .map(|along| inputs.iter().zip(along).map(|(x, v)| (x.as_any(), v.as_any())).collect())
+            .collect();
         let (tape, parts) = Tape::record_with(|| program.parts(&inputs, None))?;
-        let outputs: Vec<&AnyArray> = parts.iter().map(|part| part.any()).collect();
-        let seeds: Vec<(&AnyArray, &AnyArray)> = outputs.iter().map(|&y| (y, along[0][0].any())).collect();
+        let outputs: Vec<&AnyArray> = parts.iter().map(|part| part.as_any()).collect();
+        let seeds: Vec<(&AnyArray, &AnyArray)> = outputs.iter().map(|&y| (y, along[0][0].as_any())).collect();
         let product = |directions: &[&[(&AnyArray, &AnyArray)]], k: usize, second: bool| -> Result<Vec<u64>> {
             let products = match second {
                 false => tape.gauss_newton(&outputs, Metric::Identity, directions)?,

@@ -100,7 +100,7 @@ impl Program {
     fn tangent(&self) -> Result<f64> {
         let (inputs, along) = (self.inputs(&self.at)?, self.inputs(&self.along)?);
         let direction: Vec<(&AnyArray, &AnyArray)> =
-            inputs.iter().zip(&along).map(|(x, v)| (x.any(), v.any())).collect();
+            inputs.iter().zip(&along).map(|(x, v)| (x.as_any(), v.as_any())).collect();
         let (loss, tangents) = jvp(&[&direction], || self.loss(&inputs, None))?;
         Ok(tangents.get(0, &loss)?.to_vec()?[0])
     }
@@ -145,7 +145,7 @@ fn second_derivatives_are_those_of_the_gradient() -> Result<()> {
         let inputs: Vec<_> = program.inputs(&program.at)?.into_iter().map(Array::requires_grad).collect();
         let along = program.inputs(&program.along)?;
         let direction: Vec<(&AnyArray, &AnyArray)> =
-            inputs.iter().zip(&along).map(|(x, v)| (x.any(), v.any())).collect();
+            inputs.iter().zip(&along).map(|(x, v)| (x.as_any(), v.as_any())).collect();
         let (tape, loss) = Tape::record_with(|| program.loss(&inputs, None))?;
         let products = tape.hvp(&loss, &[&direction])?;
         let parts: Vec<Vec<f64>> = inputs.iter().map(|x| products.get(0, x)?.to_vec()).collect::<Result<_>>()?;

@@ -41,7 +41,7 @@ pub fn products(program: Program<'_>, at: &[f64], along: &[Vec<f64>]) -> Result<
     let x = Device::cpu().array(at)?.requires_grad();
     let (tape, loss) = Tape::record_with(|| program(&x))?;
     let moves = along.iter().map(|v| x.device().array(v)).collect::<Result<Vec<_>>>()?;
-    let pairs: Vec<_> = moves.iter().map(|v| [(x.any(), v.any())]).collect();
+    let pairs: Vec<_> = moves.iter().map(|v| [(x.as_any(), v.as_any())]).collect();
     let directions: Vec<&[_]> = pairs.iter().map(|pair| &pair[..]).collect();
     let found = tape.hvp(&loss, &directions)?;
     let all = (0..along.len()).map(|k| found.get(k, &x)?.to_vec()).collect::<Result<Vec<_>>>()?;

@@ -39,7 +39,7 @@ fn jacobian() -> Result<Vec<Vec<f64>>> {
     let x = dev.array(&point(N))?;
     let units = (0..N).map(|k| dev.array(&(0..N).map(|j| f64::from(u8::from(j == k))).collect::<Vec<_>>()));
     let units = units.collect::<Result<Vec<_>>>()?;
-    let pairs: Vec<_> = units.iter().map(|unit| [(x.any(), unit.any())]).collect();
+    let pairs: Vec<_> = units.iter().map(|unit| [(x.as_any(), unit.as_any())]).collect();
     let directions: Vec<&[_]> = pairs.iter().map(|pair| &pair[..]).collect();
     let ((end, r), tangents) = jvp(&directions, || program(&x, Schedule::StoreAll))?;
     let row = |k: usize| {
@@ -57,14 +57,14 @@ fn products_are_those_of_the_jacobian() -> Result<()> {
     let weights: Vec<f64> = (0..3 * N).map(|_| 1.5 + random.component()).collect();
     let by_pair: Vec<Vec2<f64>> = weights[N..].chunks(2).map(|w| Vec2::new(w[0], w[1])).collect();
     let (of_end, of_r) = (dev.array(&weights[..N])?, dev.array(&by_pair)?);
-    let diagonal = [of_end.any(), of_r.any()];
+    let diagonal = [of_end.as_any(), of_r.as_any()];
     // The outputs change places with a scale: as a matrix, not diagonal, and symmetric.
     let swap = |t: &[AnyArray]| -> Result<Vec<AnyArray>> {
         let (a, b) = (Array::<f64>::try_from(t[0].clone())?, Array::<Vec2<f64>>::try_from(t[1].clone())?);
         let (a, b) = (a.to_vec()?, b.to_vec()?);
         let first: Vec<f64> = b.iter().map(|b| b.x).collect();
         let second: Vec<_> = a.iter().map(|a| Vec2::new(*a, 0.0)).collect();
-        Ok(vec![dev.array(&first)?.any().clone(), dev.array(&second)?.any().clone()])
+        Ok(vec![dev.array(&first)?.as_any().clone(), dev.array(&second)?.as_any().clone()])
     };
     let identity: Vec<f64> = vec![1.0; 3 * N];
     let cases: [(Metric<'_>, Weighted); 3] = [
@@ -84,11 +84,11 @@ fn products_are_those_of_the_jacobian() -> Result<()> {
         let (tape, (end, r)) = Tape::record_with(|| program(&x, schedule))?;
         let vectors = [random.vector(N), random.vector(N)];
         let moves = [dev.array(&vectors[0])?, dev.array(&vectors[1])?];
-        let pairs = [[(x.any(), moves[0].any())], [(x.any(), moves[1].any())]];
+        let pairs = [[(x.as_any(), moves[0].as_any())], [(x.as_any(), moves[1].as_any())]];
         let directions = [&pairs[0][..], &pairs[1][..]];
         for (metric, exact) in &cases {
-            let found = tape.gauss_newton(&[end.any(), r.any()], *metric, &directions)?;
-            let matrix = tape.gauss_newton_matrix(&[end.any(), r.any()], *metric, &directions)?;
+            let found = tape.gauss_newton(&[end.as_any(), r.as_any()], *metric, &directions)?;
+            let matrix = tape.gauss_newton_matrix(&[end.as_any(), r.as_any()], *metric, &directions)?;
             for (k, v) in vectors.iter().enumerate() {
                 let push: Vec<f64> = (0..3 * N).map(|o| (0..N).map(|j| jacobian[j][o] * v[j]).sum()).collect();
                 let weighted = exact(&push);
@@ -124,7 +124,7 @@ fn tangents_on_the_way_are_not_kept() -> Result<()> {
         (0..10).try_for_each(|_| flatten(MANY, &y))
     })?;
     let before = tape.report().bytes_kept;
-    tape.gauss_newton(&[y.any()], Metric::Identity, &[&[(x.any(), v.any())]])?;
+    tape.gauss_newton(&[y.as_any()], Metric::Identity, &[&[(x.as_any(), v.as_any())]])?;
     assert!(tape.report().peak_bytes <= before + 4 * MANY * 8, "{}", tape.report());
     Ok(())
 }

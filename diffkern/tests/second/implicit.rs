@@ -98,7 +98,7 @@ fn a_fixed_point_has_the_derivatives_of_its_unrolled_iteration() -> Result<()> {
         holds("fixed point", &program, &point(N))?;
         // Forward mode too.
         let (p, v) = (Device::cpu().array(&point(N))?, Device::cpu().array(&along[1])?);
-        let (end, tangents) = jvp(&[&[(p.any(), v.any())]], || program(&p))?;
+        let (end, tangents) = jvp(&[&[(p.as_any(), v.as_any())]], || program(&p))?;
         close(&tangents.get(0, &end)?.to_vec()?, &[inner(&exact, &along[1])], 1e-12, "jvp");
     }
     Ok(())
@@ -148,7 +148,7 @@ fn linear_systems_of_both_kinds() -> Result<()> {
         let numeric = (0..N).map(differences).collect::<Result<Vec<_>>>()?;
         close(&exact, &numeric, 1e-8, "gradient against differences");
         let (p, v) = (Device::cpu().array(&point(N))?, Device::cpu().full(N, 1.0)?);
-        let (end, tangents) = jvp(&[&[(p.any(), v.any())]], || program(&p))?;
+        let (end, tangents) = jvp(&[&[(p.as_any(), v.as_any())]], || program(&p))?;
         close(&tangents.get(0, &end)?.to_vec()?, &[exact.iter().sum::<f64>()], 1e-12, "jvp");
         // The solution solves.
         let (x, y, b) = (solved(&p, symmetric, method)?, p.device().zeros(N)?, p.device().zeros(N)?);
@@ -203,7 +203,7 @@ fn in_the_steps_of_a_rollout() -> Result<()> {
         assert_eq!(products(&|p| run(p, schedule, true), &point(N), &along)?, all, "{schedule:?}");
     }
     let (p, v) = (Device::cpu().array(&point(N))?, Device::cpu().full(N, 1.0)?);
-    let (end, tangents) = jvp(&[&[(p.any(), v.any())]], || run(&p, Schedule::StoreAll, true))?;
+    let (end, tangents) = jvp(&[&[(p.as_any(), v.as_any())]], || run(&p, Schedule::StoreAll, true))?;
     close(&tangents.get(0, &end)?.to_vec()?, &[exact.iter().sum::<f64>()], 1e-11, "jvp");
     Ok(())
 }
@@ -233,7 +233,7 @@ fn a_right_hand_side_may_be_a_part() -> Result<()> {
     part.1.iter().zip(&copied.1).for_each(|(part, copied)| close(part, copied, 1e-12, "Hessian"));
     holds("a part", &|p| program(p, false), &point(N))?;
     let (p, v) = (Device::cpu().array(&point(N))?, Device::cpu().array(&along[1])?);
-    let (end, tangents) = jvp(&[&[(p.any(), v.any())]], || program(&p, false))?;
+    let (end, tangents) = jvp(&[&[(p.as_any(), v.as_any())]], || program(&p, false))?;
     close(&tangents.get(0, &end)?.to_vec()?, &[inner(&part.0, &along[1])], 1e-12, "jvp");
     Ok(())
 }

@@ -297,7 +297,7 @@ fn equal_singular_values_have_no_second_derivatives() -> Result<()> {
         for (apart, known) in [(0.0, what >= 4), (1e-9, what >= 4), (0.2, true)] {
             let (x, v) = (Device::cpu().array(&[0.7, apart])?.requires_grad(), Device::cpu().array(&[0.3, 1.1])?);
             let (tape, y) = Tape::record_with(|| program(&x))?;
-            let product = tape.hvp(&y, &[&[(x.any(), v.any())]])?.get(0, &x)?.to_vec()?;
+            let product = tape.hvp(&y, &[&[(x.as_any(), v.as_any())]])?.get(0, &x)?.to_vec()?;
             assert_eq!(product.iter().all(|h| h.is_finite()), known, "{what}, {apart}: {product:?}");
             tape.backward(&y)?;
             let gradient = x.grad()?.to_vec()?;
@@ -324,7 +324,7 @@ fn device_product<F: Float>(device: &Device, kernel: usize) -> Result<Vec<f64>> 
         branches(N, &y, &z)?;
         reduce::dot(&y, &z)
     })?;
-    let products = tape.hvp(&loss, &[&[(x.any(), v.any())]])?;
+    let products = tape.hvp(&loss, &[&[(x.as_any(), v.as_any())]])?;
     Ok(products.get(0, &x)?.to_vec()?.into_iter().map(Float::to_f64).collect())
 }
 

@@ -23,7 +23,7 @@ fn at_a_kink_it_is_that_of_the_side_taken() -> Result<()> {
     let x = Device::cpu().array(&[1.0, 0.5, -2.0, 0.0])?.requires_grad();
     let (tape, loss) = recorded(&x)?;
     let one = x.device().full(4, 1.0)?;
-    let found = tape.hvp(&loss, &[&[(x.any(), one.any())]])?;
+    let found = tape.hvp(&loss, &[&[(x.as_any(), one.as_any())]])?;
     assert_eq!(found.get(0, &x)?.to_vec()?, [2.0 + 6.0, 3.0, 2.0 + 12.0, 2.0]);
     Ok(())
 }
@@ -39,15 +39,21 @@ fn misuse_is_refused() -> Result<()> {
         let message = found.expect_err(part).to_string();
         assert!(message.contains(part), "{message}");
     };
-    refuses(tape.hvp(&loss, &[&[(other.any(), x.any())]]), "requires_grad");
-    refuses(tape.hvp(&loss, &[&[(late.any(), x.any())]]), "requires_grad");
+    refuses(tape.hvp(&loss, &[&[(other.as_any(), x.as_any())]]), "requires_grad");
+    refuses(tape.hvp(&loss, &[&[(late.as_any(), x.as_any())]]), "requires_grad");
     let three = dev.array(&[1.0, 2.0, 3.0])?;
-    refuses(tape.hvp(&loss, &[&[(x.any(), three.any())]]), "shape");
-    refuses(tape.hvp(&x, &[&[(x.any(), other.any())]]), "one real scalar");
-    refuses(tape.gauss_newton(&[other.any()], Metric::Identity, &[&[(x.any(), other.any())]]), "does not depend");
-    let weights = [three.any()];
-    refuses(tape.gauss_newton(&[loss.any()], Metric::Diagonal(&weights), &[&[(x.any(), other.any())]]), "weights");
-    let pair = [(x.any(), other.any())];
+    refuses(tape.hvp(&loss, &[&[(x.as_any(), three.as_any())]]), "shape");
+    refuses(tape.hvp(&x, &[&[(x.as_any(), other.as_any())]]), "one real scalar");
+    refuses(
+        tape.gauss_newton(&[other.as_any()], Metric::Identity, &[&[(x.as_any(), other.as_any())]]),
+        "does not depend",
+    );
+    let weights = [three.as_any()];
+    refuses(
+        tape.gauss_newton(&[loss.as_any()], Metric::Diagonal(&weights), &[&[(x.as_any(), other.as_any())]]),
+        "weights",
+    );
+    let pair = [(x.as_any(), other.as_any())];
     let inside = Tape::record(|| tape.hvp(&loss, &[&pair]).map(|_| ())).expect_err("inside").to_string();
     assert!(inside.contains("leave it first"), "{inside}");
     let inside = jvp(&[&pair], || tape.hvp(&loss, &[&pair])).expect_err("inside").to_string();
@@ -69,7 +75,7 @@ fn a_budget_too_small_for_the_tangents_is_an_error_that_says_how_much() -> Resul
         })?;
         reduce::sum(&end)
     })?;
-    let pair = [(x.any(), x.any())];
+    let pair = [(x.as_any(), x.as_any())];
     let message = tape.hvp(&loss, &[&pair[..]; 3]).expect_err("small").to_string();
     assert!(message.contains("give at least"), "{message}");
     tape.backward(&loss)?;

@@ -143,7 +143,7 @@ fn a_budget_is_kept() -> Result<()> {
         let x = dev.array(&point(N + 2))?.requires_grad();
         let (tape, loss) = Tape::record_with(|| run(&x, steps, Schedule::Budget(budget)))?;
         let v = dev.array(&point(N + 2))?;
-        let pair = [(x.any(), v.any())];
+        let pair = [(x.as_any(), v.as_any())];
         let all = vec![&pair[..]; directions];
         tape.hvp(&loss, &all)?;
         let report = tape.report();

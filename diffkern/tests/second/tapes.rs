@@ -79,7 +79,12 @@ fn several_arrays_and_directions() -> Result<()> {
     let (du, dv) = (dev.array(&u)?, dev.array(&v)?);
     let found = tape.hvp(
         &loss,
-        &[&[(a.any(), du.any())], &[(b.any(), dv.any())], &[], &[(a.any(), du.any()), (b.any(), dv.any())]],
+        &[
+            &[(a.as_any(), du.as_any())],
+            &[(b.as_any(), dv.as_any())],
+            &[],
+            &[(a.as_any(), du.as_any()), (b.as_any(), dv.as_any())],
+        ],
     )?;
     let part = |k: usize, x: &Array<f64>| found.get(k, x)?.to_vec();
     // loss = sum sin(a b) a b: the mixed block is its own transpose.
@@ -110,7 +115,7 @@ fn single_precision_too() -> Result<()> {
         reduce::sum(&z)
     })?;
     let v = dev.array(&[1.0f32, 1.0, 2.0])?;
-    assert_eq!(tape.hvp(&loss, &[&[(x.any(), v.any())]])?.get(0, &x)?.to_vec()?, [6.0, -12.0, 6.0]);
+    assert_eq!(tape.hvp(&loss, &[&[(x.as_any(), v.as_any())]])?.get(0, &x)?.to_vec()?, [6.0, -12.0, 6.0]);
     Ok(())
 }
 
@@ -133,8 +138,8 @@ fn only_what_moves_has_second_adjoints() -> Result<()> {
     })?;
     let v = dev.array(&[1.0, 10.0])?;
     let seeds = (dev.array(&[1.0])?, dev.array(&[1.0, 1.0])?);
-    let seeds = [(loss.any(), seeds.0.any()), (squares.any(), seeds.1.any())];
-    let products = tape.hvp_from(&seeds, &[&[(x.any(), v.any())]])?;
+    let seeds = [(loss.as_any(), seeds.0.as_any()), (squares.as_any(), seeds.1.as_any())];
+    let products = tape.hvp_from(&seeds, &[&[(x.as_any(), v.as_any())]])?;
     assert_eq!(products.get(0, &x)?.to_vec()?, [4.0, 60.0]);
     assert_eq!(products.get(0, &y)?.to_vec()?, [1.0, -20.0]);
     assert_eq!(products.get(0, &z)?.to_vec()?, [0.0, 0.0]);

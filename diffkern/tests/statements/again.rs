@@ -53,7 +53,7 @@ fn the_gradient_is_that_of_the_last_store() -> Result<()> {
                 let (tape, loss) = Tape::record_with(|| {
                     let y = dev.full(N, 1.0f32)?;
                     for _ in 0..launches {
-                        launch(def, native, N.into(), &[Arg::Array(x.any()), Arg::Array(y.any())])?;
+                        launch(def, native, N.into(), &[Arg::Array(x.as_any()), Arg::Array(y.as_any())])?;
                     }
                     diffkern::reduce::sum(&y)
                 })?;

@@ -86,7 +86,7 @@ fn gradients_do_not_fetch_again() {
     })
     .unwrap();
     let (of_squares, of_y) = (dev.array(&[1.0; 40]).unwrap(), dev.array(&vec![1.0; large]).unwrap());
-    tape.backward_from(&[(squares.any(), of_squares.any()), (y.any(), of_y.any())]).unwrap();
+    tape.backward_from(&[(squares.as_any(), of_squares.as_any()), (y.as_any(), of_y.as_any())]).unwrap();
     let expected: Vec<f64> = x0.iter().map(|x| 2.0 * x + if *x > 0.5 { 3.0 } else { 0.0 }).collect();
     near(&x.grad().unwrap().to_vec().unwrap(), &expected);
     assert_eq!(next.to_vec().unwrap(), [large as u32]);

@@ -144,7 +144,7 @@ fn steps_that_use_old_values_are_replayed_in_a_fixed_order_only() {
                     Ok(y)
                 })
             })?;
-            tape.backward_from(&[(end.any(), dev.full(N, 1.0f32)?.any())])?;
+            tape.backward_from(&[(end.as_any(), dev.full(N, 1.0f32)?.as_any())])?;
             x.grad()?.to_vec()
         };
         // All elements are in the list, in any order, so each has a path of its own to the end.

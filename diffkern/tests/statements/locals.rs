@@ -29,7 +29,7 @@ fn a_sort_in_registers_finds_the_median_and_its_gradient() {
     let x0 = numbers(3, 100, 0.3, 1.9);
     let (x, y) = (dev.array(&x0).unwrap().requires_grad(), dev.zeros::<f64>(20).unwrap());
     let tape = Tape::record(|| median(20, &x, &y)).unwrap();
-    tape.backward_from(&[(y.any(), dev.array(&[1.0; 20]).unwrap().any())]).unwrap();
+    tape.backward_from(&[(y.as_any(), dev.array(&[1.0; 20]).unwrap().as_any())]).unwrap();
     let (mut values, mut slopes) = (vec![], vec![]);
     for group in x0.chunks(5) {
         let mut sorted = group.to_vec();

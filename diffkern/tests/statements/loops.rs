@@ -26,7 +26,7 @@ fn newtons_iteration_has_the_derivative_of_the_root() {
     let x = dev.array(&x0).unwrap().requires_grad();
     let (y, turns) = (dev.zeros::<f64>(50).unwrap(), dev.zeros(50).unwrap());
     let tape = Tape::record(|| newton(50, &x, &y, &turns, 40)).unwrap();
-    tape.backward_from(&[(y.any(), dev.array(&[1.0; 50]).unwrap().any())]).unwrap();
+    tape.backward_from(&[(y.as_any(), dev.array(&[1.0; 50]).unwrap().as_any())]).unwrap();
     near(&y.to_vec().unwrap(), &x0.iter().map(|x| x.sqrt()).collect::<Vec<_>>());
     // The iteration converges quadratically, and so does its derivative.
     let slopes: Vec<f64> = x0.iter().map(|x| 0.5 / x.sqrt()).collect();

@@ -95,7 +95,7 @@ fn chain(native: Native, n: usize) -> Result<Vec<Vec<u32>>> {
         let mut y = x.clone();
         for _ in 0..5 {
             let next = Device::cpu().full(N, 0.5f32)?;
-            run(step::def(), native, n, &[a.any(), y.any(), b.any(), next.any()])?;
+            run(step::def(), native, n, &[a.as_any(), y.as_any(), b.as_any(), next.as_any()])?;
             y = next;
         }
         diffkern::reduce::dot(&y, &y)
@@ -139,7 +139,7 @@ fn factors_that_are_integers() -> Result<()> {
                 let mut y = x.clone();
                 for _ in 0..3 {
                     let next = dev.zeros::<f32>(N)?;
-                    run(scaled::def(), native, n, &[k.any(), s.any(), y.any(), next.any()])?;
+                    run(scaled::def(), native, n, &[k.as_any(), s.as_any(), y.as_any(), next.as_any()])?;
                     y = next;
                 }
                 diffkern::reduce::dot(&y, &y)
@@ -166,13 +166,13 @@ fn one_array_less_is_in_use() -> Result<()> {
             let mut y = x.clone();
             for _ in 0..3 {
                 let next = dev.uninit::<f32>(n)?;
-                run(step::def(), native, n, &[x.any(), y.any(), x.any(), next.any()])?;
+                run(step::def(), native, n, &[x.as_any(), y.as_any(), x.as_any(), next.as_any()])?;
                 y = next;
             }
             Ok::<_, diffkern::Error>(y)
         })?;
         let seed = dev.array(&vec![1.0f32; n])?;
-        tape.backward_from(&[(y.any(), seed.any())])?;
+        tape.backward_from(&[(y.as_any(), seed.as_any())])?;
         Ok(tape.report().peak_bytes)
     };
     let native = step::on_lanes::<f32, Arrays>();
@@ -197,8 +197,8 @@ fn several_results_of_several_types() -> Result<()> {
                 for _ in 0..3 {
                     let dev = Device::cpu();
                     let next = (dev.zeros::<Vec3<f32>>(N)?, dev.zeros::<Vec3<f32>>(N)?, dev.zeros::<Mat3<f32>>(N)?);
-                    let (a, b, c) = (next.0.any(), next.1.any(), next.2.any());
-                    run(turn::def(), native, n, &[x.any(), v.any(), m.any(), t.any(), a, b, c])?;
+                    let (a, b, c) = (next.0.as_any(), next.1.as_any(), next.2.as_any());
+                    run(turn::def(), native, n, &[x.as_any(), v.as_any(), m.as_any(), t.as_any(), a, b, c])?;
                     (x, v, m) = next;
                 }
                 let loss = Device::cpu().zeros::<f32>(1)?;
@@ -230,10 +230,10 @@ fn arrays_that_are_not_alone() -> Result<()> {
             let out = dev.full(2 * N, 0.25f32)?;
             let (lower, upper) = (x.slice(0..N)?, x.slice(N..2 * N)?);
             let (y, z, w) = (dev.zeros::<f32>(N)?, dev.zeros::<f32>(N)?, dev.zeros::<f32>(N)?);
-            run(step::def(), native, N, &[lower.any(), upper.any(), lower.any(), y.any()])?;
-            run(step::def(), native, N, &[y.any(), y.any(), a.any(), z.any()])?;
-            run(step::def(), native, N, &[z.any(), a.any(), y.any(), w.any()])?;
-            run(step::def(), native, N, &[w.any(), z.any(), w.any(), out.slice(3..N + 3)?.any()])?;
+            run(step::def(), native, N, &[lower.as_any(), upper.as_any(), lower.as_any(), y.as_any()])?;
+            run(step::def(), native, N, &[y.as_any(), y.as_any(), a.as_any(), z.as_any()])?;
+            run(step::def(), native, N, &[z.as_any(), a.as_any(), y.as_any(), w.as_any()])?;
+            run(step::def(), native, N, &[w.as_any(), z.as_any(), w.as_any(), out.slice(3..N + 3)?.as_any()])?;
             diffkern::reduce::dot(&out, &out)
         })?;
         tape.backward(&loss)?;
@@ -248,10 +248,15 @@ fn arrays_longer_than_the_result() -> Result<()> {
         let (a, x) = (reals(1, N)?.requires_grad(), reals(3, 2 * N)?.requires_grad());
         let (tape, loss) = Tape::record_with(|| {
             let y = Device::cpu().zeros::<f32>(N)?;
-            run(step::def(), native, N, &[x.any(), a.any(), x.any(), y.any()])?;
-            run(step::def(), native, N, &[x.any(), a.any(), a.any(), Device::cpu().zeros::<f32>(N)?.any()])?;
+            run(step::def(), native, N, &[x.as_any(), a.as_any(), x.as_any(), y.as_any()])?;
+            run(
+                step::def(),
+                native,
+                N,
+                &[x.as_any(), a.as_any(), a.as_any(), Device::cpu().zeros::<f32>(N)?.as_any()],
+            )?;
             let z = Device::cpu().zeros::<f32>(N)?;
-            run(step::def(), native, N, &[x.any(), y.any(), a.any(), z.any()])?;
+            run(step::def(), native, N, &[x.as_any(), y.as_any(), a.as_any(), z.as_any()])?;
             diffkern::reduce::dot(&z, &z)
         })?;
         tape.backward(&loss)?;
@@ -267,8 +272,8 @@ fn results_that_are_overwritten_in_part() -> Result<()> {
         let (a, x, b, c) = (a?, x?, b?, c?);
         let (tape, loss) = Tape::record_with(|| {
             let y = Device::cpu().zeros::<f32>(N)?;
-            run(step::def(), native, N, &[a.any(), x.any(), a.any(), y.any()])?;
-            run(step::def(), native, 16, &[b.any(), c.any(), c.any(), y.any()])?;
+            run(step::def(), native, N, &[a.as_any(), x.as_any(), a.as_any(), y.as_any()])?;
+            run(step::def(), native, 16, &[b.as_any(), c.as_any(), c.as_any(), y.as_any()])?;
             diffkern::reduce::dot(&y, &y)
         })?;
         tape.backward(&loss)?;
@@ -283,7 +288,7 @@ fn two_results_one_of_which_is_not_used() -> Result<()> {
             let (x, z) = (reals(8, N)?.requires_grad(), reals(9, N)?.requires_grad());
             let (tape, loss) = Tape::record_with(|| {
                 let (u, w) = (Device::cpu().zeros::<f32>(N)?, Device::cpu().zeros::<f32>(N)?);
-                run(two::def(), native, N, &[x.any(), z.any(), u.any(), w.any()])?;
+                run(two::def(), native, N, &[x.as_any(), z.as_any(), u.as_any(), w.as_any()])?;
                 let loss = Device::cpu().zeros::<f32>(1)?;
                 for (array, _) in [&u, &w].into_iter().zip(used).filter(|(_, used)| *used) {
                     diffkern::reduce::sum_into(&diffkern::reduce::dot(array, array)?, 1.0, &loss)?;
@@ -307,7 +312,12 @@ fn nothing_depends_on_the_number_of_threads() -> Result<()> {
             let mut y = x.clone();
             for _ in 0..20 {
                 let next = Device::cpu().uninit::<f32>(n)?;
-                run(step::def(), step::on_lanes::<f32, Arrays>(), n, &[x.any(), y.any(), x.any(), next.any()])?;
+                run(
+                    step::def(),
+                    step::on_lanes::<f32, Arrays>(),
+                    n,
+                    &[x.as_any(), y.as_any(), x.as_any(), next.as_any()],
+                )?;
                 y = next;
             }
             diffkern::reduce::dot(&y, &y)
@@ -329,10 +339,10 @@ fn no_elements_and_no_positions() -> Result<()> {
         let (a, x) = (reals(1, n)?.requires_grad(), reals(2, n)?.requires_grad());
         let (tape, y) = Tape::record_with(|| {
             let y = Device::cpu().full(n, 1.0f32)?;
-            run(step::def(), native, positions, &[a.any(), x.any(), a.any(), y.any()])?;
+            run(step::def(), native, positions, &[a.as_any(), x.as_any(), a.as_any(), y.as_any()])?;
             Ok::<_, diffkern::Error>(y)
         })?;
-        tape.backward_from(&[(y.any(), Device::cpu().full(n, 1.0f32)?.any())])?;
+        tape.backward_from(&[(y.as_any(), Device::cpu().full(n, 1.0f32)?.as_any())])?;
         for array in [&a, &x] {
             assert_eq!(array.grad().map_or(Ok(vec![0.0; n]), |g| g.to_vec())?, vec![0.0; n]);
         }

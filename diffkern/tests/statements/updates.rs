@@ -91,7 +91,7 @@ fn several_launches_keep_every_version() {
         Ok(())
     })
     .unwrap();
-    tape.backward_from(&[(y.any(), dev.array(&[1.0; 4]).unwrap().any())]).unwrap();
+    tape.backward_from(&[(y.as_any(), dev.array(&[1.0; 4]).unwrap().as_any())]).unwrap();
     let value: Vec<f64> = x0.iter().map(|x| (2.0 * x + 0.1) * x.powi(3)).collect();
     let slope: Vec<f64> = x0.iter().map(|x| 2.0 * x.powi(3) + (2.0 * x + 0.1) * 3.0 * x * x).collect();
     near(&y.to_vec().unwrap(), &value);
@@ -135,7 +135,7 @@ fn a_rollout_updates_its_state_in_place() {
             })
         })
         .unwrap();
-        tape.backward_from(&[(end.any(), dev.array(&[1.0; 4]).unwrap().any())]).unwrap();
+        tape.backward_from(&[(end.as_any(), dev.array(&[1.0; 4]).unwrap().as_any())]).unwrap();
         near(&x.grad().unwrap().to_vec().unwrap(), &expected);
     }
 }

@@ -52,7 +52,7 @@ impl<D: Dimension, F: Float> State<D, F> {
 
 impl<D: Dimension, F: Float> diffkern::State for State<D, F> {
     fn arrays(&self) -> Vec<AnyArray> {
-        [self.x.any(), self.v.any(), self.c.any(), self.f.any()].map(AnyArray::clone).to_vec()
+        [self.x.as_any(), self.v.as_any(), self.c.as_any(), self.f.as_any()].map(AnyArray::clone).to_vec()
     }
 
     fn with_arrays(&self, arrays: Vec<AnyArray>) -> Self {

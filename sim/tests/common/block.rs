@@ -130,7 +130,7 @@ impl Inputs {
 
     /// All arrays, in the order of the numbers.
     pub fn all(&self) -> Vec<&AnyArray> {
-        self.scalars().into_iter().map(Array::any).chain(self.vectors().into_iter().map(Array::any)).collect()
+        self.scalars().into_iter().map(Array::as_any).chain(self.vectors().into_iter().map(Array::as_any)).collect()
     }
 
     /// The numbers of what belongs to each array: its gradient, say.

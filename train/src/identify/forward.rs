@@ -127,7 +127,7 @@ impl<F: Float> Program<F> {
         self.count(Runs { forward: 1, tangents: directions.len(), ..Runs::default() });
         let inputs = self.inputs(values)?;
         let seeds = directions.iter().map(|d| self.three(*d)).collect::<diffkern::Result<Vec<_>>>()?;
-        let pairs: Vec<[_; 3]> = seeds.iter().map(|s| [0, 1, 2].map(|k| (inputs[k].any(), s[k].any()))).collect();
+        let pairs: Vec<[_; 3]> = seeds.iter().map(|s| [0, 1, 2].map(|k| (inputs[k].as_any(), s[k].as_any()))).collect();
         let given: Vec<diffkern::Direction<'_>> = pairs.iter().map(|p| p.as_slice()).collect();
         let (images, tangents) = jvp(&given, || self.silhouettes(&inputs, frames, tick))?;
         let coverage = images.iter().map(host).collect::<diffkern::Result<_>>()?;

@@ -140,7 +140,7 @@ impl<F: Float> Taped<F> {
     pub(super) fn product(&self, program: &Program<F>, direction: &[f64]) -> Outcome<Vec<f64>> {
         program.count(Runs { products: 1, ..Runs::default() });
         let by = program.upload(direction)?;
-        let pair: [(&AnyArray, &AnyArray); 1] = [(self.at.any(), by.any())];
+        let pair: [(&AnyArray, &AnyArray); 1] = [(self.at.as_any(), by.as_any())];
         let direction: Direction<'_> = &pair;
         Ok(host(&self.tape.hvp(&self.loss, &[direction])?.get(0, &self.at)?)?)
     }

@@ -85,9 +85,9 @@ pub fn lend<T: Element>(array: &Array<T>) -> Result<Handle> {
     cube.check_bounds()?;
     let (at, _) = array.byte_range();
     if !cube.is_aligned(at as u64) {
-        return give(cube, array.detached()?.any());
+        return give(cube, array.detached()?.as_any());
     }
-    give(cube, array.any())
+    give(cube, array.as_any())
 }
 
 fn give(cube: &CubeDevice, array: &AnyArray) -> Result<Handle> {

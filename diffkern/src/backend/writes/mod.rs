@@ -129,7 +129,7 @@ mod tests {
     fn are(list: &[u32], entries: (u32, u32), stride: u32, elements: u32) -> Result<bool> {
         let list = Device::cpu().array(list)?;
         let entries = Entries { first: entries.0, count: entries.1, stride, elements };
-        distinct(&Device::cpu(), &list.any().buffer(), entries)
+        distinct(&Device::cpu(), &list.as_any().buffer(), entries)
     }
 
     #[test]
