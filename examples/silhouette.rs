@@ -51,7 +51,7 @@ fn main() -> Result<()> {
         let unknown = dev.array(&shape)?.requires_grad();
         let (tape, (image, loss)) = Tape::record_with(|| {
             let image = picture(&unknown)?;
-            let loss = loss::iou(&image, &target)?;
+            let loss = loss::jaccard(&image, &target)?;
             Ok::<_, Error>((image, loss))
         })?;
         tape.backward(&loss)?;

@@ -143,7 +143,7 @@ pub fn l2_color_into<F: Float>(
     Ok(add_color_squares(runs(image.len()), image, target, total, F::from_f64(scale), RUN)?)
 }
 
-/// One minus intersection over union of two coverage images, in Tanimoto's form
+/// The Jaccard distance of two coverage images, one minus intersection over union, in Tanimoto's form
 /// `1 - sum(a t) / sum(a^2 + t^2 - a t)`.
 ///
 /// For images of zeros and ones that is the usual value. Unlike `sum(a t) / sum(a + t - a t)` it is zero exactly where
@@ -152,17 +152,17 @@ pub fn l2_color_into<F: Float>(
 ///
 /// # Errors
 /// Images of different lengths.
-pub fn iou<F: Float>(coverage: &Array<F>, target: &Array<F>) -> Result<Array<F>> {
+pub fn jaccard<F: Float>(coverage: &Array<F>, target: &Array<F>) -> Result<Array<F>> {
     let total = coverage.device().zeros::<F>(1)?;
-    iou_into(coverage, target, 1.0, &total)?;
+    jaccard_into(coverage, target, 1.0, &total)?;
     Ok(total)
 }
 
-/// Adds `weight` times [`iou`] to `total`, an array of one element.
+/// Adds `weight` times [`jaccard`] to `total`, an array of one element.
 ///
 /// # Errors
 /// Images of different lengths.
-pub fn iou_into<F: Float>(coverage: &Array<F>, target: &Array<F>, weight: f64, total: &Array<F>) -> Result<()> {
+pub fn jaccard_into<F: Float>(coverage: &Array<F>, target: &Array<F>, weight: f64, total: &Array<F>) -> Result<()> {
     prepare(coverage.len(), target.len(), total, weight)?;
     let sums = coverage.device().zeros::<F>(3)?;
     add_overlap(runs(coverage.len()), coverage, target, &sums, RUN)?;

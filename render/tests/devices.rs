@@ -60,7 +60,7 @@ fn outline<F: Float>(device: &Device) -> Outcome {
     let (tape, (coverage, total)) = Tape::record_with(|| {
         let coverage = s.renderer.silhouette(&s.vertices, &s.pose)?.coverage;
         let total = loss::l2(&coverage, &s.target)?;
-        loss::iou_into(&coverage, &s.target, 0.3, &total)?;
+        loss::jaccard_into(&coverage, &s.target, 0.3, &total)?;
         pyramid::l2_into(&coverage, &s.target, (SIZE, SIZE), 0.5, &total)?;
         diffkern_render::Result::Ok((coverage, total))
     })

@@ -77,7 +77,7 @@ impl Program {
         let outline = renderer.silhouette(&inputs.vertices, &inputs.pose)?;
         let picture = renderer.shaded(&inputs.vertices, &inputs.pose, &inputs.lighting)?;
         let total = loss::l2_color(&picture.color, &self.targets.1)?;
-        loss::iou_into(&picture.coverage, &self.targets.0, 0.3, &total)?;
+        loss::jaccard_into(&picture.coverage, &self.targets.0, 0.3, &total)?;
         loss::l2_into(&outline.coverage, &self.targets.0, 2.0, &total)?;
         pyramid::l2_into(&outline.coverage, &self.targets.0, self.size, 0.5, &total)?;
         Ok(total)

@@ -55,7 +55,7 @@ impl Program {
             let outline = renderer.silhouette(&vertices, &pose)?;
             let picture = renderer.shaded(&vertices, &pose, &lighting)?;
             let total = loss::l2_color(&picture.color, &self.targets.1)?;
-            loss::iou_into(&picture.coverage, &self.targets.0, 0.3, &total)?;
+            loss::jaccard_into(&picture.coverage, &self.targets.0, 0.3, &total)?;
             pyramid::l2_into(&outline.coverage, &self.targets.0, SIZE, 0.5, &total)?;
             Ok::<_, diffkern_render::Error>(total)
         })

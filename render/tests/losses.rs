@@ -11,7 +11,7 @@ type Loss = fn(&Array<f64>, &Array<f64>, usize) -> Result<Array<f64>>;
 
 const LOSSES: [(&str, Loss); 3] = [
     ("l2", |a, b, _| loss::l2(a, b)),
-    ("iou", |a, b, _| loss::iou(a, b)),
+    ("jaccard", |a, b, _| loss::jaccard(a, b)),
     ("pyramid", |a, b, size| pyramid::l2(a, b, size, size)),
 ];
 
