@@ -36,11 +36,11 @@ fn main() -> Result<()> {
         height: SIZE,
         near: 0.1,
     };
-    let pose = camera.pose::<f32>(&dev)?;
+    let camera = camera.params::<f32>(&dev)?;
     let picture = |shape: &Array<f32>| -> Result<Array<f32>> {
         let vertices = dev.zeros(points.len())?;
         place(points.len(), &unit, shape, &vertices)?;
-        Ok(renderer.silhouette(&vertices, &pose)?.coverage)
+        Ok(renderer.silhouette(&vertices, &camera)?.coverage)
     };
 
     let target = picture(&dev.array(&[0.5, -0.4, 0.6, 1.1])?)?;

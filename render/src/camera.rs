@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 /// };
 /// let device = Device::cpu();
 /// let point = device.array(&[Vec3::new(0.0, 0.0, 0.0)])?;
-/// let seen = camera.pose::<f64>(&device)?.project(&point)?.to_vec()?[0];
+/// let seen = camera.params::<f64>(&device)?.project(&point)?.to_vec()?[0];
 /// assert_eq!((seen.x, seen.y, seen.z), (16.0, 12.0, 3.0)); // the middle of the image, at a depth of 3 m
 /// # Ok::<(), Error>(())
 /// ```
@@ -45,7 +45,7 @@ pub struct Camera {
 
 /// The same camera as arrays of one element; put `requires_grad()` arrays into the fields whose gradient you want.
 #[derive(Clone, Debug)]
-pub struct Pose<F: Float> {
+pub struct CameraParams<F: Float> {
     /// Centre of projection \[m\].
     pub position: Array<Vec3<F>>,
     /// A point on the optical axis \[m\].
@@ -106,10 +106,10 @@ impl Camera {
     ///
     /// # Errors
     /// What [`Camera::check`] refuses.
-    pub fn pose<F: Float>(&self, device: &Device) -> Result<Pose<F>> {
+    pub fn params<F: Float>(&self, device: &Device) -> Result<CameraParams<F>> {
         self.check()?;
         let one = |v: [f64; 3]| device.array(&[Vec3::from_array(v.map(F::from_f64))]);
-        Ok(Pose {
+        Ok(CameraParams {
             position: one(self.position)?,
             look_at: one(self.look_at)?,
             up: one(self.up)?,
@@ -151,7 +151,7 @@ pub fn project<F: Float>(
     projected[i] = Vec3::new(half_width + scale * local.x, half_height - scale * local.y, local.z);
 }
 
-impl<F: Float> Pose<F> {
+impl<F: Float> CameraParams<F> {
     /// Projects vertices \[m\] to pixel coordinates and depth.
     ///
     /// # Errors

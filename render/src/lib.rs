@@ -35,11 +35,11 @@
 //! let triangle = Mesh::flat(vec![[0, 1, 2]], 3)?;
 //! let corners = [Vec3::new(-0.5, 0.0, -0.4), Vec3::new(0.5, 0.0, -0.4), Vec3::new(0.0, 0.0, 0.6)];
 //! let vertices = device.array::<Vec3<f64>>(&corners)?.requires_grad();
-//! let pose = camera.pose(&device)?;
+//! let camera = camera.params(&device)?;
 //! let empty = device.zeros::<f64>(32 * 32)?;
 //! let renderer = Renderer::new(&device, &triangle)?;
 //! let (tape, loss) = Tape::record_with(|| {
-//!     let image = renderer.silhouette(&vertices, &pose)?;
+//!     let image = renderer.silhouette(&vertices, &camera)?;
 //!     loss::l2(&image.coverage, &empty)
 //! })?;
 //! tape.backward(&loss)?;
@@ -73,7 +73,7 @@ pub mod pyramid;
 pub mod animation;
 pub mod image;
 
-pub use camera::{Camera, Pose};
+pub use camera::{Camera, CameraParams};
 pub use error::{Error, Result};
 pub use light::{Light, Lighting};
 pub use mesh::Mesh;

@@ -28,9 +28,9 @@ use crate::error::{Error, Result};
 ///     near: 0.1,
 /// };
 /// let corners = [Vec3::new(-0.5, 0.0, -0.4), Vec3::new(0.5, 0.0, -0.4), Vec3::new(0.0, 0.0, 0.6)];
-/// let (vertices, pose) = (device.array::<Vec3<f64>>(&corners)?, camera.pose(&device)?);
+/// let (vertices, camera) = (device.array::<Vec3<f64>>(&corners)?, camera.params(&device)?);
 /// let renderer = Renderer::new(&device, &Mesh::flat(vec![[0, 1, 2]], 3)?)?;
-/// let picture = renderer.shaded(&vertices, &pose, &light.lighting(&device)?)?;
+/// let picture = renderer.shaded(&vertices, &camera, &light.lighting(&device)?)?;
 /// let middle = picture.color.to_vec()?[8 * 16 + 8];
 /// assert!(middle.x > middle.y && middle.y > 0.0);
 /// # Ok::<(), Error>(())

@@ -3,7 +3,7 @@
 use diffkern::{Array, Device, Float, Vec3, Vec4, memory};
 
 use crate::bin::bin;
-use crate::camera::Pose;
+use crate::camera::CameraParams;
 use crate::error::{Error, Result, same_length};
 use crate::light::Lighting;
 use crate::mesh::Mesh;
@@ -123,9 +123,9 @@ impl<F: Float> Renderer<F> {
     /// # Errors
     /// Another number of vertices than the mesh has, or a vertex that is not finite, before the near plane or beyond
     /// [`Renderer::with_far`].
-    pub fn silhouette(&self, vertices: &Array<Vec3<F>>, pose: &Pose<F>) -> Result<Silhouette<F>> {
-        let p = self.prepare(vertices, pose)?;
-        let (width, height) = (pose.width, pose.height);
+    pub fn silhouette(&self, vertices: &Array<Vec3<F>>, camera: &CameraParams<F>) -> Result<Silhouette<F>> {
+        let p = self.prepare(vertices, camera)?;
+        let (width, height) = (camera.width, camera.height);
         let coverage = vertices.device().zeros::<F>(width * height)?;
         silhouette(
             (width, height),
@@ -148,11 +148,16 @@ impl<F: Float> Renderer<F> {
     ///
     /// # Errors
     /// As [`Renderer::silhouette`], and when the albedo has neither one element nor one per vertex.
-    pub fn shaded(&self, vertices: &Array<Vec3<F>>, pose: &Pose<F>, lighting: &Lighting<F>) -> Result<Shaded<F>> {
-        let p = self.prepare(vertices, pose)?;
-        let colors = self.colors(vertices, pose, lighting)?;
+    pub fn shaded(
+        &self,
+        vertices: &Array<Vec3<F>>,
+        camera: &CameraParams<F>,
+        lighting: &Lighting<F>,
+    ) -> Result<Shaded<F>> {
+        let p = self.prepare(vertices, camera)?;
+        let colors = self.colors(vertices, camera, lighting)?;
         let device = vertices.device();
-        let (width, height) = (pose.width, pose.height);
+        let (width, height) = (camera.width, camera.height);
         let pixels = device.zeros::<Vec4<F>>(width * height)?;
         rasterize(
             (width, height),
@@ -174,7 +179,12 @@ impl<F: Float> Renderer<F> {
     }
 
     /// Lambert-shaded colour of every normal group.
-    fn colors(&self, vertices: &Array<Vec3<F>>, pose: &Pose<F>, lighting: &Lighting<F>) -> Result<Array<Vec3<F>>> {
+    fn colors(
+        &self,
+        vertices: &Array<Vec3<F>>,
+        camera: &CameraParams<F>,
+        lighting: &Lighting<F>,
+    ) -> Result<Array<Vec3<F>>> {
         let device = vertices.device();
         let groups = self.mesh.group_vertex().len();
         let albedo_per_vertex = lighting.albedo.len() != 1;
@@ -185,7 +195,7 @@ impl<F: Float> Renderer<F> {
         gather_normals(self.mesh.triangles().len(), vertices, &self.corners, &normals)?;
         if self.mesh.is_two_sided() {
             let turned = device.zeros::<Vec3<F>>(groups)?;
-            turn_to_camera(groups, &normals, vertices, &self.group_vertex, &pose.position, &turned)?;
+            turn_to_camera(groups, &normals, vertices, &self.group_vertex, &camera.position, &turned)?;
             normals = turned;
         }
         let colors = device.zeros::<Vec3<F>>(groups)?;
@@ -203,7 +213,7 @@ impl<F: Float> Renderer<F> {
         Ok(colors)
     }
 
-    fn prepare(&self, vertices: &Array<Vec3<F>>, pose: &Pose<F>) -> Result<Prepared<F>> {
+    fn prepare(&self, vertices: &Array<Vec3<F>>, camera: &CameraParams<F>) -> Result<Prepared<F>> {
         if vertices.len() != self.mesh.vertices() {
             return Err(Error::Mesh(format!(
                 "{} positions for {} vertices; expected one each",
@@ -211,7 +221,7 @@ impl<F: Float> Renderer<F> {
                 self.mesh.vertices()
             )));
         }
-        let projected = pose.project(vertices)?;
+        let projected = camera.project(vertices)?;
         let host: Vec<[f64; 3]> =
             memory::collect(projected.to_vec()?.into_iter().map(|p| [p.x.to_f64(), p.y.to_f64(), p.z.to_f64()]))?;
         if let Some(vertex) = host.iter().position(|p| p[2] > self.far) {
@@ -219,7 +229,7 @@ impl<F: Float> Renderer<F> {
             let problem = format!("is at depth {depth} m; expected it before the far plane at {far} m");
             return Err(Error::Vertex { vertex, problem });
         }
-        let bins = bin(&host, &self.mesh, (pose.width, pose.height), self.filter, pose.near)?;
+        let bins = bin(&host, &self.mesh, (camera.width, camera.height), self.filter, camera.near)?;
         let device = vertices.device();
         let (start, list) = (device.array(&bins.start)?, device.array(&bins.list)?);
         Ok(Prepared { projected, start, list, tiles_x: bins.tiles_x, most: bins.most })

@@ -10,8 +10,8 @@ use diffkern_render::{Mesh, Renderer};
 fn coverage(mesh: &Mesh, vertices: &[V], size: usize, filter: u32) -> Vec<f64> {
     let device = Device::cpu();
     let renderer = Renderer::<f64>::new(&device, mesh).unwrap().with_filter_width(filter).unwrap();
-    let pose = front_camera(size).pose(&device).unwrap();
-    renderer.silhouette(&upload(&device, vertices), &pose).unwrap().coverage.to_vec().unwrap()
+    let camera = front_camera(size).params(&device).unwrap();
+    renderer.silhouette(&upload(&device, vertices), &camera).unwrap().coverage.to_vec().unwrap()
 }
 
 fn area(image: &[f64]) -> f64 {
@@ -135,8 +135,8 @@ fn single_precision_agrees() {
     let image = coverage(&mesh, &vertices, 96, 1);
     let narrow: Vec<Vec3<f32>> = vertices.iter().map(|v| Vec3::new(v.x as f32, v.y as f32, v.z as f32)).collect();
     let renderer = Renderer::<f32>::new(&device, &mesh).unwrap();
-    let pose = front_camera(96).pose(&device).unwrap();
-    let single = renderer.silhouette(&device.array(&narrow).unwrap(), &pose).unwrap().coverage.to_vec().unwrap();
+    let camera = front_camera(96).params(&device).unwrap();
+    let single = renderer.silhouette(&device.array(&narrow).unwrap(), &camera).unwrap().coverage.to_vec().unwrap();
     let worst = image.iter().zip(&single).map(|(a, b)| (a - f64::from(*b)).abs()).fold(0.0, f64::max);
     assert!(worst < 1e-4, "{worst}");
 }
@@ -146,8 +146,8 @@ fn unusable_vertices_are_named() {
     let device = Device::cpu();
     let (mesh, mut vertices) = disc([0.0, 0.0], 0.2, 8);
     let renderer = Renderer::<f64>::new(&device, &mesh).unwrap();
-    let pose = front_camera(16).pose(&device).unwrap();
-    let message = |v: &[V]| renderer.silhouette(&upload(&device, v), &pose).unwrap_err().to_string();
+    let camera = front_camera(16).params(&device).unwrap();
+    let message = |v: &[V]| renderer.silhouette(&upload(&device, v), &camera).unwrap_err().to_string();
     vertices[3].y = -4.5;
     assert!(message(&vertices).starts_with("vertex 3 is at depth -0.5 m"), "{}", message(&vertices));
     vertices[3].y = f64::NAN;

@@ -6,7 +6,7 @@ mod common;
 
 use common::*;
 use diffkern::{Array, Device, Float, Tape, Vec3};
-use diffkern_render::{Lighting, Mesh, Pose, Renderer, loss, pyramid};
+use diffkern_render::{CameraParams, Lighting, Mesh, Renderer, loss, pyramid};
 
 const SIZE: usize = 48;
 
@@ -30,7 +30,7 @@ fn block() -> (Mesh, Vec<V>) {
 struct Scene<F: Float> {
     renderer: Renderer<F>,
     vertices: Array<Vec3<F>>,
-    pose: Pose<F>,
+    camera: CameraParams<F>,
     light: Lighting<F>,
     target: Array<F>,
     colors: Array<Vec3<F>>,
@@ -43,12 +43,12 @@ fn scene<F: Float>(device: &Device) -> Scene<F> {
     let target: Vec<F> = (0..SIZE * SIZE).map(|_| F::from_f64(0.5 + 0.5 * random.next())).collect();
     let colors: Vec<_> = (0..SIZE * SIZE).map(|_| vector(random.vec(0.5) + Vec3::new(0.5, 0.5, 0.5))).collect();
     let grads = |array: &Array<Vec3<F>>| array.clone().requires_grad();
-    let pose: Pose<F> = drop_camera().with_size(SIZE, SIZE).pose(device).unwrap();
+    let camera: CameraParams<F> = drop_camera().with_size(SIZE, SIZE).params(device).unwrap();
     let light: Lighting<F> = drop_light().lighting(device).unwrap();
     Scene {
         renderer: Renderer::new(device, &mesh).unwrap(),
         vertices: device.array(&vertices.into_iter().map(vector).collect::<Vec<_>>()).unwrap().requires_grad(),
-        pose: Pose { position: grads(&pose.position), look_at: grads(&pose.look_at), ..pose },
+        camera: CameraParams { position: grads(&camera.position), look_at: grads(&camera.look_at), ..camera },
         light: Lighting { albedo: grads(&light.albedo), direction: grads(&light.direction), ..light },
         target: device.array(&target).unwrap(),
         colors: device.array(&colors).unwrap(),
@@ -58,7 +58,7 @@ fn scene<F: Float>(device: &Device) -> Scene<F> {
 fn outline<F: Float>(device: &Device) -> Outcome {
     let s = scene::<F>(device);
     let (tape, (coverage, total)) = Tape::record_with(|| {
-        let coverage = s.renderer.silhouette(&s.vertices, &s.pose)?.coverage;
+        let coverage = s.renderer.silhouette(&s.vertices, &s.camera)?.coverage;
         let total = loss::l2(&coverage, &s.target)?;
         loss::jaccard_into(&coverage, &s.target, 0.3, &total)?;
         pyramid::l2_into(&coverage, &s.target, (SIZE, SIZE), 0.5, &total)?;
@@ -70,15 +70,15 @@ fn outline<F: Float>(device: &Device) -> Outcome {
         ("coverage", scalars(&coverage)),
         ("loss", scalars(&total)),
         ("gradient of the vertices", components(&s.vertices.grad().unwrap())),
-        ("gradient of the camera", components(&s.pose.position.grad().unwrap())),
-        ("gradient of the line of sight", components(&s.pose.look_at.grad().unwrap())),
+        ("gradient of the camera", components(&s.camera.position.grad().unwrap())),
+        ("gradient of the line of sight", components(&s.camera.look_at.grad().unwrap())),
     ]
 }
 
 fn picture<F: Float>(device: &Device) -> Outcome {
     let s = scene::<F>(device);
     let (tape, (color, total)) = Tape::record_with(|| {
-        let color = s.renderer.shaded(&s.vertices, &s.pose, &s.light)?.color;
+        let color = s.renderer.shaded(&s.vertices, &s.camera, &s.light)?.color;
         let total = loss::l2_color(&color, &s.colors)?;
         diffkern_render::Result::Ok((color, total))
     })

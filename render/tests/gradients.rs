@@ -5,7 +5,7 @@ mod common;
 
 use common::*;
 use diffkern::{Array, Device, Tape, Vec3};
-use diffkern_render::{Light, Lighting, Mesh, Pose, Renderer, Result, loss, pyramid};
+use diffkern_render::{CameraParams, Light, Lighting, Mesh, Renderer, Result, loss, pyramid};
 
 /// Everything a picture depends on, as one list of numbers: vertices, camera (10), light (5 + albedo per vertex + 3).
 struct Program {
@@ -19,7 +19,7 @@ struct Program {
 
 struct Inputs {
     vertices: Array<V>,
-    pose: Pose<f64>,
+    camera: CameraParams<f64>,
     lighting: Lighting<f64>,
 }
 
@@ -29,10 +29,10 @@ impl Inputs {
         let vectors = |a: &Array<V>| a.grad().unwrap().to_vec().unwrap().into_iter().flat_map(|v| v.to_array());
         let scalars = |a: &Array<f64>| a.grad().unwrap().to_vec().unwrap();
         vectors(&self.vertices)
-            .chain(vectors(&self.pose.position))
-            .chain(vectors(&self.pose.look_at))
-            .chain(vectors(&self.pose.up))
-            .chain(scalars(&self.pose.fov))
+            .chain(vectors(&self.camera.position))
+            .chain(vectors(&self.camera.look_at))
+            .chain(vectors(&self.camera.up))
+            .chain(scalars(&self.camera.fov))
             .chain(vectors(&self.lighting.direction))
             .chain(scalars(&self.lighting.intensity))
             .chain(scalars(&self.lighting.ambient))
@@ -53,7 +53,7 @@ impl Program {
         let scalar = |at: usize| d.array(&p[at..=at]).unwrap().requires_grad();
         Inputs {
             vertices: vectors(0, self.vertices),
-            pose: Pose {
+            camera: CameraParams {
                 position: vectors(n, 1),
                 look_at: vectors(n + 3, 1),
                 up: vectors(n + 6, 1),
@@ -74,8 +74,8 @@ impl Program {
 
     fn loss(&self, inputs: &Inputs) -> Result<Array<f64>> {
         let renderer = Renderer::new(&self.device, &self.mesh)?.with_filter_width(self.filter)?;
-        let outline = renderer.silhouette(&inputs.vertices, &inputs.pose)?;
-        let picture = renderer.shaded(&inputs.vertices, &inputs.pose, &inputs.lighting)?;
+        let outline = renderer.silhouette(&inputs.vertices, &inputs.camera)?;
+        let picture = renderer.shaded(&inputs.vertices, &inputs.camera, &inputs.lighting)?;
         let total = loss::l2_color(&picture.color, &self.targets.1)?;
         loss::jaccard_into(&picture.coverage, &self.targets.0, 0.3, &total)?;
         loss::l2_into(&outline.coverage, &self.targets.0, 2.0, &total)?;
@@ -194,9 +194,9 @@ fn forward_mode_gives_the_columns_of_the_residuals() {
     let device = Device::cpu();
     let (mesh, vertices) = drop_block(3);
     let renderer = Renderer::new(&device, &mesh).unwrap();
-    let pose = drop_camera().with_size(64, 64).pose(&device).unwrap();
+    let camera = drop_camera().with_size(64, 64).params(&device).unwrap();
     let target = device.zeros::<f64>(64 * 64).unwrap();
-    let residual = |x: &Array<V>| loss::residual(&renderer.silhouette(x, &pose)?.coverage, &target, 0.5);
+    let residual = |x: &Array<V>| loss::residual(&renderer.silhouette(x, &camera)?.coverage, &target, 0.5);
     let x = upload(&device, &vertices);
     // A translation and a stretch, both at once.
     let columns: [Vec<V>; 2] =

@@ -5,7 +5,7 @@ mod common;
 
 use common::*;
 use diffkern::{Array, Device, Tape, Vec3};
-use diffkern_render::{Lighting, Mesh, Pose, Renderer, loss, pyramid};
+use diffkern_render::{CameraParams, Lighting, Mesh, Renderer, loss, pyramid};
 
 const SIZE: (usize, usize) = (36, 28);
 
@@ -15,7 +15,7 @@ struct Program {
     mesh: Mesh,
     filter: u32,
     lighting: Lighting<f64>,
-    pose: Pose<f64>,
+    camera: CameraParams<f64>,
     targets: (Array<f64>, Array<V>),
     start: [Vec<V>; 3],
 }
@@ -34,11 +34,11 @@ impl Program {
         let target: Vec<f64> = (0..n).map(|_| 0.5 + 0.5 * random.next()).collect();
         let colors: Vec<V> = (0..n).map(|_| random.vec(0.5) + Vec3::new(0.5, 0.5, 0.5)).collect();
         let targets = (device.array(&target).unwrap(), device.array(&colors).unwrap());
-        let pose = drop_camera().with_size(SIZE.0, SIZE.1).pose::<f64>(&device).unwrap();
+        let camera = drop_camera().with_size(SIZE.0, SIZE.1).params::<f64>(&device).unwrap();
         let lighting = drop_light().lighting::<f64>(&device).unwrap();
         let albedo: Vec<V> = vertices.iter().map(|_| random.vec(0.3) + Vec3::new(0.5, 0.5, 0.5)).collect();
-        let start = [vertices.to_vec(), pose.position.to_vec().unwrap(), albedo];
-        Program { device, mesh, filter, lighting, pose, targets, start }
+        let start = [vertices.to_vec(), camera.position.to_vec().unwrap(), albedo];
+        Program { device, mesh, filter, lighting, camera, targets, start }
     }
 
     fn arrays(&self, numbers: &Three) -> [Array<V>; 3] {
@@ -48,12 +48,12 @@ impl Program {
     fn record(&self, numbers: &Three) -> ([Array<V>; 3], Tape, Array<f64>) {
         let inputs = self.arrays(numbers).map(Array::requires_grad);
         let [vertices, position, albedo] = inputs.clone();
-        let pose = Pose { position, ..self.pose.clone() };
+        let camera = CameraParams { position, ..self.camera.clone() };
         let lighting = Lighting { albedo, ..self.lighting.clone() };
         let (tape, loss) = Tape::record_with(|| {
             let renderer = Renderer::new(&self.device, &self.mesh)?.with_filter_width(self.filter)?;
-            let outline = renderer.silhouette(&vertices, &pose)?;
-            let picture = renderer.shaded(&vertices, &pose, &lighting)?;
+            let outline = renderer.silhouette(&vertices, &camera)?;
+            let picture = renderer.shaded(&vertices, &camera, &lighting)?;
             let total = loss::l2_color(&picture.color, &self.targets.1)?;
             loss::jaccard_into(&picture.coverage, &self.targets.0, 0.3, &total)?;
             pyramid::l2_into(&outline.coverage, &self.targets.0, SIZE, 0.5, &total)?;

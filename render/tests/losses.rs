@@ -18,8 +18,8 @@ const LOSSES: [(&str, Loss); 3] = [
 fn image(vertices: &[V], mesh: &diffkern_render::Mesh, size: usize) -> Array<f64> {
     let device = Device::cpu();
     let renderer = Renderer::new(&device, mesh).unwrap();
-    let pose = front_camera(size).pose(&device).unwrap();
-    renderer.silhouette(&upload(&device, vertices), &pose).unwrap().coverage
+    let camera = front_camera(size).params(&device).unwrap();
+    renderer.silhouette(&upload(&device, vertices), &camera).unwrap().coverage
 }
 
 fn disc_image(centre: [f64; 2], radius: f64, size: usize) -> Array<f64> {
@@ -90,9 +90,9 @@ fn pull(loss: Loss, centre: [f64; 2], target: &Array<f64>, size: usize) -> [f64;
     let (mesh, vertices) = disc(centre, 0.12, 48);
     let vertices = upload(&device, &vertices).requires_grad();
     let renderer = Renderer::new(&device, &mesh).unwrap();
-    let pose = front_camera(size).pose(&device).unwrap();
+    let camera = front_camera(size).params(&device).unwrap();
     let (tape, total) =
-        Tape::record_with(|| loss(&renderer.silhouette(&vertices, &pose)?.coverage, target, size)).unwrap();
+        Tape::record_with(|| loss(&renderer.silhouette(&vertices, &camera)?.coverage, target, size)).unwrap();
     tape.backward(&total).unwrap();
     let sum = vertices.grad().unwrap().to_vec().unwrap().into_iter().fold(Vec3::zero(), |a: V, b| a + b);
     [sum.x, sum.z]

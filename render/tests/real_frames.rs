@@ -22,11 +22,11 @@ fn block_looks_like_the_video() {
     for n in [1, 7] {
         let (mesh, vertices) = drop_block(n);
         let renderer = Renderer::<f64>::new(&device, &mesh).unwrap();
-        let pose = drop_camera().pose(&device).unwrap();
+        let camera = drop_camera().params(&device).unwrap();
         let lighting = drop_light().lighting(&device).unwrap();
         let vertices = upload(&device, &vertices);
-        let image = renderer.shaded(&vertices, &pose, &lighting).unwrap();
-        let outline = renderer.silhouette(&vertices, &pose).unwrap();
+        let image = renderer.shaded(&vertices, &camera, &lighting).unwrap();
+        let outline = renderer.silhouette(&vertices, &camera).unwrap();
         let coverage = Gray::from_array(&outline.coverage, 128, 128).unwrap();
         let color = Rgb::from_array(&image.color, 128, 128).unwrap();
         let mean = |a: &mut dyn Iterator<Item = (f64, f64)>| {

@@ -8,7 +8,7 @@ use crate::scene::{Law, Name, Scene};
 use crate::video::Frame;
 use diffkern::prelude::*;
 use diffkern::{Schedule, jvp};
-use diffkern_render::{Camera, Light, Lighting, Mesh, Pose, Renderer};
+use diffkern_render::{Camera, CameraParams, Light, Lighting, Mesh, Renderer};
 use diffkern_sim::mpm::{Contact, HalfSpace, Solver, State};
 use diffkern_sim::scene::{BlockScene, BlockSpec};
 use diffkern_sim::{mesh::Surface, mpm};
@@ -45,7 +45,7 @@ pub(super) struct Program<F: Float> {
     start: State<mpm::Dim3, F>,
     surface: Surface<F>,
     renderer: Renderer<F>,
-    pose: Pose<F>,
+    camera: CameraParams<F>,
     lighting: Lighting<F>,
     frames: usize,
     /// Viscosity that the scene knows of \[Pa s\].
@@ -66,7 +66,7 @@ impl<F: Float> Program<F> {
             start,
             surface,
             renderer: Renderer::new(device, &mesh)?,
-            pose: camera(scene).pose(device)?,
+            camera: camera(scene).params(device)?,
             lighting: light(scene).lighting(device)?,
             frames: scene.num_frames,
             viscosity: scene.material.viscosity,
@@ -147,8 +147,8 @@ impl<F: Float> Program<F> {
             }
             state = self.next(&solver, state, frame)?;
             let vertices = self.surface.vertices(&state.x)?;
-            let silhouette = host(&self.renderer.silhouette(&vertices, &self.pose)?.coverage)?;
-            let color = self.renderer.shaded(&vertices, &self.pose, &self.lighting)?.color.to_vec()?;
+            let silhouette = host(&self.renderer.silhouette(&vertices, &self.camera)?.coverage)?;
+            let color = self.renderer.shaded(&vertices, &self.camera, &self.lighting)?.color.to_vec()?;
             pictures.push(Frame {
                 silhouette: silhouette.iter().map(|v| *v as f32).collect(),
                 shaded: color.iter().map(|c| [c.x, c.y, c.z].map(|v| v.to_f64() as f32)).collect(),
@@ -182,7 +182,7 @@ impl<F: Float> Program<F> {
             }
             state = self.next(&solver, state, frame)?;
             let vertices = self.surface.vertices(&state.x)?;
-            images.push(self.renderer.silhouette(&vertices, &self.pose)?.coverage);
+            images.push(self.renderer.silhouette(&vertices, &self.camera)?.coverage);
         }
         Ok(images)
     }
