@@ -30,7 +30,7 @@ fn main() -> Result<()> {
     let n = SIDE * SIDE;
     let at = |p: usize| [p / SIDE, p % SIDE].map(|k| (0.2 + (k as f64 + 0.5) * SPACING) as f32);
     let positions: Vec<_> = (0..n).map(|p| Vec2::from_array(at(p))).collect();
-    let start = State::<Dim2, f32>::at_rest(&dev, &positions, &vec![Vec2::zero(); n])?;
+    let start = State::<Dim2, f32>::undeformed(&dev, &positions, &vec![Vec2::zero(); n])?;
 
     let mut throw = [2.0f32, -3.0];
     let mut distance = f64::INFINITY;

@@ -62,7 +62,7 @@ impl Bounce {
         let place = |k: usize| (ROOM * dx + (k as f64 + 0.5) * SPACING) as f32;
         let x: Vec<_> = (0..particles).map(|p| Vec3::from_array(at(p).map(place))).collect();
         let v = vec![Vec3::new(0.4, 0.1, -0.2); particles];
-        let mut start = State::at_rest(device, &x, &v)?;
+        let mut start = State::undeformed(device, &x, &v)?;
         start.v = start.v.requires_grad();
         let mut params = Params::uniform(device, MU, LAMBDA, DENSITY, SPACING.powi(3), [0.0, 0.0, -9.81])?;
         params.mu = device.full(particles, MU as f32)?.requires_grad();

@@ -102,7 +102,7 @@ fn block<D: Dimension>(
 ) -> Result<Block<D>> {
     let dt = 0.0128 / sizes.grid as f64;
     let model = Model::new(device, grid, dt, Law::NeoHookean, &parts.half_spaces)?.with_mass_cutoff(1e-8);
-    let mut start = State::at_rest(device, &parts.x, &parts.v)?;
+    let mut start = State::undeformed(device, &parts.x, &parts.v)?;
     start.v = start.v.requires_grad();
     let mut params = Params::uniform(device, MU, LAMBDA, 1.0, 1.0, parts.gravity)?;
     let (mu, lambda) = materials(sizes.particles);

@@ -77,7 +77,7 @@ fn run<D: Dimension>(
     params.density = params.density.requires_grad();
     params.gravity = params.gravity.requires_grad();
     params.friction = Some(friction.clone());
-    let start = State::<D, f64>::at_rest(&device, &scene.x, &scene.v)?;
+    let start = State::<D, f64>::undeformed(&device, &scene.x, &scene.v)?;
     let start = State { x: start.x.requires_grad(), v: start.v.requires_grad(), ..start };
     let (tape, (end, loss)) = Tape::record_with(|| {
         let solver = model.solver(&params, n)?;
@@ -158,7 +158,7 @@ fn solver<D: Dimension>(scene: &Scene<D>, blocks: Blocks) -> Result<Solver<D, f6
 fn blocks_follow_the_particles() -> Result<()> {
     let scene = scene::<Dim3>(21, [31, 30, 27])?;
     let (few, all) = (solver(&scene, Blocks::Occupied)?, solver(&scene, Blocks::All)?);
-    let mut state = State::at_rest(&Device::cpu(), &scene.x, &scene.v)?;
+    let mut state = State::undeformed(&Device::cpu(), &scene.x, &scene.v)?;
     let mut counts = std::collections::BTreeSet::new();
     for _ in 0..STEPS {
         counts.insert(few.active_nodes(&state)?);
@@ -173,7 +173,7 @@ fn blocks_follow_the_particles() -> Result<()> {
         let model = Model::<Dim3, f64>::new(&Device::cpu(), grid, DT, Law::NeoHookean, &[])?;
         let solver =
             model.solver(&Params::uniform(&Device::cpu(), 90.0, 120.0, 2.0, 0.002, [0.0; 3])?, scene.x.len())?;
-        Ok((solver.active_nodes(&State::at_rest(&Device::cpu(), &scene.x, &scene.v)?)?, grid.len()))
+        Ok((solver.active_nodes(&State::undeformed(&Device::cpu(), &scene.x, &scene.v)?)?, grid.len()))
     };
     let (small, large) = (auto(24)?, auto(32)?);
     assert_eq!(small.0, small.1);
@@ -189,7 +189,7 @@ fn borders_of_blocks_are_found() -> Result<()> {
     let x: Vec<_> =
         borders.filter(|x| (0.5 * DX..21.0 * DX).contains(x)).map(|x| Vec3::new(x, 22.0 * DX - x, x)).collect();
     let n = x.len();
-    let start = State::at_rest(&device, &x, &vec![Vec3::new(0.1, 0.2, 0.3); n])?;
+    let start = State::undeformed(&device, &x, &vec![Vec3::new(0.1, 0.2, 0.3); n])?;
     let grid = Grid::new([0.0; 3], DX, [24; 3])?;
     let end = |blocks| -> Result<Vec<Vec3<f64>>> {
         let model = Model::<Dim3, f64>::new(&device, grid, DT, Law::NeoHookean, &[])?.with_blocks(blocks);
@@ -205,7 +205,7 @@ fn what_leaves_the_grid_is_an_error() -> Result<()> {
     let mut scene = scene::<Dim2>(34, [31, 38])?;
     scene.x[7] = Vec2::new(0.01, 1.0);
     let solver = solver(&scene, Blocks::Occupied)?;
-    let state = State::at_rest(&Device::cpu(), &scene.x, &scene.v)?;
+    let state = State::undeformed(&Device::cpu(), &scene.x, &scene.v)?;
     assert!(matches!(solver.step(&state), Err(diffkern::Error::Index { .. })), "{:?}", solver.step(&state).err());
     let error = solver.advance(&state, 0, 3, Schedule::StoreAll).unwrap_err();
     assert!(matches!(error, Error::Outside { particle: 7, step: 0, axis: 'x', .. }), "{error}");
@@ -218,7 +218,7 @@ fn errors_name_the_particle_of_the_caller() -> Result<()> {
     (scene.x[40], scene.v[40]) = (Vec2::new(1.5, 3.3), Vec2::new(0.0, 20.0));
     let model = scene.model.clone().with_sorting(Sorting::Always);
     let solver = model.solver(&Params::uniform(&Device::cpu(), 90.0, 120.0, 2.0, 0.002, [0.0; 2])?, scene.x.len())?;
-    let state = State::at_rest(&Device::cpu(), &scene.x, &scene.v)?;
+    let state = State::undeformed(&Device::cpu(), &scene.x, &scene.v)?;
     let error = solver.advance(&state, 0, STEPS, Schedule::StoreAll).unwrap_err();
     assert!(matches!(error, Error::Outside { particle: 40, step: 9, axis: 'y', .. }), "{error}");
     Ok(())

@@ -46,7 +46,7 @@ fn slide<F: Float>(device: &Device, law: Law, blocks: Blocks, sorting: Sorting) 
     let place = |p: usize| [p / (SIDE * SIDE), p / SIDE % SIDE, p % SIDE].map(|k| k as f64 * H);
     let start = (0..N).map(place).map(|[x, y, z]| [x + 0.2, y + 0.1, z + 0.023]).collect();
     let speed = r.many(N, |r| [3.0 + r.between(-0.2, 0.2), r.between(-0.2, 0.2), r.between(-1.2, -0.8)]);
-    let undeformed = State::at_rest(device, &[Vec3::zero(); N], &[Vec3::zero(); N])?;
+    let undeformed = State::undeformed(device, &[Vec3::zero(); N], &[Vec3::zero(); N])?;
     let state = State { x: vectors(start)?.requires_grad(), v: vectors(speed)?.requires_grad(), ..undeformed };
 
     let (tape, (end, distance)) = Tape::record_with(|| -> Result<_> {

@@ -26,7 +26,7 @@ impl Scene {
         let model = Model::new(&device, grid, 4e-4, Law::NeoHookean, &floor)?.with_contact_spacing(H)?;
         let at = |p: usize| [p / 100, p / 10 % 10, p % 10].map(|k| (k as f64 + 0.8) * H);
         let x: Vec<_> = (0..N).map(|p| Vec3::from_array(at(p).map(|x| x as f32))).collect();
-        let start = State::at_rest(&device, &x, &vec![Vec3::new(0.2, 0.1, -0.3); N])?;
+        let start = State::undeformed(&device, &x, &vec![Vec3::new(0.2, 0.1, -0.3); N])?;
         let mut params = Params::uniform(&device, 5e3, 1e4, 1e3, H.powi(3), [0.0, 0.0, -9.81])?;
         params.mu = device.full(N, 5e3f32)?.requires_grad();
         Ok(Scene { model, start: State { v: start.v.requires_grad(), ..start }, params })

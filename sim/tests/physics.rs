@@ -114,7 +114,7 @@ fn coulomb_friction_decelerates_by_mu_g() -> Result<()> {
         let model = if on_nodes { model } else { model.with_contact_spacing(0.05)? };
         // By penalty it starts where the floor carries its weight.
         let height = if on_nodes { 0.35 } else { 0.3 + 0.025 - g * 1.0 / (1e5 * 0.05) };
-        let state = State::at_rest(&dev, &[Vec2::new(0.5, height)], &[Vec2::new(1.0, 0.0)])?;
+        let state = State::undeformed(&dev, &[Vec2::new(0.5, height)], &[Vec2::new(1.0, 0.0)])?;
         let params = Params::uniform(&dev, 1.0, 1.0, 1.0, 1.0, [0.0, -g])?;
         let solver = model.solver(&params, 1)?;
         let end = solver.advance(&state, 0, 100, Schedule::StoreAll)?;
@@ -132,11 +132,11 @@ fn faults_are_named_and_never_repaired() -> Result<()> {
     let params = Params::uniform(&dev, 1.0, 1.0, 1.0, 1e-2, [0.0, 0.0])?;
     let solver = model.solver(&params, 1)?;
 
-    let state = State::at_rest(&dev, &[Vec2::new(0.5, 0.5)], &[Vec2::new(2.0, 0.0)])?;
+    let state = State::undeformed(&dev, &[Vec2::new(0.5, 0.5)], &[Vec2::new(2.0, 0.0)])?;
     let error = solver.advance(&state, 0, 100, Schedule::StoreAll).unwrap_err();
     assert!(matches!(error, Error::Outside { particle: 0, step: 28, axis: 'x', .. }), "{error}");
 
-    let state = State::at_rest(&dev, &[Vec2::new(0.5, 0.5)], &[Vec2::new(20.0, 0.0)])?;
+    let state = State::undeformed(&dev, &[Vec2::new(0.5, 0.5)], &[Vec2::new(20.0, 0.0)])?;
     let error = solver.advance(&state, 0, 1, Schedule::StoreAll).unwrap_err();
     assert!(matches!(error, Error::TooFast { particle: 0, step: 0, .. }), "{error}");
 

@@ -19,7 +19,7 @@ fn params() -> Result<Params<Dim2, f64>> {
 /// Speed of a particle that has slid over a floor for a tenth of a second, from 1 m/s.
 fn slide(friction: f64, params: &Params<Dim2, f64>) -> Result<f64> {
     let floor = HalfSpace::through([0.0, 0.6], UP, Contact::Separating).with_friction(friction);
-    let start = State::at_rest(&Device::cpu(), &[Vec2::new(0.5, 0.35)], &[Vec2::new(1.0, 0.0)])?;
+    let start = State::undeformed(&Device::cpu(), &[Vec2::new(0.5, 0.35)], &[Vec2::new(1.0, 0.0)])?;
     let end = model(floor)?.solver(params, 1)?.advance(&start, 0, 100, Schedule::StoreAll)?;
     Ok(end.v.to_vec()?[0].x)
 }

@@ -79,7 +79,7 @@ fn check<D: Dimension>(case: Case<D>) -> Result<()> {
     let mut gravity = D::Coords::default();
     gravity.as_mut()[1] = -9.8;
 
-    let state = State::<D, f64>::at_rest(&dev, &x, &v)?;
+    let state = State::<D, f64>::undeformed(&dev, &x, &v)?;
     let state = State { v: state.v.requires_grad(), ..state };
     let params = Params {
         mu: dev.array(&mu)?.requires_grad(),

@@ -141,7 +141,7 @@ impl Problem {
         compression(1, theta, &lambda, STRIPES)?;
         let params = Params::uniform(&self.device, 1.0, 1.0, 2.0, H * H, [0.0, -9.8])?;
         let solver: Solver<Dim2, f64> = self.model.solver(&Params { mu, lambda, ..params }, N)?;
-        let mut state = State::at_rest(&self.device, &points, &speeds)?;
+        let mut state = State::undeformed(&self.device, &points, &speeds)?;
         let mut seen = Vec::new();
         for time in 0..TIMES {
             state = solver.advance(&state, time * STEPS, STEPS, Schedule::Auto)?;

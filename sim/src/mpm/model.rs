@@ -33,7 +33,7 @@ const SLIP_SPEED: f64 = 1e-3;
 /// // A material of 1,000 kg/m^2 in particles of 0.0025 m^2, and its weight.
 /// let params = Params::uniform(&device, 2e3, 3e3, 1e3, 2.5e-3, [0.0, -9.81])?;
 /// let solver = model.solver(&params, 1)?;
-/// let start = State::at_rest(&device, &[Vec2::new(1.0, 1.0)], &[Vec2::zero()])?;
+/// let start = State::undeformed(&device, &[Vec2::new(1.0, 1.0)], &[Vec2::zero()])?;
 /// let end = solver.advance(&start, 0, 100, Schedule::Auto)?; // a tenth of a second
 /// assert!((end.v.to_vec()?[0].y + 0.981).abs() < 1e-9);
 /// # Ok::<(), Error>(())

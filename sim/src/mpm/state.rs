@@ -23,7 +23,7 @@ impl<D: Dimension, F: Float> State<D, F> {
     ///
     /// # Errors
     /// When there are no particles, the lengths differ, or memory is short.
-    pub fn at_rest(device: &Device, positions: &[D::Vector<F>], velocities: &[D::Vector<F>]) -> Result<Self> {
+    pub fn undeformed(device: &Device, positions: &[D::Vector<F>], velocities: &[D::Vector<F>]) -> Result<Self> {
         let n = positions.len();
         if n == 0 {
             return Err(Error::invalid("number of particles", 0, "at least 1"));

@@ -156,7 +156,7 @@ impl BlockSpec {
         };
         let velocities = collect(positions.iter().map(velocity))?;
         let positions = collect(positions.into_iter().map(vec3))?;
-        let state = State::at_rest(device, &positions, &velocities)?;
+        let state = State::undeformed(device, &positions, &velocities)?;
         let [a, b, c] = spin.map(vec3);
         Ok(State { c: device.full(positions.len(), Mat3::from_rows(a, b, c))?, ..state })
     }

@@ -89,7 +89,7 @@ impl<const SIDE: usize, const STEPS: usize> Block<SIDE, STEPS> {
             gravity: pairs(next(7))?,
         };
         let (x, v) = (pairs(next(8))?, pairs(next(9))?);
-        let undeformed = State::at_rest(dev, &vec![Vec2::zero(); Self::N], &vec![Vec2::zero(); Self::N])?;
+        let undeformed = State::undeformed(dev, &vec![Vec2::zero(); Self::N], &vec![Vec2::zero(); Self::N])?;
         Ok(Inputs { params, state: State { x, v, ..undeformed } })
     }
 
