@@ -28,7 +28,7 @@ pub enum Method {
 
 /// How far an implicit operation and its derivatives are solved. Norms are Euclidean, over all reals of the state.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Solve {
+pub struct SolveOptions {
     /// Largest residual, relative to the right-hand side; of a fixed point, to its value. In `f32` some 1e-5 is the least
     /// that can be had. Gradients are as exact as this, times the condition of the system.
     pub tolerance: f64,
@@ -38,14 +38,14 @@ pub struct Solve {
     pub method: Method,
 }
 
-impl Default for Solve {
+impl Default for SolveOptions {
     /// To 1e-10 within 1000 iterations, by GMRES with 30 vectors.
-    fn default() -> Solve {
-        Solve { tolerance: 1e-10, iterations: 1000, method: Method::Gmres { restart: 30 } }
+    fn default() -> SolveOptions {
+        SolveOptions { tolerance: 1e-10, iterations: 1000, method: Method::Gmres { restart: 30 } }
     }
 }
 
-impl Solve {
+impl SolveOptions {
     fn check(&self) -> Result<()> {
         match self.tolerance > 0.0 && self.tolerance.is_finite() && self.iterations > 0 {
             true => Ok(()),

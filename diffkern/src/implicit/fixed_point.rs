@@ -3,7 +3,7 @@
 use super::krylov::{add_scaled, norm};
 use super::operation::Equation;
 use super::vectors::of_state;
-use super::{Solve, linear::Stage};
+use super::{SolveOptions, linear::Stage};
 use crate::error::Result;
 use crate::rollout::State;
 
@@ -20,7 +20,7 @@ use crate::rollout::State;
 /// device once per turn.
 ///
 /// ```
-/// use diffkern::implicit::{Solve, fixed_point};
+/// use diffkern::implicit::{SolveOptions, fixed_point};
 /// use diffkern::prelude::*;
 ///
 /// #[diff_kernel]
@@ -31,7 +31,7 @@ use crate::rollout::State;
 /// let dev = Device::cpu();
 /// let a = dev.array(&[4.0, 9.0])?.requires_grad();
 /// let (tape, roots) = Tape::record_with(|| {
-///     fixed_point(dev.array(&[1.0, 1.0])?, Solve::default(), |x: &Array<f64>| {
+///     fixed_point(dev.array(&[1.0, 1.0])?, SolveOptions::default(), |x: &Array<f64>| {
 ///         let next = dev.uninit(2)?;
 ///         improve(2, x, &a, &next)?;
 ///         Ok(next)
@@ -46,7 +46,7 @@ use crate::rollout::State;
 /// # Errors
 /// What `g` returns; [`Error::NotConverged`](crate::Error::NotConverged), which names the residual, here and from the
 /// derivatives.
-pub fn fixed_point<S: State>(start: S, options: Solve, g: impl Fn(&S) -> Result<S>) -> Result<S> {
+pub fn fixed_point<S: State>(start: S, options: SolveOptions, g: impl Fn(&S) -> Result<S>) -> Result<S> {
     options.check()?;
     let mut stage = Stage::new(&start)?;
     let step = |state: &S, _: usize| g(state);

@@ -1,6 +1,6 @@
 //! Iterative solvers of linear systems, on the host, over an operator that is only applied.
 
-use super::{Method, Solve};
+use super::{Method, SolveOptions};
 use crate::error::Result;
 
 /// Applies the matrix of a system.
@@ -29,7 +29,7 @@ fn residual(apply: Apply<'_>, b: &[f64], x: &[f64]) -> Result<Vec<f64>> {
 ///
 /// # Errors
 /// When it does not converge; the message has the residual.
-pub(super) fn solve(what: &'static str, options: &Solve, apply: Apply<'_>, b: &[f64]) -> Result<Vec<f64>> {
+pub(super) fn solve(what: &'static str, options: &SolveOptions, apply: Apply<'_>, b: &[f64]) -> Result<Vec<f64>> {
     let size = norm(b);
     if size == 0.0 {
         return Ok(vec![0.0; b.len()]);
@@ -174,14 +174,14 @@ mod tests {
         for (skew, method) in ways {
             let a = matrix(n, skew);
             let b = times(&a)(&exact).expect("product");
-            let options = Solve { tolerance: 1e-12, method, ..Solve::default() };
+            let options = SolveOptions { tolerance: 1e-12, method, ..SolveOptions::default() };
             let x = solve("test", &options, &mut times(&a), &b).expect("converges");
             let error = x.iter().zip(&exact).fold(0.0f64, |m, (x, e)| m.max((x - e).abs()));
             assert!(error < 1e-10, "{method:?}, skew {skew}: {error:e}");
         }
         let scaled: Vec<f64> = matrix(n, 0.1).iter().map(|x| x / 30.0).collect();
         let b = times(&scaled)(&exact).expect("product");
-        let options = Solve { tolerance: 1e-12, method: Method::Iterate, ..Solve::default() };
+        let options = SolveOptions { tolerance: 1e-12, method: Method::Iterate, ..SolveOptions::default() };
         let x = solve("test", &options, &mut times(&scaled), &b).expect("converges");
         assert!(x.iter().zip(&exact).all(|(x, e)| (x - e).abs() < 1e-9));
     }
@@ -191,11 +191,11 @@ mod tests {
         let a = matrix(24, 0.7);
         let b = vec![1.0; 24];
         for (method, iterations) in [(Method::Gmres { restart: 30 }, 3), (Method::Iterate, 50), (Method::Cg, 50)] {
-            let options = Solve { method, iterations, ..Solve::default() };
+            let options = SolveOptions { method, iterations, ..SolveOptions::default() };
             let message = solve("a system", &options, &mut times(&a), &b).expect_err("too few").to_string();
             assert!(message.contains("a system") && message.contains("residual"), "{message}");
         }
-        assert!(solve("singular", &Solve::default(), &mut times(&[0.0; 4]), &[1.0, 0.0]).is_err());
-        assert_eq!(solve("zero", &Solve::default(), &mut times(&[0.0; 4]), &[0.0, 0.0]), Ok(vec![0.0; 2]));
+        assert!(solve("singular", &SolveOptions::default(), &mut times(&[0.0; 4]), &[1.0, 0.0]).is_err());
+        assert_eq!(solve("zero", &SolveOptions::default(), &mut times(&[0.0; 4]), &[0.0, 0.0]), Ok(vec![0.0; 2]));
     }
 }

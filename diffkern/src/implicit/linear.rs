@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::Solve;
+use super::SolveOptions;
 use super::krylov;
 use super::operation::{Equation, Implicit};
 use super::vectors::{of_state, scatter, to_state};
@@ -25,7 +25,7 @@ use crate::tape::{Kept, Ledger, Node, Overwrite, Recording, Shape, context};
 /// linear unchecked. The vectors of the iteration live on the host, which waits for a device once per product.
 ///
 /// ```
-/// use diffkern::implicit::{Solve, linear_solve};
+/// use diffkern::implicit::{SolveOptions, linear_solve};
 /// use diffkern::prelude::*;
 ///
 /// #[diff_kernel]
@@ -37,7 +37,7 @@ use crate::tape::{Kept, Ledger, Node, Overwrite, Recording, Shape, context};
 /// let d = dev.array(&[2.0, 4.0])?.requires_grad();
 /// let b = dev.array(&[6.0, 4.0])?;
 /// let (tape, x) = Tape::record_with(|| {
-///     linear_solve(b, Solve::default(), |x: &Array<f64>| {
+///     linear_solve(b, SolveOptions::default(), |x: &Array<f64>| {
 ///         let y = dev.uninit(2)?;
 ///         scale(2, x, &d, &y)?;
 ///         Ok(y)
@@ -51,7 +51,7 @@ use crate::tape::{Kept, Ledger, Node, Overwrite, Recording, Shape, context};
 ///
 /// # Errors
 /// What `apply` returns; [`Error::NotConverged`], which names the residual, here and from the derivatives.
-pub fn linear_solve<S: State>(b: S, options: Solve, apply: impl Fn(&S) -> Result<S>) -> Result<S> {
+pub fn linear_solve<S: State>(b: S, options: SolveOptions, apply: impl Fn(&S) -> Result<S>) -> Result<S> {
     options.check()?;
     let mut stage = Stage::new(&b)?;
     let step = |state: &S, _: usize| apply(state);
@@ -120,7 +120,7 @@ impl Stage {
         step: &impl Fn(&S, usize) -> Result<S>,
         x: &S,
         right: Option<Vec<AnyArray>>,
-        (equation, options): (Equation, Solve),
+        (equation, options): (Equation, SolveOptions),
     ) -> Result<S> {
         pass_on(&self.machine)?;
         let solution = refresh(x)?;

@@ -11,7 +11,7 @@ use std::any::Any;
 use std::rc::Rc;
 
 use super::vectors::{gather, scatter};
-use super::{Solve, krylov};
+use super::{SolveOptions, krylov};
 use crate::error::{Error, Result};
 use crate::report::{Entry, Graph};
 use crate::rollout::StepTape;
@@ -25,7 +25,7 @@ pub(super) enum Equation {
 
 pub(super) struct Implicit {
     pub(super) equation: Equation,
-    pub(super) options: Solve,
+    pub(super) options: SolveOptions,
     pub(super) tape: StepTape,
     /// The arrays of the solution.
     pub(super) ends: Vec<Shape>,

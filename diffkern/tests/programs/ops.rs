@@ -1,6 +1,6 @@
 //! Random programs as data: what they are made of, how they are drawn, how they run.
 
-use diffkern::implicit::{Solve, fixed_point, linear_solve};
+use diffkern::implicit::{SolveOptions, fixed_point, linear_solve};
 use diffkern::prelude::*;
 use diffkern::{Rollout, Schedule, recompute, reduce};
 
@@ -304,6 +304,6 @@ impl Place {
     }
 }
 
-fn exactly() -> Solve {
-    Solve { tolerance: 1e-13, iterations: 500, ..Solve::default() }
+fn exactly() -> SolveOptions {
+    SolveOptions { tolerance: 1e-13, iterations: 500, ..SolveOptions::default() }
 }

@@ -1,6 +1,6 @@
 //! Implicit operations against unrolled ones and finite differences.
 
-use diffkern::implicit::{Method, Solve, fixed_point, linear_solve};
+use diffkern::implicit::{Method, SolveOptions, fixed_point, linear_solve};
 use diffkern::prelude::*;
 use diffkern::{jvp, reduce, rollout};
 
@@ -50,8 +50,8 @@ fn close(a: &[f64], b: &[f64], bound: f64, what: &str) {
     }
 }
 
-fn exactly(method: Method) -> Solve {
-    Solve { tolerance: 1e-14, iterations: 500, method }
+fn exactly(method: Method) -> SolveOptions {
+    SolveOptions { tolerance: 1e-14, iterations: 500, method }
 }
 
 const GMRES: Method = Method::Gmres { restart: 30 };
@@ -244,7 +244,7 @@ fn what_does_not_converge_says_so() -> Result<()> {
     let message = |found: Result<Array<f64>>| found.map(|_| ()).expect_err("too few").to_string();
     let few = |q: Array<f64>| {
         let start = q.device().zeros(N)?;
-        fixed_point(start, Solve { iterations: 3, ..Solve::default() }, move |x: &Array<f64>| turn(x, &q))
+        fixed_point(start, SolveOptions { iterations: 3, ..SolveOptions::default() }, move |x: &Array<f64>| turn(x, &q))
     };
     let text = message(few(p.clone()));
     assert!(text.contains("fixed point: residual") && text.contains("after 3 iterations"), "{text}");
@@ -252,14 +252,14 @@ fn what_does_not_converge_says_so() -> Result<()> {
     let start = converged(&p, GMRES)?;
     let q = p.clone();
     let (tape, end) = Tape::record_with(|| {
-        let options = Solve { iterations: 2, tolerance: 1e-13, method: Method::Gmres { restart: 2 } };
+        let options = SolveOptions { iterations: 2, tolerance: 1e-13, method: Method::Gmres { restart: 2 } };
         loss(&fixed_point(start, options, move |x: &Array<f64>| turn(x, &q))?, &p)
     })?;
     let text = tape.backward(&end).expect_err("too few").to_string();
     assert!(text.contains("adjoint of a fixed point: residual"), "{text}");
     let ints = Device::cpu().array(&[1u32])?;
     let refused =
-        fixed_point(ints, Solve::default(), |x: &Array<u32>| Ok(x.clone())).expect_err("no reals").to_string();
+        fixed_point(ints, SolveOptions::default(), |x: &Array<u32>| Ok(x.clone())).expect_err("no reals").to_string();
     assert!(refused.contains("real"), "{refused}");
     Ok(())
 }
