@@ -32,7 +32,12 @@ impl Random {
     }
 
     /// An array of `n` elements whose gradient is asked for.
-    pub fn array<T: Element>(&mut self, device: &Device, n: usize, one: impl Fn(&mut Random) -> T) -> Result<Array<T>> {
+    pub fn array<T: Element<Scalar: Float>>(
+        &mut self,
+        device: &Device,
+        n: usize,
+        one: impl Fn(&mut Random) -> T,
+    ) -> Result<Array<T>> {
         let elements: Vec<T> = (0..n).map(|_| one(self)).collect();
         Ok(device.array(&elements)?.requires_grad())
     }

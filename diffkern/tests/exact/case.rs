@@ -104,7 +104,7 @@ impl<'a> Run<'a> {
     }
 
     /// The next parameter, as an array that asks for its gradient.
-    pub fn input<T: Flat>(&self) -> Result<Array<T>> {
+    pub fn input<T: Flat<Scalar: Float>>(&self) -> Result<Array<T>> {
         let scalars = &self.params[self.next.replace(self.next.get() + 1)];
         let elements: Vec<T> = scalars.chunks(T::COMPONENTS).map(T::join).collect();
         let array = self.dev.array(&elements)?.requires_grad();
