@@ -94,7 +94,7 @@ fn a_run_outlives_one_that_comes_to_nothing() {
     let again = ["identify", "video", "--out", "run", "--overwrite"];
     let begin = || {
         let child = diffkern(&folder, &again).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        wait_until(|| aside.is_dir() && out.join("meta.json").exists());
+        wait_until(|| aside.is_dir() && out.join("config.ron").exists());
         child
     };
     let child = begin();

@@ -21,12 +21,12 @@ fn read(file: &Path) -> Value {
     value
 }
 
-/// The lines of the log, without the times and the estimates of what is left.
+/// The lines of the log, without the times.
 fn metrics(run: &Path) -> Vec<Value> {
     let text = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
     let line = |line| {
         let mut value: Value = serde_json::from_str(line).unwrap();
-        value.as_object_mut().unwrap().retain(|key, _| key != "seconds" && key != "fraction");
+        value.as_object_mut().unwrap().remove("seconds");
         value
     };
     text.lines().map(line).collect()

@@ -35,6 +35,7 @@ const RUN: Outputs = Outputs {
         "comparison.gif",
         "frames",
     ],
+    first: META,
     proof: CHECKPOINT,
     aside: "former-run",
 };
@@ -78,7 +79,8 @@ impl RunDir {
         let job = Experiment::Identify(job).to_ron()?;
         let run = Self { claim, came_back };
         RUN.set_aside(path)?;
-        let begun = files::write(&run.file(CONFIG), job.as_bytes()).and_then(|()| run.write_json(META, meta));
+        // What can be resumed has both.
+        let begun = run.write_json(META, meta).and_then(|()| files::write(&run.file(CONFIG), job.as_bytes()));
         match begun {
             Ok(()) => Ok(run),
             Err(error) => Err(run.give_up(error)),
@@ -180,7 +182,7 @@ impl RunDir {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn log(&self, metric: &Metric) -> Result<()> {
+    pub fn log(&self, metric: &Metric<'_>) -> Result<()> {
         metrics::append(&self.file(METRICS), metric)
     }
 

@@ -2,22 +2,36 @@
 
 use crate::error::{Error, Result};
 use crate::files;
-use crate::job::Progress;
+use crate::job::{Progress, Values};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;
 
 /// A line of `metrics.jsonl`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Metric {
-    /// Time since the start, without pauses \[s\].
-    pub seconds: f64,
-    /// What the method told.
-    #[serde(flatten)]
-    pub progress: Progress,
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Metric<'a> {
+    seconds: f64,
+    stage: &'a str,
+    iteration: usize,
+    loss: Option<f64>,
+    values: &'a Values,
 }
 
-pub(super) fn append(file: &Path, metric: &Metric) -> Result<()> {
+/// What a line of any version has.
+#[derive(Deserialize)]
+struct Line {
+    iteration: usize,
+}
+
+impl<'a> Metric<'a> {
+    /// Of an iteration that was finished `seconds` after the start, pauses not counted.
+    pub fn new(seconds: f64, progress: &'a Progress) -> Self {
+        let Progress { stage, iteration, loss, values, .. } = progress;
+        Self { seconds, stage, iteration: *iteration, loss: *loss, values }
+    }
+}
+
+pub(super) fn append(file: &Path, metric: &Metric<'_>) -> Result<()> {
     let line = serde_json::to_string(metric);
     let line = line.map_err(|e| Error::Compute(format!("a record cannot be written as JSON: {e}")))?;
     files::append_line(file, &line)
@@ -35,8 +49,8 @@ pub(super) fn rewind(file: &Path, last: Option<usize>) -> Result<Option<String>>
     let text = fs::read(file).map_err(unread)?;
     let (mut kept, mut damaged) = (Vec::new(), Vec::new());
     for (k, line) in text.split_inclusive(|&byte| byte == b'\n').enumerate() {
-        match serde_json::from_slice::<Metric>(line) {
-            Ok(metric) if metric.progress.iteration > last => {}
+        match serde_json::from_slice::<Line>(line) {
+            Ok(Line { iteration }) if iteration > last => {}
             Ok(_) => {
                 kept.extend_from_slice(line.trim_ascii_end());
                 kept.push(b'\n');
@@ -54,24 +68,14 @@ pub(super) fn rewind(file: &Path, last: Option<usize>) -> Result<Option<String>>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::Values;
 
     #[test]
     fn a_torn_line_and_later_iterations_go() {
         let file = std::env::temp_dir().join(format!("diffkern-metrics-{}.jsonl", std::process::id()));
-        let metric = |iteration| Metric {
-            seconds: 1.0,
-            progress: Progress {
-                stage: "fine 1/3".into(),
-                iteration,
-                fraction: 0.5,
-                loss: Some(0.1),
-                values: Values::new(),
-                finished: true,
-            },
-        };
+        let values = Values::new();
         for iteration in 0..4 {
-            append(&file, &metric(iteration)).unwrap();
+            let metric = Metric { seconds: 1.0, stage: "fine 1/3", iteration, loss: Some(0.1), values: &values };
+            append(&file, &metric).unwrap();
         }
         let whole = fs::read_to_string(&file).unwrap();
         for torn in [0, 1, 20, whole.len() / 4 - 1] {

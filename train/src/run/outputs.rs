@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 pub(super) struct Outputs {
     /// All of them.
     pub(super) names: &'static [&'static str],
+    /// The one that comes first, and alone is nothing to keep.
+    pub(super) first: &'static str,
     /// The one that a job writes when it has something to show.
     pub(super) proof: &'static str,
     /// Where a former job's are set aside.
@@ -26,9 +28,9 @@ impl Outputs {
         self.names.contains(&name) || name == self.aside
     }
 
-    /// One of them that is in `folder`.
+    /// One of them that is in `folder`, if there is anything to keep.
     pub(super) fn find(&self, folder: &Path) -> Result<Option<&'static str>> {
-        Ok(self.all_in(folder)?.first().copied())
+        Ok(self.all_in(folder)?.into_iter().find(|name| *name != self.first))
     }
 
     /// Whether a former job is set aside in `folder`.
@@ -51,12 +53,12 @@ impl Outputs {
         Ok(there)
     }
 
-    /// Sets the job in `folder` aside, if there is one.
+    /// Sets the job in `folder` aside, if there is anything to keep.
     pub(super) fn set_aside(&self, folder: &Path) -> Result<()> {
-        let names = self.all_in(folder)?;
-        if names.is_empty() {
+        if self.find(folder)?.is_none() {
             return Ok(());
         }
+        let names = self.all_in(folder)?;
         let moving = self.moving(folder);
         fs::create_dir(&moving).map_err(|e| Error::write(&moving, e))?;
         let moved = names.iter().try_for_each(|name| rename(&folder.join(name), &moving.join(name)));
@@ -142,7 +144,8 @@ fn sync(folder: &Path) -> Result<()> {
 mod tests {
     use super::*;
 
-    const JOB: Outputs = Outputs { names: &["config", "proof", "frames"], proof: "proof", aside: "former" };
+    const JOB: Outputs =
+        Outputs { names: &["config", "proof", "frames"], first: "config", proof: "proof", aside: "former" };
 
     /// A folder with a whole job, `old`.
     fn old(name: &str) -> PathBuf {

@@ -40,7 +40,7 @@ impl<'a> Recorder<'a> {
     }
 
     fn record(&self, progress: &Progress) -> Result<()> {
-        self.run.log(&Metric { seconds: self.seconds(), progress: progress.clone() })
+        self.run.log(&Metric::new(self.seconds(), progress))
     }
 }
 

@@ -24,8 +24,12 @@ const RECORD: &str = "simulated.json";
 const ANIMATION: &str = "simulated.gif";
 
 /// What a simulation writes. The scene comes last: without it a folder is no video.
-const VIDEO: Outputs =
-    Outputs { names: &[RECORD, "silhouette", "shaded", ANIMATION, SCENE], proof: SCENE, aside: "former-video" };
+const VIDEO: Outputs = Outputs {
+    names: &[RECORD, "silhouette", "shaded", ANIMATION, SCENE],
+    first: RECORD,
+    proof: SCENE,
+    aside: "former-video",
+};
 
 /// A checked simulation.
 #[derive(Debug)]
