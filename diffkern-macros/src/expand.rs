@@ -39,16 +39,7 @@ pub fn expand_with(args: TokenStream, tokens: TokenStream, kind: FuncKind, recor
              `use .. as ..`",
         );
     }
-    let mut params = record::rewrite_enums(&mut original, kind, &records.choices, &errors);
-    // The host goes on seeing the parameters of the original.
-    let mut item = original.clone();
-    params.extend(record::rewrite_options(&mut item, kind, &errors));
-    spell::plain(&mut item, &errors);
-    let (item, mut host) = match records.all.is_empty() {
-        true => (item, record::HostSide::default()),
-        false => record::rewrite(&item, kind, records, &errors),
-    };
-    host.params.extend(params);
+    let (item, host) = translate(&mut original, kind, records, &errors);
     let attribute = attribute::attribute(args, kind, &errors);
     let mut sig = parse::signature(&item, kind, &errors);
     if let Some(sig) = &mut sig {
@@ -76,6 +67,28 @@ pub fn expand_with(args: TokenStream, tokens: TokenStream, kind: FuncKind, recor
             quote!(#error #rest)
         }
     }
+}
+
+/// The function over values that the rest reads, and what the host goes on seeing of its parameters and results.
+pub fn translate(
+    original: &mut ItemFn,
+    kind: FuncKind,
+    records: &Records,
+    errors: &Diagnostics,
+) -> (ItemFn, record::HostSide) {
+    let mut params = record::rewrite_enums(original, kind, &records.choices, errors);
+    let mut item = original.clone();
+    params.extend(record::rewrite_options(&mut item, kind, errors));
+    if kind == FuncKind::Kernel {
+        params.extend(record::rewrite_compounds(&mut item));
+    }
+    spell::plain(&mut item, errors);
+    let (item, mut host) = match records.all.is_empty() {
+        true => (item, record::HostSide::default()),
+        false => record::rewrite(&item, kind, records, errors),
+    };
+    host.params.extend(params);
+    (item, host)
 }
 
 /// What stands in place of an item with mistakes, so that its uses are no mistakes as well: one that does nothing.

@@ -8,46 +8,49 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{ImplItem, ItemFn, ItemImpl, ItemTrait, TraitItem};
+use syn::{Attribute as Attr, Block, ImplItem, ItemFn, ItemImpl, ItemTrait, TraitItem};
 
 use crate::attribute::Attribute;
 use crate::diagnostics::Diagnostics;
-use crate::expand::forms;
+use crate::expand::{forms, translate};
 use crate::ir::FuncKind;
 use crate::parse::{SigKind, Signature};
-use crate::{emit, lower, parse, port, spell};
+use crate::record::{self, Records};
+use crate::{emit, lower, parse, port};
 
 /// `#[diff_trait] trait Law { fn method<F: Float>(..) -> ..; }`
 pub fn expand_trait(args: TokenStream, item: TokenStream) -> TokenStream {
-    let item: ItemTrait = match syn::parse2(item) {
+    no_arguments(&args).unwrap_or_else(|| expand_trait_with(item, &Records::default()))
+}
+
+/// Goes on when some structs are known.
+pub fn expand_trait_with(tokens: TokenStream, records: &Records) -> TokenStream {
+    let item: ItemTrait = match syn::parse2(tokens.clone()) {
         Ok(item) => item,
         Err(e) => return e.into_compile_error(),
     };
     let errors = Diagnostics::default();
-    no_arguments(args, &errors);
-    let mut methods = Vec::new();
+    let mut functions = Vec::new();
     for entry in &item.items {
         match entry {
             TraitItem::Fn(method) => {
                 if let Some(body) = &method.default {
                     errors.at(body, "a law has no default bodies; write the method in each `#[diff_impl]`");
                 }
-                let mut function = ItemFn {
-                    attrs: method.attrs.clone(),
-                    vis: syn::Visibility::Inherited,
-                    sig: method.sig.clone(),
-                    block: Box::new(syn::Block { brace_token: Default::default(), stmts: Vec::new() }),
-                };
-                port::plain(&mut function, &errors);
-                if let Some(sig) = signature(&function, &errors) {
-                    methods.push(emit::law_method(&function, &sig));
-                }
+                let block = Block { brace_token: Default::default(), stmts: Vec::new() };
+                functions.push(function(&method.attrs, &method.sig, block, &errors));
             }
-            TraitItem::Type(ty) => {
-                errors.at(ty, "a law has methods only, each a device function");
-                errors.blame(&ty.ident);
-            }
-            other => errors.at(other, "a law has methods only, each a device function"),
+            other => no_method(other, type_name_of_trait(other), &errors),
+        }
+    }
+    if let Some(path) = functions.iter().find_map(|function| record::missing(function, records)) {
+        return record::ask(&path, records, "diff_trait", &TokenStream::new(), &tokens);
+    }
+    let mut methods = Vec::new();
+    for mut original in functions {
+        let (function, host) = translate(&mut original, FuncKind::DiffFn, records, &errors);
+        if let Some(sig) = signature(&function, host, &errors) {
+            methods.push(emit::law_method(&original, &sig));
         }
     }
     let ItemTrait { attrs, vis, unsafety, ident, generics, supertraits, .. } = &item;
@@ -55,12 +58,14 @@ pub fn expand_trait(args: TokenStream, item: TokenStream) -> TokenStream {
         errors.at(generics, "a law has no parameters; its methods are generic over the real type");
     }
     let colon = item.colon_token;
+    let imports = emit::imports(&item);
     match errors.finish() {
         Ok(()) => quote! {
             #(#attrs)*
             #vis #unsafety trait #ident #colon #supertraits {
                 #(#methods)*
             }
+            #imports
         },
         Err(e) => e.into_compile_error(),
     }
@@ -68,12 +73,16 @@ pub fn expand_trait(args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// `#[diff_impl] impl Law for Material { fn method<F: Float>(..) -> .. { .. } }`
 pub fn expand_impl(args: TokenStream, item: TokenStream) -> TokenStream {
-    let item: ItemImpl = match syn::parse2(item) {
+    no_arguments(&args).unwrap_or_else(|| expand_impl_with(item, &Records::default()))
+}
+
+/// Goes on when some structs are known.
+pub fn expand_impl_with(tokens: TokenStream, records: &Records) -> TokenStream {
+    let item: ItemImpl = match syn::parse2(tokens.clone()) {
         Ok(item) => item,
         Err(e) => return e.into_compile_error(),
     };
     let errors = Diagnostics::default();
-    no_arguments(args, &errors);
     let (ty, generics) = (&item.self_ty, &item.generics);
     if !generics.params.is_empty() {
         errors.at(generics, "the type that implements a law has no parameters");
@@ -86,61 +95,92 @@ pub fn expand_impl(args: TokenStream, item: TokenStream) -> TokenStream {
         );
         return errors.finish().err().map(syn::Error::into_compile_error).unwrap_or_default();
     };
-    let mut methods = Vec::new();
+    let mut functions = Vec::new();
     for entry in &item.items {
         match entry {
             ImplItem::Fn(method) => {
-                let mut function = ItemFn {
-                    attrs: method.attrs.clone(),
-                    vis: syn::Visibility::Inherited,
-                    sig: method.sig.clone(),
-                    block: Box::new(method.block.clone()),
-                };
-                port::plain(&mut function, &errors);
-                spell::plain(&mut function, &errors);
-                let Some(mut sig) = signature(&function, &errors) else { continue };
-                sig.laws.push("Self".into());
-                let func = lower::lower(&function, &sig, FuncKind::DiffFn, &errors);
-                if let Some(forms) = forms(func, &Attribute::default(), &errors) {
-                    methods.push(emit::law_impl(&function, &sig, &forms));
-                }
+                functions.push(function(&method.attrs, &method.sig, method.block.clone(), &errors));
             }
-            ImplItem::Type(ty) => {
-                errors.at(ty, "a law has methods only, each a device function");
-                errors.blame(&ty.ident);
-            }
-            other => errors.at(other, "a law has methods only, each a device function"),
+            other => no_method(other, type_name_of_impl(other), &errors),
         }
     }
-    let checks = item.items.iter().filter_map(|entry| match entry {
-        ImplItem::Fn(method) => {
-            let name = emit::law_name(&method.sig.ident.to_string(), "calls");
-            Some(quote!(const _: usize = <#ty as #law>::#name;))
-        }
-        _ => None,
+    if let Some(path) = functions.iter().find_map(|function| record::missing(function, records)) {
+        return record::ask(&path, records, "diff_impl", &TokenStream::new(), &tokens);
+    }
+    let checks = functions.iter().map(|function| {
+        let name = emit::law_name(&function.sig.ident, "calls");
+        quote!(const _: ::core::primitive::usize = <#ty as #law>::#name;)
     });
-    let attrs = &item.attrs;
+    let checks: Vec<_> = checks.collect();
+    let methods: Vec<_> =
+        functions.into_iter().filter_map(|function| implemented(function, records, &errors)).collect();
+    let (attrs, primitives, imports) = (&item.attrs, emit::primitives(), emit::imports(&item));
     match errors.finish() {
         Ok(()) => quote! {
-            #(#attrs)*
-            impl #law for #ty {
-                #(#methods)*
-            }
+            const _: () = {
+                #primitives
+                #(#attrs)*
+                impl #law for #ty {
+                    #(#methods)*
+                }
+            };
             #(#checks)*
+            #imports
         },
         Err(e) => e.into_compile_error(),
     }
 }
 
-fn no_arguments(args: TokenStream, errors: &Diagnostics) {
-    if !args.is_empty() {
-        errors.at(args, "this attribute takes no arguments");
+/// The forms of a method, if it has no mistakes.
+fn implemented(mut original: ItemFn, records: &Records, errors: &Diagnostics) -> Option<TokenStream> {
+    let found = errors.apart();
+    let (function, host) = translate(&mut original, FuncKind::DiffFn, records, &found);
+    let sig = signature(&function, host, &found);
+    // What could not be translated would be reported again.
+    let broken = found.found() && !records.all.is_empty();
+    errors.take(found);
+    let mut sig = sig.filter(|_| !broken)?;
+    sig.laws.push("Self".into());
+    let func = lower::lower(&function, &sig, FuncKind::DiffFn, errors);
+    let forms = forms(func, &Attribute::default(), errors)?;
+    Some(emit::law_impl(&function, &forms))
+}
+
+/// A method as a function.
+fn function(attrs: &[Attr], sig: &syn::Signature, block: Block, errors: &Diagnostics) -> ItemFn {
+    for attr in attrs.iter().filter(|attr| record::is_cfg(attr)) {
+        errors.at(attr, "a law has all its methods or none; put it on the whole law");
+    }
+    let block = Box::new(block);
+    let mut function = ItemFn { attrs: attrs.to_vec(), vis: syn::Visibility::Inherited, sig: sig.clone(), block };
+    port::plain(&mut function, errors);
+    function
+}
+
+fn type_name_of_trait(item: &TraitItem) -> Option<&syn::Ident> {
+    if let TraitItem::Type(ty) = item { Some(&ty.ident) } else { None }
+}
+
+fn type_name_of_impl(item: &ImplItem) -> Option<&syn::Ident> {
+    if let ImplItem::Type(ty) = item { Some(&ty.ident) } else { None }
+}
+
+/// `name`: of an associated type, which is not reported again where it is used.
+fn no_method(item: impl quote::ToTokens, name: Option<&syn::Ident>, errors: &Diagnostics) {
+    errors.at(item, "a law has methods only, each a device function");
+    if let Some(name) = name {
+        errors.blame(name);
     }
 }
 
+fn no_arguments(args: &TokenStream) -> Option<TokenStream> {
+    let message = "this attribute takes no argument but `crate = path`";
+    (!args.is_empty()).then(|| syn::Error::new_spanned(args, message).into_compile_error())
+}
+
 /// Every law has the same forms of a method, whatever its body does, so arrays, which only some forms touch, stay outside.
-fn signature(function: &ItemFn, errors: &Diagnostics) -> Option<Signature> {
-    let sig = parse::signature(function, FuncKind::DiffFn, errors)?;
+fn signature(function: &ItemFn, host: record::HostSide, errors: &Diagnostics) -> Option<Signature> {
+    let mut sig = parse::signature(function, FuncKind::DiffFn, errors)?;
     for param in sig.params.iter().filter(|p| matches!(p.kind, SigKind::Array { .. })) {
         errors.error(param.span, "a method of a law takes values; read the elements in the kernel and pass them");
     }
@@ -150,5 +190,6 @@ fn signature(function: &ItemFn, errors: &Diagnostics) -> Option<Signature> {
     if sig.results.is_empty() {
         errors.at(&function.sig.ident, "a device function returns a value: write `-> F`");
     }
+    sig.host = host;
     Some(sig)
 }

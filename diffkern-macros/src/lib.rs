@@ -21,12 +21,15 @@ mod golden;
 #[cfg(test)]
 mod gradient_tests;
 mod guard;
+mod home;
 #[cfg(test)]
 mod interp;
 mod ir;
 mod law;
 mod lower;
+mod names;
 mod parse;
+mod place;
 mod places;
 mod port;
 mod reach;
@@ -40,43 +43,52 @@ mod uniform;
 mod work;
 mod writes;
 
+use proc_macro2::TokenStream;
+
 /// A kernel: runs once for each index of a launch domain. See the kernel language in the documentation of `diffkern`.
 #[proc_macro_attribute]
 pub fn diff_kernel(args: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
-    expand::expand(args.into(), item.into(), ir::FuncKind::Kernel).into()
+    place::placed("diff_kernel", args.into(), item.into()).into()
 }
 
 /// A device function: called from kernels and from other device functions, with the type of its result written at the
 /// call.
 #[proc_macro_attribute]
 pub fn diff_fn(args: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
-    expand::expand(args.into(), item.into(), ir::FuncKind::DiffFn).into()
+    place::placed("diff_fn", args.into(), item.into()).into()
 }
 
 /// A law: a trait whose methods are device functions. Kernels and device functions may have a type parameter that
 /// implements it.
 #[proc_macro_attribute]
 pub fn diff_trait(args: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
-    law::expand_trait(args.into(), item.into()).into()
+    at_home(args, item, law::expand_trait)
 }
 
 /// The implementation of a law for a type.
 #[proc_macro_attribute]
 pub fn diff_impl(args: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
-    law::expand_impl(args.into(), item.into()).into()
+    at_home(args, item, law::expand_impl)
 }
 
 /// A plain struct of the kernel language: reals, vectors, matrices, integers, truth values, other such structs. It gets
 /// `repr(C)`, `Clone`, `Copy`, `Debug` and `PartialEq`; one of reals alone can be an element of an array.
 #[proc_macro_attribute]
 pub fn diff_struct(args: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
-    record::declare(args.into(), item.into()).into()
+    at_home(args, item, record::declare)
 }
 
 /// A choice among names, for kernels and device functions: an enum without fields. In a kernel it is a number.
 #[proc_macro_attribute]
 pub fn diff_enum(args: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
-    record::declare_enum(args.into(), item.into()).into()
+    at_home(args, item, record::declare_enum)
+}
+
+/// Expands a kernel or device function where it has been found to stand in a module. Not for users.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn __expand(args: proc_macro::TokenStream, _: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    place::expand(args.into()).into()
 }
 
 /// How the macro of a struct hands its fields on. Not for users.
@@ -84,4 +96,13 @@ pub fn diff_enum(args: proc_macro::TokenStream, item: proc_macro::TokenStream) -
 #[proc_macro]
 pub fn __resume(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     record::resume(input.into()).into()
+}
+
+/// Expands an item at the crate that the arguments say.
+fn at_home(
+    args: proc_macro::TokenStream,
+    item: proc_macro::TokenStream,
+    expand: impl FnOnce(TokenStream, TokenStream) -> TokenStream,
+) -> proc_macro::TokenStream {
+    home::at_home(args.into(), item.into(), expand).into()
 }

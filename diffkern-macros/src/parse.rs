@@ -187,6 +187,11 @@ pub fn generic_real(generics: &syn::Generics) -> Option<Ident> {
     })
 }
 
+/// The real type of a function, generic over it or not.
+pub fn real_of(item: &ItemFn) -> Option<Ident> {
+    generic_real(&item.sig.generics).or_else(|| concrete_real(item))
+}
+
 /// The first `f32` or `f64` in the signature of a function without a real type parameter.
 fn concrete_real(item: &ItemFn) -> Option<Ident> {
     fn find(tokens: proc_macro2::TokenStream) -> Option<Ident> {
@@ -252,10 +257,6 @@ fn parameter(arg: &FnArg, kind: FuncKind, real: Option<&Ident>, errors: &Diagnos
             let ty = value_type(other, real, errors)?;
             if comptime && !(ty.is_int() || ty == Ty::Bool) {
                 errors.at(other, "a `#[comptime]` parameter is an integer or a bool");
-            }
-            if ty.is_compound() && kind == FuncKind::Kernel {
-                errors.at(other, "a kernel takes scalars by value; pass a vector as an array of one element");
-                return None;
             }
             SigKind::Scalar { ty, comptime }
         }

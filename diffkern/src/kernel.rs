@@ -331,13 +331,15 @@ pub enum Arg<'a> {
 }
 
 impl Arg<'_> {
-    /// An index argument.
+    /// The index argument `param` of `kernel`.
     ///
     /// # Errors
     /// When it exceeds 32 bits.
-    pub fn usize(n: usize) -> Result<Arg<'static>> {
-        u32::try_from(n)
-            .map(Arg::Usize)
-            .map_err(|_| Error::Invalid(format!("index {n} is over {}, the largest that kernels have", u32::MAX)))
+    pub fn usize(kernel: &'static str, param: &'static str, n: usize) -> Result<Arg<'static>> {
+        let too_large = |_| {
+            let reason = format!("it is {n}, over {}, the largest index that kernels have", u32::MAX);
+            Error::Argument { kernel, param, reason }
+        };
+        u32::try_from(n).map(Arg::Usize).map_err(too_large)
     }
 }

@@ -77,7 +77,7 @@ pub use array::{AnyArray, Array, Label};
 pub use decompose::{polar2, polar3, singular_values2, singular_values3, svd2, svd3};
 pub use device::Device;
 #[doc(hidden)]
-pub use diffkern_macros::__resume;
+pub use diffkern_macros::{__expand, __resume};
 pub use domain::Domain;
 pub use element::{Element, Scalar};
 pub use error::{Error, Foreign, NotFinite, Origin, Result};

@@ -16,10 +16,9 @@ use crate::ir::{ArgTy, CallTypes, Callee, Func, Ty};
 /// `<M>::__stress_vjp` for a method of a law.
 pub(super) fn callee_form(func: &Func, callee: &Callee, form: &str) -> TokenStream {
     let path = &callee.path;
-    if let [owner, method] = path.segments.iter().collect::<Vec<_>>().as_slice()
-        && func.laws.iter().any(|law| owner.ident == law)
-    {
-        let (owner, name) = (&owner.ident, law_name(&method.ident.to_string(), form));
+    if let Some((owner, method)) = callee.method_of(func) {
+        let mut name = law_name(&method, form);
+        name.set_span(method.span());
         return quote_spanned!(owner.span()=> <#owner>::#name);
     }
     let name = Ident::new(form, Span::call_site());

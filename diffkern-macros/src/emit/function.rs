@@ -7,16 +7,18 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::ItemFn;
 
+use super::imports::imports;
 use super::native::rust_type;
-use super::signature::{Laws, allow, docs, host_real, on_host, parameter_names};
+use super::signature::{Laws, allow, call_params, call_result, docs, host_real, on_host, primitives};
 use super::table::fn_def;
 use super::{Forms, lanes, native};
+use crate::names::bare;
 use crate::parse::{SigKind, Signature};
 
 pub fn function(item: &ItemFn, sig: &Signature, forms: &Forms) -> TokenStream {
     let (name, vis) = (&item.sig.ident, &item.vis);
     let docs = docs(item);
-    let name_text = name.to_string();
+    let name_text = bare(name);
     let all = [(&forms.primal, "primal"), (&forms.replay, "replay"), (&forms.adjoint, "vjp"), (&forms.tangent, "jvp")];
     let generated = all.iter().copied();
     let generated = generated.chain(forms.second.iter().map(|second| (second, "second")));
@@ -34,7 +36,7 @@ pub fn function(item: &ItemFn, sig: &Signature, forms: &Forms) -> TokenStream {
     let finite = law_names
         .is_empty()
         .then(|| quote!(const _: usize = <#name as ::diffkern::private::DiffFn>::RECURSION_IS_REFUSED;));
-    let allow = allow();
+    let (allow, primitives, imports) = (allow(), primitives(), imports(item));
     let host = host_function(item, sig, forms, &docs);
     quote! {
         #host
@@ -47,6 +49,7 @@ pub fn function(item: &ItemFn, sig: &Signature, forms: &Forms) -> TokenStream {
 
         #allow
         const _: () = {
+            #primitives
             #finite
 
             #[doc(hidden)]
@@ -70,6 +73,8 @@ pub fn function(item: &ItemFn, sig: &Signature, forms: &Forms) -> TokenStream {
                 }
             }
         };
+
+        #imports
     }
 }
 
@@ -79,28 +84,12 @@ fn host_function(item: &ItemFn, sig: &Signature, forms: &Forms, docs: &[TokenStr
         return quote!();
     }
     let (name, vis) = (&item.sig.ident, &item.vis);
-    let (mut names, mut types, mut args) = (Vec::new(), Vec::new(), Vec::new());
-    for name in parameter_names(item) {
-        if let Some(param) = sig.host.params.iter().find(|p| p.name == name) {
-            types.push(param.ty.clone());
-            args.extend(param.args.iter().cloned());
-        } else if let Some(param) = sig.params.iter().find(|p| p.name == name)
-            && let SigKind::Scalar { ty, .. } = param.kind
-        {
-            types.push(rust_type(ty));
-            args.push(quote!(#name));
-        }
-        names.push(name);
-    }
+    let (names, types, args) = call_params(item, sig);
     let results: Vec<_> = forms.primal.body.yields.iter().map(|&id| rust_type(forms.primal.ty(id))).collect();
     let (generics, scalar) = host_real(sig);
     let this = Laws::of(sig, name).this;
     let call = quote!(<#this as ::diffkern::private::DiffFn>::THIS.primal::<#scalar>(#(#args),*));
-    let (output, value) = match (&sig.host.result, results.as_slice()) {
-        (Some((ty, value)), _) => (ty.clone(), quote!({ let r = #call; #value })),
-        (None, [one]) => (one.clone(), call),
-        (None, all) => (quote!((#(#all),*)), call),
-    };
+    let (output, value) = call_result(sig, &results, call);
     let types: Vec<_> = types.into_iter().map(|ty| on_host(sig, ty)).collect();
     let output = on_host(sig, output);
     let allow = allow();

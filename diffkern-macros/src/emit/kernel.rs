@@ -9,11 +9,13 @@ use syn::spanned::Spanned;
 use syn::{Ident, ItemFn};
 
 use super::checks::checks;
-use super::signature::{Laws, allow, docs, host_real, launch_params, on_host, unseen};
+use super::imports::imports;
+use super::signature::{Laws, allow, docs, host_real, launch_params, on_host, primitives, unseen};
 use super::table::{option, program};
 use super::{Forms, native};
 use crate::attribute::Attribute;
 use crate::ir::Func;
+use crate::names::{self, bare};
 use crate::parse::Signature;
 
 pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribute) -> TokenStream {
@@ -24,6 +26,8 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
     let (generics, scalar) = host_real(sig);
     let types: Vec<_> = types.into_iter().map(|ty| on_host(sig, ty)).collect();
     let Laws { names: law_names, params: laws, this, of_type, decl } = Laws::of(sig, name);
+    // Of two kernels of one name each has its own, so that the name alone is an error.
+    let hidden = names::hidden("kernel", name);
     let domain = unseen("domain");
     // Tangents and second derivatives are seldom launched, and not worth the time that bodies of lanes take to compile.
     let adjoint = kernel_form(&forms.adjoint, "__adjoint", OnLanes::Yes, attribute.vjp.as_ref(), sig);
@@ -63,8 +67,8 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
     let primal_body = native::kernel(&forms.primal, &format_ident!("__primal"), &sig.law_params, true);
     let primal = program(&forms.primal, &forms.primal.writes(), attribute.injective);
     let line = u32::try_from(name.span().start().line).unwrap_or(0);
-    let name_text = name.to_string();
-    let allow = allow();
+    let name_text = bare(name);
+    let (allow, primitives, imports) = (allow(), primitives(), imports(item));
     quote! {
         #(#docs)*
         #allow
@@ -81,12 +85,19 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
         }
 
         #[doc(hidden)]
+        #allow
         #[allow(non_camel_case_types)]
-        #vis enum #name #decl
+        #vis type #name #of_type = #hidden #of_type;
+
+        #[doc(hidden)]
+        #allow
+        #[allow(non_camel_case_types)]
+        #vis enum #hidden #decl
 
         #allow
         #[allow(non_camel_case_types)]
         const _: () = {
+            #primitives
             #primal_body
             #adjoint_body
             #tangent_body
@@ -94,7 +105,7 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
             #second_body
             #(#by_hand)*
 
-            impl<#(#laws),*> #name #of_type {
+            impl<#(#laws),*> #hidden #of_type {
                 #[doc(hidden)]
                 pub const DEF: ::diffkern::private::KernelDef = ::diffkern::private::KernelDef {
                     name: #name_text,
@@ -143,6 +154,8 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
                 #checks
             }
         };
+
+        #imports
     }
 }
 

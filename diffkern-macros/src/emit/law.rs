@@ -1,26 +1,27 @@
 //! Methods of laws.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, quote};
+use quote::quote;
 use syn::{Ident, ItemFn};
 
 use super::Forms;
 use super::callee::calls;
 use super::native::{self, rust_type};
-use super::signature::allow;
+use super::signature::{allow, call_params, call_result, docs};
 use super::table::fn_def;
 use crate::expand::SECOND_ORDER;
 use crate::ir::Ty;
+use crate::names::bare;
 use crate::parse::{SigKind, Signature};
 
 /// The hidden method that is a form of a method of a law.
-pub fn law_name(method: &str, form: &str) -> Ident {
-    Ident::new(&format!("__{method}_{form}"), Span::call_site())
+pub fn law_name(method: &Ident, form: &str) -> Ident {
+    Ident::new(&format!("__{}_{form}", bare(method)), Span::call_site())
 }
 
 /// What a law says of a method: its forms, and the method itself for the host.
 pub fn law_method(item: &ItemFn, sig: &Signature) -> TokenStream {
-    let name = item.sig.ident.to_string();
+    let name = &item.sig.ident;
     let params: Vec<Ty> = sig
         .params
         .iter()
@@ -33,7 +34,7 @@ pub fn law_method(item: &ItemFn, sig: &Signature) -> TokenStream {
     let results = sig.results.clone();
     let (real_params, real_results) = (real(&params), real(&results));
     let form = |form: &str, args: Vec<Ty>, outcomes: Vec<Ty>| {
-        let name = law_name(&name, form);
+        let name = law_name(name, form);
         let args = args.into_iter().map(|ty| {
             let ty = rust_type(ty);
             quote!(_: #ty)
@@ -54,7 +55,7 @@ pub fn law_method(item: &ItemFn, sig: &Signature) -> TokenStream {
         form("second", args, [real_params.clone(), real_params.clone()].concat())
     });
     let jvp = form("jvp", [params, real_params].concat(), [results, real_results].concat());
-    let (def, calls) = (law_name(&name, "def"), law_name(&name, "calls"));
+    let (def, calls) = (law_name(name, "def"), law_name(name, "calls"));
     let host = host_method(item, sig);
     quote! {
         #host
@@ -65,46 +66,40 @@ pub fn law_method(item: &ItemFn, sig: &Signature) -> TokenStream {
         #second
         #[doc(hidden)]
         #[allow(non_upper_case_globals)]
-        const #calls: usize;
+        const #calls: ::core::primitive::usize;
         #[doc(hidden)]
         fn #def() -> &'static ::diffkern::private::FnDef;
     }
 }
 
 fn host_method(item: &ItemFn, sig: &Signature) -> TokenStream {
-    let (name, docs) = (&item.sig.ident, item.attrs.iter().map(ToTokens::to_token_stream));
-    let (names, types): (Vec<_>, Vec<_>) = sig
-        .params
-        .iter()
-        .filter_map(|p| match p.kind {
-            SigKind::Scalar { ty, .. } => Some((&p.name, rust_type(ty))),
-            SigKind::Array { .. } => None,
-        })
-        .unzip();
-    let output = tuple(&sig.results);
-    let primal = law_name(&name.to_string(), "primal");
+    let (name, docs) = (&item.sig.ident, docs(item));
+    let (names, types, args) = call_params(item, sig);
+    let results: Vec<_> = sig.results.iter().map(|&ty| rust_type(ty)).collect();
+    let primal = law_name(name, "primal");
+    let (output, value) = call_result(sig, &results, quote!(Self::#primal::<F>(#(#args),*)));
     quote! {
         #(#docs)*
         #[must_use]
         fn #name<F: ::diffkern::Float>(#(#names: #types),*) -> #output {
-            Self::#primal::<F>(#(#names),*)
+            #value
         }
     }
 }
 
 /// The forms of a method, from its body.
-pub fn law_impl(item: &ItemFn, _sig: &Signature, forms: &Forms) -> TokenStream {
-    let name = item.sig.ident.to_string();
+pub fn law_impl(item: &ItemFn, forms: &Forms) -> TokenStream {
+    let name = &item.sig.ident;
     let all = [(&forms.primal, "primal"), (&forms.replay, "replay"), (&forms.adjoint, "vjp"), (&forms.tangent, "jvp")];
     let all = all.into_iter().chain(forms.second.iter().map(|second| (second, "second")));
-    let bodies: Vec<_> = all.map(|(func, form)| native::method(func, &law_name(&name, form))).collect();
-    let (def, count) = (law_name(&name, "def"), law_name(&name, "calls"));
-    let (table, calls, allow) = (fn_def(&name, forms), calls(&forms.primal), allow());
+    let bodies: Vec<_> = all.map(|(func, form)| native::method(func, &law_name(name, form))).collect();
+    let (def, count) = (law_name(name, "def"), law_name(name, "calls"));
+    let (table, calls, allow) = (fn_def(&bare(name), forms), calls(&forms.primal), allow());
     let bodies = bodies.iter().map(|body| quote!(#allow #[inline(always)] #body));
     quote! {
         #(#bodies)*
         #[allow(non_upper_case_globals)]
-        const #count: usize = #calls;
+        const #count: ::core::primitive::usize = #calls;
         fn #def() -> &'static ::diffkern::private::FnDef {
             const { &#table }
         }

@@ -4,6 +4,7 @@ mod callee;
 mod checks;
 mod function;
 mod growing;
+mod imports;
 mod kernel;
 mod lanes;
 mod law;
@@ -14,13 +15,16 @@ mod text;
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::Ident;
 
 use crate::ir::Func;
+use crate::names::named;
 
 pub use function::function;
+pub use imports::imports;
 pub use kernel::kernel;
 pub use law::{law_impl, law_method, law_name};
+pub use native::rust_type;
+pub use signature::{index, primitives};
 #[cfg(test)]
 pub use text::text;
 
@@ -51,5 +55,5 @@ fn replace_ident_by(tokens: TokenStream, from: &str, to: &dyn Fn(Span) -> TokenS
 
 /// `tokens` with one name for another.
 pub fn replace_ident(tokens: TokenStream, from: &str, to: &str) -> TokenStream {
-    replace_ident_by(tokens, from, &|span| Ident::new(to, span).into_token_stream())
+    replace_ident_by(tokens, from, &|span| named(to, span).into_token_stream())
 }

@@ -29,7 +29,7 @@ pub(super) fn fn_def(name: &str, forms: &Forms) -> TokenStream {
 /// The table of a function: parameters, text, device functions, and which stores the launcher has to look at.
 pub(super) fn program(func: &Func, writes: &[(Slot, Indices)], promised: bool) -> TokenStream {
     let params = func.params.iter().map(|p| {
-        let name = &p.name;
+        let name = p.name.trim_start_matches("r#");
         let kind = match &p.kind {
             ParamKind::Array { elem, access, owned } => {
                 let elem = variant(match elem {

@@ -8,4 +8,5 @@ mod random;
 mod rules;
 mod structure;
 pub mod support;
+mod tokens;
 mod updates;

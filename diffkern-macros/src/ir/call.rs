@@ -1,12 +1,31 @@
 //! Calls of device functions.
 
-use super::{Id, Slot, Ty};
+use super::{Func, Id, Slot, Ty};
 
 /// A device function as a caller sees it: its name, and what the call says of its signature.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Callee {
     pub path: syn::Path,
     pub call: CallTypes,
+}
+
+impl Callee {
+    /// The type and the method, where this is the method of a law: of a type parameter of `func`, or of a type, whose name
+    /// has a large letter.
+    pub fn method_of(&self, func: &Func) -> Option<(syn::Path, syn::Ident)> {
+        let mut owner = self.path.clone();
+        let method = owner.segments.pop()?.into_value().ident;
+        owner.segments.pop_punct();
+        let last = owner.segments.last()?.ident.to_string();
+        (last.starts_with(char::is_uppercase) || func.laws.contains(&last)).then_some((owner, method))
+    }
+}
+
+impl Func {
+    /// Whether it is of laws, or calls one's methods.
+    pub fn has_laws(&self) -> bool {
+        !self.laws.is_empty() || self.callees.iter().any(|callee| callee.method_of(self).is_some())
+    }
 }
 
 /// What a function takes and gives.

@@ -13,6 +13,11 @@ impl Lower<'_> {
             self.errors.at(&c.func, "call a function by its name");
             return None;
         };
+        if path.qself.is_some() {
+            self.errors
+                .at(path, "the method of a law is called by its type, `Type::method(x)`, with the trait in scope");
+            return None;
+        }
         let shown = path.path.segments.iter().map(|s| s.ident.to_string()).collect::<Vec<_>>().join("::");
         let own = shown.strip_prefix("self::").unwrap_or(&shown) == self.own_name;
         let own_method = path.path.segments.len() == 2 && shown == format!("Self::{}", self.own_name);
@@ -92,11 +97,19 @@ impl Lower<'_> {
         match names.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
             ["select" | "select_many" | "detach" | "min" | "max" | "fma"] => false,
             [owner, _] if self.func.laws.iter().any(|law| law == owner) => true,
-            [.., owner, _] => {
-                owner.chars().next().is_some_and(char::is_lowercase) && super::call::integer(owner).is_none()
-            }
+            [.., owner, _] if owner.starts_with(char::is_lowercase) => super::call::integer(owner).is_none(),
+            [.., owner, _] => !self.is_of_the_language(owner),
             _ => true,
         }
+    }
+
+    /// Whether a type has functions of the language, and so none of a law.
+    fn is_of_the_language(&self, owner: &str) -> bool {
+        self.real.as_ref().is_some_and(|real| real == owner)
+            || crate::parse::named_shape(owner).is_some()
+            || crate::cube::is_operation(owner)
+            || crate::cube::is_vector(owner)
+            || matches!(owner, "Array" | "Atomic")
     }
 
     /// The types of a turbofish but the real one, which calls have anyway.

@@ -9,6 +9,7 @@ use syn::{
 };
 
 use super::{Port, is_lint};
+use crate::names::bare;
 
 impl Port<'_> {
     /// What `comptime!` holds: one expression, or statements that end in one.
@@ -39,7 +40,8 @@ impl VisitMut for Port<'_> {
         if let (Type::Path(path), Some(real)) = (&mut *ty, &self.real)
             && path.path.is_ident("f32")
         {
-            let real = Ident::new(&real.to_string(), path.span());
+            let mut real = real.clone();
+            real.set_span(path.span());
             *ty = parse_quote!(#real);
         }
         visit_mut::visit_type_mut(self, ty);
@@ -81,7 +83,9 @@ impl VisitMut for Port<'_> {
                 && !is_constant(&path.path)
                 && let Some(first) = path.path.segments.first_mut()
             {
-                first.ident = Ident::new(&real.to_string(), first.ident.span());
+                let span = first.ident.span();
+                first.ident = real.clone();
+                first.ident.set_span(span);
             }
             visit_mut::visit_expr_path_mut(self, path);
         }
@@ -204,7 +208,7 @@ fn is_constant(path: &syn::Path) -> bool {
 }
 
 fn renamed(name: &Ident) -> Ident {
-    Ident::new(&format!("{name}__"), name.span())
+    Ident::new(&format!("{}__", bare(name)), name.span())
 }
 
 /// The same number, of no type; `1f32` is a real one as well.

@@ -1,7 +1,7 @@
 //! `#[diff_struct]`: the struct with what arrays need, and the macro that tells its fields.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::{Fields, Ident, ItemStruct, Token};
 
@@ -10,11 +10,15 @@ use super::enums::Choice;
 use super::find::missing_in_type;
 use crate::diagnostics::Diagnostics;
 use crate::expand;
+use crate::home::Home;
 use crate::ir::{FuncKind, Ty};
+use crate::law;
+use crate::names;
 use crate::parse::value_type;
 
-/// What `__resume!` is given: the structs known so far, the newest first, and where to go on.
+/// What `__resume!` is given: where the crate is, the structs known so far, the newest first, and where to go on.
 struct Resume {
+    home: Home,
     records: Records,
     what: Ident,
     args: TokenStream,
@@ -23,6 +27,9 @@ struct Resume {
 
 impl Parse for Resume {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let home;
+        syn::bracketed!(home in input);
+        let home = Home::parse(&home)?;
         let mut records = Records::default();
         let newest_is_enum = input.peek(syn::token::Brace) && is_enum(input);
         while input.peek(syn::token::Brace) {
@@ -44,7 +51,7 @@ impl Parse for Resume {
         let what = input.parse()?;
         let args;
         syn::parenthesized!(args in input);
-        Ok(Self { records, what, args: args.parse()?, item: input.parse()? })
+        Ok(Self { home, records, what, args: args.parse()?, item: input.parse()? })
     }
 }
 
@@ -58,15 +65,19 @@ fn is_enum(input: ParseStream<'_>) -> bool {
 
 /// Goes on with an item when one more struct is known.
 pub fn resume(input: TokenStream) -> TokenStream {
-    let resume: Resume = match syn::parse2(input) {
+    let resume: Resume = match syn::parse2(names::plain(input)) {
         Ok(resume) => resume,
         Err(e) => return e.into_compile_error(),
     };
-    match resume.what.to_string().as_str() {
-        "diff_kernel" => expand::expand_with(resume.args, resume.item, FuncKind::Kernel, &resume.records),
-        "diff_fn" => expand::expand_with(resume.args, resume.item, FuncKind::DiffFn, &resume.records),
-        _ => declare_with(resume.item, &resume.records),
-    }
+    let (args, item, records) = (resume.args, resume.item, &resume.records);
+    let expanded = match resume.what.to_string().as_str() {
+        "diff_kernel" => expand::expand_with(args, item, FuncKind::Kernel, records),
+        "diff_fn" => expand::expand_with(args, item, FuncKind::DiffFn, records),
+        "diff_trait" => law::expand_trait_with(item, records),
+        "diff_impl" => law::expand_impl_with(item, records),
+        _ => declare_with(item, records),
+    };
+    resume.home.moved(expanded)
 }
 
 /// The call of the macro of a struct that is missing.
@@ -74,12 +85,13 @@ pub fn ask(path: &syn::Path, known: &Records, what: &str, args: &TokenStream, it
     let records = known.all.iter().map(Record::tokens).chain(known.choices.iter().map(Choice::tokens));
     let what = Ident::new(what, Span::call_site());
     let asked = path.segments.last().map(|last| &last.ident);
-    quote!(#path! { #({ #records })* ; #asked #what (#args) #item })
+    quote!(#path! { [::diffkern] #({ #records })* ; #asked #what (#args) #item })
 }
 
 pub fn declare(args: TokenStream, item: TokenStream) -> TokenStream {
     if !args.is_empty() {
-        return syn::Error::new_spanned(args, "this attribute takes no arguments").into_compile_error();
+        return syn::Error::new_spanned(args, "this attribute takes no argument but `crate = path`")
+            .into_compile_error();
     }
     declare_with(item, &Records::default())
 }
@@ -98,7 +110,14 @@ fn declare_with(tokens: TokenStream, known: &Records) -> TokenStream {
         errors.at(&item.ident, "a struct of the kernel language has named fields");
         return errors.finish().err().map(syn::Error::into_compile_error).unwrap_or_default();
     };
+    for attr in item.attrs.iter().filter(|attr| attr.path().is_ident("repr")) {
+        errors.at(
+            attr,
+            "an array holds the fields in a row, `repr(C)`, which a struct of the kernel language has; remove it",
+        );
+    }
     for field in &named.named {
+        refuse_cfg(&field.attrs, "fields are counted", "structs", &errors);
         if let Some(path) = missing_in_type(&field.ty, real.as_ref(), known) {
             return ask(&path, known, "diff_struct", &TokenStream::new(), &tokens);
         }
@@ -132,6 +151,7 @@ fn declare_with(tokens: TokenStream, known: &Records) -> TokenStream {
             field.ty = syn::Type::Path(syn::TypePath { qself: None, path: number.1.into() });
             Kind::Plain(number.0)
         });
+        field.attrs.retain(|attr| !is_cfg(attr));
         fields.push(Field { name, kind });
     }
     let record = Record { name: item.ident.clone(), real, fields };
@@ -142,6 +162,18 @@ fn declare_with(tokens: TokenStream, known: &Records) -> TokenStream {
             quote!(#error #rest)
         }
     }
+}
+
+/// What an attribute would leave out of an item after its macro has seen it whole.
+pub fn refuse_cfg(attrs: &[syn::Attribute], seen: &str, of: &str, errors: &Diagnostics) {
+    for attr in attrs.iter().filter(|attr| is_cfg(attr)) {
+        errors.at(attr, format!("{seen} before this is looked at; put it on two {of}, one for each case"));
+    }
+}
+
+/// Whether an attribute may leave something out.
+pub fn is_cfg(attr: &syn::Attribute) -> bool {
+    attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr")
 }
 
 fn is_concrete(ty: &syn::Type) -> bool {
@@ -162,20 +194,35 @@ fn real_parameter(item: &ItemStruct, errors: &Diagnostics) -> Option<Ident> {
 fn written(item: &ItemStruct, record: &Record) -> TokenStream {
     let macros = teller(&item.ident, &item.vis, &record.tokens());
     let element = (record.is_real() && record.real.is_some()).then(|| element(item, record));
+    let derives = derives(&item.attrs);
     quote! {
         #[repr(C)]
-        #[derive(Clone, Copy, Debug, PartialEq)]
+        #derives
         #item
         #macros
         #element
     }
 }
 
+/// The traits that a value has and its author has not derived below. What is derived above cannot be seen.
+fn derives(attrs: &[syn::Attribute]) -> TokenStream {
+    let mut written = Vec::new();
+    for attr in attrs.iter().filter(|attr| attr.path().is_ident("derive")) {
+        // What is wrong with it rustc says.
+        let _ = attr.parse_nested_meta(|meta| {
+            written.extend(meta.path.segments.last().map(|last| last.ident.clone()));
+            Ok(())
+        });
+    }
+    let missing = ["Clone", "Copy", "Debug", "PartialEq"].into_iter().filter(|name| !written.iter().any(|w| w == name));
+    let missing: Vec<Ident> = missing.map(|name| Ident::new(name, Span::call_site())).collect();
+    (!missing.is_empty()).then(|| quote!(#[derive(#(::core::prelude::v1::#missing),*)])).unwrap_or_default()
+}
+
 /// The macro of the name of a struct or an enum, which tells `tokens`.
 pub fn teller(name: &Ident, vis: &syn::Visibility, tokens: &TokenStream) -> TokenStream {
-    // Two of one name may be in one crate, so the place is part of the name.
-    let place = place(name.span());
-    let hidden = format_ident!("__diffkern_{name}_{place}");
+    // Two of one name may be in one crate.
+    let hidden = names::hidden("fields", name);
     // A macro that other crates can name is exported at the root of the crate; the import gives it the struct's path.
     let (export, vis) = match vis {
         syn::Visibility::Public(_) => (quote!(#[macro_export]), quote!(pub)),
@@ -186,8 +233,8 @@ pub fn teller(name: &Ident, vis: &syn::Visibility, tokens: &TokenStream) -> Toke
         #export
         #[allow(unused_macros)]
         macro_rules! #hidden {
-            ($($state:tt)*) => {
-                ::diffkern::__resume! { { #tokens } $($state)* }
+            ([$($home:tt)*] $($state:tt)*) => {
+                $($home)*::__resume! { [$($home)*] { #tokens } $($state)* }
             };
         }
 
@@ -195,16 +242,6 @@ pub fn teller(name: &Ident, vis: &syn::Visibility, tokens: &TokenStream) -> Toke
         #[allow(unused_imports)]
         #vis use #hidden as #name;
     }
-}
-
-/// A number for the place in the source, the same in every build of it.
-fn place(span: Span) -> String {
-    let start = span.start();
-    let text = format!("{}:{}:{}", span.file(), start.line, start.column);
-    let hash = text
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    format!("{hash:016x}")
 }
 
 /// An array holds structs of reals: their scalars in a row.

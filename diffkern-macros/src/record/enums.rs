@@ -16,7 +16,7 @@ use syn::{
     parse_quote_spanned,
 };
 
-use super::declare::teller;
+use super::declare::{refuse_cfg, teller};
 use super::host::HostParam;
 use crate::diagnostics::Diagnostics;
 use crate::ir::FuncKind;
@@ -56,7 +56,8 @@ impl Parse for Choice {
 /// `#[diff_enum] enum Mode { Zeros, Border }`
 pub fn declare(args: TokenStream, item: TokenStream) -> TokenStream {
     if !args.is_empty() {
-        return syn::Error::new_spanned(args, "this attribute takes no arguments").into_compile_error();
+        return syn::Error::new_spanned(args, "this attribute takes no argument but `crate = path`")
+            .into_compile_error();
     }
     let item: ItemEnum = match syn::parse2(item) {
         Ok(item) => item,
@@ -69,9 +70,7 @@ pub fn declare(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut next = 0;
     let mut variants = Vec::new();
     for variant in &item.variants {
-        if let Some(attr) = variant.attrs.iter().find(|a| a.path().is_ident("cfg") || a.path().is_ident("cfg_attr")) {
-            errors.at(attr, "variants are numbered before this is looked at; put it on two enums, one for each case");
-        }
+        refuse_cfg(&variant.attrs, "variants are numbered", "enums", &errors);
         if !variant.fields.is_empty() {
             errors.at(
                 &variant.fields,
@@ -108,8 +107,8 @@ pub fn rewrite(item: &mut ItemFn, kind: FuncKind, choices: &[Choice], errors: &D
         if numbers.choice_of(&arg.ty).is_some() {
             let name = name.ident.clone();
             let args = match kind {
-                FuncKind::Kernel => quote!(::diffkern::private::Arg::U32(#name as u32)),
-                FuncKind::DiffFn => quote!(#name as u32),
+                FuncKind::Kernel => quote!(::diffkern::private::Arg::U32(#name as ::core::primitive::u32)),
+                FuncKind::DiffFn => quote!(#name as ::core::primitive::u32),
             };
             params.push(HostParam { name, ty: arg.ty.to_token_stream(), args: vec![args] });
             *arg.ty = parse_quote_spanned!(arg.ty.span()=> u32);

@@ -6,6 +6,7 @@ use syn::Ident;
 
 use super::def::{Kind, Record};
 use crate::ir::Ty;
+use crate::names::bare;
 
 /// A parameter as the host passes it.
 pub struct HostParam {
@@ -32,33 +33,34 @@ pub fn fields(value: &TokenStream, record: &Record) -> Vec<TokenStream> {
         .map(|leaf_of| match leaf_of.ty {
             Ty::Usize => {
                 let field = leaf(&leaf_of.path);
-                quote!((#field as u32))
+                quote!((#field as ::core::primitive::u32))
             }
             _ => leaf(&leaf_of.path),
         })
         .collect()
 }
 
-/// The scalars of `value` as arguments of a launch.
-pub fn scalars(value: &TokenStream, record: &Record) -> Vec<TokenStream> {
-    let mut args = Vec::new();
-    for leaf in record.leaves() {
+/// The scalars of a parameter as arguments of a launch.
+pub fn scalars(kernel: &Ident, param: &Ident, record: &Record) -> Vec<TokenStream> {
+    let leaf = |leaf: super::def::Leaf| {
         let path = &leaf.path;
-        let field = quote!(#value #(.#path)*);
-        match leaf.ty {
-            Ty::Real => args.push(quote!(::diffkern::private::Arg::Real(::diffkern::Float::to_f64(#field)))),
-            Ty::U32 => args.push(quote!(::diffkern::private::Arg::U32(#field))),
-            Ty::I32 => args.push(quote!(::diffkern::private::Arg::I32(#field))),
-            Ty::Usize => args.push(quote!(::diffkern::private::Arg::usize(#field)?)),
-            Ty::Bool => args.push(quote!(::diffkern::private::Arg::Bool(#field))),
-            Ty::Vec(_) | Ty::Mat(_) | Ty::Quat => {
-                for k in 0..leaf.ty.components() {
-                    args.push(quote!(::diffkern::private::Arg::Real(::diffkern::Float::to_f64(#field.get(#k)))));
-                }
-            }
-        }
+        let names: Vec<String> = std::iter::once(param).chain(path).map(bare).collect();
+        plain(kernel, &names.join("."), &quote!(#param #(.#path)*), leaf.ty)
+    };
+    record.leaves().into_iter().flat_map(leaf).collect()
+}
+
+/// The scalars of a value of a plain type; `name` is what the author calls it.
+pub fn plain(kernel: &Ident, name: &str, value: &TokenStream, ty: Ty) -> Vec<TokenStream> {
+    let real = |value: TokenStream| quote!(::diffkern::private::Arg::Real(::diffkern::Float::to_f64(#value)));
+    match ty {
+        Ty::Real => vec![real(value.clone())],
+        Ty::U32 => vec![quote!(::diffkern::private::Arg::U32(#value))],
+        Ty::I32 => vec![quote!(::diffkern::private::Arg::I32(#value))],
+        Ty::Usize => vec![crate::emit::index(kernel, name, value)],
+        Ty::Bool => vec![quote!(::diffkern::private::Arg::Bool(#value))],
+        Ty::Vec(_) | Ty::Mat(_) | Ty::Quat => (0..ty.components()).map(|k| real(quote!(#value.get(#k)))).collect(),
     }
-    args
 }
 
 /// The struct from the values `next`, one after the other.
@@ -71,7 +73,7 @@ pub fn rebuild(ty: &syn::Path, record: &Record, next: &mut impl Iterator<Item = 
             let value = match &field.kind {
                 Kind::Plain(Ty::Usize) => {
                     let value = next.next();
-                    quote!(#value as usize)
+                    quote!(#value as ::core::primitive::usize)
                 }
                 Kind::Plain(_) => {
                     let value = next.next();

@@ -9,6 +9,7 @@
 //! What follows is a translation of source to source: a value of a struct is a variable per field, an array of structs is
 //! the array of their scalars. So the language itself, its adjoints and its backends know of no structs.
 
+mod compounds;
 mod declare;
 mod def;
 mod enums;
@@ -26,7 +27,8 @@ mod tail;
 mod tests;
 mod values;
 
-pub use declare::{ask, declare, resume};
+pub use compounds::rewrite as rewrite_compounds;
+pub use declare::{ask, declare, is_cfg, resume};
 pub use def::Records;
 pub use enums::{declare as declare_enum, rewrite as rewrite_enums};
 pub use find::{ambiguous, missing};

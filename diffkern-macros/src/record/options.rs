@@ -17,6 +17,7 @@ use syn::{Block, Expr, ExprMatch, ExprMethodCall, FnArg, Ident, ItemFn, Local, P
 use super::host::HostParam;
 use crate::diagnostics::Diagnostics;
 use crate::ir::{FuncKind, Ty};
+use crate::names::bare;
 use crate::parse::{argument, value_type};
 
 /// Rewrites a function with options as one without; gives what the host sees of its parameters.
@@ -39,7 +40,7 @@ pub fn rewrite(item: &mut ItemFn, kind: FuncKind, errors: &Diagnostics) -> Vec<H
         inputs.push(parse_quote_spanned!(typed.span()=> #(#attrs)* #value: #ty));
         params.push(HostParam {
             ty: quote!(::core::option::Option<#ty>),
-            args: arguments(&name, held, kind).into(),
+            args: arguments(&item.sig.ident, &name, held, kind).into(),
             name: name.clone(),
         });
         names.push(name);
@@ -58,20 +59,21 @@ fn of_scalar(ty: &Type) -> Option<(&Type, Ty)> {
 
 /// The variables that an option is.
 fn parts(name: &Ident, span: Span) -> (Ident, Ident) {
+    let name = bare(name);
     (format_ident!("{name}__some", span = span), format_ident!("{name}__value", span = span))
 }
 
 /// What the host passes.
-fn arguments(name: &Ident, held: Ty, kind: FuncKind) -> [TokenStream; 2] {
+fn arguments(kernel: &Ident, name: &Ident, held: Ty, kind: FuncKind) -> [TokenStream; 2] {
     let value = quote!(#name.unwrap_or_default());
     match (kind, held) {
-        (FuncKind::DiffFn, Ty::Usize) => [quote!(#name.is_some()), quote!(#value as u32)],
+        (FuncKind::DiffFn, Ty::Usize) => [quote!(#name.is_some()), quote!(#value as ::core::primitive::u32)],
         (FuncKind::DiffFn, _) => [quote!(#name.is_some()), value],
         (FuncKind::Kernel, held) => {
             let value = match held {
                 Ty::U32 => quote!(::diffkern::private::Arg::U32(#value)),
                 Ty::I32 => quote!(::diffkern::private::Arg::I32(#value)),
-                Ty::Usize => quote!(::diffkern::private::Arg::usize(#value)?),
+                Ty::Usize => crate::emit::index(kernel, &bare(name), &value),
                 _ => quote!(::diffkern::private::Arg::Bool(#value)),
             };
             [quote!(::diffkern::private::Arg::Bool(#name.is_some())), value]

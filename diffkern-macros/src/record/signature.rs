@@ -1,13 +1,13 @@
 //! Parameters and results that are structs.
 
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
-use syn::{FnArg, Ident, ItemFn, Pat, Stmt, Type, parse_quote, parse_quote_spanned};
+use syn::{FnArg, ItemFn, Pat, Stmt, Type, parse_quote, parse_quote_spanned};
 
 use super::def::Record;
 use super::host::{self, HostParam, HostSide};
 use super::rewrite::{Rewrite, Var};
-use super::values::{compose, leaf_name, plain_type};
+use super::values::{compose, leaf_name, parts, plain_type};
 use crate::ir::FuncKind;
 
 impl Rewrite<'_> {
@@ -50,7 +50,7 @@ impl Rewrite<'_> {
                     let (var, ty) = (leaf_name(&name, &leaf.path), plain_type(leaf.ty, self.real.as_ref()));
                     if kind == FuncKind::Kernel && leaf.ty.is_compound() {
                         let real = plain_type(crate::ir::Ty::Real, self.real.as_ref());
-                        let parts: Vec<Ident> = (0..leaf.ty.components()).map(|k| format_ident!("{var}_{k}")).collect();
+                        let parts = parts(&var, leaf.ty);
                         for part in &parts {
                             inputs.push(parse_quote!(#part: #real));
                         }
@@ -61,10 +61,9 @@ impl Rewrite<'_> {
                         inputs.push(parse_quote!(#(#comptime)* #var: #ty));
                     }
                 }
-                let value = quote!(#name);
                 let args = match kind {
-                    FuncKind::Kernel => host::scalars(&value, &record),
-                    FuncKind::DiffFn => host::fields(&value, &record),
+                    FuncKind::Kernel => host::scalars(&item.sig.ident, &name, &record),
+                    FuncKind::DiffFn => host::fields(&quote!(#name), &record),
                 };
                 let ty = self.with_f(typed.ty.to_token_stream());
                 side.params.push(HostParam { name: name.clone(), ty, args });

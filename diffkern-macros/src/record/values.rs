@@ -8,11 +8,12 @@ use syn::{Expr, Ident, Member, Type, parse_quote, parse_quote_spanned};
 use super::def::{Kind, Leaf, Record};
 use super::rewrite::{Rewrite, Var};
 use crate::ir::Ty;
+use crate::names::bare;
 
 /// The variable of a field.
 pub fn leaf_name(var: &Ident, path: &[Ident]) -> Ident {
-    let path: Vec<String> = path.iter().map(ToString::to_string).collect();
-    format_ident!("{}__{}", var, path.join("__"), span = var.span())
+    let path: Vec<String> = path.iter().map(bare).collect();
+    format_ident!("{}__{}", bare(var), path.join("__"), span = var.span())
 }
 
 pub fn plain_type(ty: Ty, real: Option<&Ident>) -> Type {
@@ -50,6 +51,11 @@ pub fn component(value: &Expr, ty: Ty, k: usize) -> Expr {
         }
         _ => value.clone(),
     }
+}
+
+/// The parameters that the components of `var` are.
+pub fn parts(var: &Ident, ty: Ty) -> Vec<Ident> {
+    (0..ty.components()).map(|k| format_ident!("{}_{k}", bare(var), span = var.span())).collect()
 }
 
 /// A value from its components.

@@ -11,7 +11,7 @@ use crate::ir::{Access, Func, Id, ParamKind};
 
 /// `name_lanes` and, where it has integers among its arguments, `name_lanes_varying`.
 pub fn functions(func: &Func, name: &str) -> TokenStream {
-    if !func.laws.is_empty() {
+    if func.has_laws() {
         return quote!();
     }
     let [uniform, varying] = parameters(func);
@@ -23,7 +23,7 @@ pub fn functions(func: &Func, name: &str) -> TokenStream {
 /// `const NAME_LANES: bool`: whether they can be called.
 pub fn constants(func: &Func, name: &str) -> TokenStream {
     let constant = format_ident!("{}_LANES", name.to_uppercase());
-    if !func.laws.is_empty() || parameters(func).iter().any(|varying| body(func, varying).is_none()) {
+    if func.has_laws() || parameters(func).iter().any(|varying| body(func, varying).is_none()) {
         return quote!();
     }
     let callees = callees(func);

@@ -13,7 +13,7 @@ use crate::ir::{Access, CallMode, Func, Op, ParamKind, StmtKind, Ty, UnaryOp};
 pub fn kernel(func: &Func) -> TokenStream {
     let (vectorizes, places) = (vectorizes(func), !func.places().is_empty());
     // Laws have no forms for lanes.
-    if vectorizes && !places || !func.laws.is_empty() {
+    if vectorizes && !places || func.has_laws() {
         return quote!();
     }
     let body = if vectorizes && adds_up(func) { own(func) } else { any(func) };

@@ -109,9 +109,9 @@ fn form(func: &Func, name: &Ident, receiver: &TokenStream) -> TokenStream {
 pub fn rust_type(ty: Ty) -> TokenStream {
     match ty {
         Ty::Real => quote!(F),
-        Ty::U32 | Ty::Usize => quote!(u32),
-        Ty::I32 => quote!(i32),
-        Ty::Bool => quote!(bool),
+        Ty::U32 | Ty::Usize => quote!(::core::primitive::u32),
+        Ty::I32 => quote!(::core::primitive::i32),
+        Ty::Bool => quote!(::core::primitive::bool),
         Ty::Vec(n) => {
             let name = format_ident!("Vec{n}");
             quote!(::diffkern::#name<F>)
