@@ -179,6 +179,14 @@ fn half_written_files_of_killed_jobs_go_and_others_stay() {
         fs::write(folder.join("run").join(name), "half").unwrap();
     }
     run(&folder, &IDENTIFY, 2);
+    // As much as a job leaves that is killed while it begins is no run to keep.
+    let begun = folder.join("begun");
+    fs::create_dir(&begun).unwrap();
+    for name in ["meta.json", ".lock", "config.ron.77.part"] {
+        fs::write(begun.join(name), "half").unwrap();
+    }
+    run(&folder, &[&IDENTIFY[..5], &["begun"]].concat(), 0);
+    assert!(contents(&begun).into_keys().all(|file| fs::read(file).unwrap() != b"half"));
     let after = contents(&folder.join("run"));
     let added: Vec<_> = after.keys().filter(|file| !before.contains_key(*file)).collect();
     assert_eq!(added.len(), others.len(), "{added:?}");
