@@ -1,9 +1,11 @@
 //! Jobs as a person writes them: on the command line or in a RON file.
 
 use crate::error::{Error, Place, Result};
+use crate::input;
 use crate::job::{IdentifyOptions, Values};
+use crate::limits::{Bytes, Limits, Seconds};
 use crate::optim::Optimizer;
-use crate::scene::{Name, Scene, read_text};
+use crate::scene::{Name, Scene};
 use crate::video::Depth;
 use ron::error::SpannedError;
 use ron::extensions::Extensions;
@@ -54,6 +56,12 @@ pub struct Identify {
     /// Whether to compare the gradient in use with finite differences first.
     #[serde(default)]
     pub check_gradient: bool,
+    /// Most time that it may take by the estimate before it begins, such as `"2h"`; one hour if not given.
+    #[serde(default)]
+    pub max_time: Option<Seconds>,
+    /// Most memory, such as `"8GiB"`; four fifths of what is free if not given.
+    #[serde(default)]
+    pub max_memory: Option<Bytes>,
 }
 
 /// Render what given parameters look like.
@@ -83,6 +91,12 @@ pub struct Simulate {
     /// differences first.
     #[serde(default)]
     pub check_gradient: bool,
+    /// Most time that it may take by the estimate before it begins, such as `"2h"`; one hour if not given.
+    #[serde(default)]
+    pub max_time: Option<Seconds>,
+    /// Most memory, such as `"8GiB"`; four fifths of what is free if not given.
+    #[serde(default)]
+    pub max_memory: Option<Bytes>,
 }
 
 /// What a job runs on unless told otherwise: the target whose bits never change.
@@ -101,7 +115,7 @@ impl Experiment {
     /// # Errors
     /// Names line, column and what was expected.
     pub fn read(file: &Path) -> Result<Self> {
-        let mut experiment = Self::parse(file, &read_text(file)?)?;
+        let mut experiment = Self::parse(file, &input::text(file, input::JOB)?)?;
         let folder = match &mut experiment {
             Self::Identify(job) => &mut job.folder,
             Self::Simulate(job) => &mut job.folder,
@@ -155,7 +169,14 @@ impl Identify {
             max_iterations: None,
             optimizer: Optimizer::Auto,
             check_gradient: false,
+            max_time: None,
+            max_memory: None,
         }
+    }
+
+    /// What it may take.
+    pub fn limits(&self) -> Limits {
+        Limits { max_time: self.max_time, max_memory: self.max_memory }
     }
 
     /// Checks the job against the scene.
@@ -195,11 +216,17 @@ impl Identify {
             seed: self.seed,
             max_iterations: self.max_iterations,
             optimizer: self.optimizer.resolve()?,
+            limits: self.limits(),
         })
     }
 }
 
 impl Simulate {
+    /// What it may take.
+    pub fn limits(&self) -> Limits {
+        Limits { max_time: self.max_time, max_memory: self.max_memory }
+    }
+
     /// The values of all parameters: those set and those that the scene knows.
     ///
     /// # Errors

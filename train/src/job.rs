@@ -1,11 +1,14 @@
 //! What goes into an identification and what comes out of it.
 
 use crate::error::Result;
+use crate::limits::Limits;
 use crate::optim::Optimizer;
 use crate::scene::Name;
 use crate::video::Frame;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Values of parameters, in SI units.
 pub type Values = BTreeMap<Name, f64>;
@@ -27,6 +30,8 @@ pub struct IdentifyOptions {
     pub max_iterations: Option<usize>,
     /// Which rule chooses the steps; not [`Optimizer::Auto`], which a job has resolved.
     pub optimizer: Optimizer,
+    /// Time and memory that it may take.
+    pub limits: Limits,
 }
 
 /// What a search ran, in walks over all steps of the simulator, the renderer included.
@@ -70,7 +75,7 @@ pub struct Progress {
     pub stage: String,
     /// Iterations finished so far, over all stages.
     pub iteration: usize,
-    /// Part of the whole work that is done, estimated, in 0..1, never decreasing.
+    /// Part of the whole work that is done, estimated, in 0..1. It falls where a search turns out to be longer.
     pub fraction: f64,
     /// The loss at `values`, if it was computed.
     pub loss: Option<f64>,
@@ -89,8 +94,34 @@ pub enum Flow {
     Stop,
 }
 
+/// A flag to ask for an end with, looked at between two steps of the simulator. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// One that is set elsewhere, as by a signal.
+    pub fn new(flag: Arc<AtomicBool>) -> Self {
+        Self(flag)
+    }
+
+    /// The flag.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        self.0.clone()
+    }
+
+    /// What a job should do.
+    pub fn flow(&self) -> Flow {
+        if self.0.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
+    }
+}
+
 /// Who listens to a running job.
 pub trait Observer {
+    /// The flag that ends the job between two steps of the simulator.
+    fn stop(&self) -> Stop {
+        Stop::default()
+    }
+
     /// Called often; `Flow::Stop` when the user wants an end.
     fn progress(&mut self, progress: &Progress) -> Flow;
 

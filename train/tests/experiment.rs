@@ -5,6 +5,7 @@ mod common;
 use common::{fresh, sample};
 use std::path::Path;
 use train::experiment::{Experiment, Identify, Simulate};
+use train::limits::{Bytes, Seconds};
 use train::scene::{Name, Scene};
 use train::video::Depth;
 
@@ -25,6 +26,8 @@ fn a_job_survives_being_written_and_read() {
         noise: 0.02,
         seed: 3,
         check_gradient: true,
+        max_time: Some(Seconds(5400.0)),
+        max_memory: Some(Bytes(8 << 30)),
     };
     for job in [Experiment::Identify(identify), Experiment::Simulate(simulate)] {
         let text = job.to_ron().unwrap();

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use train::experiment::Identify;
-use train::job::{Flow, Values};
+use train::job::{Flow, Stop, Values};
 use train::run::Prepared;
 use train::scene::{Name, Scene};
 
@@ -43,7 +43,7 @@ fn main() -> Result<ExitCode> {
                 std::fs::remove_dir_all(&out)?;
             }
             let job = Identify { out: Some(out), start: values, ..Identify::new(folder.clone()) };
-            let done = Prepared::new(&job)?.run(&mut |_, _| Flow::Continue)?;
+            let done = Prepared::new(&job)?.run(&mut |_, _| Flow::Continue, &Stop::default())?;
             let found: Values = done.outcome.parameters.iter().map(|p| (p.name, p.found)).collect();
             let interval =
                 |name: Name| done.outcome.parameters.iter().find(|p| p.name == name).and_then(|p| p.interval);

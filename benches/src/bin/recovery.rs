@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use train::experiment::{Identify, Simulate, default_device};
-use train::job::{Flow, Outcome, Values};
+use train::job::{Flow, Outcome, Stop, Values};
 use train::run::{Prepared, Simulation};
 use train::scene::Name;
 use train::video::Depth;
@@ -99,14 +99,16 @@ fn one(args: &Args, seed: u64) -> Result<(Values, Outcome, f64)> {
         noise: args.noise,
         seed,
         check_gradient: false,
+        max_time: None,
+        max_memory: None,
     };
-    Simulation::replacing(&simulate)?.run(&mut |_| Flow::Continue)?;
+    Simulation::replacing(&simulate)?.run(&mut |_| Flow::Continue, &Stop::default())?;
     let found = folder.join("found");
     if found.exists() {
         std::fs::remove_dir_all(&found)?;
     }
     let prepared = Prepared::new(&Identify { out: Some(found), ..Identify::new(video) })?;
-    let finished = prepared.run(&mut |_, _| Flow::Continue)?;
+    let finished = prepared.run(&mut |_, _| Flow::Continue, &Stop::default())?;
     Ok((truth, finished.outcome, finished.seconds))
 }
 

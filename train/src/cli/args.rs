@@ -4,6 +4,7 @@ use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use train::experiment::{Experiment, Identify, Simulate, default_device};
 use train::job::Values;
+use train::limits::{Bytes, Limits, Seconds};
 use train::optim::Optimizer;
 use train::run::Former;
 use train::scene::Name;
@@ -69,6 +70,8 @@ Identify(
     max_iterations: 40,         // optional: the method's own stopping rule
     optimizer: \"auto\",          // optional: auto (lm), lm, newton-cg or adam
     check_gradient: false,      // optional: compare the gradient with finite differences first
+    max_time: \"1h\",             // optional: most time, by an estimate before any work
+    max_memory: \"8GiB\",         // optional: most memory; four fifths of what is free
 )
 
 Simulate(
@@ -80,6 +83,7 @@ Simulate(
     noise: 0.0,                 // optional: standard deviation of noise on every value, as a part of white
     seed: 0,                    // optional: seed of the noise
     check_gradient: false,      // optional: at these values, against the frames in folder
+    max_time: \"1h\", max_memory: \"8GiB\", // optional, as above
 )
 
 Unknown fields and wrong values are refused with line and column. A folder that holds a run or another video is
@@ -118,6 +122,8 @@ pub(super) struct IdentifyArgs {
     /// Compare the gradient in use with finite differences first.
     #[arg(long)]
     pub(super) check_gradient: bool,
+    #[command(flatten)]
+    pub(super) limits: LimitArgs,
     /// Go on with the run in this folder; on the CPU, to the same bits.
     #[arg(long, value_name = "DIR", conflicts_with = "overwrite")]
     pub(super) resume: Option<PathBuf>,
@@ -152,6 +158,25 @@ pub(super) struct SimulateArgs {
     check_gradient: bool,
     #[command(flatten)]
     pub(super) former: FormerArgs,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+/// What a job may take. It is estimated before any work, and refused beyond.
+#[derive(Debug, Clone, Copy, Args)]
+pub(super) struct LimitArgs {
+    /// Most time by the estimate before any work, such as 90m or 2h [default: 1h].
+    #[arg(long, value_name = "TIME")]
+    max_time: Option<Seconds>,
+    /// Most memory by the same estimate, such as 8GiB [default: four fifths of what is free].
+    #[arg(long, value_name = "SIZE")]
+    max_memory: Option<Bytes>,
+}
+
+impl LimitArgs {
+    pub(super) fn limits(self) -> Limits {
+        Limits { max_time: self.max_time, max_memory: self.max_memory }
+    }
 }
 
 impl IdentifyArgs {
@@ -168,6 +193,8 @@ impl IdentifyArgs {
             max_iterations: self.max_iterations,
             optimizer: self.optimizer,
             check_gradient: self.check_gradient,
+            max_time: self.limits.max_time,
+            max_memory: self.limits.max_memory,
         }
     }
 }
@@ -184,6 +211,8 @@ impl SimulateArgs {
             noise: self.noise,
             seed: self.seed,
             check_gradient: self.check_gradient,
+            max_time: self.limits.max_time,
+            max_memory: self.limits.max_memory,
         })
     }
 }

@@ -18,6 +18,7 @@ use train::Error;
 use train::experiment::{Experiment, Identify, Simulate};
 use train::job::{Ending, GradientCheck};
 use train::run::{Former, Prepared, Simulation};
+use train::text::path;
 
 /// Exit code of a gradient that differences do not confirm.
 const WRONG_GRADIENT: u8 = 1;
@@ -43,7 +44,7 @@ pub(crate) fn run() -> ExitCode {
 }
 
 fn fail(message: &str, code: u8) -> ExitCode {
-    Screen::new().say(&format!("error: {}", message.replace('\n', " ")));
+    Screen::new().say(&format!("error: {message}"));
     ExitCode::from(code)
 }
 
@@ -104,7 +105,7 @@ fn identify_args(args: &IdentifyArgs, interrupt: &Interrupt) -> Result<u8> {
         let folder = args.folder.clone().unwrap_or_default();
         return job(Experiment::Identify(args.job(folder)), args.former.choice(), interrupt);
     };
-    let prepared = Prepared::resume(folder, args.folder.as_deref(), args.max_iterations)?;
+    let prepared = Prepared::resume(folder, args.folder.as_deref(), args.max_iterations, args.limits.limits())?;
     identify(prepared, args.check_gradient, interrupt)
 }
 
@@ -113,14 +114,14 @@ fn identify(prepared: Prepared, check_gradient: bool, interrupt: &Interrupt) -> 
     for note in &prepared.notes {
         screen.say(&format!("note: {note}"));
     }
-    screen.say(&format!("identifying {} into {}", prepared.scene().name, prepared.folder().display()));
-    let check = check_gradient.then(|| prepared.check_gradient()).transpose()?;
+    screen.say(&format!("identifying {} into {}", prepared.scene().name, path(prepared.folder())));
+    let check = check_gradient.then(|| prepared.check_gradient(&interrupt.stop())).transpose()?;
     let code = check.as_ref().map_or(0, show_gradient);
     let mut show = |progress: &train::job::Progress, seconds: f64| {
         screen.progress(progress, seconds);
         interrupt.flow()
     };
-    let done = prepared.run(&mut show);
+    let done = prepared.run(&mut show, &interrupt.stop());
     screen.finish();
     let done = done?;
     for warning in &done.outcome.warnings {
@@ -135,20 +136,21 @@ fn simulate(job: &Simulate, simulation: &Simulation, interrupt: &Interrupt) -> R
     for note in &simulation.notes {
         screen.say(&format!("note: {note}"));
     }
-    let check = job.check_gradient.then(|| simulation.check_gradient()).transpose()?;
+    let check = job.check_gradient.then(|| simulation.check_gradient(&interrupt.stop())).transpose()?;
     let code = check.as_ref().map_or(0, show_gradient);
     let begun = Instant::now();
-    let done = simulation.run(&mut |fraction| {
+    let mut show = |fraction: f64| {
         screen.fraction(fraction, begun.elapsed().as_secs_f64());
         interrupt.flow()
-    });
+    };
+    let done = simulation.run(&mut show, &interrupt.stop());
     screen.finish();
     let Some(files) = done? else {
         screen.say("stopped, nothing was written");
         return Ok(INTERRUPTED);
     };
     for file in files {
-        table::print(&format!("wrote {}", file.display()));
+        table::print(&format!("wrote {}", path(&file)));
     }
     Ok(code)
 }

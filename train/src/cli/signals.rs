@@ -3,7 +3,7 @@
 use anyhow::Result;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use train::job::Flow;
+use train::job::{Flow, Stop};
 
 /// Exit code of a program that a signal stopped.
 pub(super) const INTERRUPTED: u8 = 130;
@@ -25,6 +25,11 @@ impl Interrupt {
     /// Whether it came.
     pub(super) fn is_set(&self) -> bool {
         self.0.load(Ordering::SeqCst)
+    }
+
+    /// The same for the steps of a simulator.
+    pub(super) fn stop(&self) -> Stop {
+        Stop::new(self.0.clone())
     }
 
     /// What a job should do.

@@ -33,7 +33,7 @@ pub(super) fn outcome<F: Float>(
     }
     let mut seen = None;
     if ending != Ending::Interrupted {
-        reporter.drawing();
+        reporter.drawing(search.runs());
         let values = search.coordinates.values(&state.at);
         match simulable(search.fine.pictures(values, |part| reporter.tick(part))) {
             Ok(Some(pictures)) => seen = Some(pictures),

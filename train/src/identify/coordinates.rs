@@ -20,6 +20,8 @@ const LEAST_VISCOSITY: f64 = -0.1;
 const AROUND: [f64; 4] = [0.15, 0.23, 0.31, 0.39];
 /// Poisson's ratios to look at first.
 const SPREAD: [f64; 3] = [0.15, 0.27, 0.39];
+/// Their number.
+pub(super) const RATIOS: usize = SPREAD.len();
 
 /// Young's modulus \[Pa\].
 pub(super) fn young([mu, lambda]: [f64; 2]) -> f64 {
@@ -72,6 +74,11 @@ impl Coordinates {
             Elastic::Both(_) => None,
             Elastic::One(which, _, other) => Some((which, other)),
         }
+    }
+
+    /// Number of elastic parameters that are searched for.
+    pub(super) fn elastic(&self) -> usize {
+        self.elastic.len()
     }
 
     /// Whether Poisson's ratio is one of them, the second.

@@ -184,7 +184,7 @@ impl<F: Float> Search<'_, F> {
 
     pub(super) fn record_tape(&self, state: &State, at: &[f64], reporter: &mut Reporter<'_>) -> Outcome<Taped<F>> {
         let values = self.coordinates.values(at);
-        reporter.evaluating(state.stage, self.coordinates.named(values));
+        reporter.evaluating(state.stage, self.runs(), 2, self.coordinates.named(values));
         let level = self.misfit(state.stage).level(state.level);
         let tick = &mut ticking(reporter, self.frames);
         self.program(state.stage).taped(&self.coordinates, at, level, self.frames, tick)

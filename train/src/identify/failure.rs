@@ -19,15 +19,19 @@ pub(super) enum Failure {
 
 impl From<Sim> for Failure {
     fn from(error: Sim) -> Self {
-        match error.is_of_the_motion() {
-            true => Self::Unstable(error.into()),
-            false => Self::Fatal(error.into()),
+        match error {
+            Sim::Runtime(error) => error.into(),
+            error if error.is_of_the_motion() => Self::Unstable(error.into()),
+            error => Self::Fatal(error.into()),
         }
     }
 }
 
 impl From<diffkern::Error> for Failure {
     fn from(error: diffkern::Error) -> Self {
+        if error == diffkern::Error::Interrupted {
+            return Self::Stopped;
+        }
         match error.downcast_ref::<Sim>() {
             Some(error) => error.clone().into(),
             None => Self::Fatal(error.into()),

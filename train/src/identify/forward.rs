@@ -1,16 +1,18 @@
 //! From material to pictures: simulator and renderer of a scene at one resolution.
 
 use super::coordinates::Material;
+use super::cost::pass;
 use super::failure::{Failure, Outcome};
 use crate::error::Result;
-use crate::job::{Discretisation, Flow, Runs, Values};
+use crate::job::{Discretisation, Flow, Runs, Stop, Values};
 use crate::scene::{Law, Name, Scene};
 use crate::video::Frame;
+use diffkern::memory::collect;
 use diffkern::prelude::*;
 use diffkern::{Schedule, jvp};
 use diffkern_render::{Camera, CameraParams, Light, Lighting, Mesh, Renderer};
 use diffkern_sim::mpm::{Contact, HalfSpace, Solver, State};
-use diffkern_sim::scene::{BlockScene, BlockSpec};
+use diffkern_sim::scene::{BlockScene, BlockSpec, Plan};
 use diffkern_sim::{mesh::Surface, mpm};
 use std::cell::Cell;
 
@@ -38,6 +40,14 @@ pub(super) struct Linear {
     pub(super) derivatives: Vec<Coverage>,
 }
 
+/// What ends a run before its last step.
+pub(super) struct Bounds {
+    /// Asked for from outside.
+    pub(super) stop: Stop,
+    /// Most nodes of the grid that a step may work on.
+    pub(super) nodes: usize,
+}
+
 /// Everything that does not depend on the material.
 pub(super) struct Program<F: Float> {
     device: Device,
@@ -48,6 +58,7 @@ pub(super) struct Program<F: Float> {
     camera: CameraParams<F>,
     lighting: Lighting<F>,
     frames: usize,
+    plan: Plan,
     /// Viscosity that the scene knows of \[Pa s\].
     viscosity: f64,
     /// What was run so far.
@@ -56,8 +67,18 @@ pub(super) struct Program<F: Float> {
 
 impl<F: Float> Program<F> {
     /// With `cells` grid cells across the thinnest side, for at most `room` of viscosity beside the scene's.
-    pub(super) fn new(scene: &Scene, known: &Values, cells: usize, room: f64, device: &Device) -> Result<Self> {
-        let block = spec(scene, known, cells, room).build::<F>(device)?;
+    pub(super) fn new(
+        scene: &Scene,
+        known: &Values,
+        cells: usize,
+        room: f64,
+        device: &Device,
+        bounds: &Bounds,
+    ) -> Result<Self> {
+        let spec = spec(scene, known, cells, room);
+        let plan = spec.plan()?;
+        let mut block = spec.build::<F>(device)?;
+        block.model = block.model.with_interrupt(bounds.stop.flag()).with_node_limit(bounds.nodes);
         let surface = block.surface.clone();
         let mesh = Mesh::with_sides(surface.triangles.clone(), &surface.sides, surface.vertex_count())?;
         let start = half_step_back(&block, scene, device)?;
@@ -65,12 +86,13 @@ impl<F: Float> Program<F> {
             device: device.clone(),
             start,
             surface,
-            renderer: Renderer::new(device, &mesh)?,
+            renderer: Renderer::new(device, &mesh)?.with_far(scene.camera.far)?,
             camera: camera(scene).params(device)?,
             lighting: light(scene).lighting(device)?,
             frames: scene.num_frames,
             viscosity: scene.material.viscosity,
             runs: Cell::default(),
+            plan,
             block,
         })
     }
@@ -79,6 +101,11 @@ impl<F: Float> Program<F> {
     pub(super) fn discretisation(&self) -> Discretisation {
         let model = &self.block.model;
         Discretisation { dx: model.grid().dx(), dt: model.dt(), particles: self.start.len() }
+    }
+
+    /// Work of a pass over `frames` frames, in particles that a step moves.
+    pub(super) fn work(&self, frames: usize) -> f64 {
+        pass(&self.plan, frames as f64, (self.camera.width * self.camera.height) as f64, &self.device)
     }
 
     /// What was run so far, and before if the job was resumed.
@@ -101,7 +128,7 @@ impl<F: Float> Program<F> {
     }
 
     pub(super) fn upload(&self, numbers: &[f64]) -> diffkern::Result<Array<F>> {
-        self.device.array(&numbers.iter().map(|&x| F::from_f64(x)).collect::<Vec<_>>())
+        self.device.array(&collect(numbers.iter().map(|&x| F::from_f64(x)))?)
     }
 
     /// Steps of the simulator from the first frame to the last.
@@ -130,9 +157,9 @@ impl<F: Float> Program<F> {
         let pairs: Vec<[_; 3]> = seeds.iter().map(|s| [0, 1, 2].map(|k| (inputs[k].as_any(), s[k].as_any()))).collect();
         let given: Vec<diffkern::Direction<'_>> = pairs.iter().map(|p| p.as_slice()).collect();
         let (images, tangents) = jvp(&given, || self.silhouettes(&inputs, frames, tick))?;
-        let coverage = images.iter().map(host).collect::<diffkern::Result<_>>()?;
-        let along = |k| images.iter().map(|c| host(&tangents.get(k, c)?)).collect::<diffkern::Result<Coverage>>();
-        let derivatives = (0..directions.len()).map(along).collect::<diffkern::Result<_>>()?;
+        let coverage = images.iter().map(host).collect::<Result<_>>()?;
+        let along = |k| images.iter().map(|c| host(&tangents.get(k, c)?)).collect::<Result<Coverage>>();
+        let derivatives = (0..directions.len()).map(along).collect::<Result<_>>()?;
         Ok(Linear { coverage, derivatives })
     }
 
@@ -140,18 +167,18 @@ impl<F: Float> Program<F> {
     pub(super) fn pictures(&self, values: Material, mut tick: impl FnMut(f64) -> Flow) -> Outcome<Vec<Frame>> {
         let solver = self.solver(&self.inputs(values)?)?;
         let mut state = self.start.clone();
-        let mut pictures = Vec::with_capacity(self.frames);
+        let mut pictures = Vec::new();
         for frame in 0..self.frames {
             if tick(frame as f64 / self.frames as f64) == Flow::Stop {
                 return Err(Failure::Stopped);
             }
             state = self.next(&solver, state, frame)?;
             let vertices = self.surface.vertices(&state.x)?;
-            let silhouette = host(&self.renderer.silhouette(&vertices, &self.camera)?.coverage)?;
+            let silhouette = self.renderer.silhouette(&vertices, &self.camera)?.coverage.to_vec()?;
             let color = self.renderer.shaded(&vertices, &self.camera, &self.lighting)?.color.to_vec()?;
             pictures.push(Frame {
-                silhouette: silhouette.iter().map(|v| *v as f32).collect(),
-                shaded: color.iter().map(|c| [c.x, c.y, c.z].map(|v| v.to_f64() as f32)).collect(),
+                silhouette: collect(silhouette.iter().map(|v| v.to_f64() as f32))?,
+                shaded: collect(color.iter().map(|c| [c.x, c.y, c.z].map(|v| v.to_f64() as f32)))?,
             });
         }
         Ok(pictures)
@@ -209,27 +236,22 @@ impl<F: Float> Program<F> {
     }
 }
 
-pub(super) fn host<F: Float>(array: &Array<F>) -> diffkern::Result<Vec<f64>> {
-    Ok(array.to_vec()?.into_iter().map(Float::to_f64).collect())
+pub(super) fn host<F: Float>(array: &Array<F>) -> Result<Vec<f64>> {
+    Ok(collect(array.to_vec()?.into_iter().map(Float::to_f64))?)
 }
 
 /// The steps place velocities halfway between positions; starting them half a step early makes the flight exact to
 /// second order in the time step.
 fn half_step_back<F: Float>(block: &BlockScene<F>, scene: &Scene, device: &Device) -> Result<State<mpm::Dim3, F>> {
     let back = Vec3::from_array(scene.gravity.map(|g| F::from_f64(-0.5 * block.model.dt() * g)));
-    let velocities: Vec<_> = block.state.v.to_vec()?.into_iter().map(|v| v + back).collect();
+    let velocities = collect(block.state.v.to_vec()?.into_iter().map(|v| v + back))?;
     Ok(State { v: device.array(&velocities)?, ..block.state.clone() })
 }
 
-/// Range of a parameter over all that the job may try.
+/// Range of a parameter over all that the job may try: of a known one its value, whatever range the scene has for it.
 fn range(scene: &Scene, known: &Values, name: Name) -> [f64; 2] {
-    let searched = scene.unknowns.iter().find(|r| r.name == name).map(|r| [r.min, r.max]);
-    let fixed = known.get(&name).map(|&v| [v, v]);
-    match (searched, fixed) {
-        (Some([low, high]), Some([value, _])) => [low.min(value), high.max(value)],
-        (Some(range), None) | (None, Some(range)) => range,
-        (None, None) => [1.0, 1.0],
-    }
+    let searched = || scene.unknowns.iter().find(|r| r.name == name).map(|r| [r.min, r.max]);
+    known.get(&name).map(|&value| [value; 2]).or_else(searched).unwrap_or([1.0; 2])
 }
 
 /// Grid spacing \[m\] with `cells` cells across the thinnest side.
@@ -251,7 +273,7 @@ pub(super) fn viscous_room(scene: &Scene, known: &Values, cells: usize) -> f64 {
     (stands - scene.material.viscosity).max(0.25 * stands)
 }
 
-fn spec(scene: &Scene, known: &Values, cells: usize, room: f64) -> BlockSpec {
+pub(super) fn spec(scene: &Scene, known: &Values, cells: usize, room: f64) -> BlockSpec {
     let block = &scene.block;
     let (mu, lambda) = (range(scene, known, Name::Mu), range(scene, known, Name::Lambda));
     // Two particles to a cell.
@@ -325,7 +347,8 @@ mod tests {
         let scene = Scene::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/jelly_drop_a")).unwrap();
         let known = Values::new();
         let room = viscous_room(&scene, &known, 3);
-        let program = Program::<f64>::new(&scene, &known, 3, room, &Device::cpu()).unwrap();
+        let bounds = Bounds { stop: Stop::default(), nodes: usize::MAX };
+        let program = Program::<f64>::new(&scene, &known, 3, room, &Device::cpu(), &bounds).unwrap();
         let (at, frames) = ([9098.2, 11_377.2, 2.0], 12);
         let along = [[9098.2, 0.0, 0.0], [0.0, 11_377.2, 0.0], [0.0, 0.0, 20.0]];
         let mut tick = || Flow::Continue;

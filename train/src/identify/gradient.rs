@@ -1,15 +1,17 @@
 //! The gradient of the whole program - simulator, renderer, loss - against finite differences.
 
 use super::coordinates::Material;
+use super::cost::{Cost, Task};
 use super::failure::Failure;
-use super::forward::{Program, viscous_room};
+use super::forward::{Bounds, Program, viscous_room};
 use super::resolution::Resolution;
 use super::{device, material};
 use crate::error::{Error, Result};
-use crate::job::{DirectionCheck, Flow, GradientCheck, IdentifyOptions, Kink, Values};
+use crate::job::{DirectionCheck, GradientCheck, IdentifyOptions, Kink, Stop, Values};
 use crate::scene::{Name, Scene};
 use crate::video::Video;
 use diffkern::gradcheck::{Along, along};
+use diffkern::memory::collect;
 use diffkern::prelude::*;
 use diffkern_render::loss;
 
@@ -18,7 +20,7 @@ const SEEDS: u64 = 3;
 /// Draws that may meet a kink, and are drawn again: at most half of the seeds.
 const REDRAWN: usize = SEEDS as usize / 2;
 /// Steps of the simulator that the check should not stay below.
-const STEPS: usize = 1_000;
+pub(super) const STEPS: usize = 1_000;
 /// Place of the viscosity in a material, and its value as a part of its room.
 const VISCOSITY: usize = 2;
 const VISCOUS: f64 = 0.05;
@@ -39,12 +41,12 @@ const DRAWN: [f64; 2] = [0.2, 0.8];
 /// grid is the coarsest of the search's with at least 1,000 steps, or its finest.
 ///
 /// # Errors
-/// As [`super::identify`].
-pub fn check_gradient(scene: &Scene, video: &Video, options: &IdentifyOptions) -> Result<GradientCheck> {
+/// As [`super::identify`]; [`Error::Interrupted`] when `stop` asks for an end.
+pub fn check_gradient(scene: &Scene, video: &Video, options: &IdentifyOptions, stop: &Stop) -> Result<GradientCheck> {
     let device = device(&options.device)?;
     match device.supports_f64() {
-        true => check_as::<f64>(scene, video, options, &device, 0),
-        false => check_as::<f32>(scene, video, options, &device, 1),
+        true => check_as::<f64>(scene, video, options, &device, stop, 0),
+        false => check_as::<f32>(scene, video, options, &device, stop, 1),
     }
 }
 
@@ -52,6 +54,7 @@ struct Whole<'a, F: Float> {
     program: Program<F>,
     targets: Vec<Array<F>>,
     unknowns: &'a [Name],
+    stop: &'a Stop,
     /// Beside the scene's \[Pa s\].
     viscosity: f64,
 }
@@ -64,7 +67,7 @@ struct Draw {
 
 impl<F: Float> Whole<'_, F> {
     fn loss(&self, material: &[Array<F>; 3]) -> Result<Array<F>> {
-        let images = self.program.silhouettes(material, self.targets.len(), &mut keep_on).map_err(error)?;
+        let images = self.program.silhouettes(material, self.targets.len(), &mut || self.stop.flow()).map_err(error)?;
         let total = material[0].device().zeros::<F>(1)?;
         for (image, target) in images.iter().zip(&self.targets) {
             loss::l2_into(image, target, 1.0 / self.targets.len() as f64, &total)?;
@@ -114,7 +117,8 @@ impl<F: Float> Whole<'_, F> {
     /// By tangents beside the launches, as the search does it.
     fn by_forward_mode(&self, draw: &Draw) -> Result<f64> {
         let (at, tangent) = (self.material(draw)?, self.tangent(draw)?);
-        let linear = self.program.linearise(at, &[tangent], self.targets.len(), &mut keep_on).map_err(error)?;
+        let linear =
+            self.program.linearise(at, &[tangent], self.targets.len(), &mut || self.stop.flow()).map_err(error)?;
         let mut slope = 0.0;
         for ((image, moved), target) in linear.coverage.iter().zip(&linear.derivatives[0]).zip(&self.targets) {
             let pixels = image.iter().zip(moved).zip(target.to_vec()?);
@@ -125,12 +129,8 @@ impl<F: Float> Whole<'_, F> {
     }
 }
 
-fn keep_on() -> Flow {
-    Flow::Continue
-}
-
 fn error(failure: Failure) -> Error {
-    super::answer::error(failure).unwrap_or_else(|| Error::Compute("stopped".into()))
+    super::answer::error(failure).unwrap_or(Error::Interrupted)
 }
 
 fn check_as<F: Float>(
@@ -138,16 +138,15 @@ fn check_as<F: Float>(
     video: &Video,
     options: &IdentifyOptions,
     device: &Device,
+    stop: &Stop,
     precision: usize,
 ) -> Result<GradientCheck> {
-    let (program, room) = program::<F>(scene, options, device)?;
+    let (program, room) = program::<F>(scene, options, device, stop)?;
     let viscosity = VISCOUS * room;
-    let target = |frame: &crate::video::Frame| {
-        let pixels: Vec<F> = frame.silhouette.iter().map(|&v| F::from_f64(v.into())).collect();
-        device.array(&pixels)
-    };
+    let target =
+        |frame: &crate::video::Frame| device.array(&collect(frame.silhouette.iter().map(|&v| F::from_f64(v.into())))?);
     let targets = video.frames.iter().map(target).collect::<diffkern::Result<_>>()?;
-    let whole = Whole { program, targets, unknowns: &options.unknowns, viscosity };
+    let whole = Whole { program, targets, unknowns: &options.unknowns, stop, viscosity };
     let (mut directions, mut kinks) = (Vec::new(), Vec::new());
     // A seed that met a kink gives its place to the next that nobody has.
     for seed in 0.. {
@@ -174,12 +173,19 @@ fn check_as<F: Float>(
 }
 
 /// On the coarsest grid with enough steps, and the viscosity that there is room for \[Pa s\].
-fn program<F: Float>(scene: &Scene, options: &IdentifyOptions, device: &Device) -> Result<(Program<F>, f64)> {
+fn program<F: Float>(
+    scene: &Scene,
+    options: &IdentifyOptions,
+    device: &Device,
+    stop: &Stop,
+) -> Result<(Program<F>, f64)> {
+    let cost = Cost::of(scene, Task::Identify(options), true, device)?;
+    let bounds = Bounds { stop: stop.clone(), nodes: cost.node_limit(&options.limits) };
     let Resolution { coarse, fine } = super::resolution(scene);
     let mut cells = coarse;
     loop {
         let room = viscous_room(scene, &options.fixed, cells);
-        let program = Program::<F>::new(scene, &options.fixed, cells, room, device)?;
+        let program = Program::<F>::new(scene, &options.fixed, cells, room, device, &bounds)?;
         if program.steps() >= STEPS || cells >= fine {
             return Ok((program, room));
         }

@@ -8,6 +8,9 @@ mod resolution;
 mod failure;
 mod forward;
 
+mod cause;
+mod cost;
+
 mod blur;
 mod coordinates;
 mod misfit;
@@ -27,17 +30,19 @@ mod answer;
 
 mod gradient;
 
+pub use cost::{Cost, Estimate, Task, estimate};
 pub use gradient::check_gradient;
 pub use state::State;
 
 use crate::error::{Error, Result};
-use crate::job::{Ending, Flow, IdentifyOptions, Observer, Outcome, Values};
+use crate::job::{Ending, Flow, IdentifyOptions, Observer, Outcome, Stop, Values};
+use crate::limits::Limits;
 use crate::scene::Scene;
 use crate::video::{Frame, Video};
 use coordinates::{Coordinates, Material};
 use diffkern::{Device, Float};
 use failure::Failure;
-use forward::Program;
+use forward::{Bounds, Program};
 use reporter::Reporter;
 use resolution::Resolution;
 use search::Search;
@@ -75,10 +80,12 @@ fn identify_as<F: Float>(
     }
     let resolution = resolution(scene);
     let room = forward::viscous_room(scene, &options.fixed, resolution.fine);
-    let program = |cells| Program::<F>::new(scene, &options.fixed, cells, room, device);
+    let cost = Cost::of(scene, Task::Identify(options), false, device)?;
+    let bounds = Bounds { stop: observer.stop(), nodes: cost.node_limit(&options.limits) };
+    let program = |cells| Program::<F>::new(scene, &options.fixed, cells, room, device, &bounds);
     let programs = [program(resolution.coarse)?, program(resolution.fine)?];
     let search = Search::new(scene, video, options, Coordinates::new(scene, options, room)?, programs)?;
-    let mut reporter = Reporter::new(observer);
+    let mut reporter = Reporter::new(observer, search.passes());
     let begun = match resume {
         Some(state) => {
             search.count_from(state.runs);
@@ -109,17 +116,22 @@ fn identify_as<F: Float>(
 /// Renders what `values` look like, at the resolution that [`identify`] ends with.
 ///
 /// # Errors
-/// When the simulation or the renderer refuses the scene or the values, or `progress` asks to stop.
+/// When the simulation or the renderer refuses the scene or the values, particles scatter over more of the grid than
+/// `limits` leave memory for, or `stop` or `progress` asks for an end.
 pub fn simulate(
     scene: &Scene,
     values: &Values,
     device: &str,
+    limits: &Limits,
+    stop: &Stop,
     progress: &mut dyn FnMut(f64) -> Flow,
 ) -> Result<Vec<Frame>> {
     let device = self::device(device)?;
+    let cost = Cost::of(scene, Task::Simulate(values), false, &device)?;
+    let bounds = Bounds { stop: stop.clone(), nodes: cost.node_limit(limits) };
     match device.supports_f64() {
-        true => simulate_as::<f64>(scene, values, &device, progress),
-        false => simulate_as::<f32>(scene, values, &device, progress),
+        true => simulate_as::<f64>(scene, values, &device, &bounds, progress),
+        false => simulate_as::<f32>(scene, values, &device, &bounds, progress),
     }
 }
 
@@ -127,13 +139,14 @@ fn simulate_as<F: Float>(
     scene: &Scene,
     values: &Values,
     device: &Device,
+    bounds: &Bounds,
     progress: &mut dyn FnMut(f64) -> Flow,
 ) -> Result<Vec<Frame>> {
     let cells = resolution(scene).fine;
     let room = forward::viscous_room(scene, values, cells);
-    let program = Program::<F>::new(scene, values, cells, room, device)?;
+    let program = Program::<F>::new(scene, values, cells, room, device, bounds)?;
     program.pictures(material(values)?, progress).map_err(|failure| match failure {
-        Failure::Stopped => Error::Compute("stopped before the last frame".into()),
+        Failure::Stopped => Error::Interrupted,
         Failure::Unstable(error) | Failure::Fatal(error) => error,
     })
 }

@@ -1,26 +1,62 @@
-//! Signs of life, with an estimate of how much is done.
+//! Signs of life, with an estimate of how much is done: by the passes over the frames, run and still to be expected.
 
 use super::state::Stage;
 use crate::error::Result;
 use crate::identify::State;
-use crate::job::{Flow, Observer, Progress, Values};
+use crate::job::{Flow, Observer, Progress, Runs, Values};
 
-/// Shares of the whole work: the scan, the coarse stage, the rest.
-const SCAN: f64 = 0.05;
-const COARSE: f64 = 0.15;
-const FINE: f64 = 0.95;
-/// Part of what is left that one evaluation of a stage takes.
-const EACH: f64 = 0.25;
+/// Part of what a stage typically takes that is always thought to be left of it: it may not be over.
+const LEAST_LEFT: f64 = 0.15;
+
+/// Passes that a search takes, and what one costs, in units of its own.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Passes {
+    /// Of the scan, on the coarse grid.
+    pub(super) scan: f64,
+    /// Of the stages after it, typically, on the coarse grid and on the fine one.
+    pub(super) typical: [f64; 2],
+    /// Cost of one on each grid.
+    pub(super) cost: [f64; 2],
+    /// Cost of the pictures of the answer.
+    pub(super) pictures: f64,
+}
+
+impl Passes {
+    fn done(&self, runs: [Runs; 2]) -> f64 {
+        self.cost[0] * runs[0].walks() as f64 + self.cost[1] * runs[1].walks() as f64
+    }
+
+    /// What is to be expected after `runs` in `stage`, none being the scan.
+    fn left(&self, runs: [Runs; 2], stage: Option<Stage>) -> f64 {
+        let [coarse, fine] = runs.map(|runs| runs.walks() as f64);
+        let rest = |typical: f64, done: f64| (typical - done).max(LEAST_LEFT * typical);
+        let coarse_left = match stage {
+            None => (self.scan - coarse).max(0.0) + self.typical[0],
+            Some(Stage::Coarse) => rest(self.typical[0], coarse - self.scan),
+            Some(Stage::Fine | Stage::Finished) => 0.0,
+        };
+        let fine_left = match stage {
+            None | Some(Stage::Coarse) => self.typical[1],
+            Some(Stage::Fine) => rest(self.typical[1], fine),
+            Some(Stage::Finished) => 0.0,
+        };
+        self.cost[0] * coarse_left + self.cost[1] * fine_left + self.pictures
+    }
+}
 
 pub(super) struct Reporter<'a> {
     observer: &'a mut dyn Observer,
+    passes: Passes,
     now: Progress,
-    /// Part of the work that is done when the evaluation in hand begins and ends.
-    span: (f64, f64),
+    stage: Option<Stage>,
+    /// Cost of what was done before the evaluation in hand, of it, and of what is expected after it.
+    before: f64,
+    current: f64,
+    after: f64,
 }
 
 impl<'a> Reporter<'a> {
-    pub(super) fn new(observer: &'a mut dyn Observer) -> Self {
+    pub(super) fn new(observer: &'a mut dyn Observer, passes: Passes) -> Self {
         let now = Progress {
             stage: "start".into(),
             iteration: 0,
@@ -29,45 +65,56 @@ impl<'a> Reporter<'a> {
             values: Values::new(),
             finished: false,
         };
-        Self { observer, now, span: (0.0, SCAN) }
+        Self { observer, passes, now, stage: None, before: 0.0, current: 0.0, after: 0.0 }
     }
 
-    /// The evaluation number `done` of `all` in the scan begins.
-    pub(super) fn scanning(&mut self, done: usize, all: usize, values: Values) {
-        let share = |k: usize| SCAN * k as f64 / all.max(1) as f64;
-        self.span = (share(done), share(done + 1));
+    /// An evaluation of the scan begins, after `runs`.
+    pub(super) fn scanning(&mut self, runs: [Runs; 2], values: Values) {
         self.now.values = values;
+        self.expect(runs, self.passes.cost[0]);
     }
 
-    /// An evaluation of a stage begins.
-    pub(super) fn evaluating(&mut self, stage: Stage, values: Values) {
-        let end = if stage == Stage::Coarse { COARSE } else { FINE };
-        let begin = if stage == Stage::Coarse { SCAN } else { COARSE };
-        let from = self.now.fraction.max(begin);
-        self.span = (from, from + EACH * (end - from).max(0.0));
-        // That of the last iteration tells the level too.
+    /// An evaluation of a stage begins, after `runs`; it takes so many passes.
+    pub(super) fn evaluating(&mut self, stage: Stage, runs: [Runs; 2], passes: usize, values: Values) {
+        self.stage = Some(stage);
+        // That of the last iteration may tell more.
         if !self.now.stage.starts_with(stage.name()) {
             self.now.stage = stage.name().into();
         }
         self.now.values = values;
+        let cost = self.passes.cost[usize::from(stage != Stage::Coarse)];
+        self.expect(runs, passes as f64 * cost);
     }
 
     /// The pictures of the answer are drawn.
-    pub(super) fn drawing(&mut self) {
+    pub(super) fn drawing(&mut self, runs: [Runs; 2]) {
         self.now.stage = "pictures".into();
-        self.span = (self.now.fraction.max(FINE), 1.0);
+        (self.before, self.current, self.after) = (self.passes.done(runs), self.passes.pictures, 0.0);
+    }
+
+    fn expect(&mut self, runs: [Runs; 2], current: f64) {
+        (self.before, self.current) = (self.passes.done(runs), current);
+        self.after = (self.passes.left(runs, self.stage) - current).max(self.passes.pictures);
+        self.now.fraction = self.fraction(0.0);
+    }
+
+    /// Part that is done when so much of the evaluation in hand is.
+    fn fraction(&self, part: f64) -> f64 {
+        let done = self.before + self.current * part.clamp(0.0, 1.0);
+        done / (self.before + self.current + self.after).max(f64::MIN_POSITIVE)
     }
 
     /// Somewhere inside an evaluation.
     pub(super) fn tick(&mut self, part: f64) -> Flow {
-        let fraction = self.span.0 + (self.span.1 - self.span.0) * part.clamp(0.0, 1.0);
-        self.now.fraction = self.now.fraction.max(fraction);
+        self.now.fraction = self.fraction(part);
         self.observer.progress(&self.now)
     }
 
     /// An iteration is finished; saves it.
     pub(super) fn iteration(&mut self, state: &State) -> Result<Flow> {
         let Some(record) = state.history.last() else { return Ok(Flow::Continue) };
+        self.stage = Some(state.stage);
+        self.expect(state.runs, 0.0);
         let progress = Progress {
             stage: record.stage.clone(),
             iteration: record.iteration,
@@ -85,5 +132,35 @@ impl<'a> Reporter<'a> {
     /// Saves a change of level or stage.
     pub(super) fn save(&mut self, state: &State) -> Result<()> {
         self.observer.checkpoint(state)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn walked(coarse: usize, fine: usize) -> [Runs; 2] {
+        [coarse, fine].map(|forward| Runs { forward, ..Runs::default() })
+    }
+
+    /// From the second iteration on, what is thought to be left is within a factor of two of what was, in searches of the
+    /// sample and of two others that took less and more.
+    #[test]
+    fn what_is_left_is_told_within_a_factor_of_two() {
+        let passes = Passes { scan: 43.0, typical: [8.0, 17.0], cost: [1.0, 6.0], pictures: 18.0 };
+        let searches: [&[(Stage, usize, usize)]; 3] = [
+            // Passes on both grids after each iteration.
+            &[(Stage::Coarse, 51, 1), (Stage::Fine, 51, 10), (Stage::Fine, 51, 14), (Stage::Fine, 51, 18)],
+            &[(Stage::Coarse, 47, 1), (Stage::Fine, 47, 10), (Stage::Fine, 47, 14)],
+            &[(Stage::Coarse, 55, 1), (Stage::Fine, 55, 10), (Stage::Fine, 55, 18), (Stage::Fine, 55, 26)],
+        ];
+        for search in searches {
+            let total = search.last().map_or(0.0, |&(_, c, f)| passes.done(walked(c, f))) + passes.pictures;
+            for &(stage, coarse, fine) in search {
+                let runs = walked(coarse, fine);
+                let (thought, was) = (passes.left(runs, Some(stage)), total - passes.done(runs));
+                assert!((0.5..=2.0).contains(&(thought / was)), "{stage:?} {coarse} {fine}: {thought} for {was}");
+            }
+        }
     }
 }

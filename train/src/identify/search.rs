@@ -10,11 +10,12 @@
 //! the loss for stiffness. The viscosity may be a little below zero, where the video loses less than the simulator.
 
 use super::coordinates::{Coordinates, Material};
+use super::cost;
 use super::failure::{Failure, Outcome, simulable};
 use super::forward::{Coverage, Linear, Program};
 use super::misfit::{Look, Misfit};
 use super::place::{Best, Place};
-use super::reporter::Reporter;
+use super::reporter::{Passes, Reporter};
 use super::state::{Stage, State};
 use super::taped::Taped;
 use crate::error::Error;
@@ -26,7 +27,7 @@ use diffkern::Float;
 use diffkern_render::image;
 
 /// Values of the first coordinate that the scan looks at.
-const SCANNED: usize = 14;
+pub(super) const SCANNED: usize = 14;
 /// Levels of the two stages.
 pub(super) const COARSE: [Look; 2] = [Look { blur: 4.0, frames: 1.0 }, Look { blur: 2.0, frames: 1.0 }];
 pub(super) const FINE: [Look; 3] =
@@ -93,6 +94,19 @@ impl<'a, F: Float> Search<'a, F> {
         [self.coarse.runs(), self.fine.runs()]
     }
 
+    /// What they cost, and how many are to be expected.
+    pub(super) fn passes(&self) -> Passes {
+        let elastic = self.coordinates.elastic();
+        let work = [&self.coarse, &self.fine].map(|program| program.work(self.frames));
+        Passes {
+            scan: cost::scan_passes(elastic),
+            typical: cost::typical_passes(self.optimizer, elastic as f64 + 1.0),
+            cost: work,
+            // Colours too.
+            pictures: 1.5 * self.fine.work(self.scene.num_frames),
+        }
+    }
+
     /// Counts on from what a run that is resumed had run.
     pub(super) fn count_from(&self, [coarse, fine]: [Runs; 2]) {
         self.coarse.count_from(coarse);
@@ -105,9 +119,9 @@ impl<'a, F: Float> Search<'a, F> {
         let mut points = vec![self.coordinates.at(initial)];
         points.extend(self.coordinates.spread(SCANNED));
         let mut best: Option<(f64, &Vec<f64>)> = None;
-        for (k, point) in points.iter().enumerate() {
+        for point in &points {
             let values = self.coordinates.values(point);
-            reporter.scanning(k, points.len(), self.coordinates.named(values));
+            reporter.scanning(self.runs(), self.coordinates.named(values));
             let images = self.coarse.coverage(values, self.frames, &mut ticking(reporter, self.frames));
             let Some(images) = simulable(images)? else { continue };
             let cost = self.coarse_misfit.cost(0, &images);
@@ -116,10 +130,12 @@ impl<'a, F: Float> Search<'a, F> {
             }
         }
         let Some((_, best)) = best else {
-            let problem = "no material in the ranges can be simulated: at each, an element turns inside out";
-            return Err(Error::Compute(problem.into()).into());
+            let problem = "no material in the ranges can be simulated: at each, an element turns inside out or runs \
+                           away; expected stiffer materials, or a slower block";
+            return Err(Error::scene("unknowns", problem).into());
         };
         let mut state = State::new(best.clone(), self.coordinates.named(initial), 0.0);
+        reporter.evaluating(Stage::Coarse, self.runs(), 1, self.coordinates.named(initial));
         let at_start = self.fine.coverage(initial, self.frames, &mut ticking(reporter, self.frames));
         state.loss_initial = match simulable(at_start)? {
             Some(images) => self.fine_misfit.mean(FINE.len() - 1, &images),
@@ -161,7 +177,7 @@ impl<'a, F: Float> Search<'a, F> {
         let mut best: Option<(f64, Vec<f64>)> = None;
         for point in self.coordinates.around(&state.at) {
             let values = self.coordinates.values(&point);
-            reporter.evaluating(state.stage, self.coordinates.named(values));
+            reporter.evaluating(state.stage, self.runs(), 1, self.coordinates.named(values));
             let images = self.fine.coverage(values, frames, &mut ticking(reporter, frames));
             let Some(images) = simulable(images)? else { continue };
             let cost = self.fine_misfit.cost(0, &images);
@@ -195,8 +211,11 @@ impl<'a, F: Float> Search<'a, F> {
             state.go_to(Place { at, normals: Vec::new(), iou: state.iou });
         }
         let values = self.coordinates.values(&state.at);
-        let problem = format!("no stable simulation near mu = {} Pa, lambda = {} Pa", values[0], values[1]);
-        Err(Error::Compute(problem).into())
+        let [mu, lambda, _] = values;
+        let problem = format!(
+            "no stable simulation near mu = {mu} Pa, lambda = {lambda} Pa, expected ranges of stiffer materials"
+        );
+        Err(Error::scene("unknowns", problem).into())
     }
 
     /// The misfits where a stage begins, with the derivatives that its rule needs.
@@ -350,8 +369,8 @@ impl<'a, F: Float> Search<'a, F> {
 
     pub(super) fn linearise(&self, stage: Stage, at: &[f64], reporter: &mut Reporter<'_>) -> Outcome<Linear> {
         let values = self.coordinates.values(at);
-        reporter.evaluating(stage, self.coordinates.named(values));
         let directions = self.coordinates.tangents(values);
+        reporter.evaluating(stage, self.runs(), 1 + directions.len(), self.coordinates.named(values));
         self.program(stage).linearise(values, &directions, self.frames, &mut ticking(reporter, self.frames))
     }
 

@@ -4,6 +4,7 @@ use super::coordinates::Coordinates;
 use super::failure::Outcome;
 use super::forward::{Coverage, Program, Tick, host};
 use super::misfit::Level;
+use crate::error::Result;
 use crate::job::Runs;
 use diffkern::prelude::*;
 use diffkern::{AnyArray, Direction};
@@ -91,7 +92,7 @@ impl<F: Float> Program<F> {
             }
             Ok((loss, images))
         })?;
-        let coverage = images.iter().map(host).collect::<diffkern::Result<_>>()?;
+        let coverage = images.iter().map(host).collect::<Result<_>>()?;
         Ok(Taped { tape, at, loss, gradient: OnceCell::new(), coverage })
     }
 
@@ -149,11 +150,11 @@ impl<F: Float> Taped<F> {
 #[cfg(test)]
 mod tests {
     use super::super::coordinates::Coordinates;
-    use super::super::forward::viscous_room;
+    use super::super::forward::{Bounds, viscous_room};
     use super::super::misfit::{Look, Misfit};
     use super::*;
     use crate::experiment::Identify;
-    use crate::job::Flow;
+    use crate::job::{Flow, Stop};
     use crate::scene::{Name, Scene};
     use crate::video::Video;
     use std::path::Path;
@@ -171,7 +172,8 @@ mod tests {
         }
         let options = job.options(&scene).unwrap();
         let room = viscous_room(&scene, &options.fixed, 3);
-        let program = Program::<f64>::new(&scene, &options.fixed, 3, room, &Device::cpu()).unwrap();
+        let bounds = Bounds { stop: Stop::default(), nodes: usize::MAX };
+        let program = Program::<f64>::new(&scene, &options.fixed, 3, room, &Device::cpu(), &bounds).unwrap();
         let coordinates = Coordinates::new(&scene, &options, room).unwrap();
         let misfit = Misfit::new(&video, FRAMES, &[Look { blur: 2.0, frames: 0.8 }, Look { blur: 0.0, frames: 1.0 }]);
         let at = coordinates.at([9098.2, 11_377.2, 2.0]);

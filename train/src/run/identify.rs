@@ -7,8 +7,9 @@ use super::meta::Meta;
 use super::recorder::{Recorder, Screen};
 use crate::error::{Error, Result};
 use crate::experiment::Identify;
-use crate::identify;
-use crate::job::{Ending, GradientCheck, IdentifyOptions, Outcome};
+use crate::identify::{self, Estimate, Task};
+use crate::job::{Ending, GradientCheck, IdentifyOptions, Outcome, Stop};
+use crate::limits::Limits;
 use crate::report;
 use crate::scene::Scene;
 use crate::video::Video;
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 /// A job whose input and output folder have been checked; nothing was computed yet.
 #[derive(Debug)]
 pub struct Prepared {
+    file: PathBuf,
     scene: Scene,
     video: Video,
     options: IdentifyOptions,
@@ -56,25 +58,29 @@ impl Prepared {
     }
 
     fn begin(job: &Identify, former: Former) -> Result<Self> {
-        let (scene, video, options) = read(job)?;
+        let (scene, video, options, estimate) = read(job)?;
         let out = job.out.clone().unwrap_or_else(|| Path::new("out").join(&scene.name));
         let meta = Meta::here(&scene, &video, &job.device, job.seed);
         let run = RunDir::begin(&out, job, &meta, former)?;
         let mut notes = scene.warnings.clone();
+        notes.push(estimate.to_string());
         notes.extend(came_back(&run));
-        Ok(Self { scene, video, options, run, checkpoint: None, notes })
+        let file = Scene::file(&job.folder)?;
+        Ok(Self { file, scene, video, options, run, checkpoint: None, notes })
     }
 
-    /// Goes on with the run in `folder`, with another place of its video or another limit of
-    /// iterations if one is given.
+    /// Goes on with the run in `folder`, with another place of its video, another limit of iterations or other limits of
+    /// time and memory where they are given.
     ///
     /// # Errors
     /// When there is no such run, or its video has changed.
-    pub fn resume(folder: &Path, video: Option<&Path>, max_iterations: Option<usize>) -> Result<Self> {
+    pub fn resume(folder: &Path, video: Option<&Path>, max_iterations: Option<usize>, limits: Limits) -> Result<Self> {
         let (run, mut job, before) = RunDir::open(folder)?;
         job.folder = video.map_or(job.folder, Path::to_owned);
         job.max_iterations = max_iterations.or(job.max_iterations);
-        let (scene, video, options) = read(&job)?;
+        let limits = limits.or(job.limits());
+        (job.max_time, job.max_memory) = (limits.max_time, limits.max_memory);
+        let (scene, video, options, estimate) = read(&job)?;
         let here = Meta::here(&scene, &video, &job.device, job.seed);
         if here.input != before.input {
             let problem = "the video has changed since the run began, expected the same scene and frames";
@@ -87,13 +93,15 @@ impl Prepared {
             })?;
         }
         let mut notes = scene.warnings.clone();
+        notes.push(format!("in all {estimate}"));
         notes.extend(came_back(&run));
         notes.extend(run.rewind(checkpoint.as_ref())?);
         notes.extend(before.differs(&here));
         if checkpoint.is_none() {
             notes.push("stopped before its first checkpoint, beginning anew".into());
         }
-        Ok(Self { scene, video, options, run, checkpoint, notes })
+        let file = Scene::file(&job.folder)?;
+        Ok(Self { file, scene, video, options, run, checkpoint, notes })
     }
 
     /// The scene.
@@ -109,9 +117,10 @@ impl Prepared {
     /// Compares the gradient in use with finite differences, and keeps the answer.
     ///
     /// # Errors
-    /// When the program cannot be run at the start.
-    pub fn check_gradient(&self) -> Result<GradientCheck> {
-        let check = identify::check_gradient(&self.scene, &self.video, &self.options);
+    /// When the program cannot be run at the start, or `stop` asks for an end.
+    pub fn check_gradient(&self, stop: &Stop) -> Result<GradientCheck> {
+        let check = identify::check_gradient(&self.scene, &self.video, &self.options, stop);
+        let check = check.map_err(|error| error.in_file(&self.file));
         let saved = check.and_then(|check| self.run.save_gradient(&check).map(|()| check));
         saved.map_err(|error| self.run.give_up(error))
     }
@@ -121,14 +130,14 @@ impl Prepared {
     ///
     /// # Errors
     /// When the computation fails or a file cannot be written.
-    pub fn run<'a>(&'a self, screen: &'a mut Screen<'a>) -> Result<Finished> {
+    pub fn run<'a>(&'a self, screen: &'a mut Screen<'a>, stop: &Stop) -> Result<Finished> {
         let before = self.checkpoint.as_ref().map_or(0.0, |c| c.seconds);
         let state = self.checkpoint.as_ref().map(|c| c.state.clone());
-        let mut recorder = Recorder::new(&self.run, screen, before);
+        let mut recorder = Recorder::new(&self.run, screen, stop.clone(), before);
         let found = identify::identify(&self.scene, &self.video, &self.options, state, &mut recorder);
         let seconds = recorder.seconds();
         let found = recorder.finish().and(found);
-        let mut outcome = found.map_err(|error| self.run.give_up(error))?;
+        let mut outcome = found.map_err(|error| self.run.give_up(error.in_file(&self.file)))?;
         if outcome.ending == Ending::Interrupted && self.run.has_former()? {
             self.run.roll_back()?;
             outcome.warnings.push("stopped before its first iteration: the former run is back".into());
@@ -143,10 +152,14 @@ fn came_back(run: &RunDir) -> Option<String> {
     run.came_back.then(|| "the run that was to replace this one was killed before its first checkpoint".into())
 }
 
-fn read(job: &Identify) -> Result<(Scene, Video, IdentifyOptions)> {
+fn read(job: &Identify) -> Result<(Scene, Video, IdentifyOptions, Estimate)> {
     let scene = Scene::read(&job.folder)?;
     let options = job.options(&scene)?;
-    let video = Video::read(&job.folder, &scene)?;
     check_device(&job.device)?;
-    Ok((scene, video, options))
+    let (file, limits) = (Scene::file(&job.folder)?, job.limits());
+    // Before the frames are read: they need memory as well.
+    let task = Task::Identify(&options);
+    let estimate = identify::estimate(&scene, &file, task, job.check_gradient, &job.device, &limits)?;
+    let video = Video::read(&job.folder, &scene)?;
+    Ok((scene, video, options, estimate))
 }

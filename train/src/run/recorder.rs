@@ -5,7 +5,7 @@ use super::dir::RunDir;
 use super::metrics::Metric;
 use crate::error::{Error, Result};
 use crate::identify::State;
-use crate::job::{Flow, Observer, Progress, Record};
+use crate::job::{Flow, Observer, Progress, Record, Stop};
 use std::time::Instant;
 
 /// What the screen is told: the progress and the time since the start \[s\].
@@ -15,6 +15,7 @@ pub type Screen<'a> = dyn FnMut(&Progress, f64) -> Flow + 'a;
 pub(super) struct Recorder<'a> {
     run: &'a RunDir,
     screen: &'a mut Screen<'a>,
+    stop: Stop,
     begun: Instant,
     /// Seconds of the runs that this one resumes.
     before: f64,
@@ -25,8 +26,8 @@ pub(super) struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    pub(super) fn new(run: &'a RunDir, screen: &'a mut Screen<'a>, before: f64) -> Self {
-        Self { run, screen, begun: Instant::now(), before, best: None, failed: None }
+    pub(super) fn new(run: &'a RunDir, screen: &'a mut Screen<'a>, stop: Stop, before: f64) -> Self {
+        Self { run, screen, stop, begun: Instant::now(), before, best: None, failed: None }
     }
 
     /// Time since the start, without pauses \[s\].
@@ -45,6 +46,10 @@ impl<'a> Recorder<'a> {
 }
 
 impl Observer for Recorder<'_> {
+    fn stop(&self) -> Stop {
+        self.stop.clone()
+    }
+
     fn progress(&mut self, progress: &Progress) -> Flow {
         if progress.finished && self.failed.is_none() {
             self.failed = self.record(progress).err();

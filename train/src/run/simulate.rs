@@ -9,11 +9,13 @@ use super::outputs::Outputs;
 use crate::error::{Error, Result};
 use crate::experiment::Simulate;
 use crate::files;
-use crate::identify;
-use crate::job::{Flow, GradientCheck, IdentifyOptions, Values};
+use crate::identify::{self, Task};
+use crate::job::{Flow, GradientCheck, IdentifyOptions, Stop, Values};
+use crate::limits::Limits;
 use crate::optim::Optimizer;
 use crate::report;
-use crate::scene::Scene;
+use crate::scene::{Scene, read_text};
+use crate::text::path;
 use crate::video::{Depth, Frame, Video};
 use serde_json::{Value, json};
 use std::fs;
@@ -37,6 +39,8 @@ pub struct Simulation {
     scene: Scene,
     /// The text of the scene's file.
     text: Vec<u8>,
+    file: PathBuf,
+    limits: Limits,
     folder: PathBuf,
     out: Claim,
     values: Values,
@@ -67,22 +71,26 @@ impl Simulation {
 
     fn begin(job: &Simulate, former: Former) -> Result<Self> {
         let scene = Scene::read(&job.folder)?;
-        let source = Scene::file(&job.folder)?;
-        let text = fs::read(&source).map_err(|e| Error::file(&source, e.to_string()))?;
+        let (file, limits) = (Scene::file(&job.folder)?, job.limits());
+        let text = read_text(&file)?.into_bytes();
         let values = job.values(&scene)?;
         check_device(&job.device)?;
+        let task = Task::Simulate(&values);
+        let estimate = identify::estimate(&scene, &file, task, job.check_gradient, &job.device, &limits)?;
         let name = format!("{}_simulated", scene.name);
         let out = job.out.clone().unwrap_or_else(|| Path::new("out").join(name));
         if is_same(&out, &job.folder)? {
-            let problem = format!("{} is the folder of the video, expected another", out.display());
+            let problem = format!("{} is the folder of the video, expected another", path(&out));
             return Err(Error::argument("out", problem));
         }
         let claim = Claim::take(&out, |name| VIDEO.know(name))?;
         VIDEO.recover(&out)?;
-        let notes = scene.warnings.clone();
+        let mut notes = scene.warnings.clone();
+        notes.push(estimate.to_string());
         let (folder, device) = (job.folder.clone(), job.device.clone());
         let (bits, noise, seed) = (job.bits, job.noise, job.seed);
-        let simulation = Self { scene, text, folder, out: claim, values, device, bits, noise, seed, notes };
+        let simulation =
+            Self { scene, text, file, limits, folder, out: claim, values, device, bits, noise, seed, notes };
         match VIDEO.find(&out)? {
             Some(name) if former == Former::Keep && !simulation.has_made(&out)? => {
                 let problem = format!(
@@ -116,32 +124,28 @@ impl Simulation {
     ///
     /// # Errors
     /// When there are no frames, or the program cannot be run at these values.
-    pub fn check_gradient(&self) -> Result<GradientCheck> {
+    pub fn check_gradient(&self, stop: &Stop) -> Result<GradientCheck> {
         let video = Video::read(&self.folder, &self.scene)?;
         let unknowns: Vec<_> = self.scene.unknowns.iter().map(|range| range.name).collect();
         let (start, fixed) = self.values.iter().map(|(n, v)| (*n, *v)).partition(|(name, _)| unknowns.contains(name));
         let device = self.device.clone();
+        let (limits, optimizer) = (self.limits, Optimizer::Lm);
         let options =
-            IdentifyOptions { unknowns, fixed, start, device, seed: 0, max_iterations: None, optimizer: Optimizer::Lm };
-        identify::check_gradient(&self.scene, &video, &options)
+            IdentifyOptions { unknowns, fixed, start, device, seed: 0, max_iterations: None, optimizer, limits };
+        identify::check_gradient(&self.scene, &video, &options, stop).map_err(|e| e.in_file(&self.file))
     }
 
     /// Simulates, renders and writes; none when `progress` asked to stop.
     ///
     /// # Errors
     /// When the computation fails or a file cannot be written; what was in the folder is there then.
-    pub fn run(&self, progress: &mut dyn FnMut(f64) -> Flow) -> Result<Option<Vec<PathBuf>>> {
-        let mut stopped = false;
-        let mut watch = |fraction: f64| {
-            let flow = progress(fraction);
-            stopped |= flow == Flow::Stop;
-            flow
-        };
-        let frames = identify::simulate(&self.scene, &self.values, &self.device, &mut watch);
+    pub fn run(&self, progress: &mut dyn FnMut(f64) -> Flow, stop: &Stop) -> Result<Option<Vec<PathBuf>>> {
+        let frames = identify::simulate(&self.scene, &self.values, &self.device, &self.limits, stop, progress);
+        let stopped = matches!(frames, Err(Error::Interrupted));
         if stopped {
             return Ok(None);
         }
-        let mut frames = frames?;
+        let mut frames = frames.map_err(|e| e.in_file(&self.file))?;
         noise::add(&mut frames, self.noise, self.seed);
         let out = self.out.folder();
         VIDEO.set_aside(out)?;

@@ -1,0 +1,257 @@
+//! Which field of a scene makes a job so long or so large, and what value of it would do.
+
+use super::cost::{Estimate, Task, count};
+use crate::error::Error;
+use crate::job::Values;
+use crate::limits::{Limits, Seconds, size};
+use crate::scene::{Name, Scene};
+use std::path::Path;
+
+/// A field that cost follows from.
+struct Lever {
+    /// In the scene, or an option.
+    field: String,
+    option: bool,
+    unit: &'static str,
+    /// As it is, and a value at which it costs little.
+    actual: f64,
+    tame: f64,
+    /// The same job with another value of it.
+    set: Box<dyn Fn(&mut Scene, &mut Values, f64)>,
+}
+
+/// Halvings of the way between the two values.
+const HALVINGS: usize = 40;
+
+/// The error for a job beyond its limits; `excess` is by how much another scene would be.
+pub(super) fn refusal(
+    scene: &Scene,
+    file: &Path,
+    task: Task<'_>,
+    estimate: &Estimate,
+    limits: &Limits,
+    excess: &dyn Fn(&Scene, Task<'_>) -> f64,
+) -> Error {
+    let levers = levers(scene, task);
+    let at = |lever: &Lever, value: f64| with(scene, task, lever, value, excess);
+    let blamed = levers.iter().map(|lever| (at(lever, lever.tame), lever)).min_by(|a, b| a.0.total_cmp(&b.0));
+    let beyond = beyond(estimate, limits);
+    let Some((least, lever)) = blamed else {
+        return Error::file(file, beyond);
+    };
+    let value = number(lever.actual);
+    let advice = match least <= 1.0 {
+        true => {
+            let enough = number(enough(lever, |value| at(lever, value) <= 1.0));
+            let side = if lever.tame < lever.actual { "at most" } else { "at least" };
+            format!("{side} {enough} {} would do", lever.unit)
+        }
+        false => "this field most of all, but no value of it alone would do".into(),
+    };
+    let problem = format!("{value} {}: {beyond}; {advice}", lever.unit);
+    match lever.option {
+        true => Error::argument(lever.field.clone(), problem),
+        false => Error::field(file, lever.field.clone(), problem),
+    }
+}
+
+/// The excess of the same job with another value of a field.
+fn with(scene: &Scene, task: Task<'_>, lever: &Lever, value: f64, excess: &dyn Fn(&Scene, Task<'_>) -> f64) -> f64 {
+    let mut scene = scene.clone();
+    match task {
+        Task::Identify(options) => {
+            let mut options = options.clone();
+            (lever.set)(&mut scene, &mut options.fixed, value);
+            excess(&scene, Task::Identify(&options))
+        }
+        Task::Simulate(values) => {
+            let mut values = values.clone();
+            (lever.set)(&mut scene, &mut values, value);
+            excess(&scene, Task::Simulate(&values))
+        }
+    }
+}
+
+/// What the job takes, and what it may.
+fn beyond(estimate: &Estimate, limits: &Limits) -> String {
+    let (time, memory) = (Seconds(limits.seconds()), size(limits.bytes()));
+    let late = (estimate.seconds > limits.seconds()).then(|| format!("{time} (--max-time)"));
+    let large = (estimate.cost.bytes > limits.bytes()).then(|| format!("{memory} (--max-memory)"));
+    let limit: Vec<String> = late.into_iter().chain(large).collect();
+    match limit.is_empty() {
+        true => format!("{estimate}, on a grid of {} nodes, the limit is 2^31", count(estimate.cost.nodes)),
+        false => format!("{estimate}; the limit is {}", limit.join(" and ")),
+    }
+}
+
+/// The value nearest to the actual one that `fits`, rounded to two digits towards the tame one, which does.
+fn enough(lever: &Lever, fits: impl Fn(f64) -> bool) -> f64 {
+    let between = |t: f64| lever.tame * (lever.actual / lever.tame).powf(t);
+    let (mut good, mut bad) = (0.0, 1.0);
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (good + bad);
+        if fits(between(middle)) { good = middle } else { bad = middle }
+    }
+    let value = between(good);
+    let digit = 10f64.powf(value.log10().floor() - 1.0);
+    let steps = value / digit;
+    let rounded = digit * if lever.tame < lever.actual { steps.floor() } else { steps.ceil() };
+    if fits(rounded) { rounded } else { lever.tame }
+}
+
+fn number(value: f64) -> String {
+    if (1e-3..1e6).contains(&value) { format!("{value}") } else { format!("{value:e}") }
+}
+
+/// Every field with a value that costs more than a tame one.
+fn levers(scene: &Scene, task: Task<'_>) -> Vec<Lever> {
+    let mut levers = Vec::new();
+    let mut add = |field: &str, unit, [actual, tame]: [f64; 2], set: Box<dyn Fn(&mut Scene, &mut Values, f64)>| {
+        levers.push(Lever { field: field.into(), option: false, unit, actual, tame, set });
+    };
+    let block = &scene.block;
+    let sides = [0, 1, 2].map(|a| block.max[a] - block.min[a]);
+    let (longest, thinnest) =
+        (sides.iter().fold(0.0f64, |m, &s| m.max(s)), sides.iter().fold(f64::MAX, |m, &s| m.min(s)));
+    let shorten = |scene: &mut Scene, _: &mut Values, longest: f64| {
+        for a in 0..3 {
+            scene.block.max[a] = scene.block.max[a].min(scene.block.min[a] + longest);
+        }
+    };
+    add("object.block_max", "m (the longest side)", [longest, 3.0 * thinnest], Box::new(shorten));
+    add("object.density", "kg/m^3", [block.density, 1e3], Box::new(|s, _, v| s.block.density = v));
+    let speed = norm(block.velocity);
+    let slow = move |s: &mut Scene, _: &mut Values, v: f64| s.block.velocity = s.block.velocity.map(|x| x * v / speed);
+    add("object.initial_velocity", "m/s", [speed, 1.0], Box::new(slow));
+    let spin = norm(block.angular_velocity);
+    let calm = move |s: &mut Scene, _: &mut Values, v: f64| {
+        s.block.angular_velocity = s.block.angular_velocity.map(|x| x * v / spin);
+    };
+    add("object.initial_angular_velocity", "rad/s", [spin, 1.0], Box::new(calm));
+    let pull = norm(scene.gravity);
+    let lighten = move |s: &mut Scene, _: &mut Values, v: f64| s.gravity = s.gravity.map(|x| x * v / pull);
+    add("gravity", "m/s^2", [pull, 10.0], Box::new(lighten));
+    add("material.damping.eta", "Pa s", [scene.material.viscosity, 1e-2], Box::new(|s, _, v| s.material.viscosity = v));
+    add("frame_rate", "1/s", [scene.frame_rate, 30.0], Box::new(|s, _, v| s.frame_rate = v));
+    add("num_frames", "frames", [scene.num_frames as f64, 2.0], Box::new(|s, _, v| s.num_frames = v as usize));
+    let widest = scene.camera.width.max(scene.camera.height) as f64;
+    let shrink = move |s: &mut Scene, _: &mut Values, v: f64| {
+        let scaled = |side: usize| ((side as f64 * v / widest) as usize).max(1);
+        (s.camera.width, s.camera.height) = (scaled(s.camera.width), scaled(s.camera.height));
+    };
+    add("camera", "pixels (width or height)", [widest, 128.0], Box::new(shrink));
+    levers.extend(Name::ALL.map(|name| elastic(scene, task, name)));
+    // Cost grows with a large value of all but two.
+    levers.retain(|lever| match lever.field.as_str() {
+        "object.density" | "frame_rate" => lever.actual < lever.tame,
+        _ => lever.actual > lever.tame,
+    });
+    levers
+}
+
+/// An elastic parameter: the end of its range where it is searched for, else its value.
+fn elastic(scene: &Scene, task: Task<'_>, name: Name) -> Lever {
+    let (given, option) = match task {
+        Task::Identify(options) => (options.fixed.get(&name), "fixed"),
+        Task::Simulate(values) => (values.get(&name), "set"),
+    };
+    let range = scene.unknowns.iter().find(|range| range.name == name);
+    let in_scene = scene.material.known.iter().any(|(known, value)| *known == name && given == Some(value));
+    let unit = name.unit();
+    match (given, range) {
+        (Some(&value), _) => Lever {
+            field: if in_scene { format!("material.{name}") } else { option.into() },
+            option: !in_scene,
+            unit: match (in_scene, name) {
+                (true, _) => unit,
+                (false, Name::Mu) => "Pa for mu",
+                (false, Name::Lambda) => "Pa for lambda",
+            },
+            actual: value,
+            tame: 1e3,
+            set: Box::new(move |_, values, v| {
+                values.insert(name, v);
+            }),
+        },
+        (None, range) => Lever {
+            field: format!("unknowns.{name}.range"),
+            option: false,
+            unit: "Pa (the greatest value)",
+            actual: range.map_or(0.0, |range| range.max),
+            tame: range.map_or(1.0, |range| range.min),
+            set: Box::new(move |scene, _, v| {
+                for range in scene.unknowns.iter_mut().filter(|range| range.name == name) {
+                    range.max = v;
+                }
+            }),
+        },
+    }
+}
+
+fn norm(v: [f64; 3]) -> f64 {
+    v.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identify::{Cost, estimate};
+    use crate::limits::{Bytes, DEFAULT_TIME};
+    use diffkern::Device;
+
+    fn sample() -> (Scene, Values) {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/jelly_drop_a");
+        (Scene::read(&folder).unwrap(), Values::from([(Name::Mu, 8e3), (Name::Lambda, 1.5e4)]))
+    }
+
+    /// The refusal of a simulation after a change to the sample.
+    fn refused(change: impl FnOnce(&mut Scene, &mut Values)) -> String {
+        let (mut scene, mut values) = sample();
+        change(&mut scene, &mut values);
+        let limits = Limits { max_time: Some(DEFAULT_TIME), max_memory: Some(Bytes(2 << 30)) };
+        let task = Task::Simulate(&values);
+        estimate(&scene, Path::new("scene.json"), task, false, "cpu", &limits).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_field_at_fault_is_named_with_a_value_that_would_do() {
+        let cases: [(&str, String); 8] = [
+            ("set: 2e13 Pa for mu", refused(|_, v| *v.get_mut(&Name::Mu).unwrap() = 2e13)),
+            ("scene.json: object.block_max: 3000 m", refused(|s, _| s.block.max[0] = s.block.min[0] + 3000.0)),
+            ("scene.json: gravity: 1e6 m/s^2", refused(|s, _| s.gravity = [0.0, 0.0, 1e6])),
+            ("scene.json: object.initial_velocity: 1e6", refused(|s, _| s.block.velocity = [1e6, 0.0, 0.0])),
+            (
+                "scene.json: object.initial_angular_velocity: 1e9",
+                refused(|s, _| s.block.angular_velocity = [1e9, 0.0, 0.0]),
+            ),
+            ("scene.json: object.density: 1e-6", refused(|s, _| s.block.density = 1e-6)),
+            ("scene.json: frame_rate: 1e-5", refused(|s, _| s.frame_rate = 1e-5)),
+            ("scene.json: camera: 8192 pixels", refused(|s, _| (s.camera.width, s.camera.height) = (8192, 8192))),
+        ];
+        for (begin, message) in cases {
+            assert!(message.starts_with(begin), "{begin}: {message}");
+            assert!(message.contains("would do"), "{message}");
+            assert!(message.contains("--max-") || message.contains("2^31"), "{message}");
+        }
+    }
+
+    #[test]
+    fn the_value_that_would_do_does() {
+        let message = refused(|scene, _| scene.block.density = 1e-6);
+        let value = message.rsplit("at least ").next().unwrap().split(' ').next().unwrap();
+        let (mut scene, values) = sample();
+        scene.block.density = value.parse().unwrap();
+        // Twice the time, for the noise between two measurements.
+        let limits = Limits { max_time: Some(Seconds(2.0 * DEFAULT_TIME.0)), max_memory: Some(Bytes(2 << 30)) };
+        estimate(&scene, Path::new("scene.json"), Task::Simulate(&values), false, "cpu", &limits).unwrap();
+    }
+
+    #[test]
+    fn a_range_does_not_count_where_the_value_is_given() {
+        let (scene, values) = sample();
+        let mut wide = scene.clone();
+        wide.unknowns.iter_mut().for_each(|range| range.max = 2e12);
+        let cost = |scene| Cost::of(scene, Task::Simulate(&values), false, &Device::cpu()).unwrap();
+        assert_eq!(cost(&wide), cost(&scene));
+    }
+}

@@ -1,0 +1,315 @@
+//! What a job will take - steps, memory, time - from its scene alone, before anything of it is made.
+//!
+//! Counted are passes over the frames on the coarse grid and on the fine one, each of so many steps, each of so many
+//! particles and nodes. Work is in particles that a step moves; what one costs is measured on a small block just before. How
+//! long a search will be is not known: typical numbers of passes stand for it, from the table in `docs/experiment.md`. In
+//! all, the time is right within a factor of two or three, the memory within a factor of two.
+
+use super::cause;
+use super::forward::{spec, viscous_room};
+use super::resolution::Resolution;
+use super::search::{SCANNED, frames_in_use};
+use crate::error::{Error, Result};
+use crate::job::{IdentifyOptions, Values};
+use crate::limits::{Limits, Seconds, size};
+use crate::optim::Optimizer;
+use crate::scene::Scene;
+use diffkern::{Device, Schedule};
+use diffkern_sim::scene::{BlockSpec, Plan};
+use std::fmt;
+use std::path::Path;
+use std::time::Instant;
+
+/// Work of a step beside its particles: the launches themselves.
+const LAUNCHES: f64 = 500.0;
+/// Work of a node that a step works on, and of one that a frame may reach: whether it is in an obstacle.
+const NODE: f64 = 0.1;
+const NEAR_NODE: f64 = 0.4;
+/// Share of a step in a node that is not worked on: its block is looked at.
+const IDLE_NODE: f64 = 0.004;
+/// Work of a frame for each particle (is the state sound?), vertex and pixel.
+const CHECKED: f64 = 3.0;
+const VERTEX: f64 = 8.0;
+const PIXEL: f64 = 3.0;
+/// Bytes of a pixel of a frame as it is read or drawn, and of one of an animation.
+const FRAME_PIXEL: f64 = 16.0;
+const ANIMATION_PIXEL: f64 = 24.0;
+/// The program itself.
+const PROGRAM: f64 = 64.0 * 1024.0 * 1024.0;
+/// Nodes beside two for each particle up to which a whole grid is worked on.
+const FEW_NODES: f64 = 16_384.0;
+/// Most nodes and particles: kernels count them in 32 bits.
+const COUNTABLE: f64 = i32::MAX as f64;
+/// Evaluations of a gradient check in passes: per seed, of which some are drawn again, adjoint, tangent and ladder.
+const CHECK_PASSES: f64 = 4.0 * (5.0 + 2.0 + 15.0);
+/// Budget of a rollout on a tape \[bytes\]: that of `Schedule::Auto`.
+const TAPE: f64 = 1024.0 * 1024.0 * 1024.0;
+
+/// A job, in so far as it decides on its cost.
+#[derive(Debug, Clone, Copy)]
+pub enum Task<'a> {
+    /// Find the unknowns.
+    Identify(&'a IdentifyOptions),
+    /// Draw these values.
+    Simulate(&'a Values),
+}
+
+/// What a job will take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cost {
+    /// Steps of the simulator, those of all passes.
+    pub steps: f64,
+    /// Particles on the finest grid.
+    pub particles: f64,
+    /// Nodes of that grid.
+    pub nodes: f64,
+    /// Memory \[bytes\].
+    pub bytes: f64,
+    /// Nodes that are thought to be worked on, or may be without harm.
+    pub(super) active: f64,
+    /// Part of them that grows with the nodes that particles reach, per node \[bytes\].
+    pub(super) per_node: f64,
+    /// In particles that a step moves.
+    pub(super) work: f64,
+}
+
+/// Passes of a search that typically follow the scan: on the coarse grid and on the fine one, where `directions` are searched.
+pub(super) fn typical_passes(optimizer: Optimizer, directions: f64) -> [f64; 2] {
+    match optimizer {
+        Optimizer::Auto | Optimizer::Lm => [2.0 * (1.0 + directions), 5.0 + 3.0 * (1.0 + directions)],
+        Optimizer::NewtonCg => [18.0, 75.0],
+        Optimizer::Adam => [14.0, 62.0],
+    }
+}
+
+/// Passes of a scan for so many elastic parameters.
+pub(super) fn scan_passes(elastic: usize) -> f64 {
+    (1 + SCANNED * if elastic > 1 { super::coordinates::RATIOS } else { 1 }) as f64
+}
+
+/// Work of a pass over `frames` frames of `pixels` pixels.
+pub(super) fn pass(plan: &Plan, frames: f64, pixels: f64, device: &Device) -> f64 {
+    let (particles, near) = (plan.particles(), plan.near_nodes());
+    let step = LAUNCHES + particles + NODE * plan.active_nodes(device) + IDLE_NODE * near;
+    let frame = NEAR_NODE * near + CHECKED * particles + VERTEX * plan.vertices() + PIXEL * pixels;
+    plan.steps_per_frame * (frames - 1.0) * step + frames * frame
+}
+
+impl Cost {
+    /// Of a job on `device`, with the check of its gradient if one is asked for.
+    ///
+    /// # Errors
+    /// When the simulator refuses a value of the scene.
+    pub fn of(scene: &Scene, task: Task<'_>, check_gradient: bool, device: &Device) -> Result<Self> {
+        let mut cost = match task {
+            Task::Identify(options) => identification(scene, options, device)?,
+            Task::Simulate(values) => simulation(scene, values, device)?,
+        };
+        if check_gradient {
+            let known = match task {
+                Task::Identify(options) => &options.fixed,
+                Task::Simulate(values) => values,
+            };
+            cost.add_check(scene, known, device)?;
+        }
+        Ok(cost)
+    }
+
+    /// The check runs before the job, on a grid that is not finer.
+    fn add_check(&mut self, scene: &Scene, known: &Values, device: &Device) -> Result<()> {
+        let Resolution { coarse, fine } = super::resolution(scene);
+        let (frames, pixels) = (scene.num_frames as f64, pixels(scene));
+        let mut cells = coarse;
+        let plan = loop {
+            let plan = planned(scene, known, cells, cells)?;
+            if plan.steps_per_frame * (frames - 1.0) >= super::gradient::STEPS as f64 || cells >= fine {
+                break plan;
+            }
+            cells += 1;
+        };
+        let real = real(device);
+        self.steps += CHECK_PASSES * plan.steps_per_frame * (frames - 1.0);
+        self.work += CHECK_PASSES * pass(&plan, frames, pixels, device);
+        let checked = PROGRAM + plan.bytes(device, real, 2.0) + frames * (tape(&plan, device) + 6.0 * real * pixels);
+        self.bytes = self.bytes.max(checked + FRAME_PIXEL * pixels * frames);
+        Ok(())
+    }
+
+    /// Time \[s\], where moving a particle by a step takes `each` \[s\].
+    pub fn seconds(&self, each: f64) -> f64 {
+        self.work * each
+    }
+
+    /// How far it is beyond the limits: 1 is just within.
+    pub(super) fn excess(&self, limits: &Limits, each: f64) -> f64 {
+        let parts = [
+            self.seconds(each) / limits.seconds(),
+            self.bytes / limits.bytes(),
+            self.nodes / COUNTABLE,
+            self.particles / COUNTABLE,
+        ];
+        parts.into_iter().fold(0.0, |worst, part| if part.is_nan() { f64::INFINITY } else { part.max(worst) })
+    }
+
+    /// Nodes that the simulator may work on before it needs more memory than the limit.
+    pub(super) fn node_limit(&self, limits: &Limits) -> usize {
+        let spare = (limits.bytes() - self.bytes).max(0.0);
+        (self.active + spare / self.per_node) as usize
+    }
+}
+
+/// A cost with the time that it takes.
+#[derive(Debug, Clone, Copy)]
+pub struct Estimate {
+    /// What is to be done.
+    pub cost: Cost,
+    /// Time \[s\].
+    pub seconds: f64,
+}
+
+impl fmt::Display for Estimate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Cost { steps, particles, bytes, .. } = self.cost;
+        let (time, memory) = (Seconds(self.seconds), size(bytes));
+        write!(f, "{} simulator steps of up to {} particles: about {time}, {memory}", count(steps), count(particles))
+    }
+}
+
+/// A whole number, or its size where it is large.
+pub(super) fn count(n: f64) -> String {
+    if n < 1e6 { format!("{n:.0}") } else { format!("{n:.1e}") }
+}
+
+/// Estimates a job from `file`, and refuses it beyond its limits.
+///
+/// # Errors
+/// Names the field that makes it so long or so large, and a value that would do.
+pub fn estimate(
+    scene: &Scene,
+    file: &Path,
+    task: Task<'_>,
+    check_gradient: bool,
+    device: &str,
+    limits: &Limits,
+) -> Result<Estimate> {
+    let device = super::device(device)?;
+    let cost = Cost::of(scene, task, check_gradient, &device)?;
+    let each = match device.supports_f64() {
+        true => measured::<f64>(&device)?,
+        false => measured::<f32>(&device)?,
+    };
+    let estimate = Estimate { cost, seconds: cost.seconds(each) };
+    if cost.excess(limits, each) <= 1.0 {
+        return Ok(estimate);
+    }
+    let of = |scene: &Scene, task: Task<'_>| Cost::of(scene, task, check_gradient, &device);
+    Err(cause::refusal(scene, file, task, &estimate, limits, &|scene, task| {
+        of(scene, task).map_or(f64::INFINITY, |cost| cost.excess(limits, each))
+    }))
+}
+
+/// Time that this machine needs now to move a particle by a step \[s\], from a block of some thousands.
+fn measured<F: diffkern::Float>(device: &Device) -> Result<f64> {
+    const BATCHES: usize = 5;
+    const STEPS: usize = 3;
+    let spec = BlockSpec { cells: 9, ..BlockSpec::default() };
+    let block = spec.build::<F>(device)?;
+    let solver = block.model.solver(&block.params(device, spec.mu[1], spec.lambda[1])?, block.state.len())?;
+    let mut state = solver.advance(&block.state, 0, STEPS, Schedule::Auto)?;
+    let mut times = [0.0; BATCHES];
+    for (k, time) in times.iter_mut().enumerate() {
+        let begun = Instant::now();
+        state = solver.advance(&state, (k + 1) * STEPS, STEPS, Schedule::Auto)?;
+        *time = begun.elapsed().as_secs_f64();
+    }
+    times.sort_by(f64::total_cmp);
+    let plan = spec.plan()?;
+    let frame = NEAR_NODE * plan.near_nodes() + CHECKED * plan.particles();
+    let step = LAUNCHES + plan.particles() + NODE * plan.active_nodes(device);
+    Ok(times[BATCHES / 2] / (frame + STEPS as f64 * step))
+}
+
+fn identification(scene: &Scene, options: &IdentifyOptions, device: &Device) -> Result<Cost> {
+    let resolution = super::resolution(scene);
+    let plans = [resolution.coarse, resolution.fine];
+    let plans = [
+        planned(scene, &options.fixed, plans[0], resolution.fine)?,
+        planned(scene, &options.fixed, plans[1], resolution.fine)?,
+    ];
+    let (all, pixels) = (scene.num_frames as f64, pixels(scene));
+    let used = frames_in_use(scene.num_frames) as f64;
+    let elastic = options.unknowns.len();
+    let directions = elastic as f64 + 1.0;
+    let [coarse, fine] = typical_passes(options.optimizer, directions);
+    let passes = [scan_passes(elastic) + coarse, fine];
+    let mut cost = pictures(scene, &plans[1], device, 2.0);
+    for (plan, passes) in plans.iter().zip(passes) {
+        cost.steps += passes * plan.steps_per_frame * (used - 1.0);
+        cost.work += passes * pass(plan, used, pixels, device);
+    }
+    let real = real(device);
+    let (tangents, taped) = match options.optimizer {
+        Optimizer::Auto | Optimizer::Lm => (directions, 0.0),
+        Optimizer::NewtonCg | Optimizer::Adam => (2.0, used * tape(&plans[1], device)),
+    };
+    // Pictures of a pass on the device and on the host, each with its derivatives; the video blurred for five levels.
+    let images = used * pixels * ((1.0 + tangents) * (real + 8.0) + 5.0 * 8.0);
+    cost.per_node *= 1.0 + tangents;
+    cost.bytes = cost.bytes.max(
+        PROGRAM
+            + FRAME_PIXEL * pixels * all
+            + images
+            + taped
+            + plans[0].bytes(device, real, 0.0)
+            + plans[1].bytes(device, real, tangents),
+    );
+    Ok(cost)
+}
+
+fn simulation(scene: &Scene, values: &Values, device: &Device) -> Result<Cost> {
+    let fine = super::resolution(scene).fine;
+    Ok(pictures(scene, &planned(scene, values, fine, fine)?, device, 1.0))
+}
+
+/// All frames once, with an animation of so many videos.
+fn pictures(scene: &Scene, plan: &Plan, device: &Device, videos: f64) -> Cost {
+    let (frames, pixels, real) = (scene.num_frames as f64, pixels(scene), real(device));
+    // Small frames are drawn larger in the animation.
+    let scale = (256 / scene.camera.width.max(1)).max(1) as f64;
+    let animation = ANIMATION_PIXEL * scale * scale * videos;
+    Cost {
+        steps: plan.steps_per_frame * (frames - 1.0),
+        particles: plan.particles(),
+        nodes: plan.nodes(),
+        active: plan.active_nodes(device) + FEW_NODES + 2.0 * plan.particles(),
+        // The picture in hand: layers, colours and coverage, on the device and on the host.
+        bytes: PROGRAM
+            + plan.bytes(device, real, 0.0)
+            + 12.0 * real * pixels
+            + frames * pixels * ((1.0 + videos) * FRAME_PIXEL + animation),
+        per_node: 15.0 * real,
+        // Colours as well as silhouettes; then files.
+        work: pass(plan, frames, pixels, device) + 3.0 * PIXEL * pixels * frames,
+    }
+}
+
+/// With `cells` cells across, and the viscosity of the search on `finest`.
+fn planned(scene: &Scene, known: &Values, cells: usize, finest: usize) -> Result<Plan> {
+    let room = viscous_room(scene, known, finest);
+    spec(scene, known, cells, room).plan().map_err(Error::from)
+}
+
+/// Memory of a frame's steps on a tape \[bytes\].
+fn tape(plan: &Plan, device: &Device) -> f64 {
+    let step = real(device) * (24.0 * plan.particles() + 7.0 * plan.active_nodes(device));
+    (plan.steps_per_frame * step).min(TAPE.max(4.0 * step))
+}
+
+fn pixels(scene: &Scene) -> f64 {
+    scene.camera.width as f64 * scene.camera.height as f64
+}
+
+/// Bytes of a real.
+fn real(device: &Device) -> f64 {
+    if device.supports_f64() { 8.0 } else { 4.0 }
+}
