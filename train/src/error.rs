@@ -127,9 +127,7 @@ impl Error {
                 let advice = "expected camera.near and camera.far around all that the block does";
                 Self::field(file, "camera", format!("{error}; {advice}"))
             }
-            Self::Renderer(error @ (diffkern_render::Error::Camera { .. } | diffkern_render::Error::Light { .. })) => {
-                Self::file(file, error.to_string())
-            }
+            Self::Renderer(error) if is_of_the_view(&error) => Self::file(file, error.to_string()),
             other => other,
         }
     }
@@ -149,6 +147,12 @@ impl Error {
             Self::Compute(_) | Self::Runtime(_) | Self::Simulator(_) | Self::Renderer(_) => 1,
         }
     }
+}
+
+/// Whether a renderer's error is about how a scene is seen, not about the device.
+fn is_of_the_view(error: &diffkern_render::Error) -> bool {
+    use diffkern_render::Error::{Camera, Light, Mesh};
+    matches!(error, Camera { .. } | Light { .. } | Mesh(_))
 }
 
 /// What a simulator's error says, without its advice.

@@ -30,12 +30,12 @@ const IDLE_NODE: f64 = 0.004;
 /// Work of a frame for each particle (is the state sound?), vertex and pixel.
 const CHECKED: f64 = 3.0;
 const VERTEX: f64 = 8.0;
-const PIXEL: f64 = 3.0;
+const PIXEL: f64 = 1.2;
 /// Bytes of a pixel of a frame as it is read or drawn, and of one of an animation.
 const FRAME_PIXEL: f64 = 16.0;
 const ANIMATION_PIXEL: f64 = 24.0;
 /// The program itself.
-const PROGRAM: f64 = 64.0 * 1024.0 * 1024.0;
+const PROGRAM: f64 = 32.0 * 1024.0 * 1024.0;
 /// Nodes beside two for each particle up to which a whole grid is worked on.
 const FEW_NODES: f64 = 16_384.0;
 /// Most nodes and particles: kernels count them in 32 bits.
