@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use train::Error;
 use train::experiment::Experiment;
+use train::limits::Limits;
 use train::run::Prepared;
 use train::scene::Scene;
 use train::video::Video;
@@ -98,7 +99,7 @@ fn read(case: &Case, folder: &Path) -> Result<(), Error> {
             Experiment::Identify(job) => drop(job.options(&Scene::read(&job.folder)?)?),
             Experiment::Simulate(job) => drop(job.values(&Scene::read(&job.folder)?)?),
         },
-        Kind::Run => drop(Prepared::resume(&folder.join("run"), None, None)?),
+        Kind::Run => drop(Prepared::resume(&folder.join("run"), None, None, Limits::default())?),
         Kind::Command => {}
     }
     Ok(())
