@@ -51,7 +51,8 @@ struct Row {
 }
 
 const SIMULATE: &str = "simulate video --set mu=6000,lambda=15000 --out out";
-const SIMULATE_OVER: &str = "simulate video --set mu=6000,lambda=15000 --out out --overwrite";
+const SIMULATE_AGAIN: &str = "simulate video --set mu=6000,lambda=15000 --out out --overwrite";
+const SIMULATE_OVER: &str = "simulate video --set mu=7000,lambda=15000 --out out --overwrite";
 const IDENTIFY: &str = "identify video --start mu=4000,lambda=9000 --max-iterations 1 --out out";
 const IDENTIFY_LONG: &str = "identify video --start mu=4000,lambda=9000 --max-iterations 4 --out out";
 const IDENTIFY_OVER: &str = "identify video --start mu=5000,lambda=9000 --max-iterations 1 --out out --overwrite";
@@ -61,7 +62,7 @@ const RESUME_4: &str = "identify --resume out --max-iterations 4";
 
 const ROWS: [Row; 9] = [
     Row::new("devices", "devices", Former::Nothing, &["devices"]),
-    Row::new("simulate", SIMULATE, Former::Nothing, &[SIMULATE, SIMULATE_OVER]),
+    Row::new("simulate", SIMULATE, Former::Nothing, &[SIMULATE, SIMULATE_AGAIN]),
     Row::new("simulate --overwrite", SIMULATE_OVER, Former::Video, &[SIMULATE_OVER]),
     Row::new("identify", IDENTIFY, Former::Nothing, &[RESUME, IDENTIFY]),
     Row::new("identify --resume", RESUME_2, Former::Run, &[RESUME_2]),
@@ -100,6 +101,8 @@ impl Job {
         let mut before = sample.video.clone();
         before.insert("job.ron".into(), JOB.into());
         before.extend(former.clone());
+        // A run that goes on writes over what it has written.
+        let former = if arguments.ends_with("--overwrite") { former } else { Files::new() };
         let folder = root.join("job");
         let mut job = Job { name, killed, arguments, retries, before, former, folder, expected: BTreeMap::new() };
         let found = [job.undisturbed(program)?, job.undisturbed(program)?];
@@ -113,8 +116,9 @@ impl Job {
     /// A file of the former job that is gone, though the new one has nothing to show yet; none if nothing is lost.
     pub fn lost(&self) -> Result<Option<String>> {
         let there = if self.former.is_empty() { Files::new() } else { sample::files(&self.folder, "out")? };
-        let new = ["result.json", "checkpoint.json", "simulated.json"].map(|name| format!("out/{name}"));
-        if new.iter().any(|name| there.contains_key(name) && there.get(name) != self.former.get(name)) {
+        let is_new = |name: &str| there.get(name).is_some_and(|bytes| Some(bytes) != self.former.get(name));
+        let video = is_new("out/simulated.json") && there.contains_key("out/scene.json");
+        if video || is_new("out/checkpoint.json") {
             return Ok(None);
         }
         let kept = |bytes: &Vec<u8>| there.values().any(|other| other == bytes);

@@ -55,14 +55,16 @@ pub fn judge(job: &Job, program: &Program, done: &Done, fault: &str) -> Result<(
 
 /// The file at fault, when no part of its path is in the message.
 fn unnamed(folder: &Path, fault: &str, message: &str) -> Option<String> {
-    let quoted = fault.split('"').nth(1).filter(|path| !path.contains('\\'));
-    let bracketed = fault.split(['<', '>']).find(|part| part.starts_with('/'));
-    let path = quoted.filter(|path| !path.is_empty()).or(bracketed)?;
-    let inside = Path::new(path).strip_prefix(folder).unwrap_or(Path::new(path));
-    let parts = inside.iter().filter_map(|part| part.to_str());
-    let named = parts.clone().any(|part| message.contains(part.split(".part").next().unwrap_or(part)));
-    let streams = path.ends_with(".stdout") || path.ends_with(".stderr");
-    (!named && !streams && parts.count() > 0).then(|| path.to_owned())
+    let open = fault.split(['<', '>']).find(|part| part.starts_with('/')).unwrap_or_default();
+    // What is read or written is in quotes, too.
+    let holds_path = !["read", "write", "pread", "pwrite"].iter().any(|call| fault.contains(&format!("{call}(")));
+    let quoted = fault.split('"').nth(1).filter(|_| holds_path).unwrap_or_default();
+    let path = Path::new(open).join(quoted);
+    let inside = path.strip_prefix(folder).unwrap_or(&path);
+    let parts: Vec<&str> = inside.iter().filter_map(|part| part.to_str()).collect();
+    let named = parts.iter().any(|part| message.contains(part.split('.').next().unwrap_or(part)));
+    let stream = open.ends_with(".stdout") || open.ends_with(".stderr");
+    (!named && !stream && !parts.is_empty()).then(|| inside.display().to_string())
 }
 
 /// A file with results that is not whole.

@@ -9,8 +9,8 @@ use train::Error;
 
 use crate::case::{Case, Content, Kind};
 
-/// Longer than any sentence with a path and a value that was cut.
-const LONGEST: usize = 1_500;
+/// Longer than any sentence with a path and values that were cut after 200 characters, each of which was escaped.
+const LONGEST: usize = 5_000;
 
 /// How an input that did not fail was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
