@@ -1,4 +1,4 @@
-//! Is a gradient right? For any function of some numbers ([`check`]), and for kernels (the generated `gradcheck`). And
+//! Is a gradient right? For any function of some numbers ([`function()`]), and for kernels (the generated `gradcheck`). And
 //! does a device give what the CPU gives (the generated `devicecheck`)?
 
 mod device_check;
@@ -12,13 +12,13 @@ pub use device_check::devices;
 #[doc(hidden)]
 pub use device_check::{OnPacks, on_device, on_lanes, on_packs};
 pub use differences::{Along, along};
-pub use function::{Options, check};
+pub use function::{Options, function};
 #[doc(hidden)]
 pub use kernel_check::kernel;
 
 /// What a gradient check found.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct GradReport {
+pub struct GradcheckReport {
     /// Largest relative error of a directional derivative against finite differences.
     pub difference_error: f64,
     /// Largest relative violation of `<u, J v> = <J^T u, v>`; of kernels only, else 0.
@@ -34,7 +34,7 @@ pub struct GradReport {
     pub redrawn: usize,
 }
 
-impl std::fmt::Display for GradReport {
+impl std::fmt::Display for GradcheckReport {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,

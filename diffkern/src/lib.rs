@@ -83,7 +83,7 @@ pub use element::{Element, Scalar};
 pub use error::{Error, Foreign, NotFinite, Origin, Result};
 pub use float::Float;
 pub use forward::{Direction, Tangents, jvp};
-pub use gradcheck::GradReport;
+pub use gradcheck::GradcheckReport;
 pub use macros::{diff_enum, diff_fn, diff_impl, diff_kernel, diff_struct, diff_trait};
 pub use math::{Mat2, Mat3, Quat, Vec2, Vec3, Vec4};
 pub use report::{Entry, Graph, KernelReport, Part, PathEnd, Report, RolloutReport, Use, ZeroGradient};

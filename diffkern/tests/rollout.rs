@@ -104,7 +104,7 @@ fn the_gradient_is_that_of_finite_differences() -> Result<()> {
         at.stiffness = Device::cpu().array(&p[N..])?;
         Ok(at.run(60, Schedule::StoreAll)?.to_vec()?[0])
     };
-    let report = diffkern::gradcheck::check(value, &grad, &at, &Default::default())?;
+    let report = diffkern::gradcheck::function(value, &grad, &at, &Default::default())?;
     assert!(report.taylor_rate > 1.9 && report.taylor_rate_without < 1.1, "{report}");
     Ok(())
 }

@@ -54,8 +54,8 @@ pub struct Identify {
     #[serde(default)]
     pub optimizer: Optimizer,
     /// Whether to compare the gradient in use with finite differences first.
-    #[serde(default)]
-    pub check_gradient: bool,
+    #[serde(default, alias = "check_gradient")]
+    pub gradcheck: bool,
     /// Most time that it may take by the estimate before it begins, such as `"2h"`; one hour if not given.
     #[serde(default)]
     pub max_time: Option<Seconds>,
@@ -89,8 +89,8 @@ pub struct Simulate {
     pub seed: u64,
     /// Whether to compare the gradient at these values, against the folder's frames, with finite
     /// differences first.
-    #[serde(default)]
-    pub check_gradient: bool,
+    #[serde(default, alias = "check_gradient")]
+    pub gradcheck: bool,
     /// Most time that it may take by the estimate before it begins, such as `"2h"`; one hour if not given.
     #[serde(default)]
     pub max_time: Option<Seconds>,
@@ -168,7 +168,7 @@ impl Identify {
             seed: 0,
             max_iterations: None,
             optimizer: Optimizer::Auto,
-            check_gradient: false,
+            gradcheck: false,
             max_time: None,
             max_memory: None,
         }

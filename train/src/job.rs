@@ -217,10 +217,10 @@ pub struct Outcome {
     pub warnings: Vec<String>,
 }
 
-/// Outcome of `--check-gradient`: the gradient of the whole program against differences, at some materials, each along a
+/// Outcome of `--gradcheck`: the gradient of the whole program against differences, at some materials, each along a
 /// random direction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct GradientCheck {
+pub struct Gradcheck {
     /// Steps of the simulator.
     pub steps: usize,
     /// Frames rendered and compared with the video.

@@ -25,13 +25,25 @@ fn a_job_survives_being_written_and_read() {
         bits: Depth::Sixteen,
         noise: 0.02,
         seed: 3,
-        check_gradient: true,
+        gradcheck: true,
         max_time: Some(Seconds(5400.0)),
         max_memory: Some(Bytes(8 << 30)),
     };
     for job in [Experiment::Identify(identify), Experiment::Simulate(simulate)] {
         let text = job.to_ron().unwrap();
         assert_eq!(Experiment::parse(Path::new("x.ron"), &text).unwrap(), job, "{text}");
+    }
+}
+
+/// Jobs that were written when the field was called otherwise.
+#[test]
+fn the_former_name_of_gradcheck_is_read() {
+    for name in ["gradcheck", "check_gradient"] {
+        let text = format!("Simulate(folder: \"v\", set: {{}}, {name}: true)");
+        let Experiment::Simulate(job) = Experiment::parse(Path::new("x.ron"), &text).unwrap() else {
+            panic!("expected a simulation");
+        };
+        assert!(job.gradcheck, "{name}");
     }
 }
 

@@ -8,7 +8,7 @@ mod common;
 use common::{copy_sample, edit_scene, fresh};
 use serde_json::json;
 use train::experiment::Identify;
-use train::identify::check_gradient;
+use train::identify::gradcheck;
 use train::job::Stop;
 use train::scene::Scene;
 use train::video::{Frame, Video};
@@ -58,7 +58,7 @@ fn the_gradient_of_the_whole_program_agrees_with_differences() {
     let video = Video { width: small, height: small, frames };
 
     let options = Identify::new(folder).options(&scene).unwrap();
-    let check = check_gradient(&scene, &video, &options, &Stop::default()).unwrap();
+    let check = gradcheck(&scene, &video, &options, &Stop::default()).unwrap();
     assert!((1000..1500).contains(&check.steps), "{} steps", check.steps);
     assert_eq!(check.frames, KEPT);
     // A check that met kinks says so and draws other seeds; three stay.

@@ -98,7 +98,7 @@ fn one(args: &Args, seed: u64) -> Result<(Values, Outcome, f64)> {
         bits: if args.noise > 0.0 { Depth::Eight } else { Depth::Sixteen },
         noise: args.noise,
         seed,
-        check_gradient: false,
+        gradcheck: false,
         max_time: None,
         max_memory: None,
     };

@@ -1,6 +1,6 @@
 //! One kernel: how to launch it, what it writes, how to check its gradient.
 
-use diffkern::{AnyArray, Array, Device, Element, GradReport, Result, Tape};
+use diffkern::{AnyArray, Array, Device, Element, GradcheckReport, Result, Tape};
 
 /// A kernel and its inputs.
 #[derive(Clone, Copy)]
@@ -10,7 +10,7 @@ pub struct Kernel {
     /// The inputs of a usual run, in f32.
     pub case: fn(&Device) -> Result<Case>,
     /// The generated check, in f64 on small inputs away from kinks; none of kernels that write integers alone.
-    pub check: Option<fn(&Device) -> Result<GradReport>>,
+    pub check: Option<fn(&Device) -> Result<GradcheckReport>>,
 }
 
 /// What the inputs are for.

@@ -27,7 +27,7 @@ pub(super) fn checks(sig: &Signature, names: &[Ident], types: &[TokenStream], ar
         pub fn gradcheck(
             #domain: impl ::core::convert::Into<::diffkern::Domain>,
             #(#names: #types),*
-        ) -> ::diffkern::Result<::diffkern::GradReport> {
+        ) -> ::diffkern::Result<::diffkern::GradcheckReport> {
             #real
             ::diffkern::private::gradcheck(
                 Self::def(),

@@ -1,11 +1,11 @@
 //! The gradient of a function of some numbers.
 
-use super::GradReport;
+use super::GradcheckReport;
 use super::differences::{Estimate, Ladder};
 use super::random::Random;
 use crate::error::{Error, Result};
 
-/// How [`check`] checks.
+/// How [`function()`] checks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// Of the random directions.
@@ -42,12 +42,12 @@ impl Default for Options {
 /// the best of its plateau), and measures the rates at which the Taylor remainder shrinks with and without it.
 ///
 /// ```
-/// use diffkern::gradcheck::{Options, check};
+/// use diffkern::gradcheck::{Options, function};
 ///
 /// let f = |x: &[f64]| Ok(x[0] * x[0] * x[1]);
 /// let at = [3.0, 2.0];
-/// println!("{}", check(f, &[12.0, 9.0], &at, &Options::default())?);
-/// let error = check(f, &[12.0, 8.0], &at, &Options::default()).unwrap_err();
+/// println!("{}", function(f, &[12.0, 9.0], &at, &Options::default())?);
+/// let error = function(f, &[12.0, 8.0], &at, &Options::default()).unwrap_err();
 /// println!("{error}"); // the component, and what finite differences say
 /// # Ok::<(), diffkern::Error>(())
 /// ```
@@ -55,7 +55,12 @@ impl Default for Options {
 /// # Errors
 /// When the gradient is wrong: the message has the seed, the worst component, both derivatives and the step. When more
 /// than half of the directions meet a kink, or `f` fails.
-pub fn check(f: impl Fn(&[f64]) -> Result<f64>, grad: &[f64], at: &[f64], options: &Options) -> Result<GradReport> {
+pub fn function(
+    f: impl Fn(&[f64]) -> Result<f64>,
+    grad: &[f64],
+    at: &[f64],
+    options: &Options,
+) -> Result<GradcheckReport> {
     if grad.len() != at.len() {
         return Err(Error::Length { what: "gradient check", found: grad.len(), expected: at.len() });
     }
@@ -68,8 +73,11 @@ pub fn check(f: impl Fn(&[f64]) -> Result<f64>, grad: &[f64], at: &[f64], option
     };
     let problem = Problem { f: &f, grad, at, options, value: f(at)? };
     let mut random = Random::new(options.seed);
-    let mut report =
-        GradReport { taylor_rate: f64::INFINITY, taylor_rate_without: f64::INFINITY, ..GradReport::default() };
+    let mut report = GradcheckReport {
+        taylor_rate: f64::INFINITY,
+        taylor_rate_without: f64::INFINITY,
+        ..GradcheckReport::default()
+    };
     while report.directions < options.directions {
         let direction: Vec<f64> = scales.iter().map(|s| s * random.component()).collect();
         let ladder = problem.ladder(&direction)?;
@@ -188,7 +196,7 @@ mod tests {
     #[test]
     fn a_right_gradient_passes_with_rate_two() {
         let at = [0.4, -0.3, 1.2];
-        let report = check(f, &gradient(&at), &at, &Options::default()).expect("right");
+        let report = function(f, &gradient(&at), &at, &Options::default()).expect("right");
         assert!(report.difference_error < 1e-9, "{report}");
         assert!((report.taylor_rate - 2.0).abs() < 0.1, "{report}");
         assert!((report.taylor_rate_without - 1.0).abs() < 0.1, "{report}");
@@ -199,7 +207,7 @@ mod tests {
         let at = [0.4, -0.3, 1.2];
         let mut wrong = gradient(&at);
         wrong[2] *= 1.001;
-        let message = check(f, &wrong, &at, &Options::default()).expect_err("wrong").to_string();
+        let message = function(f, &wrong, &at, &Options::default()).expect_err("wrong").to_string();
         for part in ["seed 0", "component 2", "analytic", "numeric", "step"] {
             assert!(message.contains(part), "{message}");
         }
@@ -207,13 +215,13 @@ mod tests {
 
     #[test]
     fn a_kink_is_reported() {
-        let message = check(|x| Ok(x[0].abs()), &[1.0], &[0.0], &Options::default()).expect_err("kink").to_string();
+        let message = function(|x| Ok(x[0].abs()), &[1.0], &[0.0], &Options::default()).expect_err("kink").to_string();
         assert!(message.contains("kink"), "{message}");
     }
 
     #[test]
     fn a_linear_function_has_no_remainder() {
-        let report = check(|x| Ok(2.0 * x[0]), &[2.0], &[1.0], &Options::default()).expect("right");
+        let report = function(|x| Ok(2.0 * x[0]), &[2.0], &[1.0], &Options::default()).expect("right");
         assert!(report.taylor_rate > 1.9);
     }
 }

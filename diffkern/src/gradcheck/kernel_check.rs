@@ -1,6 +1,6 @@
 //! The gradient of one kernel: its tangent against finite differences, its adjoint against its tangent.
 
-use super::GradReport;
+use super::GradcheckReport;
 use super::differences::{Estimate, Ladder};
 use super::point::{Contents, Point};
 use super::random::Random;
@@ -23,7 +23,7 @@ pub fn kernel(
     native: Native,
     domain: impl Into<Domain>,
     args: &[Arg<'_>],
-) -> Result<GradReport> {
+) -> Result<GradcheckReport> {
     let on_cpu = |arg: &Arg<'_>| !matches!(arg, Arg::Array(array) if array.device() != &Device::cpu());
     if native.scalar != ScalarTy::F64 || !args.iter().all(on_cpu) {
         return Err(Error::Gradient(format!(
@@ -32,7 +32,7 @@ pub fn kernel(
         )));
     }
     let check = Check(Point::new(def, native, domain.into(), args, &Device::cpu())?);
-    let mut report = GradReport::default();
+    let mut report = GradcheckReport::default();
     for seed in 0..DIRECTIONS {
         let mut random = Random::new(seed);
         let direction = check.0.direction(&mut random);

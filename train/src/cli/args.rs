@@ -69,7 +69,7 @@ Identify(
     seed: 0,                    // optional: seed of everything random
     max_iterations: 40,         // optional: the method's own stopping rule
     optimizer: \"auto\",          // optional: auto (lm), lm, newton-cg or adam
-    check_gradient: false,      // optional: compare the gradient with finite differences first
+    gradcheck: false,           // optional: compare the gradient with finite differences first
     max_time: \"1h\",             // optional: most time, by an estimate before any work
     max_memory: \"8GiB\",         // optional: most memory; four fifths of what is free
 )
@@ -82,7 +82,7 @@ Simulate(
     bits: 8,                    // optional: bits of a colour in the frames, 8 or 16
     noise: 0.0,                 // optional: standard deviation of noise on every value, as a part of white
     seed: 0,                    // optional: seed of the noise
-    check_gradient: false,      // optional: at these values, against the frames in folder
+    gradcheck: false,           // optional: at these values, against the frames in folder
     max_time: \"1h\", max_memory: \"8GiB\", // optional, as above
 )
 
@@ -120,8 +120,8 @@ pub(super) struct IdentifyArgs {
     #[arg(long, value_name = "RULE", default_value_t, conflicts_with = "resume")]
     optimizer: Optimizer,
     /// Compare the gradient in use with finite differences first.
-    #[arg(long)]
-    pub(super) check_gradient: bool,
+    #[arg(long, alias = "check-gradient")]
+    pub(super) gradcheck: bool,
     #[command(flatten)]
     pub(super) limits: LimitArgs,
     /// Go on with the run in this folder; on the CPU, to the same bits.
@@ -154,8 +154,8 @@ pub(super) struct SimulateArgs {
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Compare the gradient at these values, against the folder's frames, with finite differences.
-    #[arg(long)]
-    check_gradient: bool,
+    #[arg(long, alias = "check-gradient")]
+    gradcheck: bool,
     #[command(flatten)]
     pub(super) former: FormerArgs,
     #[command(flatten)]
@@ -192,7 +192,7 @@ impl IdentifyArgs {
             seed: self.seed,
             max_iterations: self.max_iterations,
             optimizer: self.optimizer,
-            check_gradient: self.check_gradient,
+            gradcheck: self.gradcheck,
             max_time: self.limits.max_time,
             max_memory: self.limits.max_memory,
         }
@@ -210,7 +210,7 @@ impl SimulateArgs {
             bits: self.bits,
             noise: self.noise,
             seed: self.seed,
-            check_gradient: self.check_gradient,
+            gradcheck: self.gradcheck,
             max_time: self.limits.max_time,
             max_memory: self.limits.max_memory,
         })

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 use train::Error;
 use train::experiment::{Experiment, Identify, Simulate};
-use train::job::{Ending, GradientCheck};
+use train::job::{Ending, Gradcheck};
 use train::run::{Former, Prepared, Simulation};
 use train::text::path;
 
@@ -75,10 +75,8 @@ fn dispatch(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
 
 fn job(experiment: Experiment, former: Former, interrupt: &Interrupt) -> Result<u8> {
     match (experiment, former) {
-        (Experiment::Identify(job), Former::Keep) => identify(Prepared::new(&job)?, job.check_gradient, interrupt),
-        (Experiment::Identify(job), Former::Replace) => {
-            identify(Prepared::replacing(&job)?, job.check_gradient, interrupt)
-        }
+        (Experiment::Identify(job), Former::Keep) => identify(Prepared::new(&job)?, job.gradcheck, interrupt),
+        (Experiment::Identify(job), Former::Replace) => identify(Prepared::replacing(&job)?, job.gradcheck, interrupt),
         (Experiment::Simulate(job), Former::Keep) => simulate(&job, &Simulation::new(&job)?, interrupt),
         (Experiment::Simulate(job), Former::Replace) => simulate(&job, &Simulation::replacing(&job)?, interrupt),
     }
@@ -106,16 +104,16 @@ fn identify_args(args: &IdentifyArgs, interrupt: &Interrupt) -> Result<u8> {
         return job(Experiment::Identify(args.job(folder)), args.former.choice(), interrupt);
     };
     let prepared = Prepared::resume(folder, args.folder.as_deref(), args.max_iterations, args.limits.limits())?;
-    identify(prepared, args.check_gradient, interrupt)
+    identify(prepared, args.gradcheck, interrupt)
 }
 
-fn identify(prepared: Prepared, check_gradient: bool, interrupt: &Interrupt) -> Result<u8> {
+fn identify(prepared: Prepared, gradcheck: bool, interrupt: &Interrupt) -> Result<u8> {
     let screen = Screen::new();
     for note in &prepared.notes {
         screen.say(&format!("note: {note}"));
     }
     screen.say(&format!("identifying {} into {}", prepared.scene().name, path(prepared.folder())));
-    let check = check_gradient.then(|| prepared.check_gradient(&interrupt.stop())).transpose()?;
+    let check = gradcheck.then(|| prepared.gradcheck(&interrupt.stop())).transpose()?;
     let code = check.as_ref().map_or(0, show_gradient);
     let mut show = |progress: &train::job::Progress, seconds: f64| {
         screen.progress(progress, seconds);
@@ -136,7 +134,7 @@ fn simulate(job: &Simulate, simulation: &Simulation, interrupt: &Interrupt) -> R
     for note in &simulation.notes {
         screen.say(&format!("note: {note}"));
     }
-    let check = job.check_gradient.then(|| simulation.check_gradient(&interrupt.stop())).transpose()?;
+    let check = job.gradcheck.then(|| simulation.gradcheck(&interrupt.stop())).transpose()?;
     let code = check.as_ref().map_or(0, show_gradient);
     let begun = Instant::now();
     let mut show = |fraction: f64| {
@@ -155,7 +153,7 @@ fn simulate(job: &Simulate, simulation: &Simulation, interrupt: &Interrupt) -> R
     Ok(code)
 }
 
-fn show_gradient(check: &GradientCheck) -> u8 {
+fn show_gradient(check: &Gradcheck) -> u8 {
     table::gradient(check);
     if check.passed { 0 } else { WRONG_GRADIENT }
 }

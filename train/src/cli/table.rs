@@ -2,7 +2,7 @@
 
 use std::io::{Write, stdout};
 use std::path::Path;
-use train::job::{Ending, GradientCheck, Outcome, Parameter, Values};
+use train::job::{Ending, Gradcheck, Outcome, Parameter, Values};
 use train::run::Finished;
 use train::text::path;
 
@@ -90,7 +90,7 @@ pub(super) fn number(value: f64) -> String {
 }
 
 /// The directions of a gradient check.
-pub(super) fn gradient(check: &GradientCheck) {
+pub(super) fn gradient(check: &Gradcheck) {
     print(&format!(
         "gradient of the whole program against central differences: {} particles, {} steps, {} frames",
         check.discretisation.particles, check.steps, check.frames

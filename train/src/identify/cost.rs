@@ -100,12 +100,12 @@ impl Cost {
     ///
     /// # Errors
     /// When the simulator refuses a value of the scene.
-    pub fn of(scene: &Scene, task: Task<'_>, check_gradient: bool, device: &Device) -> Result<Self> {
+    pub fn of(scene: &Scene, task: Task<'_>, gradcheck: bool, device: &Device) -> Result<Self> {
         let mut cost = match task {
             Task::Identify(options) => identification(scene, options, device)?,
             Task::Simulate(values) => simulation(scene, values, device)?,
         };
-        if check_gradient {
+        if gradcheck {
             let known = match task {
                 Task::Identify(options) => &options.fixed,
                 Task::Simulate(values) => values,
@@ -188,12 +188,12 @@ pub fn estimate(
     scene: &Scene,
     file: &Path,
     task: Task<'_>,
-    check_gradient: bool,
+    gradcheck: bool,
     device: &str,
     limits: &Limits,
 ) -> Result<Estimate> {
     let device = super::device(device)?;
-    let cost = Cost::of(scene, task, check_gradient, &device)?;
+    let cost = Cost::of(scene, task, gradcheck, &device)?;
     let each = match device.supports_f64() {
         true => measured::<f64>(&device)?,
         false => measured::<f32>(&device)?,
@@ -202,7 +202,7 @@ pub fn estimate(
     if cost.excess(limits, each) <= 1.0 {
         return Ok(estimate);
     }
-    let of = |scene: &Scene, task: Task<'_>| Cost::of(scene, task, check_gradient, &device);
+    let of = |scene: &Scene, task: Task<'_>| Cost::of(scene, task, gradcheck, &device);
     Err(cause::refusal(scene, file, task, &estimate, limits, &|scene, task| {
         of(scene, task).map_or(f64::INFINITY, |cost| cost.excess(limits, each))
     }))

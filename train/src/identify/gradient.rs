@@ -7,7 +7,7 @@ use super::forward::{Bounds, Program, viscous_room};
 use super::resolution::Resolution;
 use super::{device, material};
 use crate::error::{Error, Result};
-use crate::job::{DirectionCheck, GradientCheck, IdentifyOptions, Kink, Stop, Values};
+use crate::job::{DirectionCheck, Gradcheck, IdentifyOptions, Kink, Stop, Values};
 use crate::scene::{Name, Scene};
 use crate::video::Video;
 use diffkern::gradcheck::{Along, along};
@@ -42,7 +42,7 @@ const DRAWN: [f64; 2] = [0.2, 0.8];
 ///
 /// # Errors
 /// As [`super::identify`]; [`Error::Interrupted`] when `stop` asks for an end.
-pub fn check_gradient(scene: &Scene, video: &Video, options: &IdentifyOptions, stop: &Stop) -> Result<GradientCheck> {
+pub fn gradcheck(scene: &Scene, video: &Video, options: &IdentifyOptions, stop: &Stop) -> Result<Gradcheck> {
     let device = device(&options.device)?;
     match device.supports_f64() {
         true => check_as::<f64>(scene, video, options, &device, stop, 0),
@@ -140,7 +140,7 @@ fn check_as<F: Float>(
     device: &Device,
     stop: &Stop,
     precision: usize,
-) -> Result<GradientCheck> {
+) -> Result<Gradcheck> {
     let (program, room) = program::<F>(scene, options, device, stop)?;
     let viscosity = VISCOUS * room;
     let target =
@@ -161,7 +161,7 @@ fn check_as<F: Float>(
     }
     let bound = BOUND[precision];
     let right = |d: &DirectionCheck| d.error <= bound && (precision > 0 || d.taylor_rate > LEAST_RATE);
-    Ok(GradientCheck {
+    Ok(Gradcheck {
         steps: whole.program.steps(),
         frames: whole.targets.len(),
         discretisation: whole.program.discretisation(),

@@ -31,7 +31,7 @@ mod answer;
 mod gradient;
 
 pub use cost::{Cost, Estimate, Task, estimate};
-pub use gradient::check_gradient;
+pub use gradient::gradcheck;
 pub use state::State;
 
 use crate::error::{Error, Result};

@@ -8,7 +8,7 @@ use super::outputs::Outputs;
 use crate::error::{Error, Result};
 use crate::experiment::{Experiment, Identify};
 use crate::files;
-use crate::job::{GradientCheck, Record};
+use crate::job::{Gradcheck, Record};
 use crate::scene::{from_json, read_text};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -174,7 +174,7 @@ impl RunDir {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn save_gradient(&self, check: &GradientCheck) -> Result<()> {
+    pub fn save_gradient(&self, check: &Gradcheck) -> Result<()> {
         self.write_json("gradient.json", check)
     }
 

@@ -8,7 +8,7 @@ use super::recorder::{Recorder, Screen};
 use crate::error::{Error, Result};
 use crate::experiment::Identify;
 use crate::identify::{self, Estimate, Task};
-use crate::job::{Ending, GradientCheck, IdentifyOptions, Outcome, Stop};
+use crate::job::{Ending, Gradcheck, IdentifyOptions, Outcome, Stop};
 use crate::limits::Limits;
 use crate::report;
 use crate::scene::Scene;
@@ -118,8 +118,8 @@ impl Prepared {
     ///
     /// # Errors
     /// When the program cannot be run at the start, or `stop` asks for an end.
-    pub fn check_gradient(&self, stop: &Stop) -> Result<GradientCheck> {
-        let check = identify::check_gradient(&self.scene, &self.video, &self.options, stop);
+    pub fn gradcheck(&self, stop: &Stop) -> Result<Gradcheck> {
+        let check = identify::gradcheck(&self.scene, &self.video, &self.options, stop);
         let check = check.map_err(|error| error.in_file(&self.file));
         let saved = check.and_then(|check| self.run.save_gradient(&check).map(|()| check));
         saved.map_err(|error| self.run.give_up(error))
@@ -159,7 +159,7 @@ fn read(job: &Identify) -> Result<(Scene, Video, IdentifyOptions, Estimate)> {
     let (file, limits) = (Scene::file(&job.folder)?, job.limits());
     // Before the frames are read: they need memory as well.
     let task = Task::Identify(&options);
-    let estimate = identify::estimate(&scene, &file, task, job.check_gradient, &job.device, &limits)?;
+    let estimate = identify::estimate(&scene, &file, task, job.gradcheck, &job.device, &limits)?;
     let video = Video::read(&job.folder, &scene)?;
     Ok((scene, video, options, estimate))
 }

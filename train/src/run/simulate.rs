@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::experiment::Simulate;
 use crate::files;
 use crate::identify::{self, Task};
-use crate::job::{Flow, GradientCheck, IdentifyOptions, Stop, Values};
+use crate::job::{Flow, Gradcheck, IdentifyOptions, Stop, Values};
 use crate::limits::Limits;
 use crate::optim::Optimizer;
 use crate::report;
@@ -76,7 +76,7 @@ impl Simulation {
         let values = job.values(&scene)?;
         check_device(&job.device)?;
         let task = Task::Simulate(&values);
-        let estimate = identify::estimate(&scene, &file, task, job.check_gradient, &job.device, &limits)?;
+        let estimate = identify::estimate(&scene, &file, task, job.gradcheck, &job.device, &limits)?;
         let name = format!("{}_simulated", scene.name);
         let out = job.out.clone().unwrap_or_else(|| Path::new("out").join(name));
         if is_same(&out, &job.folder)? {
@@ -124,7 +124,7 @@ impl Simulation {
     ///
     /// # Errors
     /// When there are no frames, or the program cannot be run at these values.
-    pub fn check_gradient(&self, stop: &Stop) -> Result<GradientCheck> {
+    pub fn gradcheck(&self, stop: &Stop) -> Result<Gradcheck> {
         let video = Video::read(&self.folder, &self.scene)?;
         let unknowns: Vec<_> = self.scene.unknowns.iter().map(|range| range.name).collect();
         let (start, fixed) = self.values.iter().map(|(n, v)| (*n, *v)).partition(|(name, _)| unknowns.contains(name));
@@ -132,7 +132,7 @@ impl Simulation {
         let (limits, optimizer) = (self.limits, Optimizer::Lm);
         let options =
             IdentifyOptions { unknowns, fixed, start, device, seed: 0, max_iterations: None, optimizer, limits };
-        identify::check_gradient(&self.scene, &video, &options, stop).map_err(|e| e.in_file(&self.file))
+        identify::gradcheck(&self.scene, &video, &options, stop).map_err(|e| e.in_file(&self.file))
     }
 
     /// Simulates, renders and writes; none when `progress` asked to stop.
