@@ -43,7 +43,7 @@ fn main() -> Result<()> {
     let run = |schedule: Schedule| {
         heights.zero_grad();
         stiffness.zero_grad();
-        let (tape, loss) = Tape::record_with(|| {
+        let (tape, loss) = Tape::record_value(|| {
             let start = (heights.clone(), dev.zeros::<f32>(N)?);
             // State in, state out. What a step writes it makes itself.
             let (u, _) = rollout_with(STEPS, schedule, start, (&dev, &stiffness), |(dev, stiffness), (u, v), _| {

@@ -49,7 +49,7 @@ fn main() -> Result<()> {
     let (mut frames, mut overlap) = (Vec::new(), 0.0);
     for round in 0..ROUNDS {
         let unknown = dev.array(&shape)?.requires_grad();
-        let (tape, (image, loss)) = Tape::record_with(|| {
+        let (tape, (image, loss)) = Tape::record_value(|| {
             let image = picture(&unknown)?;
             let loss = loss::jaccard(&image, &target)?;
             Ok::<_, Error>((image, loss))

@@ -36,7 +36,7 @@ fn main() -> Result<()> {
     let mut distance = f64::INFINITY;
     for round in 0..20 {
         let velocity = dev.array(&[Vec2::from_array(throw)])?.requires_grad();
-        let (tape, (end, loss)) = Tape::record_with(|| {
+        let (tape, (end, loss)) = Tape::record_value(|| {
             let v = dev.zeros(n)?;
             spread(n, &velocity, &v)?;
             let state = State { v, ..start.clone() };

@@ -106,7 +106,7 @@ impl Bounce {
         self.start.v.zero_grad();
         mu.zero_grad();
         lambda.zero_grad();
-        let ((tape, loss), record) = clocked(|| Tape::record_with(|| self.loss(steps, schedule)))?;
+        let ((tape, loss), record) = clocked(|| Tape::record_value(|| self.loss(steps, schedule)))?;
         let ((), backward) = clocked(|| tape.backward(&loss))?;
         let velocities = self.start.v.grad()?.to_vec()?.into_iter().flat_map(Vec3::to_array);
         let moduli = mu.grad()?.to_vec()?.into_iter().chain(lambda.grad()?.to_vec()?);

@@ -128,7 +128,7 @@ impl<D: Dimension> Workload for Block<D> {
         self.start.v.zero_grad();
         self.params.mu.zero_grad();
         self.params.lambda.zero_grad();
-        let (tape, loss) = Tape::record_with(|| self.run(Schedule::StoreAll))?;
+        let (tape, loss) = Tape::record_value(|| self.run(Schedule::StoreAll))?;
         tape.backward(&loss)?;
         Ok(f64::from(loss.to_vec()?[0]))
     }

@@ -53,7 +53,7 @@ impl Workload for Saxpy {
         for array in [&self.a, &self.x, &self.y0] {
             array.zero_grad();
         }
-        let (tape, loss) = Tape::record_with(|| self.run())?;
+        let (tape, loss) = Tape::record_value(|| self.run())?;
         tape.backward(&loss)?;
         Ok(f64::from(loss.to_vec()?[0]))
     }

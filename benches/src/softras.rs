@@ -126,7 +126,7 @@ impl Workload for Softras {
 
     fn forward_backward(&self) -> Result<f64> {
         self.vertices.zero_grad();
-        let (tape, loss) = Tape::record_with(|| self.run())?;
+        let (tape, loss) = Tape::record_value(|| self.run())?;
         tape.backward(&loss)?;
         Ok(f64::from(loss.to_vec()?[0]))
     }

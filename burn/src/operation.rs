@@ -76,7 +76,7 @@ impl<B: Share, const N: usize> Call<B, N> {
 
     /// The tape of a run, and its output.
     fn record(&self) -> Result<(Tape, Array<B::Real>)> {
-        Tape::record_with(|| self.run())
+        Tape::record_value(|| self.run())
     }
 }
 

@@ -41,7 +41,7 @@ fn add_scaled<F: Float>(x: &Array<F>, total: &mut Array<F>, scale: F) {
 /// use diffkern::reduce;
 ///
 /// let x = Device::cpu().array(&[1.0, 2.0, 3.0])?.requires_grad();
-/// let (tape, mean) = Tape::record_with(|| reduce::mean(&x))?;
+/// let (tape, mean) = Tape::record_value(|| reduce::mean(&x))?;
 /// tape.backward(&mean)?;
 /// assert_eq!(reduce::sum(&x)?.to_vec()?, [6.0]);
 /// assert_eq!(x.grad()?.to_vec()?, [1.0 / 3.0; 3]);

@@ -47,7 +47,7 @@ pub(crate) use state::{observe, refresh, with_arrays};
 ///
 /// let dev = Device::cpu();
 /// let x = dev.array(&[1.1])?.requires_grad();
-/// let (tape, end) = Tape::record_with(|| {
+/// let (tape, end) = Tape::record_value(|| {
 ///     rollout(3, Schedule::Checkpoints(2), x.clone(), |x: &Array<f64>, _| {
 ///         let next = x.device().uninit(1)?;
 ///         square(1, x, &next)?;
@@ -87,7 +87,7 @@ pub fn rollout<S: State + 'static>(
 /// let dev = Device::cpu();
 /// let (x, rate) = (dev.array(&[1.0])?, dev.array(&[0.5])?.requires_grad());
 /// let dt = 0.1;
-/// let (tape, end) = Tape::record_with(|| {
+/// let (tape, end) = Tape::record_value(|| {
 ///     rollout_with(10, Schedule::Auto, x, (&rate, &dt), |(rate, dt), x, _| {
 ///         let next = x.device().uninit(1)?;
 ///         decay(1, x, rate, &next, *dt)?;

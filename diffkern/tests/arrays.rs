@@ -167,7 +167,7 @@ fn debug_is_no_read_of_the_program() -> Result<()> {
     let printed = std::cell::Cell::new(0);
     let count = std::rc::Rc::new(printed);
     let seen = count.clone();
-    let (tape, end) = Tape::record_with(|| {
+    let (tape, end) = Tape::record_value(|| {
         diffkern::rollout(4, Schedule::Checkpoints(1), x.clone(), move |x: &Array<f64>, _| {
             // Shown in the first run alone.
             if seen.replace(seen.get() + 1) < 4 {

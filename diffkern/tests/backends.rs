@@ -343,7 +343,7 @@ fn a_simulation_with_few_checkpoints() {
         let x: Array<Vec2<f32>> = numbers(dev, 14, 8, 0.5, 1.0);
         let k = dev.array(&[3.0f32]).unwrap().requires_grad();
         let (x, v) = (x.requires_grad(), dev.zeros::<Vec2<f32>>(8).unwrap().requires_grad());
-        let (tape, (end, sum)) = Tape::record_with(|| -> Result<_> {
+        let (tape, (end, sum)) = Tape::record_value(|| -> Result<_> {
             let (k, dev) = (k.clone(), dev.clone());
             let end = diffkern::rollout(30, Schedule::Checkpoints(4), (x.clone(), v.clone()), move |(x, v), _| {
                 let next = (dev.zeros(8)?, dev.zeros(8)?);

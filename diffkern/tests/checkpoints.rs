@@ -67,7 +67,7 @@ impl Scene {
     fn gradient(&self, run: impl FnOnce() -> Result<Array<f64>>) -> Result<(Vec<u64>, Tape)> {
         self.x.zero_grad();
         self.stiffness.zero_grad();
-        let (tape, loss) = Tape::record_with(|| reduce::dot(&run()?, &self.x))?;
+        let (tape, loss) = Tape::record_value(|| reduce::dot(&run()?, &self.x))?;
         tape.backward(&loss)?;
         let mut all = self.x.grad()?.to_vec()?;
         all.extend(self.stiffness.grad()?.to_vec()?);
@@ -151,7 +151,7 @@ fn backward_twice_doubles_every_gradient() -> Result<()> {
         for unknown in [false, true] {
             scene.stiffness.zero_grad();
             let run = || if unknown { scene.steps_while(12, &way) } else { scene.steps(12, &way) };
-            let (tape, loss) = Tape::record_with(|| reduce::sum(&run()?))?;
+            let (tape, loss) = Tape::record_value(|| reduce::sum(&run()?))?;
             tape.backward(&loss)?;
             let once = scene.stiffness.grad()?.to_vec()?[0];
             tape.backward(&loss)?;
@@ -232,7 +232,7 @@ fn a_cost_of_files_needs_files() -> Result<()> {
 fn files_are_checked_and_removed() -> Result<()> {
     let (scene, folder) = (Scene::new()?, Folder::new("files"));
     let way = Rollout::new(Schedule::Checkpoints(2)).files(&folder.0).file_cost_steps(0.5);
-    let (tape, _) = Tape::record_with(|| reduce::sum(&scene.steps(60, &way)?))?;
+    let (tape, _) = Tape::record_value(|| reduce::sum(&scene.steps(60, &way)?))?;
     let files = folder.files();
     assert!(files.len() > 3, "{files:?}");
     let bytes: u64 = files.iter().map(|file| file.metadata().unwrap().len()).sum();
@@ -243,7 +243,7 @@ fn files_are_checked_and_removed() -> Result<()> {
 
     // One bit of each file changes; the files go; they get short.
     for harm in 0..3 {
-        let (tape, end) = Tape::record_with(|| scene.steps(60, &way))?;
+        let (tape, end) = Tape::record_value(|| scene.steps(60, &way))?;
         for file in folder.files() {
             match harm {
                 0 => {
@@ -262,12 +262,12 @@ fn files_are_checked_and_removed() -> Result<()> {
         assert!(error.to_string().contains(".state"), "{error}");
     }
     let missing = Rollout::new(Schedule::Checkpoints(2)).files(folder.0.join("nowhere"));
-    let error = Tape::record_with(|| scene.steps(60, &missing)).unwrap_err();
+    let error = Tape::record_value(|| scene.steps(60, &missing)).unwrap_err();
     assert!(error.to_string().contains("nowhere") && error.to_string().contains("written"), "{error}");
     if Path::new("/dev/full").exists() {
         // Writes into the folder of processes fail like those to a full disk, for a reason that the system gives.
         let full = Rollout::new(Schedule::Checkpoints(2)).files("/proc");
-        assert!(matches!(Tape::record_with(|| scene.steps(60, &full)).unwrap_err(), Error::File { .. }));
+        assert!(matches!(Tape::record_value(|| scene.steps(60, &full)).unwrap_err(), Error::File { .. }));
     }
     Ok(())
 }
@@ -449,7 +449,7 @@ fn launches_run_again_are_predicted_to_the_byte() -> Result<()> {
     assert!(!less.predict(STEPS, &x, step)?.recomputes());
     let misspelt = Rollout::new(Schedule::StoreAll).recompute(&["spread", "pusch"]);
     for way in [way, Rollout::new(Schedule::StoreAll).recompute(&["spread"]), misspelt.clone()] {
-        let (tape, end) = Tape::record_with(|| way.run(STEPS, x.clone(), step))?;
+        let (tape, end) = Tape::record_value(|| way.run(STEPS, x.clone(), step))?;
         let one = Device::cpu().full(N, 1.0)?;
         tape.backward_from(&[(end.as_any(), one.as_any())])?;
         let report = tape.report();

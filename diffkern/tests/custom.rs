@@ -328,7 +328,7 @@ fn what_a_store_overwrites_is_found_by_what_the_kernel_reads() -> Result<()> {
     let x = dev.array(&[1.0, -1.0, 2.0, -2.0])?;
     let mask = dev.array(&[1u32, 0, 1, 0])?;
     let y0 = dev.array(&[0.5; 4])?.requires_grad();
-    let (tape, total) = Tape::record_with(|| {
+    let (tape, total) = Tape::record_value(|| {
         let (y, total) = (dev.zeros(4)?, dev.zeros(1)?);
         y.copy_from(&y0)?;
         reset(4, &x, &mask, &y)?;

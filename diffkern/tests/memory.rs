@@ -71,7 +71,7 @@ fn memory_does_not_grow_with_the_steps() -> Result<()> {
 
     // Reversing stays within its budget, of which the report counts all.
     let budget = 40 * state;
-    let (tape, end) = Tape::record_with(|| run(&x, &strength, 2000, Schedule::Budget(budget)))?;
+    let (tape, end) = Tape::record_value(|| run(&x, &strength, 2000, Schedule::Budget(budget)))?;
     let seed = dev.full(N, Vec3::new(1.0f32, 1.0, 1.0))?;
     tape.backward_from(&[(end.as_any(), seed.as_any())])?;
     let report = tape.report();

@@ -37,7 +37,7 @@ fn a_backward_waits_for_nothing_and_clears_many_adjoints_at_a_time() -> Result<(
         };
         let mut seen = Vec::new();
         for _ in 0..3 {
-            let (tape, loss) = Tape::record_with(run)?;
+            let (tape, loss) = Tape::record_value(run)?;
             let before = dev.queued();
             let begun = std::time::Instant::now();
             tape.backward(&loss)?;

@@ -65,7 +65,7 @@ impl Swing {
     fn gradient(&self, steps: usize, schedule: Schedule) -> Result<(Vec<u64>, Tape)> {
         self.x.zero_grad();
         self.stiffness.zero_grad();
-        let (tape, loss) = Tape::record_with(|| self.run(steps, schedule))?;
+        let (tape, loss) = Tape::record_value(|| self.run(steps, schedule))?;
         tape.backward(&loss)?;
         let mut bits: Vec<u64> = self.x.grad()?.to_vec()?.into_iter().map(f64::to_bits).collect();
         bits.extend(self.stiffness.grad()?.to_vec()?.into_iter().map(f64::to_bits));
@@ -129,7 +129,7 @@ fn backward_twice_accumulates_with_every_schedule() -> Result<()> {
     let swing = Swing::new()?;
     for schedule in [Schedule::StoreAll, Schedule::Checkpoints(1), Schedule::Checkpoints(4), Schedule::Budget(4096)] {
         swing.stiffness.zero_grad();
-        let (tape, loss) = Tape::record_with(|| swing.run(30, schedule))?;
+        let (tape, loss) = Tape::record_value(|| swing.run(30, schedule))?;
         tape.backward(&loss)?;
         let once = swing.stiffness.grad()?.to_vec()?[0];
         tape.backward(&loss)?;
@@ -143,7 +143,7 @@ fn a_parameter_overwritten_before_backward_does_not_matter() -> Result<()> {
     let swing = Swing::new()?;
     let (bits, _) = swing.gradient(20, Schedule::StoreAll)?;
     swing.stiffness.zero_grad();
-    let (tape, loss) = Tape::record_with(|| swing.run(20, Schedule::Checkpoints(3)))?;
+    let (tape, loss) = Tape::record_value(|| swing.run(20, Schedule::Checkpoints(3)))?;
     swing.stiffness.write(&[1e9])?;
     tape.backward(&loss)?;
     assert_eq!(swing.stiffness.grad()?.to_vec()?[0].to_bits(), bits[N]);
@@ -181,7 +181,7 @@ fn in_place_steps_and_swapped_handles() -> Result<()> {
             decay(1, a, 0.5)?;
             Ok((b.clone(), a.clone()))
         };
-        let (tape, end) = Tape::record_with(|| rollout(7, schedule, start.clone(), step))?;
+        let (tape, end) = Tape::record_value(|| rollout(7, schedule, start.clone(), step))?;
         tape.backward(&end.0)?;
         results.push((end.0.to_vec()?, end.1.to_vec()?, factor.grad()?.to_vec()?));
         assert_eq!(start.0.to_vec()?, [1.0], "the initial state keeps its values");
@@ -225,7 +225,7 @@ fn a_step_that_does_something_else_on_replay_is_named() -> Result<()> {
     for kind in 0..3 {
         let calls = Rc::new(Cell::new(0));
         let start = x.clone();
-        let (tape, end) = Tape::record_with(|| {
+        let (tape, end) = Tape::record_value(|| {
             rollout(6, Schedule::Checkpoints(1), start, move |x: &Array<f64>, _| {
                 calls.set(calls.get() + 1);
                 let y = x.device().uninit(1)?;
@@ -266,7 +266,7 @@ fn a_step_that_takes_other_arrays_on_replay_is_named() -> Result<()> {
             scale(2, &y, &factor.slice(if late(4) { 1..2 } else { 0..1 })?, &z)?;
             Ok(if late(5) { (b.clone(), z) } else { (z, b.clone()) })
         };
-        let (tape, end) = Tape::record_with(|| rollout(4, Schedule::Checkpoints(1), start.clone(), step))?;
+        let (tape, end) = Tape::record_value(|| rollout(4, Schedule::Checkpoints(1), start.clone(), step))?;
         let message = tape.backward_from(&[(end.0.as_any(), dev.full(2, 1.0)?.as_any())]).unwrap_err().to_string();
         assert!(message.contains("step") && message.contains("replay"), "{kind}: {message}");
     }
@@ -280,7 +280,7 @@ fn host_reads_inside_a_step_are_compared() -> Result<()> {
     // A pure step may read, and even branch on what it reads.
     let pure = |schedule| {
         x.zero_grad();
-        let (tape, end) = Tape::record_with(|| {
+        let (tape, end) = Tape::record_value(|| {
             rollout(9, schedule, x.clone(), |x: &Array<f64>, _| {
                 let y = x.device().uninit(2)?;
                 let factor = if x.to_vec()?[0] > 3.0 { 0.5 } else { 1.5 };
@@ -296,7 +296,7 @@ fn host_reads_inside_a_step_are_compared() -> Result<()> {
     // One that reads something that changes meanwhile is not.
     let outside = dev.array(&[1.0])?;
     let other = outside.clone();
-    let (tape, end) = Tape::record_with(|| {
+    let (tape, end) = Tape::record_value(|| {
         rollout(4, Schedule::Checkpoints(1), x.clone(), move |x: &Array<f64>, _| {
             let y = x.device().uninit(2)?;
             scale(2, x, &x.device().array(&other.to_vec()?)?, &y)?;
@@ -325,7 +325,7 @@ fn a_rollout_inside_a_step() -> Result<()> {
         swing.x.zero_grad();
         swing.stiffness.zero_grad();
         let stiffness = swing.stiffness.clone();
-        let (tape, loss) = Tape::record_with(|| {
+        let (tape, loss) = Tape::record_value(|| {
             let start = (swing.x.clone(), swing.v.clone());
             let (x, _) = rollout(5, outer, start, move |state: &Two, _| {
                 let stiffness = stiffness.clone();
@@ -368,7 +368,7 @@ fn a_rollout_inside_a_step_starts_from_what_was_recorded() -> Result<()> {
             scale(2, x, &factor, &next)?;
             Ok(next)
         };
-        let (tape, end) = Tape::record_with(|| rollout(4, Schedule::Checkpoints(1), x.clone(), step))?;
+        let (tape, end) = Tape::record_value(|| rollout(4, Schedule::Checkpoints(1), x.clone(), step))?;
         outside.write(&[5.0])?;
         x.zero_grad();
         tape.backward_from(&[(end.as_any(), Device::cpu().full(2, 1.0)?.as_any())])?;
@@ -384,7 +384,7 @@ fn a_vector_of_states_is_a_state() -> Result<()> {
         let all = [2.0, 3.0, 5.0].map(|x| Device::cpu().array(&[x]).map(Array::requires_grad));
         let [a, b, c] = all;
         let (a, b, c) = (a?, b?, c?);
-        let (tape, (ends, _)) = Tape::record_with(|| {
+        let (tape, (ends, _)) = Tape::record_value(|| {
             rollout(3, schedule, (vec![a.clone(), b.clone()], c.clone()), |(pair, c): &State, _| {
                 let next = c.device().uninit(1)?;
                 scale(1, &pair[0], c, &next)?;

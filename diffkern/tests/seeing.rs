@@ -186,7 +186,7 @@ fn the_step_of_a_rollout_is_named() -> Result<()> {
         };
         let start = (zero.clone(), dev.full(2, 1.0)?);
         let run = || Rollout::new(schedule).run(3, start, step);
-        let (tape, (_, end)) = Recording::new().check_finite().record_with(run)?;
+        let (tape, (_, end)) = Recording::new().check_finite().record_value(run)?;
         let seed = dev.full(2, 1.0)?;
         let found = found(tape.backward_from(&[(end.as_any(), seed.as_any())]).unwrap_err());
         assert_eq!(
@@ -212,7 +212,7 @@ fn gradients_that_are_zero_by_structure() -> Result<()> {
     let temp = || dev.uninit::<f64>(2);
 
     // Through integers.
-    let (tape, loss) = Tape::record_with(|| {
+    let (tape, loss) = Tape::record_value(|| {
         let y = temp()?;
         bin(2, &x, &index)?;
         gather(2, &other, &index, &y)?;
@@ -226,7 +226,7 @@ fn gradients_that_are_zero_by_structure() -> Result<()> {
     assert_eq!(zeros_of(&tape, &other), None);
 
     // By a branch alone.
-    let (tape, loss) = Tape::record_with(|| {
+    let (tape, loss) = Tape::record_value(|| {
         let y = temp()?;
         choose(2, &other, &x, &y)?;
         reduce::sum(&y)
@@ -236,7 +236,7 @@ fn gradients_that_are_zero_by_structure() -> Result<()> {
 
     // Overwritten before it is used, by a fill and by a copy of something without a gradient.
     for copied in [false, true] {
-        let (tape, loss) = Tape::record_with(|| {
+        let (tape, loss) = Tape::record_value(|| {
             let (y, z) = (temp()?, temp()?);
             multiply(2, &x, &x, &y)?;
             if copied {
@@ -254,7 +254,7 @@ fn gradients_that_are_zero_by_structure() -> Result<()> {
     }
 
     // A result that nobody uses.
-    let (tape, loss) = Tape::record_with(|| {
+    let (tape, loss) = Tape::record_value(|| {
         let (y, z) = (temp()?, temp()?);
         multiply(2, &x, &other, &y)?;
         multiply(2, &other, &other, &z)?;
@@ -264,7 +264,7 @@ fn gradients_that_are_zero_by_structure() -> Result<()> {
     assert!(matches!(zeros_of(&tape, &x), Some(PathEnd::Unused { by: Some("multiply"), .. })));
 
     // Some elements only: it is not zero by structure.
-    let (tape, loss) = Tape::record_with(|| {
+    let (tape, loss) = Tape::record_value(|| {
         let (y, z) = (temp()?, temp()?);
         multiply(2, &x, &other, &y)?;
         y.slice(..1)?.fill(0.0)?;
@@ -284,7 +284,7 @@ fn gradients_that_end_inside_a_rollout() -> Result<()> {
     // What is in the first array moves to the second, and from there nowhere: it takes two steps to end.
     let run = |steps: usize| {
         let start = (x.clone(), other.clone());
-        let (tape, loss) = Tape::record_with(|| {
+        let (tape, loss) = Tape::record_value(|| {
             let keep = other.clone();
             let step = move |(a, _): &Two, _: usize| {
                 let (next, square) = (a.device().uninit(2)?, a.device().uninit(2)?);
@@ -310,7 +310,7 @@ fn gradients_that_end_inside_a_rollout() -> Result<()> {
 fn a_graph_of_what_was_launched() -> Result<()> {
     let dev = Device::cpu();
     let (x, by) = (dev.array(&[5.0, 9.0])?.requires_grad(), dev.array(&[0.5])?.requires_grad());
-    let (tape, loss) = Tape::record_with(|| {
+    let (tape, loss) = Tape::record_value(|| {
         let by = by.clone();
         let step = move |x: &Array<f64>, _: usize| {
             let y = x.device().uninit(2)?;
@@ -352,7 +352,7 @@ fn launches_are_counted_and_timed() -> Result<()> {
         multiply(x.len(), &x, &x, &y)?;
         reduce::sum(&y)
     };
-    let (tape, loss) = Recording::new().timed().record_with(run)?;
+    let (tape, loss) = Recording::new().timed().record_value(run)?;
     tape.backward(&loss)?;
     let report = tape.report();
     let kernel = report.kernels.iter().find(|k| k.name == "multiply").unwrap();

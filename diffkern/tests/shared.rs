@@ -44,7 +44,7 @@ fn gradients_flow_through_memory_of_others() -> Result<()> {
     let before = device.transferred();
     let x: Array<f32> = shared::adopt::<WgpuRuntime, _>(&device, &PLACE, point.clone(), 3)?.requires_grad();
     let seed: Array<f32> = shared::adopt::<WgpuRuntime, _>(&device, &PLACE, seed, 3)?;
-    let (tape, y) = Tape::record_with(|| {
+    let (tape, y) = Tape::record_value(|| {
         let y = device.zeros(3)?;
         cube_of(3, &x, &y)?;
         Ok::<_, Error>(y)

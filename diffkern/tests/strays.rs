@@ -51,8 +51,8 @@ fn a_program_that_goes_on_after_a_failed_launch_is_refused() -> Result<()> {
         total(3, &x, &loss)?;
         Ok::<_, Error>(loss)
     };
-    assert!(Tape::record_with(|| sum(1)).is_ok());
-    let message = Tape::record_with(|| sum(3)).unwrap_err().to_string();
+    assert!(Tape::record_value(|| sum(1)).is_ok());
+    let message = Tape::record_value(|| sum(3)).unwrap_err().to_string();
     assert!(message.contains("`add` failed") && message.contains("return its error"), "{message}");
     let one = dev.full(3, 1.0)?;
     let tangent = jvp(&[&[(x.as_any(), one.as_any())]], || sum(3));
@@ -98,7 +98,7 @@ fn a_gradient_that_is_asked_for_too_late_is_refused() -> Result<()> {
     let x = dev.array(&[3.0, 4.0])?;
     Tape::record(|| reads[0](&x))?;
     let x = x.requires_grad();
-    let (tape, loss) = Tape::record_with(|| {
+    let (tape, loss) = Tape::record_value(|| {
         let y = dev.zeros(2)?;
         add(2, &dev.full(2, 1.0)?, &y)?;
         double(2, &y)?;
@@ -150,7 +150,7 @@ fn what_other_threads_launch_meanwhile_is_refused() -> Result<()> {
     }
     // Constants, and what is not used here, may come from anywhere; so may all that happens afterwards.
     let w = dev.zeros(2)?;
-    let (tape, loss) = Tape::record_with(|| {
+    let (tape, loss) = Tape::record_value(|| {
         square(2, &x, &y)?;
         elsewhere(&|| square(2, &constant, &w))?;
         elsewhere(&|| add(2, &y, &dev.zeros(2)?))?;
@@ -172,7 +172,7 @@ fn a_step_that_returns_another_of_its_arrays_on_replay_is_named() -> Result<()> 
     let factor = Device::cpu().array(&[2.0])?;
     for swapped in [false, true] {
         let (calls, factor) = (Cell::new(0), factor.clone());
-        let (tape, end) = Tape::record_with(|| {
+        let (tape, end) = Tape::record_value(|| {
             rollout(4, Schedule::Checkpoints(1), x.clone(), move |x: &Array<f64>, _| {
                 let (a, b) = (x.device().uninit(2)?, x.device().uninit(2)?);
                 scale(2, x, &factor, &a)?;
@@ -232,7 +232,7 @@ fn arrays_of_a_step_have_no_gradient_outside() -> Result<()> {
             }
         }
         // What it returned, a detached copy, and anything on a tape of its own, are all right.
-        let (tape, loss) = Tape::record_with(|| {
+        let (tape, loss) = Tape::record_value(|| {
             let end = run(schedule, true)?;
             let loss = reduce::sum(&kept.borrow()[5])?;
             reduce::sum_into(&kept.borrow()[0], 1.0, &loss)?;
@@ -252,7 +252,7 @@ fn a_detached_copy_in_a_step_is_of_what_was_there_at_first() -> Result<()> {
     let dev = Device::cpu();
     let (x, factor) = (dev.array(&[0.3, 0.4])?.requires_grad(), dev.array(&[2.0])?);
     let inner = factor.clone();
-    let (tape, end) = Tape::record_with(|| {
+    let (tape, end) = Tape::record_value(|| {
         rollout(4, Schedule::Checkpoints(1), x.clone(), move |x: &Array<f64>, _| {
             let y = x.device().uninit(2)?;
             scale(2, x, &inner.detached()?, &y)?;
@@ -271,7 +271,7 @@ fn a_rollout_that_has_panicked_is_not_replayed() -> Result<()> {
     let dev = Device::cpu();
     let (x, factor) = (dev.array(&[0.3, 0.4])?.requires_grad(), dev.array(&[2.0])?);
     let (calls, inner) = (Cell::new(0), factor.clone());
-    let (tape, end) = Tape::record_with(|| {
+    let (tape, end) = Tape::record_value(|| {
         rollout(4, Schedule::Checkpoints(1), x.clone(), move |x: &Array<f64>, _| {
             calls.set(calls.get() + 1);
             assert!(calls.get() != 6, "on purpose");

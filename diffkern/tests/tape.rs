@@ -1,7 +1,7 @@
 //! The tape: gradients of small programs whose derivatives are known, the overwrite guard, misuse.
 
 use diffkern::prelude::*;
-use diffkern::{Overwrite, jvp, reduce, rollout};
+use diffkern::{Overwrite, Recording, jvp, reduce, rollout};
 
 #[diff_kernel]
 fn square<F: Float>(x: &Array<F>, y: &mut Array<F>) {
@@ -35,7 +35,7 @@ fn cube_of(x: &Array<f64>) -> Result<Array<f64>> {
 #[test]
 fn a_chain_of_launches() -> Result<()> {
     let x = Device::cpu().array(&[1.0, 2.0, -3.0])?.requires_grad();
-    let (tape, loss) = Tape::record_with(|| cube_of(&x))?;
+    let (tape, loss) = Tape::record_value(|| cube_of(&x))?;
     assert_eq!(loss.to_vec()?, [-18.0]);
     tape.backward(&loss)?;
     assert_eq!(x.grad()?.to_vec()?, [3.0, 12.0, 27.0]);
@@ -57,7 +57,7 @@ fn a_chain_of_launches() -> Result<()> {
 fn an_array_passed_twice() -> Result<()> {
     let dev = Device::cpu();
     let x = dev.array(&[1.0, 2.0])?.requires_grad();
-    let (tape, loss) = Tape::record_with(|| {
+    let (tape, loss) = Tape::record_value(|| {
         let (y, loss) = (dev.zeros(2)?, dev.zeros(1)?);
         multiply(2, &x, &x, &y)?;
         total(2, &y, &loss)?;
@@ -83,11 +83,11 @@ fn overwritten_values_are_kept() -> Result<()> {
         total(2, &y, &loss)?;
         Ok::<_, Error>(loss)
     };
-    let (tape, loss) = Tape::record_with(run)?;
+    let (tape, loss) = Tape::record_value(run)?;
     tape.backward(&loss)?;
     // d(x^3 + x^6)
     assert_eq!(x.grad()?.to_vec()?, [27.0 + 6.0 * 243.0, 48.0 + 6.0 * 1024.0]);
-    let message = Tape::record_guarded(Overwrite::Error, run).unwrap_err().to_string();
+    let message = Recording::new().overwrite(Overwrite::Error).record_value(run).unwrap_err().to_string();
     assert!(message.contains("fill"), "{message}");
     Ok(())
 }
@@ -104,7 +104,7 @@ fn only_values_that_are_needed_are_guarded() -> Result<()> {
     let x = dev.array(&[3.0])?.requires_grad();
     let loss = dev.zeros(1)?;
     let run = |times_x: bool| {
-        Tape::record_guarded(Overwrite::Error, || {
+        Recording::new().overwrite(Overwrite::Error).record_value(|| {
             let y = dev.uninit(1)?;
             square(1, &x, &y)?;
             if times_x {
@@ -126,7 +126,7 @@ fn a_recording_that_panics_has_ended() -> Result<()> {
     let dead = std::panic::catch_unwind(|| Tape::record(|| panic!("on purpose")).map(|_| ()));
     assert!(dead.is_err());
     let x = Device::cpu().array(&[2.0])?.requires_grad();
-    let (tape, loss) = Tape::record_with(|| cube_of(&x))?;
+    let (tape, loss) = Tape::record_value(|| cube_of(&x))?;
     tape.backward(&loss)?;
     assert_eq!(x.grad()?.to_vec()?, [12.0]);
     Ok(())
@@ -136,7 +136,7 @@ fn a_recording_that_panics_has_ended() -> Result<()> {
 fn launches_that_the_loss_does_not_need_are_not_reversed() -> Result<()> {
     let dev = Device::cpu();
     let x = dev.array(&[2.0])?.requires_grad();
-    let (tape, loss) = Tape::record_with(|| {
+    let (tape, loss) = Tape::record_value(|| {
         square(1, &x, &dev.uninit(1)?)?;
         cube_of(&x)
     })?;
@@ -169,7 +169,7 @@ fn the_adjoint_of_a_copy_ends_with_it() -> Result<()> {
 #[test]
 fn a_parameter_changed_after_recording_does_not_matter() -> Result<()> {
     let x = Device::cpu().array(&[2.0])?.requires_grad();
-    let (tape, loss) = Tape::record_with(|| cube_of(&x))?;
+    let (tape, loss) = Tape::record_value(|| cube_of(&x))?;
     x.write(&[100.0])?;
     tape.backward(&loss)?;
     assert_eq!(x.grad()?.to_vec()?, [12.0]);
@@ -180,7 +180,7 @@ fn a_parameter_changed_after_recording_does_not_matter() -> Result<()> {
 fn writes_cut_the_gradient_of_what_they_overwrite() -> Result<()> {
     let dev = Device::cpu();
     let x = dev.array(&[1.0, 2.0, 3.0])?.requires_grad();
-    let (tape, loss) = Tape::record_with(|| {
+    let (tape, loss) = Tape::record_value(|| {
         let (y, z, loss) = (dev.zeros(3)?, dev.zeros(3)?, dev.zeros(1)?);
         square(3, &x, &y)?;
         y.slice(0..1)?.write(&[7.0])?;
@@ -199,7 +199,7 @@ fn writes_cut_the_gradient_of_what_they_overwrite() -> Result<()> {
 fn views_share_the_gradient_of_their_array() -> Result<()> {
     let dev = Device::cpu();
     let x = dev.array(&[1.0, 2.0, 3.0, 4.0])?.requires_grad();
-    let (tape, loss) = Tape::record_with(|| {
+    let (tape, loss) = Tape::record_value(|| {
         let loss = dev.zeros(1)?;
         let both = dev.zeros(2)?;
         multiply(2, &x.slice(0..2)?, &x.slice(1..3)?, &both)?;
@@ -238,7 +238,7 @@ fn misuse_is_refused_with_a_way_out() -> Result<()> {
     let nested = Tape::record(|| Tape::record(|| Ok(())).map(|_| ()));
     assert!(nested.unwrap_err().to_string().contains("records already"));
     assert!(Tape::record(|| Ok(())).is_ok(), "the failed recording has ended");
-    let (tape, loss) = Tape::record_with(|| cube_of(&x))?;
+    let (tape, loss) = Tape::record_value(|| cube_of(&x))?;
     assert!(tape.backward(&dev.zeros::<f64>(2)?).unwrap_err().to_string().contains("one real scalar"));
     assert!(tape.backward(&dev.zeros::<f64>(1)?).unwrap_err().to_string().contains("does not depend"));
     let (factor, product) = (dev.array(&[5.0])?, dev.uninit(1)?);
@@ -262,7 +262,7 @@ fn misuse_is_refused_with_a_way_out() -> Result<()> {
 fn an_intermediate_result_used_twice_and_accumulated() -> Result<()> {
     let dev = Device::cpu();
     let x = dev.array(&[3.0])?.requires_grad();
-    let (tape, loss) = Tape::record_with(|| {
+    let (tape, loss) = Tape::record_value(|| {
         let (y, loss) = (dev.zeros(1)?, dev.zeros(1)?);
         square(1, &x, &y)?;
         add(1, &y, &loss)?;
@@ -279,7 +279,7 @@ fn an_intermediate_result_used_twice_and_accumulated() -> Result<()> {
 fn reductions_are_differentiable() -> Result<()> {
     let dev = Device::cpu();
     let x = dev.array(&(0..300).map(f64::from).collect::<Vec<_>>())?.requires_grad();
-    let (tape, loss) = Tape::record_with(|| {
+    let (tape, loss) = Tape::record_value(|| {
         let total = reduce::dot(&x, &x)?;
         reduce::sum_into(&x, 3.0, &total)?;
         Ok::<_, Error>(total)

@@ -119,7 +119,7 @@ fn a_detour_by_arrays_of_another_recording_is_noticed() -> Result<()> {
 fn a_step_that_has_another_thread_compute_is_refused_on_replay() -> Result<()> {
     let dev = Device::cpu();
     let x = dev.array(&[1.0, 2.0])?.requires_grad();
-    let (tape, end) = Tape::record_with(|| {
+    let (tape, end) = Tape::record_value(|| {
         rollout(4, Schedule::Checkpoints(1), x.clone(), |x: &Array<f64>, k| {
             let y = x.device().zeros(2)?;
             if k == 0 {
@@ -171,7 +171,7 @@ fn others_see_no_array_as_a_replay_sees_it() -> Result<()> {
     let inner = factor.clone();
     let seen: Rc<RefCell<Vec<f64>>> = Rc::default();
     let log = seen.clone();
-    let (tape, end) = Tape::record_with(|| {
+    let (tape, end) = Tape::record_value(|| {
         rollout(3, Schedule::Checkpoints(1), x.clone(), move |x: &Array<f64>, _| {
             let y = x.device().zeros(2)?;
             scale(2, x, &inner, &y)?;
@@ -196,7 +196,7 @@ fn the_steps_of_a_rollout_read_the_same_array_whatever_others_write() -> Result<
     for schedule in [Schedule::StoreAll, Schedule::Checkpoints(1), Schedule::Checkpoints(2)] {
         let (x, factor) = (dev.array(&[1.0, 1.0])?.requires_grad(), dev.array(&[2.0])?);
         let inner = factor.clone();
-        let (tape, end) = Tape::record_with(|| {
+        let (tape, end) = Tape::record_value(|| {
             rollout(4, schedule, x.clone(), move |x: &Array<f64>, k| {
                 let y = x.device().zeros(2)?;
                 if k > 0 {
@@ -237,7 +237,7 @@ fn a_gradient_asked_for_inside_a_step() -> Result<()> {
     let x = dev.array(&[0.3, 0.4])?.requires_grad();
     let kept: Rc<RefCell<Vec<Array<f64>>>> = Rc::default();
     let log = kept.clone();
-    let (tape, end) = Tape::record_with(|| {
+    let (tape, end) = Tape::record_value(|| {
         rollout(2, Schedule::StoreAll, x.clone(), move |x: &Array<f64>, _| {
             let y = x.device().array(&[1.0, 2.0])?.requires_grad();
             let z = x.device().zeros(2)?;

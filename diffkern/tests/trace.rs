@@ -61,7 +61,7 @@ fn a_trace_has_every_launch_and_every_checkpoint() -> Result<()> {
     assert!(ChromeTrace::start(&path).is_err(), "one per process");
     let dev = Device::cpu();
     let x = dev.array(&[1.0, 0.5])?.requires_grad();
-    let (tape, loss) = Tape::record_with(|| {
+    let (tape, loss) = Tape::record_value(|| {
         let y = rollout(5, Schedule::Checkpoints(2), x.clone(), |x: &Array<f64>, _| {
             let y = x.device().uninit(2)?;
             square(2, x, &y)?;

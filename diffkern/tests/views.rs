@@ -110,7 +110,7 @@ fn steps_that_write_views_have_one_slope_in_both_modes() -> Result<()> {
         };
         let (loss, moved) = jvp(&[&[(x.as_any(), dx.as_any())]], program)?;
         let slope = moved.get(0, &loss)?.to_vec()?[0];
-        let (tape, loss) = Tape::record_with(program)?;
+        let (tape, loss) = Tape::record_value(program)?;
         tape.backward(&loss)?;
         let gradient = x.grad()?.to_vec()?;
         let expected = gradient[0] * 0.3 + gradient[1] * 0.8;

@@ -38,7 +38,7 @@
 //! let camera = camera.params(&device)?;
 //! let empty = device.zeros::<f64>(32 * 32)?;
 //! let renderer = Renderer::new(&device, &triangle)?;
-//! let (tape, loss) = Tape::record_with(|| {
+//! let (tape, loss) = Tape::record_value(|| {
 //!     let image = renderer.silhouette(&vertices, &camera)?;
 //!     loss::l2(&image.coverage, &empty)
 //! })?;

@@ -9,7 +9,7 @@
 //!
 //! let device = Device::cpu();
 //! let (image, target) = (device.array(&[1.0, 0.5, 0.0, 0.0])?.requires_grad(), device.array(&[1.0, 1.0, 0.0, 0.0])?);
-//! let (tape, loss) = Tape::record_with(|| loss::l2(&image, &target))?;
+//! let (tape, loss) = Tape::record_value(|| loss::l2(&image, &target))?;
 //! tape.backward(&loss)?;
 //! assert_eq!((loss.to_vec()?, image.grad()?.to_vec()?), (vec![0.0625], vec![0.0, -0.25, 0.0, 0.0]));
 //! # Ok::<(), Error>(())

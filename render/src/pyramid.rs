@@ -14,7 +14,7 @@
 //! let (mut a, mut b) = (vec![0.0; 64], vec![0.0; 64]);
 //! (a[8 * 3 + 1], b[8 * 3 + 5]) = (1.0, 1.0);
 //! let image = device.array(&a)?.requires_grad();
-//! let (tape, loss) = Tape::record_with(|| pyramid::l2(&image, &device.array(&b)?, 8, 8))?;
+//! let (tape, loss) = Tape::record_value(|| pyramid::l2(&image, &device.array(&b)?, 8, 8))?;
 //! tape.backward(&loss)?;
 //! let slope = image.grad()?.to_vec()?;
 //! assert!(slope[8 * 3 + 2] < slope[8 * 3]); // brighter on the side of the target

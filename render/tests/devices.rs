@@ -57,7 +57,7 @@ fn scene<F: Float>(device: &Device) -> Scene<F> {
 
 fn outline<F: Float>(device: &Device) -> Outcome {
     let s = scene::<F>(device);
-    let (tape, (coverage, total)) = Tape::record_with(|| {
+    let (tape, (coverage, total)) = Tape::record_value(|| {
         let coverage = s.renderer.silhouette(&s.vertices, &s.camera)?.coverage;
         let total = loss::l2(&coverage, &s.target)?;
         loss::jaccard_into(&coverage, &s.target, 0.3, &total)?;
@@ -77,7 +77,7 @@ fn outline<F: Float>(device: &Device) -> Outcome {
 
 fn picture<F: Float>(device: &Device) -> Outcome {
     let s = scene::<F>(device);
-    let (tape, (color, total)) = Tape::record_with(|| {
+    let (tape, (color, total)) = Tape::record_value(|| {
         let color = s.renderer.shaded(&s.vertices, &s.camera, &s.light)?.color;
         let total = loss::l2_color(&color, &s.colors)?;
         diffkern_render::Result::Ok((color, total))

@@ -89,7 +89,7 @@ impl Program {
 
     fn gradient(&self, p: &[f64]) -> Vec<f64> {
         let inputs = self.inputs(p);
-        let (tape, loss) = Tape::record_with(|| self.loss(&inputs)).unwrap();
+        let (tape, loss) = Tape::record_value(|| self.loss(&inputs)).unwrap();
         tape.backward(&loss).unwrap();
         inputs.gradient()
     }

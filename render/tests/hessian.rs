@@ -50,7 +50,7 @@ impl Program {
         let [vertices, position, albedo] = inputs.clone();
         let camera = CameraParams { position, ..self.camera.clone() };
         let lighting = Lighting { albedo, ..self.lighting.clone() };
-        let (tape, loss) = Tape::record_with(|| {
+        let (tape, loss) = Tape::record_value(|| {
             let renderer = Renderer::new(&self.device, &self.mesh)?.with_filter_width(self.filter)?;
             let outline = renderer.silhouette(&vertices, &camera)?;
             let picture = renderer.shaded(&vertices, &camera, &lighting)?;

@@ -199,7 +199,7 @@ fn raster_kernels_on_corners_of_pixels() {
         diffkern_render::Result::Ok(total)
     };
     let at = upload(&d, &host.map(Vec3::from_array)).requires_grad();
-    let (tape, loss) = Tape::record_with(|| value(&at)).unwrap();
+    let (tape, loss) = Tape::record_value(|| value(&at)).unwrap();
     tape.backward(&loss).unwrap();
     let gradient: Vec<f64> = at.grad().unwrap().to_vec().unwrap().into_iter().flat_map(Vec3::to_array).collect();
     for (k, analytic) in gradient.into_iter().enumerate() {

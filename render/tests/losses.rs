@@ -92,7 +92,7 @@ fn pull(loss: Loss, centre: [f64; 2], target: &Array<f64>, size: usize) -> [f64;
     let renderer = Renderer::new(&device, &mesh).unwrap();
     let camera = front_camera(size).params(&device).unwrap();
     let (tape, total) =
-        Tape::record_with(|| loss(&renderer.silhouette(&vertices, &camera)?.coverage, target, size)).unwrap();
+        Tape::record_value(|| loss(&renderer.silhouette(&vertices, &camera)?.coverage, target, size)).unwrap();
     tape.backward(&total).unwrap();
     let sum = vertices.grad().unwrap().to_vec().unwrap().into_iter().fold(Vec3::zero(), |a: V, b| a + b);
     [sum.x, sum.z]

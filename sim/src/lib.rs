@@ -27,7 +27,7 @@
 //! let scene = spec.build::<f64>(&device)?;
 //! let mut params = scene.params(&device, 5e3, 1e4)?; // mu and lambda [Pa]
 //! params.mu = params.mu.requires_grad();
-//! let (tape, loss) = Tape::record_with(|| {
+//! let (tape, loss) = Tape::record_value(|| {
 //!     let solver = scene.model.solver(&params, scene.state.len())?;
 //!     let end = solver.advance(&scene.state, 0, 3 * scene.steps_per_frame, Schedule::Auto)?;
 //!     mean_square_distance::<diffkern_sim::mpm::Dim3, f64>(&end.x, [0.0, 0.0, 0.05])

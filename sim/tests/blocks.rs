@@ -79,7 +79,7 @@ fn run<D: Dimension>(
     params.friction = Some(friction.clone());
     let start = State::<D, f64>::undeformed(&device, &scene.x, &scene.v)?;
     let start = State { x: start.x.requires_grad(), v: start.v.requires_grad(), ..start };
-    let (tape, (end, loss)) = Tape::record_with(|| {
+    let (tape, (end, loss)) = Tape::record_value(|| {
         let solver = model.solver(&params, n)?;
         let end = if whole_grid {
             Rollout::new(schedule).run(STEPS, start.clone(), move |s, _| solver.step(s))?

@@ -49,7 +49,7 @@ fn slide<F: Float>(device: &Device, law: Law, blocks: Blocks, sorting: Sorting) 
     let undeformed = State::undeformed(device, &[Vec3::zero(); N], &[Vec3::zero(); N])?;
     let state = State { x: vectors(start)?.requires_grad(), v: vectors(speed)?.requires_grad(), ..undeformed };
 
-    let (tape, (end, distance)) = Tape::record_with(|| -> Result<_> {
+    let (tape, (end, distance)) = Tape::record_value(|| -> Result<_> {
         let end = model.solver(&params, N)?.advance(&state, 0, STEPS, Schedule::Checkpoints(4))?;
         let distance = mean_square_distance::<Dim3, F>(&end.x, [0.2, 0.3, 0.1])?;
         Ok((end, distance))

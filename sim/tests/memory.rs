@@ -36,7 +36,7 @@ impl Scene {
     fn gradient(&self, schedule: Schedule) -> Result<(Vec<u32>, Report)> {
         self.params.mu.zero_grad();
         self.start.v.zero_grad();
-        let (tape, loss) = Tape::record_with(|| {
+        let (tape, loss) = Tape::record_value(|| {
             let end = self.model.solver(&self.params, N)?.advance(&self.start, 0, STEPS, schedule)?;
             mean_square_distance::<Dim3, f32>(&end.x, [0.1, 0.05, 0.05])
         })?;

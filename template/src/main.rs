@@ -34,7 +34,7 @@ fn main() -> Result<()> {
     let mut rate = 0.1;
     for round in 0..20 {
         let guess = dev.array(&[rate])?.requires_grad();
-        let (tape, loss) = Tape::record_with(|| {
+        let (tape, loss) = Tape::record_value(|| {
             let d = dev.uninit(N)?;
             difference(N, &simulate(&start, &guess)?, &measured, &d)?;
             reduce::dot(&d, &d)

@@ -14,7 +14,7 @@ fn cells(n: usize) -> diffkern_sim::Result<usize> {
 /// `?` for an error of the kernel library, the simulator and the renderer, inside a closure of each kind.
 fn program(cells_of: usize, picture: &str) -> Result<f32> {
     let device = Device::cpu();
-    let (tape, total) = Tape::record_with(|| {
+    let (tape, total) = Tape::record_value(|| {
         let n = cells(cells_of)?;
         let end = rollout(2, Schedule::StoreAll, device.zeros::<f32>(1)?, move |x, _| {
             cells(n)?;

@@ -167,7 +167,7 @@ impl Problem {
     fn look(&self, x: &[f64], found: &mut Found) -> Result<Here> {
         let here = found.spend(Runs { forward: 1, reverse: 1, ..Runs::default() }, || {
             let theta = self.device.array(x)?.requires_grad();
-            let (tape, loss) = Tape::record_with(|| self.loss(&theta))?;
+            let (tape, loss) = Tape::record_value(|| self.loss(&theta))?;
             tape.backward(&loss)?;
             Ok(Here { value: loss.to_vec()?[0], gradient: theta.grad()?.to_vec()?, theta, tape, loss })
         })?;

@@ -30,7 +30,7 @@ use crate::rollout::State;
 ///
 /// let dev = Device::cpu();
 /// let a = dev.array(&[4.0, 9.0])?.requires_grad();
-/// let (tape, roots) = Tape::record_with(|| {
+/// let (tape, roots) = Tape::record_value(|| {
 ///     fixed_point(dev.array(&[1.0, 1.0])?, SolveOptions::default(), |x: &Array<f64>| {
 ///         let next = dev.uninit(2)?;
 ///         improve(2, x, &a, &next)?;

@@ -36,7 +36,7 @@ use crate::tape::{Kept, Ledger, Node, Overwrite, Recording, Shape, context};
 /// let dev = Device::cpu();
 /// let d = dev.array(&[2.0, 4.0])?.requires_grad();
 /// let b = dev.array(&[6.0, 4.0])?;
-/// let (tape, x) = Tape::record_with(|| {
+/// let (tape, x) = Tape::record_value(|| {
 ///     linear_solve(b, SolveOptions::default(), |x: &Array<f64>| {
 ///         let y = dev.uninit(2)?;
 ///         scale(2, x, &d, &y)?;

@@ -25,7 +25,7 @@ use crate::tape::{Again, Ledger, Overwrite, Recording, context};
 /// # fn main() -> Result<()> {
 /// let dev = Device::cpu();
 /// let x = dev.array(&[100.0f32])?.requires_grad();
-/// let (tape, (y, steps)) = Tape::record_with(|| {
+/// let (tape, (y, steps)) = Tape::record_value(|| {
 ///     let large = |x: &Array<f32>, _| Ok(x.to_vec()?[0] > 1.0);
 ///     Rollout::new(Schedule::Checkpoints(3)).run_while(large, x.clone(), |x: &Array<f32>, _| {
 ///         let y = x.device().uninit(1)?;

@@ -70,7 +70,7 @@ thread_local! {
 ///
 /// let dev = Device::cpu();
 /// let x = dev.array(&[0.1, 0.2])?.requires_grad();
-/// let (tape, loss) = Tape::record_with(|| {
+/// let (tape, loss) = Tape::record_value(|| {
 ///     let wide = dev.uninit(10_000)?;
 ///     recompute(|| spread(wide.len(), &x, &wide))?;
 ///     reduce::dot(&wide, &wide)

@@ -65,7 +65,7 @@ pub enum Overwrite {
 /// # }
 /// let dev = Device::cpu();
 /// let x = dev.array(&[1.0, 2.0, 3.0])?.requires_grad();
-/// let (tape, loss) = Tape::record_with(|| {
+/// let (tape, loss) = Tape::record_value(|| {
 ///     let loss = dev.zeros(1)?;
 ///     sum_of_squares(x.len(), &x, &loss)?;
 ///     Ok::<_, Error>(loss)
@@ -97,7 +97,7 @@ impl Tape {
         Tape { nodes, leaves, tracked, ledger, losses: RefCell::default() }
     }
 
-    /// Runs `program` and records its launches.
+    /// Runs `program` and records its launches. [`Recording`] has more to choose.
     ///
     /// # Errors
     /// What `program` returns; when a tape records on this thread already; when a launch failed while it ran and `program`
@@ -105,26 +105,15 @@ impl Tape {
     /// rollout's steps that the rollout did not return, or one that another thread has written meanwhile, from arrays that
     /// have a gradient here or ask for one.
     pub fn record(program: impl FnOnce() -> Result<()>) -> Result<Tape> {
-        Tape::record_with(program).map(|(tape, ())| tape)
+        Tape::record_value(program).map(|(tape, ())| tape)
     }
 
-    /// The same for a program that returns something, and whose error may be of another type.
+    /// The same for a program that returns a value, such as its loss, and whose error may be of another type.
     ///
     /// # Errors
     /// As [`Tape::record`].
-    pub fn record_with<R, E: From<Error>>(program: impl FnOnce() -> Result<R, E>) -> Result<(Tape, R), E> {
-        Tape::record_guarded(Overwrite::Keep, program)
-    }
-
-    /// The same with a choice of what happens when a value that the tape needs is overwritten.
-    ///
-    /// # Errors
-    /// As [`Tape::record`], and [`Error::Overwrite`] if so chosen.
-    pub fn record_guarded<R, E: From<Error>>(
-        overwrite: Overwrite,
-        program: impl FnOnce() -> Result<R, E>,
-    ) -> Result<(Tape, R), E> {
-        Recording::new().overwrite(overwrite).record_with(program)
+    pub fn record_value<R, E: From<Error>>(program: impl FnOnce() -> Result<R, E>) -> Result<(Tape, R), E> {
+        Recording::new().record_value(program)
     }
 
     /// Adds the gradient of `loss`, an array of one element, to the [`Array::grad`] of all arrays that asked for it.

@@ -67,14 +67,14 @@ impl Recording {
     /// # Errors
     /// As [`Tape::record`], and what was chosen here.
     pub fn record(self, program: impl FnOnce() -> Result<()>) -> Result<Tape> {
-        self.record_with(program).map(|(tape, ())| tape)
+        self.record_value(program).map(|(tape, ())| tape)
     }
 
-    /// The same for a program that returns something, and whose error may be of another type.
+    /// The same for a program that returns a value, such as its loss, and whose error may be of another type.
     ///
     /// # Errors
     /// As [`Recording::record`].
-    pub fn record_with<R, E: From<Error>>(self, program: impl FnOnce() -> Result<R, E>) -> Result<(Tape, R), E> {
+    pub fn record_value<R, E: From<Error>>(self, program: impl FnOnce() -> Result<R, E>) -> Result<(Tape, R), E> {
         let refuse = |reason: &str| Err(Error::Tape(reason.to_owned()).into());
         if context::is_recording() {
             return refuse("this thread records already; record both programs on one tape");

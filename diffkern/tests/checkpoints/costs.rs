@@ -75,7 +75,7 @@ fn a_prediction_inside_a_step_is_refused() -> Result<()> {
 #[test]
 fn kept_states_do_not_hinder_launches_run_again() -> Result<()> {
     let way = Rollout::new(Schedule::Checkpoints(3)).recompute(&["spread"]);
-    let (tape, end) = Tape::record_with(|| way.run(10, start()?, step))?;
+    let (tape, end) = Tape::record_value(|| way.run(10, start()?, step))?;
     back(&tape, &end)?;
     assert_eq!(tape.report().launches_again, 10);
     Ok(())
@@ -86,7 +86,7 @@ fn kept_states_do_not_hinder_launches_run_again() -> Result<()> {
 fn plans_for_unknown_lengths_are_as_the_budget_says() -> Result<()> {
     let folder = Folder::new("unknown");
     let words = |way: &Rollout, steps: usize| {
-        let (tape, _) = Tape::record_with(|| way.run_while(move |_, k| Ok(k < steps), start()?, step))?;
+        let (tape, _) = Tape::record_value(|| way.run_while(move |_, k| Ok(k < steps), start()?, step))?;
         Ok::<_, Error>((tape.report().rollouts[0].schedule.clone(), folder.files().len()))
     };
     // A step takes its tape of 2, adjoints of 4, and its state.
@@ -130,7 +130,7 @@ fn a_rollout_in_a_step_is_part_of_what_the_step_costs() -> Result<()> {
         let way = Rollout::new(Schedule::Budget(budget));
         assert_eq!(way.predict(8, &start()?, step)?.bytes(), Some(budget), "{inner:?}");
         assert!(Rollout::new(Schedule::Budget(budget - 1)).predict(8, &start()?, step).is_err(), "{inner:?}");
-        let (tape, end) = Tape::record_with(|| way.run(8, start()?, step))?;
+        let (tape, end) = Tape::record_value(|| way.run(8, start()?, step))?;
         back(&tape, &end)?;
         assert!(tape.report().peak_bytes <= budget, "{inner:?}: {}", tape.report());
     }
@@ -141,7 +141,7 @@ fn a_rollout_in_a_step_is_part_of_what_the_step_costs() -> Result<()> {
 fn files_go_when_they_are_no_longer_needed() -> Result<()> {
     let folder = Folder::new("erased");
     let way = Rollout::new(Schedule::Checkpoints(2)).files(&folder.0).file_cost_steps(0.5);
-    let (tape, end) = Tape::record_with(|| way.run(60, start()?, step))?;
+    let (tape, end) = Tape::record_value(|| way.run(60, start()?, step))?;
     assert!(folder.files().len() > 3);
     back(&tape, &end)?;
     assert!(folder.files().is_empty(), "the tape is still there");
@@ -151,7 +151,7 @@ fn files_go_when_they_are_no_longer_needed() -> Result<()> {
 /// Those of steps that are run to get to others too.
 #[test]
 fn every_launch_is_counted() -> Result<()> {
-    let (tape, end) = Tape::record_with(|| rollout(10, Schedule::Checkpoints(2), start()?, step))?;
+    let (tape, end) = Tape::record_value(|| rollout(10, Schedule::Checkpoints(2), start()?, step))?;
     back(&tape, &end)?;
     let report = tape.report();
     assert!(report.rollouts[0].steps_run > 20, "{report}");

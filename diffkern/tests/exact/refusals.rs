@@ -1,7 +1,7 @@
 //! What is refused at run time, by name and with the way out; and states of the tape around a case.
 
 use diffkern::prelude::*;
-use diffkern::{Overwrite, jvp};
+use diffkern::{Overwrite, Recording, jvp};
 
 #[diff_kernel]
 fn square<F: Float>(x: &Array<F>, y: &mut Array<F>) {
@@ -144,13 +144,15 @@ fn refusals() -> Vec<(&'static str, Refused, &'static [&'static str])> {
             "what a tape needs, overwritten, if so asked",
             |dev| {
                 let x = dev.array(&[1.0])?.requires_grad();
-                Tape::record_guarded(Overwrite::Error, || {
-                    let (y, z) = (dev.zeros(1)?, dev.zeros(1)?);
-                    square(1, &x, &y)?;
-                    square(1, &y, &z)?;
-                    square(1, &z, &y)
-                })
-                .map(|_| ())
+                Recording::new()
+                    .overwrite(Overwrite::Error)
+                    .record_value(|| {
+                        let (y, z) = (dev.zeros(1)?, dev.zeros(1)?);
+                        square(1, &x, &y)?;
+                        square(1, &y, &z)?;
+                        square(1, &z, &y)
+                    })
+                    .map(|_| ())
             },
             &["`square`", "needs for its gradient", "Overwrite::Keep"],
         ),
@@ -247,7 +249,7 @@ fn empty_arrays_and_domains_are_no_mistake() -> Result<()> {
 fn backward_twice_accumulates_and_zero_grad_forgets() -> Result<()> {
     let dev = Device::cpu();
     let x = dev.array(&[3.0, -2.0])?.requires_grad();
-    let (tape, total) = Tape::record_with(|| -> Result<_> {
+    let (tape, total) = Tape::record_value(|| -> Result<_> {
         let (y, total) = (dev.zeros(2)?, dev.zeros(1)?);
         square(2, &x, &y)?;
         add_up(2, &y, &total)?;
@@ -273,7 +275,7 @@ fn backward_twice_accumulates_and_zero_grad_forgets() -> Result<()> {
 fn a_detached_array_passes_nothing_on() -> Result<()> {
     let dev = Device::cpu();
     let x = dev.array(&[3.0])?.requires_grad();
-    let (tape, total) = Tape::record_with(|| -> Result<_> {
+    let (tape, total) = Tape::record_value(|| -> Result<_> {
         let (y, total) = (dev.zeros(1)?, dev.zeros(1)?);
         square(1, &x, &y)?;
         add_up(1, &y.detached()?, &total)?;

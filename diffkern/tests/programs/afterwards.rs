@@ -24,12 +24,12 @@ fn a_tape_is_walked_again_whatever_its_arrays_have_now() -> Result<()> {
     for (seed, program) in programs(EVERY) {
         let other = Program::new(seed + 1);
         let inputs = leaves(&program)?;
-        let (tape, (place, loss)) = Tape::record_with(|| program.run(&inputs, None))?;
+        let (tape, (place, loss)) = Tape::record_value(|| program.run(&inputs, None))?;
         tape.backward(&loss)?;
         let first = gradient(&inputs)?;
         tape.backward(&loss)?;
         assert_eq!(gradient(&inputs)?, first, "seed {seed}, again");
-        let later = Tape::record_with(|| other.loss(&inputs, None)).ok();
+        let later = Tape::record_value(|| other.loss(&inputs, None)).ok();
         for array in inputs.iter().chain(&place.pool) {
             array.fill(f64::from(seed as u32 % 7) - 3.5)?;
         }
@@ -53,7 +53,7 @@ fn a_recording_that_looks_closer_has_the_same_gradient() -> Result<()> {
             [Recording::new().check_finite(), Recording::new().timed(), Recording::new().overwrite(Overwrite::Error)];
         for (k, recording) in options.into_iter().enumerate() {
             let inputs = leaves(&program)?;
-            let (tape, loss) = match recording.record_with(|| program.loss(&inputs, None)) {
+            let (tape, loss) = match recording.record_value(|| program.loss(&inputs, None)) {
                 Err(Error::Overwrite { .. }) if k == 2 => {
                     refused += 1;
                     continue;
@@ -79,7 +79,7 @@ fn gauss_newton_products_are_those_of_both_modes() -> Result<()> {
         let (inputs, along) = (leaves(&program)?, program.inputs(&program.along)?);
         let direction: Vec<(&AnyArray, &AnyArray)> =
             inputs.iter().zip(&along).map(|(x, v)| (x.as_any(), v.as_any())).collect();
-        let (tape, parts) = Tape::record_with(|| program.parts(&inputs, None))?;
+        let (tape, parts) = Tape::record_value(|| program.parts(&inputs, None))?;
         let outputs: Vec<&AnyArray> = parts.iter().map(|part| part.as_any()).collect();
         let products = tape.gauss_newton(&outputs, Metric::Identity, &[&direction])?;
         let (moved, tangents) = jvp(&[&direction], || program.parts(&inputs, None))?;
@@ -117,7 +117,7 @@ fn tapes_of_several_threads_share_arrays() -> Result<()> {
         let run = |k: u64| -> Result<Vec<Vec<u64>>> {
             let one = |(seed, program): &(u64, Program)| {
                 let (inputs, schedule) = (inputs(k)?, Some((seed + k) as usize % crate::ops::SCHEDULES));
-                let (tape, loss) = Tape::record_with(|| program.loss(&inputs, schedule))?;
+                let (tape, loss) = Tape::record_value(|| program.loss(&inputs, schedule))?;
                 tape.backward(&loss)?;
                 if own { gradient(&inputs[k as usize % 3..][..1]) } else { Ok(Vec::new()) }
             };
@@ -157,7 +157,7 @@ fn directions_do_not_disturb_each_other() -> Result<()> {
             .iter()
             .map(|along| inputs.iter().zip(along).map(|(x, v)| (x.as_any(), v.as_any())).collect())
             .collect();
-        let (tape, parts) = Tape::record_with(|| program.parts(&inputs, None))?;
+        let (tape, parts) = Tape::record_value(|| program.parts(&inputs, None))?;
         let outputs: Vec<&AnyArray> = parts.iter().map(|part| part.as_any()).collect();
         let seeds: Vec<(&AnyArray, &AnyArray)> = outputs.iter().map(|&y| (y, along[0][0].as_any())).collect();
         let product = |directions: &[&[(&AnyArray, &AnyArray)]], k: usize, second: bool| -> Result<Vec<u64>> {

@@ -91,7 +91,7 @@ impl Program {
 
     fn gradient(&self, numbers: &[f64], schedule: Option<usize>) -> Result<Vec<f64>> {
         let inputs: Vec<_> = self.inputs(numbers)?.into_iter().map(Array::requires_grad).collect();
-        let (tape, loss) = Tape::record_with(|| self.loss(&inputs, schedule))?;
+        let (tape, loss) = Tape::record_value(|| self.loss(&inputs, schedule))?;
         tape.backward(&loss)?;
         let parts: Vec<Vec<f64>> = inputs.iter().map(|x| x.grad()?.to_vec()).collect::<Result<_>>()?;
         Ok(parts.concat())
@@ -146,7 +146,7 @@ fn second_derivatives_are_those_of_the_gradient() -> Result<()> {
         let along = program.inputs(&program.along)?;
         let direction: Vec<(&AnyArray, &AnyArray)> =
             inputs.iter().zip(&along).map(|(x, v)| (x.as_any(), v.as_any())).collect();
-        let (tape, loss) = Tape::record_with(|| program.loss(&inputs, None))?;
+        let (tape, loss) = Tape::record_value(|| program.loss(&inputs, None))?;
         let products = tape.hvp(&loss, &[&direction])?;
         let parts: Vec<Vec<f64>> = inputs.iter().map(|x| products.get(0, x)?.to_vec()).collect::<Result<_>>()?;
         let product = parts.concat();

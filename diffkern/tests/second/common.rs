@@ -31,7 +31,7 @@ type Program<'a> = &'a dyn Fn(&Array<f64>) -> Result<Array<f64>>;
 
 pub fn gradient(program: Program<'_>, at: &[f64]) -> Result<Vec<f64>> {
     let x = Device::cpu().array(at)?.requires_grad();
-    let (tape, loss) = Tape::record_with(|| program(&x))?;
+    let (tape, loss) = Tape::record_value(|| program(&x))?;
     tape.backward(&loss)?;
     x.grad()?.to_vec()
 }
@@ -39,7 +39,7 @@ pub fn gradient(program: Program<'_>, at: &[f64]) -> Result<Vec<f64>> {
 /// The gradient and the products with all directions, of one call of `hvp`.
 pub fn products(program: Program<'_>, at: &[f64], along: &[Vec<f64>]) -> Result<(Vec<f64>, Vec<Vec<f64>>)> {
     let x = Device::cpu().array(at)?.requires_grad();
-    let (tape, loss) = Tape::record_with(|| program(&x))?;
+    let (tape, loss) = Tape::record_value(|| program(&x))?;
     let moves = along.iter().map(|v| x.device().array(v)).collect::<Result<Vec<_>>>()?;
     let pairs: Vec<_> = moves.iter().map(|v| [(x.as_any(), v.as_any())]).collect();
     let directions: Vec<&[_]> = pairs.iter().map(|pair| &pair[..]).collect();

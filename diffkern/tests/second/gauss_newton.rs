@@ -81,7 +81,7 @@ fn products_are_those_of_the_jacobian() -> Result<()> {
     ];
     for schedule in [Schedule::StoreAll, Schedule::Checkpoints(2), Schedule::Auto] {
         let x = dev.array(&point(N))?.requires_grad();
-        let (tape, (end, r)) = Tape::record_with(|| program(&x, schedule))?;
+        let (tape, (end, r)) = Tape::record_value(|| program(&x, schedule))?;
         let vectors = [random.vector(N), random.vector(N)];
         let moves = [dev.array(&vectors[0])?, dev.array(&vectors[1])?];
         let pairs = [[(x.as_any(), moves[0].as_any())], [(x.as_any(), moves[1].as_any())]];

@@ -108,8 +108,8 @@ fn a_fixed_point_has_the_derivatives_of_its_unrolled_iteration() -> Result<()> {
 #[test]
 fn the_iteration_is_not_recorded() -> Result<()> {
     let p = Device::cpu().array(&point(N))?.requires_grad();
-    let (long, _) = Tape::record_with(|| loss(&unrolled(&p)?, &p))?;
-    let (short, _) = Tape::record_with(|| loss(&converged(&p, GMRES)?, &p))?;
+    let (long, _) = Tape::record_value(|| loss(&unrolled(&p)?, &p))?;
+    let (short, _) = Tape::record_value(|| loss(&converged(&p, GMRES)?, &p))?;
     assert!(short.report().nodes + 79 == long.report().nodes);
     assert!(short.report().bytes_kept < long.report().bytes_kept / 8, "{}{}", short.report(), long.report());
     Ok(())
@@ -251,7 +251,7 @@ fn what_does_not_converge_says_so() -> Result<()> {
     // The iteration converges from where it starts, the adjoint does not within so few.
     let start = converged(&p, GMRES)?;
     let q = p.clone();
-    let (tape, end) = Tape::record_with(|| {
+    let (tape, end) = Tape::record_value(|| {
         let options = SolveOptions { iterations: 2, tolerance: 1e-13, method: Method::Gmres { restart: 2 } };
         loss(&fixed_point(start, options, move |x: &Array<f64>| turn(x, &q))?, &p)
     })?;

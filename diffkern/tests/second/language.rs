@@ -296,7 +296,7 @@ fn equal_singular_values_have_no_second_derivatives() -> Result<()> {
         };
         for (apart, known) in [(0.0, what >= 4), (1e-9, what >= 4), (0.2, true)] {
             let (x, v) = (Device::cpu().array(&[0.7, apart])?.requires_grad(), Device::cpu().array(&[0.3, 1.1])?);
-            let (tape, y) = Tape::record_with(|| program(&x))?;
+            let (tape, y) = Tape::record_value(|| program(&x))?;
             let product = tape.hvp(&y, &[&[(x.as_any(), v.as_any())]])?.get(0, &x)?.to_vec()?;
             assert_eq!(product.iter().all(|h| h.is_finite()), known, "{what}, {apart}: {product:?}");
             tape.backward(&y)?;
@@ -311,7 +311,7 @@ fn equal_singular_values_have_no_second_derivatives() -> Result<()> {
 fn device_product<F: Float>(device: &Device, kernel: usize) -> Result<Vec<f64>> {
     let reals = |x: &[f64]| x.iter().map(|&x| F::from_f64(x)).collect::<Vec<F>>();
     let (x, v) = (device.array(&reals(&point(N)))?.requires_grad(), device.array(&reals(&[0.5; N]))?);
-    let (tape, loss) = Tape::record_with(|| {
+    let (tape, loss) = Tape::record_value(|| {
         let (y, z) = (device.zeros(N)?, device.zeros(N)?);
         match kernel {
             0 => loops(N, &x, &y, 3)?,

@@ -10,7 +10,7 @@ fn kinked<F: Float>(x: &Array<F>, y: &mut Array<F>) {
 }
 
 fn recorded(x: &Array<f64>) -> Result<(Tape, Array<f64>)> {
-    Tape::record_with(|| {
+    Tape::record_value(|| {
         let y = x.device().zeros(x.len())?;
         kinked(x.len(), x, &y)?;
         reduce::sum(&y)
@@ -67,7 +67,7 @@ fn misuse_is_refused() -> Result<()> {
 fn a_budget_too_small_for_the_tangents_is_an_error_that_says_how_much() -> Result<()> {
     let dev = Device::cpu();
     let x = dev.array(&vec![0.5; 100])?.requires_grad();
-    let (tape, loss) = Tape::record_with(|| {
+    let (tape, loss) = Tape::record_value(|| {
         let end = rollout(20, Schedule::Budget(9_000), x.clone(), |x: &Array<f64>, _| {
             let y = x.device().uninit(x.len())?;
             kinked(x.len(), x, &y)?;

@@ -141,7 +141,7 @@ fn a_budget_is_kept() -> Result<()> {
     let dev = Device::cpu();
     for (steps, budget, directions) in [(60, 40_000, 1), (60, 40_000, 4), (400, 12_000, 1), (400, 12_000, 3)] {
         let x = dev.array(&point(N + 2))?.requires_grad();
-        let (tape, loss) = Tape::record_with(|| run(&x, steps, Schedule::Budget(budget)))?;
+        let (tape, loss) = Tape::record_value(|| run(&x, steps, Schedule::Budget(budget)))?;
         let v = dev.array(&point(N + 2))?;
         let pair = [(x.as_any(), v.as_any())];
         let all = vec![&pair[..]; directions];

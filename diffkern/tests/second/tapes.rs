@@ -68,7 +68,7 @@ fn several_arrays_and_directions() -> Result<()> {
     let dev = Device::cpu();
     let mut random = Random(5);
     let (a, b) = (dev.array(&point(N))?.requires_grad(), dev.array(&random.vector(N))?.requires_grad());
-    let (tape, loss) = Tape::record_with(|| {
+    let (tape, loss) = Tape::record_value(|| {
         let (y, z) = (dev.zeros(N)?, dev.zeros(N)?);
         multiply(N, &a, &b, &y)?;
         add_sine(N, &y, &z)?;
@@ -108,7 +108,7 @@ fn several_arrays_and_directions() -> Result<()> {
 fn single_precision_too() -> Result<()> {
     let dev = Device::cpu();
     let x = dev.array(&[1.0f32, -2.0, 0.5])?.requires_grad();
-    let (tape, loss) = Tape::record_with(|| {
+    let (tape, loss) = Tape::record_value(|| {
         let (y, z) = (dev.zeros(3)?, dev.zeros(3)?);
         square(3, &x, &y)?;
         multiply(3, &x, &y, &z)?;
@@ -126,7 +126,7 @@ fn only_what_moves_has_second_adjoints() -> Result<()> {
     let all = [[0.5, -1.0], [2.0, 3.0], [1.5, -0.5]].map(|v| dev.array(&v).map(Array::requires_grad));
     let [x, y, z] = all;
     let (x, y, z) = (x?, y?, z?);
-    let (tape, (loss, squares)) = Tape::record_with(|| {
+    let (tape, (loss, squares)) = Tape::record_value(|| {
         let (a, b, squares) = (dev.uninit(2)?, dev.uninit(2)?, dev.uninit(2)?);
         multiply(2, &x, &z, &dev.uninit(2)?)?;
         square(2, &x, &a)?;

@@ -50,7 +50,7 @@ fn the_gradient_is_that_of_the_last_store() -> Result<()> {
             // After two launches the array has a gradient before the second, whose adjoint has to leave zeros.
             for launches in [1, 2] {
                 x.zero_grad();
-                let (tape, loss) = Tape::record_with(|| {
+                let (tape, loss) = Tape::record_value(|| {
                     let y = dev.full(N, 1.0f32)?;
                     for _ in 0..launches {
                         launch(def, native, N.into(), &[Arg::Array(x.as_any()), Arg::Array(y.as_any())])?;

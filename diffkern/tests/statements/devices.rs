@@ -134,7 +134,7 @@ fn steps_that_use_old_values_are_replayed_in_a_fixed_order_only() {
     for dev in devices().unwrap().into_iter().chain([Device::cpu()]) {
         let run = |rollout: Rollout| -> Result<Vec<f32>> {
             let x = dev.array(&x)?.requires_grad();
-            let (tape, end) = Tape::record_with(|| {
+            let (tape, end) = Tape::record_value(|| {
                 rollout.run(3, x.clone(), |x: &Array<f32>, _| {
                     let dev = x.device();
                     let (next, list, squares) = (dev.zeros(1)?, dev.zeros(N)?, dev.uninit(N)?);

@@ -91,7 +91,7 @@ fn run(def: &'static KernelDef, native: Native, n: usize, arrays: &[&diffkern::A
 /// `n` positions of a chain of steps over arrays of `N`.
 fn chain(native: Native, n: usize) -> Result<Vec<Vec<u32>>> {
     let (a, b, x) = (reals(1, N)?.requires_grad(), reals(2, N)?.requires_grad(), reals(3, N)?.requires_grad());
-    let (tape, loss) = Tape::record_with(|| {
+    let (tape, loss) = Tape::record_value(|| {
         let mut y = x.clone();
         for _ in 0..5 {
             let next = Device::cpu().full(N, 0.5f32)?;
@@ -135,7 +135,7 @@ fn factors_that_are_integers() -> Result<()> {
             let k = dev.array(&(0..N as u32).map(|i| 7 * i % 5).collect::<Vec<_>>())?;
             let s = dev.array(&(0..N as i32).map(|i| 3 * i % 7 - 3).collect::<Vec<_>>())?;
             let x = reals(11, N)?.requires_grad();
-            let (tape, loss) = Tape::record_with(|| {
+            let (tape, loss) = Tape::record_value(|| {
                 let mut y = x.clone();
                 for _ in 0..3 {
                     let next = dev.zeros::<f32>(N)?;
@@ -162,7 +162,7 @@ fn one_array_less_is_in_use() -> Result<()> {
     let peak = |native: Native| -> Result<usize> {
         let dev = Device::cpu();
         let x = dev.array(&vec![0.5f32; n])?.requires_grad();
-        let (tape, y) = Tape::record_with(|| {
+        let (tape, y) = Tape::record_value(|| {
             let mut y = x.clone();
             for _ in 0..3 {
                 let next = dev.uninit::<f32>(n)?;
@@ -192,7 +192,7 @@ fn several_results_of_several_types() -> Result<()> {
         same(&natives!(turn), |native| {
             let (x, v, m) = (vectors(4)?.requires_grad(), vectors(5)?.requires_grad(), matrices()?.requires_grad());
             let t = reals(7, N)?.requires_grad();
-            let (tape, loss) = Tape::record_with(|| {
+            let (tape, loss) = Tape::record_value(|| {
                 let (mut x, mut v, mut m) = (x.clone(), v.clone(), m.clone());
                 for _ in 0..3 {
                     let dev = Device::cpu();
@@ -225,7 +225,7 @@ fn size<F: Float>(x: &Array<Vec3<F>>, v: &Array<Vec3<F>>, m: &Array<Mat3<F>>, ou
 fn arrays_that_are_not_alone() -> Result<()> {
     same(&natives!(step), |native| {
         let (a, x) = (reals(1, N)?.requires_grad(), reals(3, 2 * N)?.requires_grad());
-        let (tape, loss) = Tape::record_with(|| {
+        let (tape, loss) = Tape::record_value(|| {
             let dev = Device::cpu();
             let out = dev.full(2 * N, 0.25f32)?;
             let (lower, upper) = (x.slice(0..N)?, x.slice(N..2 * N)?);
@@ -246,7 +246,7 @@ fn arrays_that_are_not_alone() -> Result<()> {
 fn arrays_longer_than_the_result() -> Result<()> {
     same(&natives!(step), |native| {
         let (a, x) = (reals(1, N)?.requires_grad(), reals(3, 2 * N)?.requires_grad());
-        let (tape, loss) = Tape::record_with(|| {
+        let (tape, loss) = Tape::record_value(|| {
             let y = Device::cpu().zeros::<f32>(N)?;
             run(step::def(), native, N, &[x.as_any(), a.as_any(), x.as_any(), y.as_any()])?;
             run(
@@ -270,7 +270,7 @@ fn results_that_are_overwritten_in_part() -> Result<()> {
     same(&natives!(step), |native| {
         let [a, x, b, c] = [1, 2, 3, 4].map(|seed| reals(seed, N).map(Array::requires_grad));
         let (a, x, b, c) = (a?, x?, b?, c?);
-        let (tape, loss) = Tape::record_with(|| {
+        let (tape, loss) = Tape::record_value(|| {
             let y = Device::cpu().zeros::<f32>(N)?;
             run(step::def(), native, N, &[a.as_any(), x.as_any(), a.as_any(), y.as_any()])?;
             run(step::def(), native, 16, &[b.as_any(), c.as_any(), c.as_any(), y.as_any()])?;
@@ -286,7 +286,7 @@ fn two_results_one_of_which_is_not_used() -> Result<()> {
     for used in [[true, true], [true, false], [false, true]] {
         same(&natives!(two), |native| {
             let (x, z) = (reals(8, N)?.requires_grad(), reals(9, N)?.requires_grad());
-            let (tape, loss) = Tape::record_with(|| {
+            let (tape, loss) = Tape::record_value(|| {
                 let (u, w) = (Device::cpu().zeros::<f32>(N)?, Device::cpu().zeros::<f32>(N)?);
                 run(two::def(), native, N, &[x.as_any(), z.as_any(), u.as_any(), w.as_any()])?;
                 let loss = Device::cpu().zeros::<f32>(1)?;
@@ -308,7 +308,7 @@ fn nothing_depends_on_the_number_of_threads() -> Result<()> {
     let gradient = |threads: usize| -> Result<Vec<u32>> {
         set_threads(threads);
         let x = reals(10, n)?.requires_grad();
-        let (tape, loss) = Tape::record_with(|| {
+        let (tape, loss) = Tape::record_value(|| {
             let mut y = x.clone();
             for _ in 0..20 {
                 let next = Device::cpu().uninit::<f32>(n)?;
@@ -337,7 +337,7 @@ fn no_elements_and_no_positions() -> Result<()> {
     for (n, positions) in [(0, 0), (N, 0)] {
         let native = step::on_lanes::<f32, Arrays>();
         let (a, x) = (reals(1, n)?.requires_grad(), reals(2, n)?.requires_grad());
-        let (tape, y) = Tape::record_with(|| {
+        let (tape, y) = Tape::record_value(|| {
             let y = Device::cpu().full(n, 1.0f32)?;
             run(step::def(), native, positions, &[a.as_any(), x.as_any(), a.as_any(), y.as_any()])?;
             Ok::<_, diffkern::Error>(y)

@@ -1,7 +1,7 @@
 //! `y[i] *= e` and its like: the gradient uses what was there before the launch.
 
 use diffkern::prelude::*;
-use diffkern::{Overwrite, rollout};
+use diffkern::{Overwrite, Recording, rollout};
 
 use crate::{near, numbers, reals};
 
@@ -112,7 +112,7 @@ fn what_may_not_be_kept_is_refused() {
     let dev = Device::cpu();
     let x = reals(&dev, 1, 3, 0.6, 1.3).requires_grad();
     let y = reals(&dev, 2, 3, 0.6, 1.3);
-    let result = Tape::record_guarded(Overwrite::Error, || scale(3, &x, &y));
+    let result = Recording::new().overwrite(Overwrite::Error).record_value(|| scale(3, &x, &y));
     assert!(matches!(result.map(|_| ()).unwrap_err(), Error::Overwrite { .. }));
     let error = Tape::record(|| scale(3, &y, &x)).map(|_| ()).unwrap_err();
     assert!(error.to_string().contains("requires a gradient"), "{error}");
@@ -128,7 +128,7 @@ fn a_rollout_updates_its_state_in_place() {
         let x = dev.array(&x0).unwrap().requires_grad();
         let y = dev.array(&y0).unwrap();
         let factor = x.clone();
-        let (tape, end) = Tape::record_with(|| {
+        let (tape, end) = Tape::record_value(|| {
             rollout(9, schedule, y.clone(), move |y: &Array<f64>, _| {
                 scale(4, &factor, y)?;
                 Ok(y.clone())

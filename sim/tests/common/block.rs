@@ -102,7 +102,7 @@ impl<const SIDE: usize, const STEPS: usize> Block<SIDE, STEPS> {
 
     pub fn record(&self, at: &[f64], schedule: Schedule) -> Result<(Inputs, Tape, Array<f64>)> {
         let inputs = self.inputs(at)?;
-        let (tape, loss) = Tape::record_with(|| self.simulate(&inputs, schedule))?;
+        let (tape, loss) = Tape::record_value(|| self.simulate(&inputs, schedule))?;
         Ok((inputs, tape, loss))
     }
 

@@ -103,7 +103,7 @@ impl<F: Float> Whole<'_, F> {
     /// By the tape, with checkpoints.
     fn by_adjoint(&self, draw: &Draw) -> Result<f64> {
         let material = self.program.inputs(self.material(draw)?)?.map(|array| array.requires_grad());
-        let (tape, total) = Tape::record_with(|| self.loss(&material))?;
+        let (tape, total) = Tape::record_value(|| self.loss(&material))?;
         tape.backward(&total)?;
         // The same for the scene's viscosity, which the last input includes.
         let tangent = self.tangent(draw)?;

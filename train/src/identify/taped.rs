@@ -81,7 +81,7 @@ impl<F: Float> Program<F> {
         let at = self.upload(at)?.requires_grad();
         let weights = self.upload(level.weights())?;
         let targets = level.targets().iter().map(|t| self.upload(t)).collect::<diffkern::Result<Vec<_>>>()?;
-        let (tape, (loss, images)) = Tape::record_with(|| -> Outcome<_> {
+        let (tape, (loss, images)) = Tape::record_value(|| -> Outcome<_> {
             let material = self.material_on_tape(coordinates, &at)?;
             let images = self.silhouettes(&material, frames, tick)?;
             let loss = self.upload(&[0.0])?;
