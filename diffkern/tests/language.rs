@@ -448,3 +448,31 @@ fn a_detached_value_has_no_derivative() {
 fn add_up<F: Float>(x: &Array<F>, total: &mut Array<F>) {
     total[0] += x[ABSOLUTE_POS];
 }
+
+#[diff_kernel]
+fn vector_functions<F: Float>(v: &Array<Vec3<F>>, y: &mut Array<F>) {
+    let (a, b) = (v[0], Vec3::splat(v[1].x));
+    let unit = a.normalize();
+    y[0] = a.norm();
+    y[1] = a.magnitude();
+    y[2] = a.norm_squared();
+    y[3] = a.dot(b);
+    y[4] = a.mul_elem(b).z;
+    y[5] = a.cross(b).y;
+    y[6] = unit.x;
+}
+
+/// What kernels have of vectors the host has too, with the same values.
+#[test]
+fn vectors_of_the_host_have_the_functions_of_kernels() -> Result<()> {
+    let dev = Device::cpu();
+    let (a, b) = (Vec3::new(0.3, -1.7, 2.9), Vec3::splat(0.7));
+    let y = dev.uninit(7)?;
+    vector_functions(1, &dev.array(&[a, b])?, &y)?;
+    let host = [a.norm(), a.magnitude(), a.norm_squared(), a.dot(b), a.mul_elem(b).z, a.cross(b).y, a.normalize().x];
+    for (found, expected) in y.to_vec()?.into_iter().zip(host) {
+        assert!((found - expected).abs() <= 1e-15 * expected.abs(), "{found} and {expected}");
+    }
+    assert_eq!((Vec2::splat(2.0), Vec4::splat(1.0).norm_squared()), (Vec2::new(2.0, 2.0), 4.0));
+    Ok(())
+}
