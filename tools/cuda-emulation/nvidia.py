@@ -178,8 +178,7 @@ launch, as CubeCL gives them to NVRTC; NVRTC {version} and ptxas compile them wi
 A kernel has several texts where launches differ in what is bound to it or in `comptime` parameters; the row is the largest text of
 so many. Where sm_80 (A100) and sm_90a (H100, H200) differ, both stand, in this order. Stack and spills are in bytes of a thread,
 spills are stores and loads together; the others are instructions in the code, each counted once, however often loops run it:
-accesses to global memory, and atomic ones of these. Local arrays that are indexed at run time are on the stack, and so are the
-tables of sine and cosine for large arguments.
+accesses to global memory, and atomic ones of these.
 
 | crate | kernel | form | scalar | texts | registers | stack | spills | instructions | loads | stores | atomics |
 |---|---|---|---|---|---|---|---|---|---|---|---|
