@@ -117,5 +117,5 @@ fn describe_values(values: &Values) -> String {
 
 fn time_left(fraction: f64, seconds: f64) -> Option<String> {
     let left = seconds * (1.0 - fraction) / fraction;
-    (fraction > 0.01 && left.is_finite()).then(|| format!("about {} left", Seconds(left)))
+    (fraction > 0.01 && left.is_finite()).then(|| format!("about {} left", Seconds(left.max(1.0))))
 }

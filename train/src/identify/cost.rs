@@ -170,7 +170,7 @@ pub struct Estimate {
 impl fmt::Display for Estimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Cost { steps, particles, bytes, .. } = self.cost;
-        let (time, memory) = (Seconds(self.seconds), size(bytes));
+        let (time, memory) = (Seconds(self.seconds.max(1.0)), size(bytes));
         write!(f, "{} simulator steps of up to {} particles: about {time}, {memory}", count(steps), count(particles))
     }
 }
