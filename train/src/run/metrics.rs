@@ -2,9 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::files;
+use crate::input;
 use crate::job::{Progress, Values};
 use serde::{Deserialize, Serialize};
-use std::fs;
 use std::path::Path;
 
 /// A line of `metrics.jsonl`.
@@ -46,7 +46,7 @@ pub(super) fn rewind(file: &Path, last: Option<usize>) -> Result<Option<String>>
     if !file.try_exists().map_err(unread)? {
         return Ok(None);
     }
-    let text = fs::read(file).map_err(unread)?;
+    let text = input::bytes(file, input::RECORD, "expected the log of a run")?;
     let (mut kept, mut damaged) = (Vec::new(), Vec::new());
     for (k, line) in text.split_inclusive(|&byte| byte == b'\n').enumerate() {
         match serde_json::from_slice::<Line>(line) {
@@ -68,6 +68,7 @@ pub(super) fn rewind(file: &Path, last: Option<usize>) -> Result<Option<String>>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn a_torn_line_and_later_iterations_go() {

@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::experiment::Simulate;
 use crate::files;
 use crate::identify::{self, Task};
+use crate::input;
 use crate::job::{Flow, Gradcheck, IdentifyOptions, Stop, Values};
 use crate::limits::Limits;
 use crate::optim::Optimizer;
@@ -112,10 +113,11 @@ impl Simulation {
 
     /// Whether the same job has made what is in `folder`, or was killed while it did.
     fn has_made(&self, folder: &Path) -> Result<bool> {
-        let record = fs::read(folder.join(RECORD)).ok();
+        let record = input::bytes(&folder.join(RECORD), input::RECORD, "expected the record of a video").ok();
         let record: Option<Value> = record.and_then(|text| serde_json::from_slice(&text).ok());
         let scene = folder.join(SCENE);
-        let same_scene = !files::is_there(&scene)? || fs::read(&scene).is_ok_and(|text| text == self.text);
+        let same_scene = !files::is_there(&scene)?
+            || input::bytes(&scene, input::SCENE, "expected a scene").is_ok_and(|text| text == self.text);
         Ok(same_scene && record == Some(self.record()))
     }
 
