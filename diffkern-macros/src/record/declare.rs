@@ -216,7 +216,7 @@ fn derives(attrs: &[syn::Attribute]) -> TokenStream {
     }
     let missing = ["Clone", "Copy", "Debug", "PartialEq"].into_iter().filter(|name| !written.iter().any(|w| w == name));
     let missing: Vec<Ident> = missing.map(|name| Ident::new(name, Span::call_site())).collect();
-    (!missing.is_empty()).then(|| quote!(#[derive(#(::core::prelude::v1::#missing),*)])).unwrap_or_default()
+    if missing.is_empty() { quote!() } else { quote!(#[derive(#(::core::prelude::v1::#missing),*)]) }
 }
 
 /// The macro of the name of a struct or an enum, which tells `tokens`.
