@@ -102,6 +102,9 @@ struct Outcome {
     gradient: Contents,
 }
 
+/// One of the fields of reals.
+type Part = fn(&Outcome) -> &Contents;
+
 impl Outcome {
     fn new(point: &Point<'_>, direction: &Contents, seeds: &Contents) -> Result<Self> {
         Ok(Self {
@@ -160,7 +163,7 @@ impl<'a> Reference<'a> {
                 return Err(self.differs(("value of", param, k), &found[k], &expected[k], name));
             }
         }
-        let parts: [(&str, &[&str], fn(&Outcome) -> &Contents); 3] = [
+        let parts: [(&str, &[&str], Part); 3] = [
             ("value of", &self.names.0, |outcome| &outcome.values),
             ("tangent of", &self.names.0, |outcome| &outcome.tangent),
             ("gradient of", &self.names.1, |outcome| &outcome.gradient),
