@@ -88,6 +88,8 @@ fn named(case: &Case, folder: &Path, message: &str) -> Result<(), String> {
         Kind::Frame | Kind::Mesh if !case.changed.iter().any(|path| message.contains(&name(path))) => {
             Err(format!("does not name the file: {message}"))
         }
+        // The job of a run says where its video is.
+        Kind::Run if case.changed.iter().any(|path| path.ends_with("config.ron")) && message.contains(": ") => Ok(()),
         Kind::Scene | Kind::Run if !known => Err(format!("does not name the file: {message}")),
         // What is wrong may be an option, and its value the name of a file that is not there.
         Kind::Job | Kind::Command if !known && !message.contains(": ") && !message.contains("--help") => {
