@@ -98,4 +98,15 @@ mod tests {
         assert_eq!(rewind(&file, None).unwrap(), None);
         assert!(!file.exists());
     }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_in_its_place_is_not_read() {
+        let file = std::env::temp_dir().join(format!("diffkern-endless-{}.jsonl", std::process::id()));
+        files::remove(&file).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &file).unwrap();
+        let refused = rewind(&file, Some(1)).unwrap_err().to_string();
+        assert!(refused.contains("endless") && refused.contains("no regular file"), "{refused}");
+        files::remove(&file).unwrap();
+    }
 }
