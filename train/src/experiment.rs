@@ -6,6 +6,7 @@ use crate::job::{IdentifyOptions, Values};
 use crate::limits::{Bytes, Limits, Seconds};
 use crate::optim::Optimizer;
 use crate::scene::{Name, Scene};
+use crate::text;
 use crate::video::Depth;
 use ron::error::SpannedError;
 use ron::extensions::Extensions;
@@ -147,8 +148,21 @@ impl Experiment {
     /// The text of a RON file that [`Experiment::parse`] reads back to the same job.
     ///
     /// # Errors
-    /// When a path is not UTF-8.
+    /// Names the path that is not UTF-8.
     pub fn to_ron(&self) -> Result<String> {
+        let (folder, out) = match self {
+            Self::Identify(job) => (&job.folder, &job.out),
+            Self::Simulate(job) => (&job.folder, &job.out),
+        };
+        for (name, path) in [("folder", Some(folder)), ("out", out.as_ref())] {
+            if let Some(path) = path.filter(|path| path.to_str().is_none()) {
+                let path = text::path(path);
+                return Err(Error::argument(
+                    name,
+                    format!("{path} is not UTF-8, expected a path that a RON file can hold"),
+                ));
+            }
+        }
         let style = ron::ser::PrettyConfig::default();
         let text = dialect().to_string_pretty(self, style);
         text.map(|text| text + "\n").map_err(|e| Error::Compute(format!("the job cannot be written as RON: {e}")))

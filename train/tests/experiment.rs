@@ -47,6 +47,18 @@ fn the_former_name_of_gradcheck_is_read() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn paths_that_ron_cannot_hold_are_named() {
+    use std::os::unix::ffi::OsStringExt;
+
+    let mut job = Identify::new("v".into());
+    job.out = Some(std::ffi::OsString::from_vec(b"o\xff".into()).into());
+    let refused = Experiment::Identify(job).to_ron().unwrap_err();
+    assert_eq!(refused.exit_code(), 2);
+    assert!(refused.to_string().starts_with("out: o") && refused.to_string().contains("not UTF-8"), "{refused}");
+}
+
 #[test]
 fn defaults_are_filled_in_and_folders_are_relative_to_the_file() {
     let folder = fresh("ron");

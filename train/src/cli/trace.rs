@@ -26,8 +26,13 @@ impl Trace {
     }
 
     pub(super) fn finish(self) -> Result<(), Error> {
-        self.trace.finish()?;
-        train::files::put(&train::files::temporary(&self.path), &self.path)
+        use train::files;
+        let temporary = files::temporary(&self.path);
+        let finished = self.trace.finish().map_err(Error::from).and_then(|_| files::put(&temporary, &self.path));
+        finished.inspect_err(|_| {
+            // The first error is the one to tell.
+            let _ = files::remove(&temporary);
+        })
     }
 }
 
