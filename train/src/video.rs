@@ -111,6 +111,14 @@ impl Video {
 }
 
 impl Frame {
+    /// Its coverage in 64 bits.
+    ///
+    /// # Errors
+    /// When memory is short.
+    pub(crate) fn coverage(&self) -> diffkern::Result<Vec<f64>> {
+        collect(self.silhouette.iter().map(|&v| f64::from(v)))
+    }
+
     /// A copy.
     ///
     /// # Errors

@@ -43,7 +43,7 @@ pub(super) fn outcome<F: Float>(
         }
     }
     let (loss, iou) = match &seen {
-        Some(pictures) => (Some(mean_square(search, pictures)), mean_iou(search, pictures)),
+        Some(pictures) => (Some(mean_square(search, pictures)), mean_iou(search, pictures)?),
         None => {
             // Its loss is known.
             state.go_to_best();
@@ -131,16 +131,16 @@ fn mean_square<F: Float>(search: &Search<'_, F>, pictures: &[Frame]) -> f64 {
 }
 
 /// Mean intersection over union over the whole video.
-fn mean_iou<F: Float>(search: &Search<'_, F>, pictures: &[Frame]) -> f64 {
-    let real = |f: &Frame| f.silhouette.iter().map(|&v| f64::from(v)).collect::<Vec<_>>();
-    let each = pictures.iter().zip(&search.video.frames).map(|(a, b)| image::iou(&real(a), &real(b)));
-    each.sum::<f64>() / pictures.len().max(1) as f64
+fn mean_iou<F: Float>(search: &Search<'_, F>, pictures: &[Frame]) -> Result<f64> {
+    let pairs = pictures.iter().zip(&search.video.frames);
+    let one = |(a, b): (&Frame, &Frame)| -> Result<f64> { Ok(image::iou(&a.coverage()?, &b.coverage()?)) };
+    Ok(pairs.map(one).sum::<Result<f64>>()? / pictures.len().max(1) as f64)
 }
 
 /// The outcome of a job that was interrupted before it had a place to go on from.
-pub(super) fn nothing<F: Float>(search: &Search<'_, F>, options: &IdentifyOptions) -> State {
+pub(super) fn nothing<F: Float>(search: &Search<'_, F>, options: &IdentifyOptions) -> Result<State> {
     let initial = search.initial(options);
-    State::new(search.coordinates.at(initial), search.coordinates.named(initial), search.empty_loss())
+    Ok(State::new(search.coordinates.at(initial), search.coordinates.named(initial), search.empty_loss()?))
 }
 
 /// A failed job's error; `None` when it was interrupted.

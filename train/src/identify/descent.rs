@@ -162,7 +162,7 @@ impl<F: Float> Search<'_, F> {
             (state.descent, *tape) = (Some(descent), Some(taped));
             return Ok(());
         };
-        let normals = self.misfit(state.stage).costs(&there.coverage);
+        let normals = self.misfit(state.stage).costs(&there.coverage)?;
         let after = cost_at(normals[state.level].cost, &trial);
         if !judge(&mut descent, newton.as_ref(), before - after) {
             (state.descent, *tape) = (Some(descent), Some(taped));
@@ -172,7 +172,7 @@ impl<F: Float> Search<'_, F> {
             (descent.least, descent.found) = (after, descent.turns);
         }
         let gain = if newton.is_some() { before - after } else { f64::INFINITY };
-        state.go_to(Place { at: trial, normals, iou: self.iou(&there.coverage) });
+        state.go_to(Place { at: trial, normals, iou: self.iou(&there.coverage)? });
         (state.descent, *tape) = (Some(descent), Some(there));
         self.record(state);
         if let Some(last) = self.settled(state, gain, before) {
@@ -205,7 +205,7 @@ impl<F: Float> Search<'_, F> {
             && state.stage == Stage::Fine
             && let Some(linear) = simulable(self.linearise(state.stage, &state.at, reporter))?
         {
-            state.normals = self.misfit(state.stage).normals(&linear);
+            state.normals = self.misfit(state.stage).normals(&linear)?;
         }
         self.advance(state, last);
         Ok(())

@@ -4,6 +4,8 @@ use super::blur::Blur;
 use super::forward::{Coverage, Linear};
 use crate::optim::Normal;
 use crate::video::Video;
+use diffkern::Result;
+use diffkern::memory::collect;
 
 /// How a level looks at the video.
 #[derive(Debug, Clone, Copy)]
@@ -48,14 +50,17 @@ impl Level {
 
 impl Misfit {
     /// Against the first `frames` frames.
-    pub(super) fn new(video: &Video, frames: usize, looks: &[Look]) -> Self {
-        let real = |k: usize| video.frames[k].silhouette.iter().map(|&v| f64::from(v)).collect::<Vec<f64>>();
-        let level = |look: &Look| {
+    ///
+    /// # Errors
+    /// When memory is short, as of all that follows.
+    pub(super) fn new(video: &Video, frames: usize, looks: &[Look]) -> Result<Self> {
+        let level = |look: &Look| -> Result<Level> {
             let blur = Blur::new(look.blur, video.width);
-            let targets = (0..look.seen(frames)).map(|k| blur.apply(&real(k))).collect();
-            Level(blur, targets)
+            let targets = (0..look.seen(frames)).map(|k| blur.apply(&video.frames[k].coverage()?));
+            let targets = targets.collect::<Result<_>>()?;
+            Ok(Level(blur, targets))
         };
-        Self { levels: looks.iter().map(level).collect() }
+        Ok(Self { levels: looks.iter().map(level).collect::<Result<_>>()? })
     }
 
     /// Frames that `level` looks at.
@@ -64,18 +69,18 @@ impl Misfit {
     }
 
     /// Sum of squared differences at `level`.
-    pub(super) fn cost(&self, level: usize, images: &Coverage) -> f64 {
+    pub(super) fn cost(&self, level: usize, images: &Coverage) -> Result<f64> {
         let Level(blur, targets) = &self.levels[level];
-        let square = |(image, target): (&Vec<f64>, &Vec<f64>)| -> f64 {
-            blur.apply(image).iter().zip(target).map(|(a, b)| (a - b) * (a - b)).sum()
+        let square = |(image, target): (&Vec<f64>, &Vec<f64>)| -> Result<f64> {
+            Ok(blur.apply(image)?.iter().zip(target).map(|(a, b)| (a - b) * (a - b)).sum())
         };
         images.iter().zip(targets).map(square).sum()
     }
 
     /// Mean squared difference at `level`.
-    pub(super) fn mean(&self, level: usize, images: &Coverage) -> f64 {
+    pub(super) fn mean(&self, level: usize, images: &Coverage) -> Result<f64> {
         let pixels: usize = images.iter().map(Vec::len).sum();
-        self.cost(level, images) / pixels.max(1) as f64
+        Ok(self.cost(level, images)? / pixels.max(1) as f64)
     }
 
     /// What a level looks at.
@@ -84,28 +89,30 @@ impl Misfit {
     }
 
     /// The costs at every level, without derivatives.
-    pub(super) fn costs(&self, images: &Coverage) -> Vec<Normal> {
-        let one = |level: usize| Normal {
-            cost: self.cost(level, images),
-            residuals: images.iter().take(self.frames(level)).map(Vec::len).sum(),
-            blocks: self.frames(level),
-            ..Normal::new(0)
+    pub(super) fn costs(&self, images: &Coverage) -> Result<Vec<Normal>> {
+        let one = |level: usize| -> Result<Normal> {
+            Ok(Normal {
+                cost: self.cost(level, images)?,
+                residuals: images.iter().take(self.frames(level)).map(Vec::len).sum(),
+                blocks: self.frames(level),
+                ..Normal::new(0)
+            })
         };
         (0..self.levels.len()).map(one).collect()
     }
 
     /// Normal equations at every level.
-    pub(super) fn normals(&self, linear: &Linear) -> Vec<Normal> {
+    pub(super) fn normals(&self, linear: &Linear) -> Result<Vec<Normal>> {
         self.levels.iter().map(|level| normal(level, linear)).collect()
     }
 }
 
-fn normal(Level(blur, targets): &Level, linear: &Linear) -> Normal {
+fn normal(Level(blur, targets): &Level, linear: &Linear) -> Result<Normal> {
     let mut normal = Normal::new(linear.derivatives.len());
     for (k, (image, target)) in linear.coverage.iter().zip(targets).enumerate() {
-        let residual: Vec<f64> = blur.apply(image).iter().zip(target).map(|(a, b)| a - b).collect();
-        let derivatives: Vec<Vec<f64>> = linear.derivatives.iter().map(|d| blur.apply(&d[k])).collect();
+        let residual = collect(blur.apply(image)?.iter().zip(target).map(|(a, b)| a - b))?;
+        let derivatives = linear.derivatives.iter().map(|d| blur.apply(&d[k])).collect::<Result<Vec<_>>>()?;
         normal.add(&residual, &derivatives);
     }
-    normal
+    Ok(normal)
 }

@@ -98,7 +98,7 @@ fn identify_as<F: Float>(
         Err(failure) => match answer::error(failure) {
             Some(error) => return Err(error),
             None => {
-                let state = answer::nothing(&search, options);
+                let state = answer::nothing(&search, options)?;
                 return answer::outcome(&search, state, options, Ending::Interrupted, &mut reporter);
             }
         },

@@ -22,8 +22,9 @@ use crate::error::Error;
 use crate::job::{Ending, Flow, IdentifyOptions, Record, Runs};
 use crate::optim::{Bounds, Normal, Optimizer, Prior, Step};
 use crate::scene::{Name, Scene};
-use crate::video::Video;
+use crate::video::{Frame, Video};
 use diffkern::Float;
+use diffkern::memory::filled;
 use diffkern_render::image;
 
 /// Values of the first coordinate that the scan looks at.
@@ -81,8 +82,8 @@ impl<'a, F: Float> Search<'a, F> {
             coordinates,
             coarse,
             fine,
-            coarse_misfit: Misfit::new(video, frames, &COARSE),
-            fine_misfit: Misfit::new(video, frames, &FINE),
+            coarse_misfit: Misfit::new(video, frames, &COARSE)?,
+            fine_misfit: Misfit::new(video, frames, &FINE)?,
             frames,
             most: options.max_iterations.unwrap_or(usize::MAX),
             optimizer: options.optimizer,
@@ -124,7 +125,7 @@ impl<'a, F: Float> Search<'a, F> {
             reporter.scanning(self.runs(), self.coordinates.named(values));
             let images = self.coarse.coverage(values, self.frames, &mut ticking(reporter, self.frames));
             let Some(images) = simulable(images)? else { continue };
-            let cost = self.coarse_misfit.cost(0, &images);
+            let cost = self.coarse_misfit.cost(0, &images)?;
             if best.is_none_or(|(least, _)| cost < least) {
                 best = Some((cost, point));
             }
@@ -138,11 +139,11 @@ impl<'a, F: Float> Search<'a, F> {
         reporter.evaluating(Stage::Coarse, self.runs(), 1, self.coordinates.named(initial));
         let at_start = self.fine.coverage(initial, self.frames, &mut ticking(reporter, self.frames));
         state.loss_initial = match simulable(at_start)? {
-            Some(images) => self.fine_misfit.mean(FINE.len() - 1, &images),
+            Some(images) => self.fine_misfit.mean(FINE.len() - 1, &images)?,
             None => {
                 let problem = "the start cannot be simulated on the final grid; its loss is that of an empty picture";
                 state.warnings.push(problem.into());
-                self.empty_loss()
+                self.empty_loss()?
             }
         };
         Ok(state)
@@ -180,7 +181,7 @@ impl<'a, F: Float> Search<'a, F> {
             reporter.evaluating(state.stage, self.runs(), 1, self.coordinates.named(values));
             let images = self.fine.coverage(values, frames, &mut ticking(reporter, frames));
             let Some(images) = simulable(images)? else { continue };
-            let cost = self.fine_misfit.cost(0, &images);
+            let cost = self.fine_misfit.cost(0, &images)?;
             if best.as_ref().is_none_or(|(least, _)| cost < *least) {
                 best = Some((cost, point));
             }
@@ -229,13 +230,13 @@ impl<'a, F: Float> Search<'a, F> {
         Ok(match self.optimizer {
             Optimizer::NewtonCg | Optimizer::Adam => {
                 let taped = self.record_tape(state, &state.at, reporter)?;
-                let (costs, iou) = (misfit.costs(&taped.coverage), self.iou(&taped.coverage));
+                let (costs, iou) = (misfit.costs(&taped.coverage)?, self.iou(&taped.coverage)?);
                 *tape = Some(taped);
                 (costs, iou)
             }
             Optimizer::Auto | Optimizer::Lm => {
                 let linear = self.linearise(state.stage, &state.at, reporter)?;
-                (misfit.normals(&linear), self.iou(&linear.coverage))
+                (misfit.normals(&linear)?, self.iou(&linear.coverage)?)
             }
         })
     }
@@ -256,7 +257,7 @@ impl<'a, F: Float> Search<'a, F> {
             state.lm.refuse();
             return Ok(());
         };
-        let normals = self.misfit(state.stage).normals(&linear);
+        let normals = self.misfit(state.stage).normals(&linear)?;
         let pull = |x: &[f64]| prior.map_or(0.0, |p| p.cost(x));
         let (before, after) = (here.cost + pull(&state.at), normals[state.level].cost + pull(&trial));
         // Not `after >= before`: NaN is refused too.
@@ -264,7 +265,7 @@ impl<'a, F: Float> Search<'a, F> {
             state.lm.refuse();
             return Ok(());
         }
-        state.go_to(Place { at: trial, normals, iou: self.iou(&linear.coverage) });
+        state.go_to(Place { at: trial, normals, iou: self.iou(&linear.coverage)? });
         state.pull = state.pull.min(PULL * state.normals[0].cost);
         state.lm.accept();
         self.record(state);
@@ -421,17 +422,18 @@ impl<'a, F: Float> Search<'a, F> {
     }
 
     /// The loss of pictures without the block.
-    pub(super) fn empty_loss(&self) -> f64 {
-        let empty = vec![vec![0.0; self.video.width * self.video.height]; self.frames];
+    pub(super) fn empty_loss(&self) -> diffkern::Result<f64> {
+        let pixels = self.video.width * self.video.height;
+        let empty = (0..self.frames).map(|_| filled(pixels, 0.0)).collect::<diffkern::Result<_>>()?;
         self.fine_misfit.mean(FINE.len() - 1, &empty)
     }
 
-    pub(super) fn iou(&self, images: &Coverage) -> f64 {
-        let one = |(image, frame): (&Vec<f64>, &crate::video::Frame)| {
-            let target: Vec<f64> = frame.silhouette.iter().map(|&v| f64::from(v)).collect();
-            image::iou(image, &target)
+    pub(super) fn iou(&self, images: &Coverage) -> diffkern::Result<f64> {
+        let pairs = images.iter().zip(&self.video.frames);
+        let one = |(image, frame): (&Vec<f64>, &Frame)| -> diffkern::Result<f64> {
+            Ok(image::iou(image, &frame.coverage()?))
         };
-        images.iter().zip(&self.video.frames).map(one).sum::<f64>() / images.len().max(1) as f64
+        Ok(pairs.map(one).sum::<diffkern::Result<f64>>()? / images.len().max(1) as f64)
     }
 }
 

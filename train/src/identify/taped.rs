@@ -175,7 +175,8 @@ mod tests {
         let bounds = Bounds { stop: Stop::default(), nodes: usize::MAX };
         let program = Program::<f64>::new(&scene, &options.fixed, 3, room, &Device::cpu(), &bounds).unwrap();
         let coordinates = Coordinates::new(&scene, &options, room).unwrap();
-        let misfit = Misfit::new(&video, FRAMES, &[Look { blur: 2.0, frames: 0.8 }, Look { blur: 0.0, frames: 1.0 }]);
+        let misfit =
+            Misfit::new(&video, FRAMES, &[Look { blur: 2.0, frames: 0.8 }, Look { blur: 0.0, frames: 1.0 }]).unwrap();
         let at = coordinates.at([9098.2, 11_377.2, 2.0]);
         check(&program, &coordinates, &misfit, at);
     }
@@ -214,12 +215,12 @@ mod tests {
                 let values = coordinates.values(&at);
                 let directions = coordinates.tangents(values);
                 let linear = program.linearise(values, &directions, FRAMES, &mut tick).unwrap();
-                let normals = misfit.normals(&linear);
+                let normals = misfit.normals(&linear).unwrap();
                 for (level, normal) in normals.iter().enumerate() {
                     let taped = program.taped(coordinates, &at, misfit.level(level), FRAMES, &mut tick).unwrap();
                     let cost = taped.loss.to_vec().unwrap()[0];
                     assert!((cost / normal.cost - 1.0).abs() < 1e-10, "{cost} {}", normal.cost);
-                    let costs = misfit.costs(&taped.coverage);
+                    let costs = misfit.costs(&taped.coverage).unwrap();
                     assert!((costs[level].cost / normal.cost - 1.0).abs() < 1e-10);
                     assert_eq!(costs[level].residuals, normal.residuals);
                     for (g, half) in taped.gradient(program).unwrap().iter().zip(&normal.gradient) {
