@@ -78,7 +78,7 @@ impl Program {
         command.spawn().context("prlimit (of util-linux) does not start")
     }
 
-    /// Runs it in `folder`; after `limit` it is asked to stop, as by Ctrl-C.
+    /// Runs it in `folder`; after `limit` it is asked to stop, which is as Ctrl-C to it.
     ///
     /// # Errors
     /// When it does not start.
@@ -86,7 +86,8 @@ impl Program {
         let mut child = self.start(folder, arguments)?;
         let mut status = wait(&mut child, limit)?;
         if status.is_none() {
-            Command::new("kill").args(["-INT", &child.id().to_string()]).status()?;
+            // Not by the signal of Ctrl-C, which a shell has jobs in the background ignore.
+            Command::new("kill").args(["-TERM", &child.id().to_string()]).status()?;
             status = wait(&mut child, GRACE)?;
         }
         let hangs = status.is_none();
