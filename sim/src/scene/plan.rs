@@ -91,11 +91,11 @@ impl Plan {
     /// Refuses what kernels cannot count.
     pub(super) fn check(&self) -> Result<()> {
         let particles = self.particles();
-        if !(particles <= MOST) {
+        if particles.is_nan() || particles > MOST {
             let expected = "at most 2^31; fewer cells, or a block less long for its thickness, needs fewer";
             return Err(Error::invalid("number of particles", format!("{particles:.2e}"), expected));
         }
-        if !(self.steps_per_frame <= MOST_STEPS) {
+        if self.steps_per_frame.is_nan() || self.steps_per_frame > MOST_STEPS {
             let expected = "at most 1e15; a softer, denser or slower block, or more frames a second, needs fewer";
             return Err(Error::invalid("steps of a frame", format!("{:.2e}", self.steps_per_frame), expected));
         }

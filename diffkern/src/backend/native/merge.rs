@@ -121,6 +121,8 @@ fn add_and_clear<S: Scalar>(sum: &mut [S], copy: &mut [S]) {
     add_and_clear_each(sum, copy);
 }
 
+/// # Safety
+/// The machine has AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn add_and_clear_wide<S: Scalar>(sum: &mut [S], copy: &mut [S]) {

@@ -197,18 +197,24 @@ fn is_x86_64_v4() -> bool {
         && is_x86_feature_detected!("avx512vl")
 }
 
+/// # Safety
+/// [`is_x86_64_v3`] says so of the machine.
 #[cfg(all(target_arch = "x86_64", any(test, not(debug_assertions))))]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
 fn x86_64_v3<B: Body>(chunk: &Chunk<'_>) {
     B::run(chunk);
 }
 
+/// # Safety
+/// [`is_x86_64_v3`] says so of the machine.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
 fn v3_lanes<B: Body>(chunk: &Chunk<'_>) {
     B::run_lanes::<<B::Real as Float>::Narrow>(chunk);
 }
 
+/// # Safety
+/// [`is_x86_64_v4`] says so of the machine.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
 fn v4_lanes<B: Body>(chunk: &Chunk<'_>) {

@@ -13,6 +13,9 @@ use super::values::{MOST, Values};
 pub struct Avx2;
 
 /// Blocks of registers and rows of elements: each is the other's transpose.
+///
+/// # Safety
+/// The machine has AVX2.
 #[inline(always)]
 unsafe fn transpose([a, b, c, d]: [__m256; 4]) -> [__m256; 4] {
     // SAFETY: as in `ops`.
@@ -28,6 +31,10 @@ unsafe fn transpose([a, b, c, d]: [__m256; 4]) -> [__m256; 4] {
     }
 }
 
+/// Two blocks, one after the other.
+///
+/// # Safety
+/// The machine has AVX2.
 #[inline(always)]
 unsafe fn blocks(low: __m128, high: __m128) -> __m256 {
     // SAFETY: as in `ops`.

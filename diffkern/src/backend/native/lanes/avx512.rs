@@ -29,6 +29,9 @@ macro_rules! ops {
 pub(super) use ops;
 
 /// Blocks of registers and rows of elements: each is the other's transpose.
+///
+/// # Safety
+/// The machine has AVX-512.
 #[inline(always)]
 unsafe fn transpose([a, b, c, d]: [__m512; 4]) -> [__m512; 4] {
     // SAFETY: as in `ops`.
@@ -45,6 +48,9 @@ unsafe fn transpose([a, b, c, d]: [__m512; 4]) -> [__m512; 4] {
 }
 
 /// Four blocks, one from each of the pointers.
+///
+/// # Safety
+/// The machine has AVX-512.
 #[inline(always)]
 unsafe fn blocks(at: [__m128; 4]) -> __m512 {
     // SAFETY: as in `ops`.

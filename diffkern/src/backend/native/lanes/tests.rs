@@ -63,11 +63,15 @@ fn all<S: Bits>() {
     assert!(rows.iter().all(|(_, (_, error))| *error <= 2.0), "{errors:?}");
 }
 
+/// # Safety
+/// The machine has AVX2.
 #[target_feature(enable = "avx2,fma")]
 fn narrow() {
     all::<super::Avx2>();
 }
 
+/// # Safety
+/// The machine has AVX-512.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
 fn wide() {
     all::<super::Avx512>();
