@@ -7,6 +7,9 @@ use crate::limits::{Limits, Seconds, size};
 use crate::scene::{Name, Scene};
 use std::path::Path;
 
+/// Gives a job another value of a field.
+type Change = Box<dyn Fn(&mut Scene, &mut Values, f64)>;
+
 /// A field that cost follows from.
 struct Lever {
     /// In the scene, or an option.
@@ -16,8 +19,7 @@ struct Lever {
     /// As it is, and a value at which it costs little.
     actual: f64,
     tame: f64,
-    /// The same job with another value of it.
-    set: Box<dyn Fn(&mut Scene, &mut Values, f64)>,
+    set: Change,
 }
 
 /// Halvings of the way between the two values.
@@ -106,7 +108,7 @@ fn number(value: f64) -> String {
 /// Every field with a value that costs more than a tame one.
 fn levers(scene: &Scene, task: Task<'_>) -> Vec<Lever> {
     let mut levers = Vec::new();
-    let mut add = |field: &str, unit, [actual, tame]: [f64; 2], set: Box<dyn Fn(&mut Scene, &mut Values, f64)>| {
+    let mut add = |field: &str, unit, [actual, tame]: [f64; 2], set: Change| {
         levers.push(Lever { field: field.into(), option: false, unit, actual, tame, set });
     };
     let block = &scene.block;
