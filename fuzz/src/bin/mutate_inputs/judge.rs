@@ -82,8 +82,10 @@ fn sentence(message: &str) -> Result<(), String> {
 fn named(case: &Case, folder: &Path, message: &str) -> Result<(), String> {
     let name = |path: &String| Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or("").to_owned();
     let mut names = case.files.iter().map(|(path, _)| name(path));
-    let known =
-        folder.to_str().is_some_and(|folder| message.contains(folder)) || names.any(|name| message.contains(&name));
+    // The binary runs in the folder of the input, and names what a scene names in the scene's.
+    let known = message.starts_with("video/")
+        || folder.to_str().is_some_and(|folder| message.contains(folder))
+        || names.any(|name| message.contains(&name));
     match case.kind {
         Kind::Frame | Kind::Mesh if !case.changed.iter().any(|path| message.contains(&name(path))) => {
             Err(format!("does not name the file: {message}"))
