@@ -7,7 +7,7 @@
 //! | `DIFFKERN_FAIL_BYTES=b` | allocations of `b` bytes and more are large; a mebibyte if not given |
 //! | `DIFFKERN_FAIL_LAUNCH=n` | the n-th launch fails, the adjoints' and the tangents' included |
 //!
-//! With 0 in the place of n none fails, but they are counted ([`asked`]).
+//! With 0 in the place of n none fails, but they are counted, see `asked`.
 
 #[cfg(feature = "faults")]
 pub use on::{allocation, asked, launch};

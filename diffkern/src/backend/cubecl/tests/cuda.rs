@@ -17,8 +17,7 @@ const CAPABILITIES: [u32; 5] = [60, 70, 75, 80, 90];
 
 /// What CubeCL compiles with on a device of this compute capability; it decides when it opens the device.
 fn options(capability: u32) -> Options {
-    let mut options = Options::default();
-    options.warp_size = 32;
+    let mut options = Options { warp_size: 32, ..Options::default() };
     let has = &mut options.supports_features;
     has.fast_math = true;
     has.grid_constants = capability >= 70;
