@@ -109,7 +109,24 @@ pub fn wait_until(ready: impl Fn() -> bool) {
 pub fn diffkern(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_diffkern"));
     command.current_dir(folder).args(arguments);
+    #[cfg(unix)]
+    heed_signals(&mut command);
     command
+}
+
+/// The tests may run where signals are ignored, in the background of a script, which a program that they start inherits.
+#[cfg(unix)]
+fn heed_signals(command: &mut Command) {
+    use std::os::unix::process::CommandExt;
+    let heed = || {
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+            // SAFETY: this may be called between fork and exec, and the default takes no handler.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
+        Ok(())
+    };
+    // SAFETY: it allocates nothing and takes no lock.
+    unsafe { command.pre_exec(heed) };
 }
 
 /// What a program wrote on its error stream.
