@@ -186,8 +186,12 @@ impl Look {
                 Builtin::PosY => Digit::Y,
                 Builtin::PosZ => Digit::Z,
             }),
-            Op::Binary(BinaryOp::Div, a, b) if self.is_position(a) => digit(Digit::Quotient(self.extent(b)?)),
-            Op::Binary(BinaryOp::Rem, a, b) if self.is_position(a) => digit(Digit::Remainder(self.extent(b)?)),
+            Op::Binary(BinaryOp::Div, a, b) if self.is_position(a) && self.is_unsigned(id) => {
+                digit(Digit::Quotient(self.extent(b)?))
+            }
+            Op::Binary(BinaryOp::Rem, a, b) if self.is_position(a) && self.is_unsigned(id) => {
+                digit(Digit::Remainder(self.extent(b)?))
+            }
             Op::Binary(BinaryOp::Add, a, b) => self.sum(a)?.plus(self.sum(b)?),
             Op::Binary(BinaryOp::Sub, a, b) => {
                 self.sum(a)?.plus(self.sum(b)?.times(&Product { negative: true, factors: Vec::new() }))

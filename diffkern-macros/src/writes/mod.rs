@@ -152,7 +152,10 @@ impl Look {
                     self.block(els, otherwise, shapes);
                 }
                 StmtKind::For { index, hi, body, .. } => {
-                    self.turns.insert(*index, *hi);
+                    // A signed one may begin below zero.
+                    if self.is_unsigned(*index) {
+                        self.turns.insert(*index, *hi);
+                    }
                     self.block(body, alone, shapes);
                 }
                 StmtKind::Take { .. }
@@ -188,13 +191,17 @@ impl Look {
         }
     }
 
-    /// The integer that a chain of casts among `u32` and `usize` begins with: they are alike.
+    /// The integer that a chain of casts among integers begins with: all have 32 bits, and these are alike.
     fn uncast(&self, id: Id) -> Id {
-        let word = |id: Id| matches!(self.types[id.0 as usize], Ty::U32 | Ty::Usize);
+        let is_int = |id: Id| self.types[id.0 as usize].is_int();
         match self.operations.get(&id) {
-            Some(&Op::Cast(from)) if word(from) && word(id) => self.uncast(from),
+            Some(&Op::Cast(from)) if is_int(from) && is_int(id) => self.uncast(from),
             _ => id,
         }
+    }
+
+    fn is_unsigned(&self, id: Id) -> bool {
+        matches!(self.types[id.0 as usize], Ty::U32 | Ty::Usize)
     }
 
     fn is_position(&self, id: Id) -> bool {
@@ -289,6 +296,7 @@ mod tests {
             ("y[i * 3 + 2] = y[i * 3 + 2] * x[i];", "Pos 3"),
             ("let k = i as u32; y[k * 4] = x[i];", "Pos 4"),
             ("y[i + 1] = x[i];", "Pos"),
+            ("let k = i as i32; y[(k * 2 - 1) as usize] = x[i];", "Pos 2"),
             ("y[y.len() - 1 - i] = x[i];", "-Pos"),
             ("y[2 * i + 2] = x[i];", "Pos 2"),
             ("y[ABSOLUTE_POS_Y * 4 + ABSOLUTE_POS_X] = x[i];", "X + Y 4"),
@@ -340,6 +348,8 @@ mod tests {
             "y[ABSOLUTE_POS_X + ABSOLUTE_POS_Y * w] = x[i]; y[ABSOLUTE_POS_X + 1 + ABSOLUTE_POS_Y * w] = x[i];",
             "for k in 0..h { y[i + k as usize * w] = x[i]; y[i + k as usize * x.len()] = x[i]; }",
             "for k in 0..h { y[k] = x[i]; }",
+            "for k in -2..2i32 { y[i * 2 + (k + 2) as usize] = x[i]; }",
+            "let k = i as i32; y[(k / 3 + k % 3 * 100) as usize] = x[i];",
             "for k in 0..h { y[i + k as usize] = x[i]; }",
             "for k in 0..at[i] { y[i * w + k as usize] = x[i]; }",
             "if i == 0 { y[0] = x[0]; } if i == 1 { y[0] = x[1]; }",

@@ -82,6 +82,7 @@ impl<B> Counts<'_, B> {
             Extent::Number(n) => n,
             Extent::Scalar(slot) => match self.args[slot] {
                 LaunchArg::U32(n) | LaunchArg::Usize(n) => n,
+                LaunchArg::I32(n) => u32::try_from(n).ok()?,
                 _ => return None,
             },
             Extent::Len(slot) => match self.args[slot] {
