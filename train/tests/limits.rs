@@ -38,8 +38,9 @@ fn jobs_that_would_run_for_hours_are_refused_with_the_field() {
     /// What breaks the scene, and what the error has to name.
     type Case = (fn(&Path), &'static [&'static str]);
     let cases: &[Case] = &[
+        // So far beyond the limit that no number of frames would do, however fast the machine is.
         (
-            |v| edit_scene(v, "/unknowns/mu/range", json!([1500.0, 2e9])),
+            |v| edit_scene(v, "/unknowns/mu/range", json!([1500.0, 2e12])),
             &["unknowns.mu.range: ", "--max-time", "would do"],
         ),
         (|v| edit_scene(v, "/gravity", json!([0.0, 0.0, -1e8])), &["gravity: ", "would do"]),
