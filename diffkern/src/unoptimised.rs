@@ -1,4 +1,4 @@
-//! Says that kernels are slow because nothing was optimised, which is how Cargo builds where nobody told it otherwise.
+//! Says that kernels are slow because nothing was optimised: Cargo's default for the dev profile.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};

@@ -117,9 +117,11 @@ pub(crate) fn run(
     let unproven = writes::unproven(device, program, domain, args)?;
     match device.kind() {
         Kind::Cpu => {
+            // Before the arguments: those that count as zero have to be written from there on.
+            let writers = writes::notes(&unproven, args)?;
             let args: Few<_, 24> =
                 args.iter().zip(program.params).map(|(arg, def)| on_host(arg, def, scalar)).collect();
-            let options = native::Options { work: program.work, looked_at: &unproven };
+            let options = native::Options { work: program.work, writers: &writers };
             native::run(body, domain, &args, options).map_err(|fault| describe(def, program, fault))
         }
         #[cfg(feature = "cubecl")]

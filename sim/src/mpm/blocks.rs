@@ -34,7 +34,7 @@ pub enum Blocks {
 
 /// Nodes up to which finding the occupied blocks costs more than the others do, beside two for each particle: one step is
 /// some ten launches longer.
-const FEW_NODES: usize = 1 << 14;
+pub(crate) const FEW_NODES: usize = 1 << 14;
 
 impl Blocks {
     /// Whether to look for the occupied blocks.

@@ -1,7 +1,7 @@
 //! How far a block can get, and the grid that holds it.
 
 use super::block::BlockSpec;
-use super::plan::MOST;
+use super::plan::Plan;
 use crate::error::{Error, Result};
 use crate::mpm::{Contact, Dim3, Grid, HalfSpace};
 
@@ -80,7 +80,7 @@ impl Extent {
     /// The grid, if its nodes can be numbered.
     pub(super) fn grid(&self) -> Result<Grid<Dim3>> {
         let total: f64 = self.nodes.iter().product();
-        if total.is_nan() || total > MOST {
+        if total.is_nan() || total > Plan::MOST {
             let [x, y, z] = self.nodes.map(|n| n * self.dx);
             let value = format!("{total:.2e} ({x:.2e} m by {y:.2e} m by {z:.2e} m, {:.2e} m apart)", self.dx);
             return Err(Error::invalid(

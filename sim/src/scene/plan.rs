@@ -2,19 +2,16 @@
 
 use super::extent::Extent;
 use crate::error::{Error, Result};
+use crate::mpm::blocks::FEW_NODES;
 use crate::mpm::{Blocks, Dim3, Grid};
 use diffkern::Device;
 
-/// Most particles and most nodes: kernels count them in 32 bits.
-pub(super) const MOST: f64 = i32::MAX as f64;
 /// Most steps of a frame: beyond, their number as a real is no longer exact in what is computed from it.
 const MOST_STEPS: f64 = 1e15;
 /// Nodes that the stencils of a row of particles need beyond its cells, with those that fill its blocks.
 const RIM: f64 = 7.0;
 /// Reals of a particle: three states, those that are checked on the host, a sorted copy, the packed material.
 const PARTICLE_REALS: f64 = 120.0;
-/// Reals of an active node: momentum and mass in as many copies as threads usually add into, and velocity.
-const NODE_REALS: f64 = 15.0;
 /// Bytes of a node, active or not: the half-spaces that it is in, on the host and on the device, and its share of a block.
 const NODE_BYTES: f64 = 8.5;
 /// Bytes of a vertex of the surface beside its reals: indices and weights on host and device, triangles, normals.
@@ -38,6 +35,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Most particles and most nodes: kernels count them in 32 bits.
+    pub const MOST: f64 = i32::MAX as f64;
+    /// Reals of an active node: momentum and mass in as many copies as threads usually add into, and velocity.
+    pub const NODE_REALS: f64 = 15.0;
+
     /// Number of particles.
     pub fn particles(&self) -> f64 {
         self.counts.iter().product()
@@ -67,6 +69,11 @@ impl Plan {
         body.min(near)
     }
 
+    /// Nodes that a step may work on before it looks for the occupied ones, or while the block has about its shape.
+    pub fn allowed_nodes(&self, device: &Device) -> f64 {
+        self.active_nodes(device) + FEW_NODES as f64 + 2.0 * self.particles()
+    }
+
     /// Vertices of the surface.
     pub fn vertices(&self) -> f64 {
         let [all, inner] = [1.0, -1.0].map(|rim| self.counts.iter().map(|n| n + rim).product::<f64>());
@@ -76,7 +83,7 @@ impl Plan {
     /// Memory that a run on `device` needs at its peak, without pictures, with reals of `real` bytes and `tangents` directions
     /// of forward mode \[bytes\]. Particles that scatter need more nodes than this counts.
     pub fn bytes(&self, device: &Device, real: f64, tangents: f64) -> f64 {
-        let nodes = NODE_REALS * self.active_nodes(device);
+        let nodes = Plan::NODE_REALS * self.active_nodes(device);
         let reals = PARTICLE_REALS * self.particles() + nodes + 6.0 * self.vertices();
         real * (1.0 + tangents) * reals
             + NODE_BYTES * (self.nodes() + self.near_nodes())
@@ -91,7 +98,7 @@ impl Plan {
     /// Refuses what kernels cannot count.
     pub(super) fn check(&self) -> Result<()> {
         let particles = self.particles();
-        if particles.is_nan() || particles > MOST {
+        if particles.is_nan() || particles > Plan::MOST {
             let expected = "at most 2^31; fewer cells, or a block less long for its thickness, needs fewer";
             return Err(Error::invalid("number of particles", format!("{particles:.2e}"), expected));
         }

@@ -36,10 +36,6 @@ const FRAME_PIXEL: f64 = 16.0;
 const ANIMATION_PIXEL: f64 = 24.0;
 /// The program itself.
 const PROGRAM: f64 = 32.0 * 1024.0 * 1024.0;
-/// Nodes beside two for each particle up to which a whole grid is worked on.
-const FEW_NODES: f64 = 16_384.0;
-/// Most nodes and particles: kernels count them in 32 bits.
-const COUNTABLE: f64 = i32::MAX as f64;
 /// Evaluations of a gradient check in passes: per seed, of which some are drawn again, adjoint, tangent and ladder.
 const CHECK_PASSES: f64 = 4.0 * (5.0 + 2.0 + 15.0);
 /// Budget of a rollout on a tape \[bytes\]: that of `Schedule::Auto`.
@@ -145,8 +141,8 @@ impl Cost {
         let parts = [
             self.seconds(each) / limits.seconds(),
             self.bytes / limits.bytes(),
-            self.nodes / COUNTABLE,
-            self.particles / COUNTABLE,
+            self.nodes / Plan::MOST,
+            self.particles / Plan::MOST,
         ];
         parts.into_iter().fold(0.0, |worst, part| if part.is_nan() { f64::INFINITY } else { part.max(worst) })
     }
@@ -281,13 +277,13 @@ fn pictures(scene: &Scene, plan: &Plan, device: &Device, videos: f64) -> Cost {
         steps: plan.steps_per_frame * (frames - 1.0),
         particles: plan.particles(),
         nodes: plan.nodes(),
-        active: plan.active_nodes(device) + FEW_NODES + 2.0 * plan.particles(),
+        active: plan.allowed_nodes(device),
         // The picture in hand: layers, colours and coverage, on the device and on the host.
         bytes: PROGRAM
             + plan.bytes(device, real, 0.0)
             + 12.0 * real * pixels
             + frames * pixels * ((1.0 + videos) * FRAME_PIXEL + animation),
-        per_node: 15.0 * real,
+        per_node: Plan::NODE_REALS * real,
         // Colours as well as silhouettes; then files.
         work: pass(plan, frames, pixels, device) + 3.0 * PIXEL * pixels * frames,
     }

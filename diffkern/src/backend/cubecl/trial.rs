@@ -36,7 +36,7 @@ impl CubeDevice {
         if let Some(k) = wrong {
             return Err(failed(format!("word {k} of what it should have written is {:02x?}", &read[4 * k..4 * k + 4])));
         }
-        // Nobody asked for this launch.
+        // The counters are of the user's launches.
         for count in [&self.work.launches, &self.work.waits, &self.work.downloaded] {
             count.store(0, Ordering::Relaxed);
         }

@@ -24,7 +24,7 @@ pub struct Chunk<'a> {
     /// What it accumulates into, by slot.
     pub(super) pages: &'a [(usize, Pages)],
     /// Who stored to an element, by slot: position + 1, or 0.
-    pub(super) writers: &'a [(usize, Box<[AtomicU32]>)],
+    pub(super) writers: &'a [(usize, Vec<AtomicU32>)],
     pub(super) fault: OnceCell<Fault>,
     /// What the scalar body says of the same positions, where one of lanes had a fault.
     pub(super) exact: OnceCell<Fault>,

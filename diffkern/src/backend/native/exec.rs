@@ -16,9 +16,9 @@ use crate::kernel::Access;
 /// How a launch is checked.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Options<'a> {
-    /// The arrays in which elements stored to by two threads are looked for: 4 bytes for each element of these, and an
-    /// atomic exchange for each store.
-    pub(crate) looked_at: &'a [usize],
+    /// The arrays in which elements stored to by two threads are looked for, with a zero for each element: who stored to it
+    /// is noted there, by an atomic exchange for each store.
+    pub(crate) writers: &'a [(usize, Vec<AtomicU32>)],
     /// Operations on scalars for one position, more or less.
     pub(crate) work: u32,
 }
@@ -60,13 +60,13 @@ struct Launch<'a> {
     /// Those in the place of others.
     over: Few<HostArray<'a>, 4>,
     zeros: &'static [u64],
-    writers: Vec<(usize, Box<[AtomicU32]>)>,
+    writers: &'a [(usize, Vec<AtomicU32>)],
     /// The fault at the lowest position so far, and the start of its chunk.
     fault: Mutex<Option<(u32, Fault)>>,
 }
 
 impl<'a> Launch<'a> {
-    fn new(body: fn(&Chunk<'_>), dims: [u32; 3], args: &'a [HostArg<'a>], options: Options<'_>) -> Launch<'a> {
+    fn new(body: fn(&Chunk<'_>), dims: [u32; 3], args: &'a [HostArg<'a>], options: Options<'a>) -> Launch<'a> {
         let mut launch = Launch {
             body,
             dims,
@@ -77,7 +77,7 @@ impl<'a> Launch<'a> {
             cleared: Few::new(),
             over: Few::new(),
             zeros: &[],
-            writers: Vec::new(),
+            writers: options.writers,
             fault: Mutex::new(None),
         };
         let mut absent = 0;
@@ -88,9 +88,6 @@ impl<'a> Launch<'a> {
                 }
                 HostArg::Array(array) if array.over => launch.over.push(*array),
                 HostArg::Array(array) if array.access == Access::Add && array.fresh => launch.cleared.push(*array),
-                HostArg::Array(array) if options.looked_at.contains(&slot) => {
-                    launch.writers.push((slot, (0..array.len).map(|_| AtomicU32::new(0)).collect()));
-                }
                 HostArg::Absent { elem, scalar, len } => {
                     absent = absent.max((*len as usize * elem.components() * scalar.bytes()).div_ceil(8));
                 }
@@ -153,7 +150,7 @@ impl<'a> Launch<'a> {
             args: self.args,
             zeros: self.zeros,
             pages,
-            writers: &self.writers,
+            writers: self.writers,
             fault: OnceCell::new(),
             exact: OnceCell::new(),
             suspect: Cell::new(false),

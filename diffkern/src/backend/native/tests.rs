@@ -3,12 +3,13 @@
 mod pool;
 
 use std::sync::Mutex;
+use std::sync::atomic::AtomicU32;
 
 use super::*;
 use crate::kernel::{Access, ElemTy, ScalarTy};
 use crate::math::Vec3;
 
-const OPTIONS: Options<'_> = Options { looked_at: &[], work: 1 << 16 };
+const OPTIONS: Options<'_> = Options { writers: &[], work: 1 << 16 };
 
 /// `n`, or fewer under Miri, which is some thousand times slower.
 const fn or_under_miri(n: usize, fewer: usize) -> usize {
@@ -236,7 +237,8 @@ fn an_element_changed_by_two_threads_names_both() {
     }
     for body in [add, take] {
         let (idx, mut y) = ([1u32, 0, 1], [0.0f32; 2]);
-        let looked_at = Options { looked_at: &[1], ..OPTIONS };
+        let writers = [(1, vec![AtomicU32::new(0), AtomicU32::new(0)])];
+        let looked_at = Options { writers: &writers, ..OPTIONS };
         let result = run(body, 3.into(), &[read(&idx), write(&mut y, Access::Update, false)], looked_at);
         assert_eq!(result, Err(Fault::WrittenTwice { slot: 1, line: 4, index: 1, threads: [0, 2] }));
     }
@@ -245,7 +247,8 @@ fn an_element_changed_by_two_threads_names_both() {
 #[test]
 fn an_element_stored_to_twice_names_both_threads() {
     let (a, idx, mut out) = ([1.0f32, 2.0, 3.0], [1u32, 0, 1], [0.0f32; 2]);
-    let looked_at = Options { looked_at: &[2], ..OPTIONS };
+    let writers = [(2, vec![AtomicU32::new(0), AtomicU32::new(0)])];
+    let looked_at = Options { writers: &writers, ..OPTIONS };
     let result =
         run(scatter_store, 3.into(), &[read(&a), read(&idx), write(&mut out, Access::Store, false)], looked_at);
     assert_eq!(result, Err(Fault::WrittenTwice { slot: 2, line: 4, index: 1, threads: [0, 2] }));

@@ -5,6 +5,8 @@
 
 mod digits;
 
+use std::sync::atomic::AtomicU32;
+
 use super::LaunchArg;
 use crate::buffer::Buffer;
 use crate::device::{Device, Kind};
@@ -16,6 +18,7 @@ use crate::few::Few;
 #[cfg(feature = "cubecl")]
 use crate::kernel::KernelDef;
 use crate::kernel::{Access, Indices, ParamKind, Program, Write};
+use crate::memory;
 use digits::Counts;
 
 /// The entries of a list that a launch stores by, and the elements that they may name.
@@ -36,13 +39,13 @@ pub(super) fn unproven(
     args: &[LaunchArg<'_, Buffer>],
 ) -> Result<Few<usize, 4>> {
     let mut unproven = Few::new();
-    let dims = match (program.writes, domain.extent()) {
-        ([], _) | (_, None) => return Ok(unproven),
-        (_, Some(dims)) => dims,
-    };
+    if program.writes.is_empty() {
+        return Ok(unproven);
+    }
+    let Some(dims) = domain.extent() else { return Ok(unproven) };
     let threads = dims.iter().product::<u32>();
     for write in program.writes {
-        // Whoever promises is believed, but where debugging is asked for and nothing else would notice.
+        // With debug assertions the CPU looks at promises, too: nothing else would find a wrong one.
         let believed = write.promised && !(cfg!(debug_assertions) && matches!(device.kind(), Kind::Cpu));
         if threads > 1 && !believed && !proved(device, write, dims, args)? {
             unproven.push(write.slot);
@@ -73,9 +76,9 @@ fn proved(device: &Device, write: &Write, dims: [u32; 3], args: &[LaunchArg<'_, 
 
 /// Whether no two entries name elements in common.
 fn distinct(device: &Device, list: &Buffer, entries: Entries) -> Result<bool> {
-    let mut bytes = vec![0u8; entries.count as usize * size_of::<u32>()];
+    let mut bytes = memory::filled(entries.count as usize * size_of::<u32>(), 0u8)?;
     device.download(list, entries.first as usize * size_of::<u32>(), &mut bytes)?;
-    let mut seen = vec![0u64; (entries.elements / entries.stride / u64::BITS) as usize + 1];
+    let mut seen = memory::filled((entries.elements / entries.stride / u64::BITS) as usize + 1, 0u64)?;
     for entry in bytes.as_chunks().0.iter().map(|&word| u32::from_ne_bytes(word)) {
         let Some(first) = entry.checked_mul(entries.stride) else { return Ok(false) };
         if first >= entries.elements {
@@ -88,6 +91,15 @@ fn distinct(device: &Device, list: &Buffer, entries: Entries) -> Result<bool> {
         *word |= bit;
     }
     Ok(true)
+}
+
+/// A zero for each element of the arrays at these slots.
+pub(super) fn notes(slots: &[usize], args: &[LaunchArg<'_, Buffer>]) -> Result<Vec<(usize, Vec<AtomicU32>)>> {
+    let one = |&slot: &usize| match args[slot] {
+        LaunchArg::Buffer { len, .. } => Ok((slot, memory::collect((0..len as usize).map(|_| AtomicU32::new(0)))?)),
+        _ => Ok((slot, Vec::new())),
+    };
+    slots.iter().map(one).collect()
 }
 
 /// Why a launch does not run on a device that cannot look at each store.
