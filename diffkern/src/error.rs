@@ -194,7 +194,7 @@ pub enum Error {
         /// Largest allowed.
         tolerance: f64,
     },
-    /// Something outside asked for an end; a step that looks at a flag returns it.
+    /// The flag of an [`interrupt::scope`](crate::interrupt::scope) was set.
     #[error("interrupted")]
     Interrupted,
     /// Forward mode cannot do this.

@@ -52,6 +52,7 @@ mod generated;
 pub mod gradcheck;
 mod ids;
 pub mod implicit;
+pub mod interrupt;
 mod kernel;
 mod launch;
 mod macros;

@@ -1,6 +1,6 @@
 //! What every simulator must get right, in f64.
 
-use diffkern::Schedule;
+use diffkern::interrupt;
 use diffkern::prelude::*;
 use diffkern_sim::mpm::{Blocks, Contact, Dim2, Dim3, Grid, HalfSpace, Law, Model, Params, State};
 use diffkern_sim::scene::BlockSpec;
@@ -206,12 +206,12 @@ fn the_plan_of_a_scene_is_what_is_built() -> Result<()> {
 #[test]
 fn an_interrupt_ends_a_run_between_two_steps() -> Result<()> {
     let stop = Arc::new(AtomicBool::new(false));
-    let mut scene = cube().build::<f64>(&Device::cpu())?;
-    scene.model = scene.model.with_interrupt(stop.clone());
+    let scene = cube().build::<f64>(&Device::cpu())?;
     let solver = scene.model.solver(&scene.params(&Device::cpu(), 5e3, 1e4)?, scene.state.len())?;
-    let end = solver.advance(&scene.state, 0, 3, Schedule::Auto)?;
+    let advance = |state, first| interrupt::scope(&stop, || solver.advance(state, first, 3, Schedule::Auto));
+    let end = advance(&scene.state, 0)?;
     stop.store(true, Ordering::Relaxed);
-    let error = solver.advance(&end, 3, 3, Schedule::Auto).unwrap_err();
+    let error = advance(&end, 3).unwrap_err();
     assert!(matches!(error, Error::Runtime(diffkern::Error::Interrupted)), "{error}");
     Ok(())
 }

@@ -74,13 +74,39 @@ pub enum Error {
     Compute(String),
     /// The runtime refused a launch or an array.
     #[error(transparent)]
-    Runtime(#[from] diffkern::Error),
+    Runtime(diffkern::Error),
     /// The simulator refused a scene or a step.
     #[error(transparent)]
-    Simulator(#[from] diffkern_sim::Error),
+    Simulator(diffkern_sim::Error),
     /// The renderer refused a mesh or an image.
     #[error(transparent)]
-    Renderer(#[from] diffkern_render::Error),
+    Renderer(diffkern_render::Error),
+}
+
+/// As what it is: an error of the simulator or of the renderer may have come through the runtime, or the other way round.
+impl From<diffkern::Error> for Error {
+    fn from(error: diffkern::Error) -> Self {
+        if error == diffkern::Error::Interrupted {
+            return Self::Interrupted;
+        }
+        match (error.downcast_ref(), error.downcast_ref()) {
+            (Some(error), _) => Self::Simulator(diffkern_sim::Error::clone(error)),
+            (_, Some(error)) => Self::Renderer(diffkern_render::Error::clone(error)),
+            _ => Self::Runtime(error),
+        }
+    }
+}
+
+impl From<diffkern_sim::Error> for Error {
+    fn from(error: diffkern_sim::Error) -> Self {
+        diffkern::Error::from(error).into()
+    }
+}
+
+impl From<diffkern_render::Error> for Error {
+    fn from(error: diffkern_render::Error) -> Self {
+        diffkern::Error::from(error).into()
+    }
 }
 
 impl Error {
@@ -111,14 +137,6 @@ impl Error {
     pub fn in_file(self, file: &Path) -> Self {
         match self {
             Self::Scene { field, problem } => Self::field(file, field, problem),
-            Self::Runtime(diffkern::Error::Interrupted) => Self::Interrupted,
-            Self::Runtime(error) if error.downcast_ref::<diffkern_sim::Error>().is_some() => {
-                Self::Simulator(error.into()).in_file(file)
-            }
-            Self::Runtime(error) if error.downcast_ref::<diffkern_render::Error>().is_some() => {
-                Self::Renderer(error.into()).in_file(file)
-            }
-            Self::Simulator(diffkern_sim::Error::Runtime(error)) => Self::Runtime(error).in_file(file),
             Self::Simulator(error) => {
                 let (field, advice) = motion(&error);
                 Self::field(file, field, format!("{}; {advice}", what(&error)))
@@ -143,7 +161,7 @@ impl Error {
         match self {
             Self::Input { .. } | Self::Argument { .. } | Self::Write { .. } => 2,
             Self::Scene { .. } => 2,
-            Self::Interrupted | Self::Runtime(diffkern::Error::Interrupted) => 130,
+            Self::Interrupted => 130,
             Self::Compute(_) | Self::Runtime(_) | Self::Simulator(_) | Self::Renderer(_) => 1,
         }
     }

@@ -5,6 +5,7 @@ use crate::limits::Limits;
 use crate::optim::Optimizer;
 use crate::scene::Name;
 use crate::video::Frame;
+use diffkern::interrupt;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -94,7 +95,7 @@ pub enum Flow {
     Stop,
 }
 
-/// A flag to ask for an end with, looked at between two steps of the simulator. Clones share it.
+/// A flag to ask for an end with, looked at by every launch and between frames that are read or written. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
@@ -104,9 +105,10 @@ impl Stop {
         Self(flag)
     }
 
-    /// The flag.
-    pub fn flag(&self) -> Arc<AtomicBool> {
-        self.0.clone()
+    /// Runs `f`, whose launches on this thread fail once the flag is set, as do frames that are read or written; see
+    /// [`interrupt::scope`].
+    pub fn scope<T>(&self, f: impl FnOnce() -> T) -> T {
+        interrupt::scope(&self.0, f)
     }
 
     /// What a job should do.
@@ -117,7 +119,7 @@ impl Stop {
 
 /// Who listens to a running job.
 pub trait Observer {
-    /// The flag that ends the job between two steps of the simulator.
+    /// The flag that ends the job at the next launch.
     fn stop(&self) -> Stop {
         Stop::default()
     }

@@ -5,6 +5,7 @@ use crate::files;
 use crate::input;
 use crate::limits::Bytes;
 use crate::scene::Scene;
+use diffkern::interrupt;
 use diffkern::memory::{collect, filled, with_room};
 use png::{BitDepth, ColorType};
 use serde::{Deserialize, Serialize};
@@ -102,10 +103,14 @@ impl Video {
     /// Reads the frames that `scene` announces from `folder/silhouette` and `folder/shaded`.
     ///
     /// # Errors
-    /// Names the frame that is missing, cut off, or not of the camera's size and of 8 or 16 bits.
+    /// Names the frame that is missing, cut off, or not of the camera's size and of 8 or 16 bits; [`Error::Interrupted`]
+    /// between two frames, see [`interrupt::scope`].
     pub fn read(folder: &Path, scene: &Scene) -> Result<Self> {
         let (width, height) = (scene.camera.width, scene.camera.height);
-        let frames = (0..scene.num_frames).map(|k| read_frame(folder, k, width, height));
+        let frames = (0..scene.num_frames).map(|k| {
+            interrupt::check()?;
+            read_frame(folder, k, width, height)
+        });
         Ok(Self { width, height, frames: frames.collect::<Result<_>>()? })
     }
 }

@@ -6,11 +6,14 @@ mod common;
 
 use common::{fresh, small_video};
 use serde_json::Value;
-use train::error::Result;
-use train::experiment::Identify;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use train::error::{Error, Result};
+use train::experiment::{Experiment, Identify};
 use train::identify::{State, identify};
-use train::job::{Ending, Flow, Observer, Outcome, Progress};
+use train::job::{Ending, Flow, Observer, Outcome, Progress, Stop};
 use train::optim::Optimizer;
+use train::run::Simulation;
 use train::scene::Scene;
 use train::video::Video;
 
@@ -96,4 +99,25 @@ fn the_loss_that_is_shown_never_rises_where_steps_lower_it() {
     for pair in records.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
         assert!(pair[1].1 < pair[0].1, "{records:?}");
     }
+}
+
+/// Between two frames that are read, and in the launches of a renderer: a flag that is set is an end, and nothing is written.
+#[test]
+fn a_set_flag_ends_reading_and_simulating() {
+    let folder = fresh("set_flag");
+    small_video(&folder);
+    let video = folder.join("video");
+    let scene = Scene::read(&video).unwrap();
+    let stop = Stop::new(Arc::new(AtomicBool::new(true)));
+    assert!(matches!(stop.scope(|| Video::read(&video, &scene)), Err(Error::Interrupted)));
+    Video::read(&video, &scene).unwrap();
+
+    let job =
+        format!("Simulate(folder: {video:?}, out: {:?}, set: {{\"mu\": 4000, \"lambda\": 9000}})", folder.join("out"));
+    std::fs::write(folder.join("job.ron"), job).unwrap();
+    let Experiment::Simulate(job) = Experiment::read(&folder.join("job.ron")).unwrap() else { panic!() };
+    let simulation = Simulation::new(&job).unwrap();
+    assert!(simulation.run(&mut |_| Flow::Continue, &stop).unwrap().is_none());
+    assert!(!folder.join("out/scene.json").exists());
+    assert!(simulation.run(&mut |_| Flow::Continue, &Stop::default()).unwrap().is_some());
 }

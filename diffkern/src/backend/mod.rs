@@ -22,6 +22,7 @@ use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::faults;
 use crate::few::Few;
+use crate::interrupt;
 use crate::kernel::{Access, ElemTy, KernelDef, NativeBody, ParamDef, ParamKind, Program, ScalarTy};
 use native::{Fault, HostArg, HostArray};
 
@@ -113,6 +114,7 @@ pub(crate) fn run(
     if faults::launch() {
         return Err(Error::Launch { kernel: def.name, reason: "the device refused it".to_owned() });
     }
+    interrupt::check()?;
     debug_assert_eq!(program.params.len(), args.len(), "arguments of `{}`", def.name);
     let unproven = writes::unproven(device, program, domain, args)?;
     match device.kind() {
@@ -121,7 +123,7 @@ pub(crate) fn run(
             let writers = writes::notes(&unproven, args)?;
             let args: Few<_, 24> =
                 args.iter().zip(program.params).map(|(arg, def)| on_host(arg, def, scalar)).collect();
-            let options = native::Options { work: program.work, writers: &writers };
+            let options = native::Options { work: program.work, writers: &writers, interrupts: &interrupt::flags() };
             native::run(body, domain, &args, options).map_err(|fault| describe(def, program, fault))
         }
         #[cfg(feature = "cubecl")]
@@ -225,6 +227,10 @@ fn describe(def: &'static KernelDef, program: &'static Program, fault: Fault) ->
             kernel,
             reason: format!("domain {dims:?} has more than {} indices; split the launch", u32::MAX),
         },
+        Fault::OutOfMemory { bytes } => {
+            Error::Memory { device: "cpu".to_owned(), bytes, reason: "the system has none left for it".to_owned() }
+        }
+        Fault::Interrupted => Error::Interrupted,
         Fault::Panicked { message } => {
             Error::Launch { kernel, reason: format!("its generated code failed: {message}") }
         }

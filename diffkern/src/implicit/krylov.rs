@@ -2,6 +2,7 @@
 
 use super::{Method, SolveOptions};
 use crate::error::Result;
+use crate::memory::{collect, filled};
 
 /// Applies the matrix of a system.
 pub(super) type Apply<'a> = &'a mut dyn FnMut(&[f64]) -> Result<Vec<f64>>;
@@ -19,8 +20,12 @@ pub(super) fn add_scaled(y: &mut [f64], s: f64, x: &[f64]) {
     y.iter_mut().zip(x).for_each(|(y, x)| *y += s * x);
 }
 
+fn copy(a: &[f64]) -> Result<Vec<f64>> {
+    collect(a.iter().copied())
+}
+
 fn residual(apply: Apply<'_>, b: &[f64], x: &[f64]) -> Result<Vec<f64>> {
-    let mut r = b.to_vec();
+    let mut r = copy(b)?;
     add_scaled(&mut r, -1.0, &apply(x)?);
     Ok(r)
 }
@@ -32,7 +37,7 @@ fn residual(apply: Apply<'_>, b: &[f64], x: &[f64]) -> Result<Vec<f64>> {
 pub(super) fn solve(what: &'static str, options: &SolveOptions, apply: Apply<'_>, b: &[f64]) -> Result<Vec<f64>> {
     let size = norm(b);
     if size == 0.0 {
-        return Ok(vec![0.0; b.len()]);
+        return filled(b.len(), 0.0);
     }
     let goal = options.tolerance * size;
     let (x, iterations) = match options.method {
@@ -51,7 +56,7 @@ pub(super) fn solve(what: &'static str, options: &SolveOptions, apply: Apply<'_>
 type Found = (Vec<f64>, usize);
 
 fn cg(apply: Apply<'_>, b: &[f64], goal: f64, most: usize) -> Result<Found> {
-    let (mut x, mut r, mut p) = (vec![0.0; b.len()], b.to_vec(), b.to_vec());
+    let (mut x, mut r, mut p) = (filled(b.len(), 0.0)?, copy(b)?, copy(b)?);
     let mut square = dot(&r, &r);
     for k in 0..most {
         if square.sqrt() <= goal {
@@ -70,7 +75,7 @@ fn cg(apply: Apply<'_>, b: &[f64], goal: f64, most: usize) -> Result<Found> {
 
 /// `x += b - A x`: with `A = I - G` the iteration of a fixed point.
 fn richardson(apply: Apply<'_>, b: &[f64], goal: f64, most: usize) -> Result<Found> {
-    let mut x = vec![0.0; b.len()];
+    let mut x = filled(b.len(), 0.0)?;
     for k in 0..most {
         let r = residual(apply, b, &x)?;
         if norm(&r) <= goal {
@@ -82,9 +87,9 @@ fn richardson(apply: Apply<'_>, b: &[f64], goal: f64, most: usize) -> Result<Fou
 }
 
 fn gmres(apply: Apply<'_>, b: &[f64], goal: f64, most: usize, restart: usize) -> Result<Found> {
-    let (mut x, mut used) = (vec![0.0; b.len()], 0);
+    let (mut x, mut used) = (filled(b.len(), 0.0)?, 0);
     while used < most {
-        let r = if used == 0 { b.to_vec() } else { residual(apply, b, &x)? };
+        let r = if used == 0 { copy(b)? } else { residual(apply, b, &x)? };
         if norm(&r) <= goal {
             break;
         }
@@ -101,7 +106,7 @@ fn gmres(apply: Apply<'_>, b: &[f64], goal: f64, most: usize, restart: usize) ->
 /// One cycle of GMRES: minimises the residual over a Krylov space, by Arnoldi's method and Givens rotations.
 fn cycle(apply: Apply<'_>, r: &[f64], goal: f64, most: usize) -> Result<Found> {
     let start = norm(r);
-    let mut basis: Vec<Vec<f64>> = vec![r.iter().map(|x| x / start).collect()];
+    let mut basis: Vec<Vec<f64>> = vec![collect(r.iter().map(|x| x / start))?];
     // Columns of the triangle, the rotations that made it, the rotated right-hand side.
     let (mut columns, mut rotations, mut right): (Vec<Vec<f64>>, Vec<(f64, f64)>, _) = (vec![], vec![], vec![start]);
     for k in 0..most {
@@ -130,7 +135,7 @@ fn cycle(apply: Apply<'_>, r: &[f64], goal: f64, most: usize) -> Result<Found> {
         if right[k + 1].abs() <= goal || below <= f64::EPSILON * length {
             break;
         }
-        basis.push(v.iter().map(|x| x / below).collect());
+        basis.push(collect(v.iter().map(|x| x / below))?);
     }
     let n = columns.len();
     let mut y = vec![0.0; n];
@@ -138,7 +143,7 @@ fn cycle(apply: Apply<'_>, r: &[f64], goal: f64, most: usize) -> Result<Found> {
         let known: f64 = (i + 1..n).map(|j| columns[j][i] * y[j]).sum();
         y[i] = (right[i] - known) / columns[i][i];
     }
-    let mut x = vec![0.0; r.len()];
+    let mut x = filled(r.len(), 0.0)?;
     basis.iter().zip(&y).for_each(|(q, y)| add_scaled(&mut x, *y, q));
     Ok((x, n.max(1)))
 }

@@ -4,10 +4,9 @@ use std::rc::Rc;
 
 use crate::array::AnyArray;
 use crate::error::Result;
-use crate::kernel::ScalarTy;
 use crate::memory;
 use crate::rollout::{State, with_arrays};
-use crate::tape::{Kept, Ledger, Shape, scalars, upload};
+use crate::tape::{Kept, Ledger, Shape, decode, encode, scalars, upload};
 
 /// Number of reals in arrays of these shapes.
 pub(super) fn count(shapes: &[Shape]) -> usize {
@@ -23,9 +22,13 @@ fn reals(shape: &Shape) -> usize {
 
 /// The reals of a state.
 pub(super) fn of_state(state: &impl State) -> Result<Vec<f64>> {
-    let arrays = state.arrays();
-    let parts = arrays.iter().filter(|array| array.elem().is_real()).map(scalars).collect::<Result<Vec<_>>>()?;
-    Ok(parts.concat())
+    let arrays: Vec<AnyArray> = state.arrays().into_iter().filter(|array| array.elem().is_real()).collect();
+    let reals = |array: &AnyArray| array.len() * array.elem().components();
+    let mut vector = memory::with_room(arrays.iter().map(reals).sum())?;
+    for array in &arrays {
+        vector.extend(scalars(array)?);
+    }
+    Ok(vector)
 }
 
 /// A state of new arrays with these reals; the other arrays are those of `like`.
@@ -54,10 +57,7 @@ pub(super) fn gather(shapes: &[Shape], parts: &[Option<Kept>]) -> Result<Vec<f64
         let (at, size) = shape.byte_range();
         let mut bytes = memory::filled(size, 0u8)?;
         shape.device.download(part.buffer(), at, &mut bytes)?;
-        match shape.scalar {
-            ScalarTy::F64 => vector.extend(bytes.as_chunks::<8>().0.iter().map(|word| f64::from_ne_bytes(*word))),
-            _ => vector.extend(bytes.as_chunks::<4>().0.iter().map(|word| f64::from(f32::from_ne_bytes(*word)))),
-        }
+        decode(shape.scalar, &bytes, &mut vector);
     }
     Ok(vector)
 }
@@ -71,10 +71,7 @@ pub(super) fn scatter(shapes: &[Shape], vector: &[f64], ledger: &Rc<Ledger>) -> 
         }
         let (head, tail) = rest.split_at(reals(shape));
         rest = tail;
-        let bytes: Vec<u8> = match shape.scalar {
-            ScalarTy::F64 => head.iter().flat_map(|x| x.to_ne_bytes()).collect(),
-            _ => head.iter().flat_map(|&x| (x as f32).to_ne_bytes()).collect(),
-        };
+        let bytes = encode(shape.scalar, head)?;
         let buffer = shape.device.alloc(bytes.len())?;
         shape.device.upload(&buffer, 0, &bytes)?;
         Ok(Some(Kept::new(buffer, ledger)))

@@ -61,7 +61,7 @@ fn scaled(weight: &AnyArray, tangent: &AnyArray) -> Result<AnyArray> {
         return Err(Error::Tape(format!("weights {weight:?} do not have the shape of the output {tangent:?}")));
     }
     let (weights, numbers) = (scalars(weight)?, scalars(tangent)?);
-    let products: Vec<f64> = weights.iter().zip(&numbers).map(|(w, x)| w * x).collect();
+    let products = memory::collect(weights.iter().zip(&numbers).map(|(w, x)| w * x))?;
     upload(tangent, &products)
 }
 
@@ -70,18 +70,32 @@ pub(crate) fn scalars(array: &AnyArray) -> Result<Vec<f64>> {
     let (at, size) = array.byte_range();
     let mut bytes = memory::filled(size, 0u8)?;
     array.device().download(&array.buffer(), at, &mut bytes)?;
-    match array.scalar() {
-        ScalarTy::F64 => memory::collect(bytes.as_chunks::<8>().0.iter().map(|&word| f64::from_ne_bytes(word))),
-        _ => memory::collect(bytes.as_chunks::<4>().0.iter().map(|&word| f64::from(f32::from_ne_bytes(word)))),
+    let mut scalars = memory::with_room(bytes.len() / array.scalar().bytes())?;
+    decode(array.scalar(), &bytes, &mut scalars);
+    Ok(scalars)
+}
+
+/// Appends the reals of type `scalar` that these bytes are.
+pub(crate) fn decode(scalar: ScalarTy, bytes: &[u8], reals: &mut Vec<f64>) {
+    match scalar {
+        ScalarTy::F64 => reals.extend(bytes.as_chunks::<8>().0.iter().map(|&word| f64::from_ne_bytes(word))),
+        _ => reals.extend(bytes.as_chunks::<4>().0.iter().map(|&word| f64::from(f32::from_ne_bytes(word)))),
     }
+}
+
+/// The bytes of these reals as ones of type `scalar`.
+pub(crate) fn encode(scalar: ScalarTy, reals: &[f64]) -> Result<Vec<u8>> {
+    let mut bytes = memory::with_room(reals.len() * scalar.bytes())?;
+    match scalar {
+        ScalarTy::F64 => reals.iter().for_each(|x| bytes.extend(x.to_ne_bytes())),
+        _ => reals.iter().for_each(|&x| bytes.extend((x as f32).to_ne_bytes())),
+    }
+    Ok(bytes)
 }
 
 /// A whole array like `like` with these scalars.
 pub(crate) fn upload(like: &AnyArray, scalars: &[f64]) -> Result<AnyArray> {
-    let bytes: Vec<u8> = match like.scalar() {
-        ScalarTy::F64 => scalars.iter().flat_map(|x| x.to_ne_bytes()).collect(),
-        _ => scalars.iter().flat_map(|&x| (x as f32).to_ne_bytes()).collect(),
-    };
+    let bytes = encode(like.scalar(), scalars)?;
     let buffer = like.device().alloc(bytes.len())?;
     like.device().upload(&buffer, 0, &bytes)?;
     Ok(AnyArray::over(like.device(), like.scalar(), like.elem(), like.len() as u32, buffer))

@@ -32,7 +32,7 @@ pub(crate) use recorder::Recorder;
 pub use recording::Recording;
 pub(crate) use second::{Trail, forward, second};
 
-pub(crate) use gauss_newton::{scalars, upload};
+pub(crate) use gauss_newton::{decode, encode, scalars, upload};
 
 pub use gauss_newton::Metric;
 pub use hvp::Products;

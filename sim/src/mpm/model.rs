@@ -11,8 +11,6 @@ use crate::error::{Error, Result, positive};
 use crate::material::Law;
 use diffkern::memory::collect;
 use diffkern::prelude::*;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Nodes up to this distance above a surface belong to the solid, in cells: a plane through nodes holds them.
 const ON_SURFACE: f64 = 1e-6;
@@ -56,7 +54,6 @@ pub struct Model<D: Dimension, F: Float> {
     pub(crate) masks: Array<u32>,
     blocks: Blocks,
     sorting: Sorting,
-    interrupt: Option<Arc<AtomicBool>>,
     most_nodes: usize,
     /// All blocks.
     pub(super) all: Active,
@@ -92,7 +89,6 @@ impl<D: Dimension, F: Float> Model<D, F> {
             masks: device.array(&masks(&grid, half_spaces)?)?,
             blocks: Blocks::Auto,
             sorting: Sorting::Auto,
-            interrupt: None,
             most_nodes: usize::MAX,
             all: Active::all(device, &grid)?,
             touching_count: touching.len() as u32,
@@ -129,13 +125,6 @@ impl<D: Dimension, F: Float> Model<D, F> {
         self.sorting
     }
 
-    /// The same with steps that fail with [`diffkern::Error::Interrupted`] once the flag is set, those that a tape runs again
-    /// included.
-    #[must_use]
-    pub fn with_interrupt(self, flag: Arc<AtomicBool>) -> Self {
-        Model { interrupt: Some(flag), ..self }
-    }
-
     /// The same with steps on at most so many nodes; [`Solver::advance`] fails with [`Error::Scattered`] beyond. Without it,
     /// particles that fly apart take memory without end where only [occupied blocks](Blocks::Occupied) are worked on.
     #[must_use]
@@ -146,11 +135,6 @@ impl<D: Dimension, F: Float> Model<D, F> {
     /// Most nodes of a step.
     pub fn node_limit(&self) -> usize {
         self.most_nodes
-    }
-
-    /// Whether the flag of [`Model::with_interrupt`] is set.
-    pub(super) fn interrupted(&self) -> bool {
-        self.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
     /// The same with the particle spacing `h` \[m\] that [`Contact::Penalty`] needs.

@@ -54,11 +54,8 @@ impl<D: Dimension, F: Float> Solver<D, F> {
     /// One explicit step of `dt`, state in, state out.
     ///
     /// # Errors
-    /// When a launch fails, which a particle outside the grid causes; beyond [`Model::with_node_limit`]; when interrupted.
+    /// When a launch fails, which a particle outside the grid causes; beyond [`Model::with_node_limit`].
     pub fn step(&self, state: &State<D, F>) -> diffkern::Result<State<D, F>> {
-        if self.model.interrupted() {
-            return Err(diffkern::Error::Interrupted);
-        }
         let (device, n) = (self.model.device(), state.len());
         let active = self.active(state)?;
         if active.nodes() > self.model.node_limit() {

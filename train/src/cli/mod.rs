@@ -1,6 +1,7 @@
 //! From the command line to a job, and from its end to an exit code.
 
 mod args;
+mod lines;
 mod screen;
 mod signals;
 mod table;
@@ -33,7 +34,7 @@ pub(crate) fn run() -> ExitCode {
             return ExitCode::SUCCESS;
         }
     };
-    match Interrupt::listen().and_then(|interrupt| command(cli, &interrupt)) {
+    match Interrupt::listen().and_then(|interrupt| interrupt.stop().scope(|| command(cli, &interrupt))) {
         Ok(code) => ExitCode::from(code),
         Err(error) => match error.downcast_ref::<Error>() {
             // These say their cause themselves.

@@ -1,10 +1,11 @@
 //! What is told while a job runs, on the error stream: a bar on a terminal, lines elsewhere.
 
+use super::lines::{Lines, News};
 use super::table::number;
 use indicatif::{ProgressBar, ProgressStyle};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io::{IsTerminal, Write, stderr};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use train::job::{Progress, Values};
 use train::limits::Seconds;
 use train::text;
@@ -13,18 +14,13 @@ use train::text;
 const STEPS: u64 = 1000;
 /// How often its time moves.
 const MOVE: Duration = Duration::from_millis(250);
-/// Lines of a job without a terminal are so far apart, and further in a long one: by this part of its time.
-const APART: Duration = Duration::from_secs(10);
-const PART: f64 = 0.05;
 
 /// A bar on a terminal, lines elsewhere.
 pub(super) struct Screen {
     bar: Option<ProgressBar>,
     /// Whether the bar's clock moves.
     moving: Cell<bool>,
-    begun: Instant,
-    /// When the last line was written.
-    last: Cell<Instant>,
+    lines: RefCell<Lines>,
 }
 
 impl Screen {
@@ -35,8 +31,8 @@ impl Screen {
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar
         });
-        let now = Instant::now();
-        Self { bar, moving: Cell::new(false), begun: now, last: Cell::new(now) }
+        let lines = RefCell::new(Lines::new(|news| write(&line(news))));
+        Self { bar, moving: Cell::new(false), lines }
     }
 
     /// Sets the bar; from the first time on, its clock moves by itself.
@@ -50,61 +46,62 @@ impl Screen {
 
     /// Shows the progress of an identification, `seconds` after its start.
     pub(super) fn progress(&self, progress: &Progress, seconds: f64) {
-        let text = describe(progress, seconds);
-        match &self.bar {
-            Some(bar) => self.set(bar, progress.fraction, text),
-            None if progress.finished || self.is_due() => self.line(&format!("{seconds:5.1} s  {text}")),
-            None => {}
-        }
+        let left = time_left(progress.fraction, seconds);
+        self.show(progress.fraction, News { text: describe(progress), seconds, left }, progress.finished);
     }
 
     /// Shows the part of a simulation that is done.
     pub(super) fn fraction(&self, fraction: f64, seconds: f64) {
-        let left = time_left(fraction, seconds).unwrap_or_default();
+        let left = time_left(fraction, seconds);
+        let text = if self.bar.is_some() { String::new() } else { format!("{:.0} %", 100.0 * fraction) };
+        self.show(fraction, News { text, seconds, left }, false);
+    }
+
+    fn show(&self, fraction: f64, news: News, told: bool) {
         match &self.bar {
-            Some(bar) => self.set(bar, fraction, left),
-            None if self.is_due() => self.line(&format!("{seconds:5.1} s  {:.0} %  {left}", 100.0 * fraction)),
-            None => {}
+            Some(bar) => self.set(bar, fraction, with_time_left(&news)),
+            None => self.lines.borrow_mut().set(news, told),
         }
-    }
-
-    /// Whether it is time for another line.
-    fn is_due(&self) -> bool {
-        self.last.get().elapsed() >= APART.max(self.begun.elapsed().mul_f64(PART))
-    }
-
-    /// Tells a line of progress.
-    fn line(&self, line: &str) {
-        self.last.set(Instant::now());
-        self.say(line.trim_end());
     }
 
     /// Tells a line; what others wrote in it is escaped.
     pub(super) fn say(&self, line: &str) {
-        let line = text::line(line);
-        let tell = || {
-            // Nobody is left to tell when the stream is closed.
-            let _ = writeln!(stderr(), "{line}");
-        };
         match &self.bar {
-            Some(bar) => bar.suspend(tell),
-            None => tell(),
+            Some(bar) => bar.suspend(|| write(line)),
+            None => write(line),
         }
     }
 
-    /// Takes the bar away.
+    /// Takes the bar away; no line of progress comes after this.
     pub(super) fn finish(&self) {
+        self.lines.borrow_mut().finish();
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
     }
 }
 
-fn describe(progress: &Progress, seconds: f64) -> String {
+/// Writes a line; control characters in it are escaped.
+fn write(line: &str) {
+    // Nobody reads it when the stream is closed.
+    let _ = writeln!(stderr(), "{}", text::line(line));
+}
+
+/// ` 12.3 s  fine 1/2  3  loss 1e-4  about 2 min left`.
+fn line(news: &News) -> String {
+    format!("{:5.1} s  {}", news.seconds, with_time_left(news))
+}
+
+fn with_time_left(news: &News) -> String {
+    let left = news.left.map(|left| format!("about {} left", Seconds(left.max(1.0))));
+    let parts = [Some(news.text.clone()), left].into_iter().flatten();
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("  ")
+}
+
+fn describe(progress: &Progress) -> String {
     let mut parts = vec![format!("{} {:>2}", progress.stage, progress.iteration)];
     parts.extend(progress.loss.map(|loss| format!("loss {loss:.4e}")));
     parts.push(describe_values(&progress.values));
-    parts.extend(time_left(progress.fraction, seconds));
     parts.retain(|part| !part.is_empty());
     parts.join("  ")
 }
@@ -115,7 +112,8 @@ fn describe_values(values: &Values) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-fn time_left(fraction: f64, seconds: f64) -> Option<String> {
+/// Time left \[s\], once enough is done to tell.
+fn time_left(fraction: f64, seconds: f64) -> Option<f64> {
     let left = seconds * (1.0 - fraction) / fraction;
-    (fraction > 0.01 && left.is_finite()).then(|| format!("about {} left", Seconds(left.max(1.0))))
+    (fraction > 0.01 && left.is_finite()).then_some(left)
 }

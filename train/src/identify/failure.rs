@@ -19,35 +19,29 @@ pub(super) enum Failure {
 
 impl From<Sim> for Failure {
     fn from(error: Sim) -> Self {
-        match error {
-            Sim::Runtime(error) => error.into(),
-            error if error.is_of_the_motion() => Self::Unstable(error.into()),
-            error => Self::Fatal(error.into()),
-        }
+        Error::from(error).into()
     }
 }
 
 impl From<diffkern::Error> for Failure {
     fn from(error: diffkern::Error) -> Self {
-        if error == diffkern::Error::Interrupted {
-            return Self::Stopped;
-        }
-        match error.downcast_ref::<Sim>() {
-            Some(error) => error.clone().into(),
-            None => Self::Fatal(error.into()),
-        }
+        Error::from(error).into()
     }
 }
 
 impl From<diffkern_render::Error> for Failure {
     fn from(error: diffkern_render::Error) -> Self {
-        Self::Fatal(error.into())
+        Error::from(error).into()
     }
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self::Fatal(error)
+        match error {
+            Error::Interrupted => Self::Stopped,
+            Error::Simulator(reason) if reason.is_of_the_motion() => Self::Unstable(Error::Simulator(reason)),
+            error => Self::Fatal(error),
+        }
     }
 }
 

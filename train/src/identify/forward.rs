@@ -4,7 +4,7 @@ use super::coordinates::Material;
 use super::cost::pass;
 use super::failure::{Failure, Outcome};
 use crate::error::Result;
-use crate::job::{Discretisation, Flow, Runs, Stop, Values};
+use crate::job::{Discretisation, Flow, Runs, Values};
 use crate::scene::{Law, Name, Scene};
 use crate::video::Frame;
 use diffkern::memory::collect;
@@ -40,14 +40,6 @@ pub(super) struct Linear {
     pub(super) derivatives: Vec<Coverage>,
 }
 
-/// What ends a run before its last step.
-pub(super) struct Bounds {
-    /// Asked for from outside.
-    pub(super) stop: Stop,
-    /// Most nodes of the grid that a step may work on.
-    pub(super) nodes: usize,
-}
-
 /// Everything that does not depend on the material.
 pub(super) struct Program<F: Float> {
     device: Device,
@@ -66,19 +58,20 @@ pub(super) struct Program<F: Float> {
 }
 
 impl<F: Float> Program<F> {
-    /// With `cells` grid cells across the thinnest side, for at most `room` of viscosity beside the scene's.
+    /// With `cells` grid cells across the thinnest side, for at most `room` of viscosity beside the scene's and steps on at
+    /// most so many `nodes` of the grid.
     pub(super) fn new(
         scene: &Scene,
         known: &Values,
         cells: usize,
         room: f64,
         device: &Device,
-        bounds: &Bounds,
+        nodes: usize,
     ) -> Result<Self> {
         let spec = spec(scene, known, cells, room);
         let plan = spec.plan()?;
         let mut block = spec.build::<F>(device)?;
-        block.model = block.model.with_interrupt(bounds.stop.flag()).with_node_limit(bounds.nodes);
+        block.model = block.model.with_node_limit(nodes);
         let surface = block.surface.clone();
         let mesh = Mesh::with_sides(surface.triangles.clone(), &surface.sides, surface.vertex_count())?;
         let start = half_step_back(&block, scene, device)?;
@@ -347,8 +340,7 @@ mod tests {
         let scene = Scene::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/jelly_drop_a")).unwrap();
         let known = Values::new();
         let room = viscous_room(&scene, &known, 3);
-        let bounds = Bounds { stop: Stop::default(), nodes: usize::MAX };
-        let program = Program::<f64>::new(&scene, &known, 3, room, &Device::cpu(), &bounds).unwrap();
+        let program = Program::<f64>::new(&scene, &known, 3, room, &Device::cpu(), usize::MAX).unwrap();
         let (at, frames) = ([9098.2, 11_377.2, 2.0], 12);
         let along = [[9098.2, 0.0, 0.0], [0.0, 11_377.2, 0.0], [0.0, 0.0, 20.0]];
         let mut tick = || Flow::Continue;

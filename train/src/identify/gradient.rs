@@ -3,11 +3,11 @@
 use super::coordinates::Material;
 use super::cost::{Cost, Task};
 use super::failure::Failure;
-use super::forward::{Bounds, Program, viscous_room};
+use super::forward::{Program, viscous_room};
 use super::resolution::Resolution;
 use super::{device, material};
 use crate::error::{Error, Result};
-use crate::job::{DirectionCheck, Gradcheck, IdentifyOptions, Kink, Stop, Values};
+use crate::job::{DirectionCheck, Flow, Gradcheck, IdentifyOptions, Kink, Stop, Values};
 use crate::scene::{Name, Scene};
 use crate::video::Video;
 use diffkern::gradcheck::{Along, along};
@@ -44,17 +44,16 @@ const DRAWN: [f64; 2] = [0.2, 0.8];
 /// As [`super::identify`]; [`Error::Interrupted`] when `stop` asks for an end.
 pub fn gradcheck(scene: &Scene, video: &Video, options: &IdentifyOptions, stop: &Stop) -> Result<Gradcheck> {
     let device = device(&options.device)?;
-    match device.supports_f64() {
-        true => check_as::<f64>(scene, video, options, &device, stop, 0),
-        false => check_as::<f32>(scene, video, options, &device, stop, 1),
-    }
+    stop.scope(|| match device.supports_f64() {
+        true => check_as::<f64>(scene, video, options, &device, 0),
+        false => check_as::<f32>(scene, video, options, &device, 1),
+    })
 }
 
 struct Whole<'a, F: Float> {
     program: Program<F>,
     targets: Vec<Array<F>>,
     unknowns: &'a [Name],
-    stop: &'a Stop,
     /// Beside the scene's \[Pa s\].
     viscosity: f64,
 }
@@ -67,7 +66,7 @@ struct Draw {
 
 impl<F: Float> Whole<'_, F> {
     fn loss(&self, material: &[Array<F>; 3]) -> Result<Array<F>> {
-        let images = self.program.silhouettes(material, self.targets.len(), &mut || self.stop.flow()).map_err(error)?;
+        let images = self.program.silhouettes(material, self.targets.len(), &mut || Flow::Continue).map_err(error)?;
         let total = material[0].device().zeros::<F>(1)?;
         for (image, target) in images.iter().zip(&self.targets) {
             loss::l2_into(image, target, 1.0 / self.targets.len() as f64, &total)?;
@@ -118,7 +117,7 @@ impl<F: Float> Whole<'_, F> {
     fn by_forward_mode(&self, draw: &Draw) -> Result<f64> {
         let (at, tangent) = (self.material(draw)?, self.tangent(draw)?);
         let linear =
-            self.program.linearise(at, &[tangent], self.targets.len(), &mut || self.stop.flow()).map_err(error)?;
+            self.program.linearise(at, &[tangent], self.targets.len(), &mut || Flow::Continue).map_err(error)?;
         let mut slope = 0.0;
         for ((image, moved), target) in linear.coverage.iter().zip(&linear.derivatives[0]).zip(&self.targets) {
             let pixels = image.iter().zip(moved).zip(target.to_vec()?);
@@ -138,15 +137,14 @@ fn check_as<F: Float>(
     video: &Video,
     options: &IdentifyOptions,
     device: &Device,
-    stop: &Stop,
     precision: usize,
 ) -> Result<Gradcheck> {
-    let (program, room) = program::<F>(scene, options, device, stop)?;
+    let (program, room) = program::<F>(scene, options, device)?;
     let viscosity = VISCOUS * room;
     let target =
         |frame: &crate::video::Frame| device.array(&collect(frame.silhouette.iter().map(|&v| F::from_f64(v.into())))?);
     let targets = video.frames.iter().map(target).collect::<diffkern::Result<_>>()?;
-    let whole = Whole { program, targets, unknowns: &options.unknowns, stop, viscosity };
+    let whole = Whole { program, targets, unknowns: &options.unknowns, viscosity };
     let (mut directions, mut kinks) = (Vec::new(), Vec::new());
     // A seed that met a kink gives its place to the next that nobody has.
     for seed in 0.. {
@@ -173,19 +171,14 @@ fn check_as<F: Float>(
 }
 
 /// On the coarsest grid with enough steps, and the viscosity that there is room for \[Pa s\].
-fn program<F: Float>(
-    scene: &Scene,
-    options: &IdentifyOptions,
-    device: &Device,
-    stop: &Stop,
-) -> Result<(Program<F>, f64)> {
+fn program<F: Float>(scene: &Scene, options: &IdentifyOptions, device: &Device) -> Result<(Program<F>, f64)> {
     let cost = Cost::of(scene, Task::Identify(options), true, device)?;
-    let bounds = Bounds { stop: stop.clone(), nodes: cost.node_limit(&options.limits) };
+    let nodes = cost.node_limit(&options.limits);
     let Resolution { coarse, fine } = super::resolution(scene);
     let mut cells = coarse;
     loop {
         let room = viscous_room(scene, &options.fixed, cells);
-        let program = Program::<F>::new(scene, &options.fixed, cells, room, device, &bounds)?;
+        let program = Program::<F>::new(scene, &options.fixed, cells, room, device, nodes)?;
         if program.steps() >= STEPS || cells >= fine {
             return Ok((program, room));
         }

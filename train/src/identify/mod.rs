@@ -42,7 +42,7 @@ use crate::video::{Frame, Video};
 use coordinates::{Coordinates, Material};
 use diffkern::{Device, Float};
 use failure::Failure;
-use forward::{Bounds, Program};
+use forward::Program;
 use reporter::Reporter;
 use resolution::Resolution;
 use search::Search;
@@ -61,10 +61,10 @@ pub fn identify(
     observer: &mut dyn Observer,
 ) -> Result<Outcome> {
     let device = device(&options.device)?;
-    match device.supports_f64() {
+    observer.stop().scope(|| match device.supports_f64() {
         true => identify_as::<f64>(scene, video, options, &device, resume, observer),
         false => identify_as::<f32>(scene, video, options, &device, resume, observer),
-    }
+    })
 }
 
 fn identify_as<F: Float>(
@@ -81,8 +81,8 @@ fn identify_as<F: Float>(
     let resolution = resolution(scene);
     let room = forward::viscous_room(scene, &options.fixed, resolution.fine);
     let cost = Cost::of(scene, Task::Identify(options), false, device)?;
-    let bounds = Bounds { stop: observer.stop(), nodes: cost.node_limit(&options.limits) };
-    let program = |cells| Program::<F>::new(scene, &options.fixed, cells, room, device, &bounds);
+    let nodes = cost.node_limit(&options.limits);
+    let program = |cells| Program::<F>::new(scene, &options.fixed, cells, room, device, nodes);
     let programs = [program(resolution.coarse)?, program(resolution.fine)?];
     let search = Search::new(scene, video, options, Coordinates::new(scene, options, room)?, programs)?;
     let mut reporter = Reporter::new(observer, search.passes());
@@ -128,23 +128,23 @@ pub fn simulate(
 ) -> Result<Vec<Frame>> {
     let device = self::device(device)?;
     let cost = Cost::of(scene, Task::Simulate(values), false, &device)?;
-    let bounds = Bounds { stop: stop.clone(), nodes: cost.node_limit(limits) };
-    match device.supports_f64() {
-        true => simulate_as::<f64>(scene, values, &device, &bounds, progress),
-        false => simulate_as::<f32>(scene, values, &device, &bounds, progress),
-    }
+    let nodes = cost.node_limit(limits);
+    stop.scope(|| match device.supports_f64() {
+        true => simulate_as::<f64>(scene, values, &device, nodes, progress),
+        false => simulate_as::<f32>(scene, values, &device, nodes, progress),
+    })
 }
 
 fn simulate_as<F: Float>(
     scene: &Scene,
     values: &Values,
     device: &Device,
-    bounds: &Bounds,
+    nodes: usize,
     progress: &mut dyn FnMut(f64) -> Flow,
 ) -> Result<Vec<Frame>> {
     let cells = resolution(scene).fine;
     let room = forward::viscous_room(scene, values, cells);
-    let program = Program::<F>::new(scene, values, cells, room, device, bounds)?;
+    let program = Program::<F>::new(scene, values, cells, room, device, nodes)?;
     program.pictures(material(values)?, progress).map_err(|failure| match failure {
         Failure::Stopped => Error::Interrupted,
         Failure::Unstable(error) | Failure::Fatal(error) => error,

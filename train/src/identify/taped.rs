@@ -150,11 +150,11 @@ impl<F: Float> Taped<F> {
 #[cfg(test)]
 mod tests {
     use super::super::coordinates::Coordinates;
-    use super::super::forward::{Bounds, viscous_room};
+    use super::super::forward::viscous_room;
     use super::super::misfit::{Look, Misfit};
     use super::*;
     use crate::experiment::Identify;
-    use crate::job::{Flow, Stop};
+    use crate::job::Flow;
     use crate::scene::{Name, Scene};
     use crate::video::Video;
     use std::path::Path;
@@ -172,8 +172,7 @@ mod tests {
         }
         let options = job.options(&scene).unwrap();
         let room = viscous_room(&scene, &options.fixed, 3);
-        let bounds = Bounds { stop: Stop::default(), nodes: usize::MAX };
-        let program = Program::<f64>::new(&scene, &options.fixed, 3, room, &Device::cpu(), &bounds).unwrap();
+        let program = Program::<f64>::new(&scene, &options.fixed, 3, room, &Device::cpu(), usize::MAX).unwrap();
         let coordinates = Coordinates::new(&scene, &options, room).unwrap();
         let misfit =
             Misfit::new(&video, FRAMES, &[Look { blur: 2.0, frames: 0.8 }, Look { blur: 0.0, frames: 1.0 }]).unwrap();

@@ -18,6 +18,7 @@ use crate::report;
 use crate::scene::{Scene, read_text};
 use crate::text::path;
 use crate::video::{Depth, Frame, Video};
+use diffkern::interrupt;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -143,20 +144,25 @@ impl Simulation {
     /// When the computation fails or a file cannot be written; what was in the folder is there then.
     pub fn run(&self, progress: &mut dyn FnMut(f64) -> Flow, stop: &Stop) -> Result<Option<Vec<PathBuf>>> {
         let frames = identify::simulate(&self.scene, &self.values, &self.device, &self.limits, stop, progress);
-        let stopped = matches!(frames, Err(Error::Interrupted));
-        if stopped {
-            return Ok(None);
-        }
-        let mut frames = frames.map_err(|e| e.in_file(&self.file))?;
+        let mut frames = match frames {
+            Err(Error::Interrupted) => return Ok(None),
+            frames => frames.map_err(|error| error.in_file(&self.file))?,
+        };
         noise::add(&mut frames, self.noise, self.seed);
         let out = self.out.folder();
         VIDEO.set_aside(out)?;
-        let files = self.write(out, frames).inspect_err(|_| {
-            // The first error is the one to tell; the next job tries again.
-            let _ = VIDEO.roll_back(out);
-        })?;
-        VIDEO.discard_former(out)?;
-        Ok(Some(files))
+        match stop.scope(|| self.write(out, frames)) {
+            Ok(files) => {
+                VIDEO.discard_former(out)?;
+                Ok(Some(files))
+            }
+            Err(Error::Interrupted) => VIDEO.roll_back(out).map(|_| None),
+            Err(error) => {
+                // The first error is the one to tell; the next job tries again.
+                let _ = VIDEO.roll_back(out);
+                Err(error)
+            }
+        }
     }
 
     /// What was made from comes first: a killed job may write to its folder again.
@@ -164,6 +170,7 @@ impl Simulation {
         files::write(&out.join(RECORD), format!("{:#}\n", self.record()).as_bytes())?;
         let (width, height) = (self.scene.camera.width, self.scene.camera.height);
         for (k, frame) in frames.iter().enumerate() {
+            interrupt::check()?;
             frame.write(out, k, width, self.bits)?;
         }
         let (scene, animation) = (out.join(SCENE), out.join(ANIMATION));

@@ -126,6 +126,10 @@ pub(crate) enum Fault {
     LocalOutOfRange { line: u32, index: u32, len: u32 },
     /// The domain has more than `u32::MAX` indices.
     DomainTooLarge { dims: [usize; 3] },
+    /// The system has no memory for the zeros that are read instead of absent arguments.
+    OutOfMemory { bytes: usize },
+    /// An end was asked for while it ran.
+    Interrupted,
     /// The body panicked: a mistake in generated code.
     Panicked { message: String },
 }

@@ -2,14 +2,16 @@
 
 use std::cell::{Cell, OnceCell};
 use std::ops::Range;
-use std::sync::atomic::AtomicU32;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::accumulate::Pages;
 use super::args::{Fault, HostArg, HostArray};
 use super::chunk::Chunk;
 use super::{parts, pending, pool, scatter, worth};
+use crate::backend::HostBuffer;
 use crate::domain::Domain;
+use crate::faults;
 use crate::few::Few;
 use crate::kernel::Access;
 
@@ -19,6 +21,8 @@ pub(crate) struct Options<'a> {
     /// The arrays in which elements stored to by two threads are looked for, with a zero for each element: who stored to it
     /// is noted there, by an atomic exchange for each store.
     pub(crate) writers: &'a [(usize, Vec<AtomicU32>)],
+    /// The launch ends early once one of them is set.
+    pub(crate) interrupts: &'a [Arc<AtomicBool>],
     /// Operations on scalars for one position, more or less.
     pub(crate) work: u32,
 }
@@ -34,13 +38,19 @@ pub(crate) fn run(
     options: Options<'_>,
 ) -> Result<(), Fault> {
     let dims = domain.extent().ok_or(Fault::DomainTooLarge { dims: domain.dims() })?;
-    let launch = Launch::new(body, dims, args, options);
-    let done = launch.run();
+    let launch = Launch::new(body, dims, args, options).inspect_err(|_| {
+        let arrays = args.iter().filter_map(|arg| if let HostArg::Array(array) = arg { Some(array) } else { None });
+        arrays.filter(|array| array.fresh || array.over).for_each(clear);
+    })?;
+    let mut done = launch.run().map_err(|message| Fault::Panicked { message });
+    if launch.interrupted.load(Ordering::Relaxed) {
+        done = Err(Fault::Interrupted);
+    }
     if done.is_err() || launch.positions == 0 {
         // No chunk has been there to clear its part.
         launch.cleared.iter().chain(launch.over.iter()).for_each(|array| clear(array));
     }
-    done.map_err(|message| Fault::Panicked { message })?;
+    done?;
     launch.fault.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, fault)| Err(fault))
 }
 
@@ -61,12 +71,20 @@ struct Launch<'a> {
     over: Few<HostArray<'a>, 4>,
     zeros: &'static [u64],
     writers: &'a [(usize, Vec<AtomicU32>)],
+    interrupts: &'a [Arc<AtomicBool>],
+    /// Whether a chunk was left out for one of them.
+    interrupted: AtomicBool,
     /// The fault at the lowest position so far, and the start of its chunk.
     fault: Mutex<Option<(u32, Fault)>>,
 }
 
 impl<'a> Launch<'a> {
-    fn new(body: fn(&Chunk<'_>), dims: [u32; 3], args: &'a [HostArg<'a>], options: Options<'a>) -> Launch<'a> {
+    fn new(
+        body: fn(&Chunk<'_>),
+        dims: [u32; 3],
+        args: &'a [HostArg<'a>],
+        options: Options<'a>,
+    ) -> Result<Launch<'a>, Fault> {
         let mut launch = Launch {
             body,
             dims,
@@ -78,6 +96,8 @@ impl<'a> Launch<'a> {
             over: Few::new(),
             zeros: &[],
             writers: options.writers,
+            interrupts: options.interrupts,
+            interrupted: AtomicBool::new(false),
             fault: Mutex::new(None),
         };
         let mut absent = 0;
@@ -94,8 +114,8 @@ impl<'a> Launch<'a> {
                 _ => {}
             }
         }
-        launch.zeros = zeros((absent + PADDING).max(2 * PADDING));
-        launch
+        launch.zeros = zeros((absent + PADDING).max(2 * PADDING))?;
+        Ok(launch)
     }
 
     fn run(&self) -> Result<(), String> {
@@ -125,6 +145,9 @@ impl<'a> Launch<'a> {
 
     /// Runs the positions of one chunk, clearing what they add to in passing.
     fn run_chunk(&self, positions: Range<u32>, pages: &[(usize, Pages)]) {
+        if self.interrupts.iter().any(|flag| flag.load(Ordering::Relaxed)) {
+            return self.interrupted.store(true, Ordering::Relaxed);
+        }
         let bytes: usize = self.cleared.iter().map(HostArray::elem_bytes).sum();
         if bytes == 0 {
             return self.run_part(positions, pages);
@@ -180,8 +203,33 @@ const PADDING: usize = 8;
 
 /// Zeros enough to read instead of an absent argument of so many words. They are never written, so the system gives
 /// them next to no memory; a power of two each, kept for later launches.
-fn zeros(words: usize) -> &'static [u64] {
-    static ZEROS: [OnceLock<Vec<u64>>; usize::BITS as usize] = [const { OnceLock::new() }; usize::BITS as usize];
-    let bits = words.next_power_of_two();
-    ZEROS[bits.ilog2() as usize].get_or_init(|| vec![0; bits])
+fn zeros(words: usize) -> Result<&'static [u64], Fault> {
+    static ZEROS: [OnceLock<HostBuffer>; usize::BITS as usize] = [const { OnceLock::new() }; usize::BITS as usize];
+    let words = words.checked_next_power_of_two().ok_or(Fault::OutOfMemory { bytes: usize::MAX })?;
+    let kept = &ZEROS[words.ilog2() as usize];
+    let zeros = match kept.get() {
+        Some(zeros) => zeros,
+        None => {
+            let bytes = words.saturating_mul(size_of::<u64>());
+            let zeros = if faults::allocation(bytes) { None } else { HostBuffer::zeroed(bytes) };
+            // Of two threads that come here at once, one drops its own.
+            let zeros = zeros.ok_or(Fault::OutOfMemory { bytes })?;
+            kept.get_or_init(|| zeros)
+        }
+    };
+    // SAFETY: as many words as were asked for, zeroed and aligned to more than a word; nobody writes them, and statics live on.
+    Ok(unsafe { std::slice::from_raw_parts(zeros.ptr().cast(), words) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeros_that_the_system_has_no_memory_for_are_a_fault() {
+        assert_eq!(zeros(20).map(|zeros| zeros.to_vec()), Ok(vec![0; 32]));
+        for words in [1 << 60, usize::MAX] {
+            assert!(matches!(zeros(words), Err(Fault::OutOfMemory { .. })), "{words}");
+        }
+    }
 }

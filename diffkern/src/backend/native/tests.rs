@@ -2,14 +2,14 @@
 
 mod pool;
 
-use std::sync::Mutex;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use super::*;
 use crate::kernel::{Access, ElemTy, ScalarTy};
 use crate::math::Vec3;
 
-const OPTIONS: Options<'_> = Options { writers: &[], work: 1 << 16 };
+const OPTIONS: Options<'_> = Options { writers: &[], interrupts: &[], work: 1 << 16 };
 
 /// `n`, or fewer under Miri, which is some thousand times slower.
 const fn or_under_miri(n: usize, fewer: usize) -> usize {
@@ -78,6 +78,23 @@ fn an_empty_domain_runs_nothing_and_a_huge_one_is_refused() {
     assert_eq!(run(never, (7, 0).into(), &[], OPTIONS), Ok(()));
     let huge = Fault::DomainTooLarge { dims: [1 << 16, 1 << 16, 1] };
     assert_eq!(run(never, (1 << 16, 1 << 16).into(), &[], OPTIONS), Err(huge));
+}
+
+#[test]
+fn an_interrupt_ends_a_launch_before_its_last_chunk() {
+    const N: usize = or_under_miri(1 << 20, 1 << 12);
+    fn interrupts_itself(c: &Chunk<'_>) {
+        FLAG.store(true, Ordering::Relaxed);
+        let mut out = c.store::<f32>(0);
+        c.range().for_each(|p| out.set(p, 1.0, 3));
+    }
+    static FLAG: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+    let mut out = vec![0.0f32; N];
+    let options = Options { interrupts: std::slice::from_ref(&*FLAG), ..OPTIONS };
+    let mut launch = || run(interrupts_itself, N.into(), &[write(&mut out, Access::Store, true)], options);
+    assert_eq!((launch(), launch()), (Err(Fault::Interrupted), Err(Fault::Interrupted)));
+    let written = out.iter().filter(|x| **x == 1.0).count();
+    assert!(written > 0 && written < N, "{written} of {N}");
 }
 
 #[test]
