@@ -34,6 +34,28 @@ fn devices() -> Vec<Device> {
     ["cpu", "wgpu", "cuda"].into_iter().filter_map(open).collect()
 }
 
+/// `sum[0] += x[i]`
+#[diff_kernel]
+fn add_up<F: Float>(x: &Array<F>, sum: &mut Array<F>) {
+    sum[0] += x[ABSOLUTE_POS];
+}
+
+/// What the table of the kernel language says of sums into one element: how far ten million terms are off in `f32`.
+#[test]
+fn ten_million_terms_in_one_element_stay_within_the_bound() -> Result<()> {
+    const TERMS: usize = 10_000_000;
+    const CHUNKS: f64 = 64.0;
+    let dev = Device::cpu();
+    for term in [1.0f32 / 3.0, 0.1, 0.7] {
+        let sum = dev.zeros::<f32>(1)?;
+        add_up(TERMS, &dev.array(&vec![term; TERMS])?, &sum)?;
+        let exact = TERMS as f64 * f64::from(term);
+        let off = (f64::from(sum.to_vec()?[0]) - exact).abs() / exact;
+        assert!(off < (TERMS as f64 / CHUNKS + CHUNKS) * 6e-8 && off < 2e-4, "{term}: {off:e}");
+    }
+    Ok(())
+}
+
 /// The choice is one for the whole process, so tests take turns.
 static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
