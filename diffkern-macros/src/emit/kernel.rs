@@ -64,6 +64,18 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
         true => quote!(false),
         false => quote!(::diffkern::private::in_place::<__adjoint<F #(, #law_names)*>>()),
     };
+    let native_of = quote! {
+        ::diffkern::private::Native {
+            scalar: <F as ::diffkern::Float>::SCALAR,
+            primal: ::diffkern::private::dispatch::<__primal<F #(, #law_names)*>>,
+            adjoint: #adjoint_native,
+            tangent: #tangent_native,
+            clear: #clear_native,
+            second: #second_native,
+            in_place: #in_place,
+        }
+    };
+    let natives = natives(&native_of, sig);
     let primal_body = native::kernel(&forms.primal, &format_ident!("__primal"), &sig.law_params, true);
     let primal = program(&forms.primal, &forms.primal.writes(), attribute.injective);
     let line = u32::try_from(name.span().start().line).unwrap_or(0);
@@ -124,18 +136,7 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
                     const { &Self::DEF }
                 }
 
-                #[doc(hidden)]
-                pub fn native<F: ::diffkern::Float>() -> ::diffkern::private::Native {
-                    ::diffkern::private::Native {
-                        scalar: <F as ::diffkern::Float>::SCALAR,
-                        primal: ::diffkern::private::dispatch::<__primal<F #(, #law_names)*>>,
-                        adjoint: #adjoint_native,
-                        tangent: #tangent_native,
-                        clear: #clear_native,
-                        second: #second_native,
-                        in_place: #in_place,
-                    }
-                }
+                #natives
 
                 /// Whether the kernel and its adjoint run on packs of lanes.
                 #[doc(hidden)]
@@ -156,6 +157,42 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
         };
 
         #imports
+    }
+}
+
+/// The host's bodies by scalar type. Those of a kernel without laws are compiled once, in the crate that defines it: the two
+/// functions are no generics, and too much for rustc to be inlined elsewhere.
+fn natives(native_of: &TokenStream, sig: &Signature) -> TokenStream {
+    let (generic, choice, of) = match &sig.real {
+        _ if !sig.law_params.is_empty() => (quote!(F), native_of.clone(), vec![]),
+        Some(real) if sig.concrete => (quote!(_F), quote!(Self::__only()), vec![("only", quote!(#real))]),
+        _ => {
+            let choice = quote! {
+                match <F as ::diffkern::Float>::SCALAR {
+                    ::diffkern::private::ScalarTy::F64 => Self::__double(),
+                    _ => Self::__single(),
+                }
+            };
+            (quote!(F), choice, vec![("single", quote!(f32)), ("double", quote!(f64))])
+        }
+    };
+    let of = of.into_iter().map(|(name, real)| {
+        let name = format_ident!("__{name}");
+        quote! {
+            #[inline(never)]
+            fn #name() -> ::diffkern::private::Native {
+                type F = ::core::primitive::#real;
+                #native_of
+            }
+        }
+    });
+    quote! {
+        #[doc(hidden)]
+        pub fn native<#generic: ::diffkern::Float>() -> ::diffkern::private::Native {
+            #choice
+        }
+
+        #(#of)*
     }
 }
 
