@@ -265,10 +265,12 @@ fn zip(a: &Val, b: &Val, f: impl Fn(f64, f64) -> f64) -> Val {
 
 fn unary(op: UnaryOp, x: &Val) -> Val {
     use UnaryOp::*;
-    let parts = match x {
-        Val::Bool(value) => return Val::Bool(!value),
-        Val::Int(value) => return wrap(Ty::I32, if op == Neg { -value } else { value.abs() }),
-        Val::Real(parts) => parts,
+    let parts = match (op, x) {
+        (_, Val::Real(parts)) => parts,
+        (Not, Val::Bool(value)) => return Val::Bool(!value),
+        (Neg, Val::Int(value)) => return wrap(Ty::I32, -value),
+        (Abs, Val::Int(value)) => return wrap(Ty::I32, value.abs()),
+        (op, x) => panic!("{op:?} of {x:?}"),
     };
     let n = if parts.len() == 9 { 3 } else { 2 };
     let f: fn(f64) -> f64 = match op {

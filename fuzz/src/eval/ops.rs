@@ -87,10 +87,11 @@ pub(super) fn split(v: &[Dual], w: Dual) -> (Dual, Vec<Dual>) {
 }
 
 pub(super) fn unary(op: Unary, ty: Ty, x: Val) -> Val {
-    let parts = match x {
-        Val::Int(x) => return Val::Real(vec![Dual::constant(f64::from(x))]),
-        Val::Bool(x) => return Val::Bool(!x),
-        Val::Real(parts) => parts,
+    let parts = match (op, x) {
+        (_, Val::Real(parts)) => parts,
+        (Unary::ToReal, Val::Int(x)) => return Val::Real(vec![Dual::constant(f64::from(x))]),
+        (Unary::Not, Val::Bool(x)) => return Val::Bool(!x),
+        (op, x) => panic!("{op:?} of {x:?}"),
     };
     let n = ty.rows();
     Val::Real(match op {

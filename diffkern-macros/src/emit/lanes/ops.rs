@@ -59,7 +59,13 @@ impl Values<'_> {
             Op::Binary(op, a, b) => self.binary(*op, *a, *b, out)?,
             Op::Select(c, a, b) => self.select(*c, *a, *b, out),
             Op::Cast(a) => vec![self.cast(*a, ty, out)],
-            _ => return None,
+            // The first three are uniform or strided, the others renamings.
+            Op::Const(_)
+            | Op::Builtin(Builtin::Pos)
+            | Op::Len(_)
+            | Op::Compose(_)
+            | Op::Extract(..)
+            | Op::Insert(..) => return None,
         };
         for (name, part) in self.name(id).iter().zip(all) {
             out.extend(quote!(let #name = #part;));
@@ -98,8 +104,37 @@ impl Values<'_> {
         match op {
             UnaryOp::Neg if ty == Ty::I32 => each(&|a| quote!(S::sub_i(S::splat_i(0), #a)), out),
             UnaryOp::Abs if ty == Ty::I32 => each(&|a| quote!(S::abs_i(#a)), out),
-            other => {
-                let name = format_ident!("{}", other.name());
+            UnaryOp::Nonzero => {
+                let zero = quote!(S::splat(<F as ::diffkern::Float>::zero()));
+                let parts = each(&|a| quote!(S::not(S::eq(#a, #zero))), out);
+                parts.into_iter().reduce(|any, part| quote!(S::or(#any, #part))).into_iter().collect()
+            }
+            // Those of several components are renamings.
+            UnaryOp::Transpose | UnaryOp::Detach => self.parts(a, out),
+            UnaryOp::Neg
+            | UnaryOp::Not
+            | UnaryOp::Abs
+            | UnaryOp::Exp
+            | UnaryOp::Ln
+            | UnaryOp::Sqrt
+            | UnaryOp::Length
+            | UnaryOp::Sin
+            | UnaryOp::Cos
+            | UnaryOp::Tan
+            | UnaryOp::Asin
+            | UnaryOp::Acos
+            | UnaryOp::Atan
+            | UnaryOp::Tanh
+            | UnaryOp::Sinh
+            | UnaryOp::Cosh
+            | UnaryOp::Erf
+            | UnaryOp::Log1p
+            | UnaryOp::Floor
+            | UnaryOp::Ceil
+            | UnaryOp::Round
+            | UnaryOp::Sign
+            | UnaryOp::IsNan => {
+                let name = format_ident!("{}", op.name());
                 each(&|a| quote!(S::#name(#a)), out)
             }
         }

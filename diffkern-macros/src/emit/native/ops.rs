@@ -54,9 +54,35 @@ impl Emit<'_> {
             UnaryOp::Detach => quote!(#v),
             UnaryOp::Sign => quote!(::diffkern::private::sign(#v)),
             UnaryOp::IsNan => quote!(::diffkern::Float::is_nan(#v)),
-            other => {
-                let name = format_ident!("{}", other.name());
+            UnaryOp::Abs
+            | UnaryOp::Exp
+            | UnaryOp::Ln
+            | UnaryOp::Sqrt
+            | UnaryOp::Length
+            | UnaryOp::Sin
+            | UnaryOp::Cos
+            | UnaryOp::Tan
+            | UnaryOp::Asin
+            | UnaryOp::Acos
+            | UnaryOp::Atan
+            | UnaryOp::Tanh
+            | UnaryOp::Sinh
+            | UnaryOp::Cosh
+            | UnaryOp::Erf
+            | UnaryOp::Log1p
+            | UnaryOp::Floor
+            | UnaryOp::Ceil
+            | UnaryOp::Round => {
+                let name = format_ident!("{}", op.name());
                 quote!(::diffkern::Float::#name(#v))
+            }
+            UnaryOp::Nonzero => {
+                let zero = quote!(<F as ::diffkern::Float>::zero());
+                let parts = (0..ty.components()).map(|k| match ty {
+                    Ty::Real => quote!(#v != #zero),
+                    _ => quote!(#v.get(#k) != #zero),
+                });
+                quote!(false #(|| #parts)*)
             }
         }
     }
@@ -70,11 +96,11 @@ impl Emit<'_> {
             BinaryOp::Sub if int => quote!(#a.wrapping_sub(#b)),
             BinaryOp::Mul if int => quote!(#a.wrapping_mul(#b)),
             BinaryOp::Div | BinaryOp::Rem if int => {
-                let name = match (op, ty) {
-                    (BinaryOp::Div, Ty::I32) => "idiv",
-                    (BinaryOp::Div, _) => "udiv",
-                    (_, Ty::I32) => "irem",
-                    _ => "urem",
+                let name = match (op == BinaryOp::Div, ty == Ty::I32) {
+                    (true, true) => "idiv",
+                    (true, false) => "udiv",
+                    (false, true) => "irem",
+                    (false, false) => "urem",
                 };
                 let name = format_ident!("{name}");
                 quote!(::diffkern::private::#name(#a, #b))

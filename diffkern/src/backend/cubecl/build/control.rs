@@ -221,19 +221,81 @@ impl Builder {
 
 /// Whether computing a block costs less than branching around it, and does nothing else.
 fn is_cheap(block: &Block) -> bool {
-    use BinaryOp as B;
-    use UnaryOp as U;
     let cheap = |stmt: &Stmt| match stmt {
-        Stmt::Let { op, .. } => match op {
-            Op::Unary(op, _) => {
-                matches!(op, U::Neg | U::Not | U::Abs | U::Floor | U::Ceil | U::Sign | U::Detach | U::Sqrt)
-            }
-            Op::Binary(op, ..) => {
-                !matches!(op, B::Powf | B::Powi | B::Atan2 | B::Hypot | B::MatVec | B::MatMul | B::Outer)
-            }
-            _ => true,
-        },
-        _ => false,
+        Stmt::Let { op, .. } => is_cheap_op(op),
+        Stmt::Load { .. }
+        | Stmt::Store { .. }
+        | Stmt::Add { .. }
+        | Stmt::Take { .. }
+        | Stmt::Fetch { .. }
+        | Stmt::If { .. }
+        | Stmt::For { .. }
+        | Stmt::Fault { .. }
+        | Stmt::StackNew { .. }
+        | Stmt::StackSet { .. }
+        | Stmt::StackGet { .. }
+        | Stmt::Call { .. } => false,
     };
     block.stmts.len() <= MAX_SELECT && block.stmts.iter().all(cheap)
+}
+
+fn is_cheap_op(op: &Op) -> bool {
+    use BinaryOp as B;
+    use UnaryOp as U;
+    match op {
+        Op::Unary(op, _) => match op {
+            U::Neg | U::Not | U::Abs | U::Floor | U::Ceil | U::Sign | U::Detach | U::Sqrt => true,
+            U::Exp
+            | U::Ln
+            | U::Sin
+            | U::Cos
+            | U::Tan
+            | U::Asin
+            | U::Acos
+            | U::Atan
+            | U::Tanh
+            | U::Sinh
+            | U::Cosh
+            | U::Erf
+            | U::Log1p
+            | U::Round
+            | U::IsNan
+            | U::Transpose => false,
+        },
+        Op::Binary(op, ..) => match op {
+            B::Powf | B::Powi | B::Atan2 | B::Hypot | B::MatVec | B::MatMul | B::Outer => false,
+            B::Add
+            | B::Sub
+            | B::Mul
+            | B::Div
+            | B::Rem
+            | B::Min
+            | B::Max
+            | B::Scale
+            | B::MulElem
+            | B::Dot
+            | B::Cross
+            | B::BitAnd
+            | B::BitOr
+            | B::BitXor
+            | B::Shl
+            | B::Shr
+            | B::Eq
+            | B::Ne
+            | B::Lt
+            | B::Le
+            | B::Gt
+            | B::Ge
+            | B::And
+            | B::Or => true,
+        },
+        Op::Const(_)
+        | Op::Builtin(_)
+        | Op::Len(_)
+        | Op::Select(..)
+        | Op::Cast(_)
+        | Op::Compose(_)
+        | Op::Extract(..)
+        | Op::Insert(..) => true,
+    }
 }

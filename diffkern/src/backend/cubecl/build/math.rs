@@ -7,7 +7,6 @@
 use cubecl::ir::{Arithmetic, Variable};
 
 use super::emit::{Bin, Cmp, Emit, I32, U32, int_constant, real_constant};
-use crate::program::UnaryOp;
 
 /// `(e^r - 1 - r) / r^2` for `|r| < ln(2) / 2`.
 const EXP: [f64; 5] =
@@ -15,65 +14,71 @@ const EXP: [f64; 5] =
 
 const LN_2: f64 = std::f64::consts::LN_2;
 
+/// Functions of one real, each the device's own or a polynomial of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Function {
+    Exp,
+    Ln,
+    Sin,
+    Cos,
+    Tan,
+    Asin,
+    Acos,
+    Atan,
+    Tanh,
+    Sinh,
+    Cosh,
+    Erf,
+    Log1p,
+}
+
 impl Emit {
-    /// Any operation of one real to a real that is a function of it.
-    pub fn function(&mut self, op: UnaryOp, x: Variable) -> Variable {
-        use UnaryOp as U;
-        match op {
-            U::Abs => return self.unary(|a| Arithmetic::Abs(a).into(), x, self.real),
-            U::Floor => return self.unary(|a| Arithmetic::Floor(a).into(), x, self.real),
-            U::Ceil => return self.unary(|a| Arithmetic::Ceil(a).into(), x, self.real),
-            U::Sqrt => return self.unary(|a| Arithmetic::Sqrt(a).into(), x, self.real),
-            U::Round => return self.round(x),
-            U::Sign => return self.sign(x),
-            _ => {}
-        }
+    /// The function as well as the device needs it.
+    pub(super) fn function(&mut self, function: Function, x: Variable) -> Variable {
         if self.target.exact_math {
-            return self.builtin(op, x);
+            return self.builtin(function, x);
         }
-        match op {
-            U::Exp => self.exp(x),
-            U::Ln => self.ln(x),
-            U::Sin => self.sin_cos(x).0,
-            U::Cos => self.sin_cos(x).1,
-            U::Tan => {
+        match function {
+            Function::Exp => self.exp(x),
+            Function::Ln => self.ln(x),
+            Function::Sin => self.sin_cos(x).0,
+            Function::Cos => self.sin_cos(x).1,
+            Function::Tan => {
                 let (sin, cos) = self.sin_cos(x);
                 self.div(sin, cos)
             }
-            U::Asin => self.asin_acos(x).0,
-            U::Acos => self.asin_acos(x).1,
-            U::Atan => {
+            Function::Asin => self.asin_acos(x).0,
+            Function::Acos => self.asin_acos(x).1,
+            Function::Atan => {
                 let one = self.f(1.0);
                 self.atan2(x, one)
             }
-            U::Tanh => self.tanh(x),
-            U::Sinh => self.sinh_cosh(x).0,
-            U::Cosh => self.sinh_cosh(x).1,
-            U::Erf => self.erf(x),
-            U::Log1p => self.log1p(x),
-            _ => x,
+            Function::Tanh => self.tanh(x),
+            Function::Sinh => self.sinh_cosh(x).0,
+            Function::Cosh => self.sinh_cosh(x).1,
+            Function::Erf => self.erf(x),
+            Function::Log1p => self.log1p(x),
         }
     }
 
-    pub(super) fn builtin(&mut self, op: UnaryOp, x: Variable) -> Variable {
-        use UnaryOp as U;
+    /// The device's own.
+    pub(super) fn builtin(&mut self, function: Function, x: Variable) -> Variable {
         let real = self.real;
         self.unary(
-            |a| match op {
-                U::Exp => Arithmetic::Exp(a).into(),
-                U::Ln => Arithmetic::Log(a).into(),
-                U::Sin => Arithmetic::Sin(a).into(),
-                U::Cos => Arithmetic::Cos(a).into(),
-                U::Tan => Arithmetic::Tan(a).into(),
-                U::Asin => Arithmetic::ArcSin(a).into(),
-                U::Acos => Arithmetic::ArcCos(a).into(),
-                U::Atan => Arithmetic::ArcTan(a).into(),
-                U::Tanh => Arithmetic::Tanh(a).into(),
-                U::Sinh => Arithmetic::Sinh(a).into(),
-                U::Cosh => Arithmetic::Cosh(a).into(),
-                U::Erf => Arithmetic::Erf(a).into(),
-                U::Log1p => Arithmetic::Log1p(a).into(),
-                _ => Arithmetic::Abs(a).into(),
+            |a| match function {
+                Function::Exp => Arithmetic::Exp(a).into(),
+                Function::Ln => Arithmetic::Log(a).into(),
+                Function::Sin => Arithmetic::Sin(a).into(),
+                Function::Cos => Arithmetic::Cos(a).into(),
+                Function::Tan => Arithmetic::Tan(a).into(),
+                Function::Asin => Arithmetic::ArcSin(a).into(),
+                Function::Acos => Arithmetic::ArcCos(a).into(),
+                Function::Atan => Arithmetic::ArcTan(a).into(),
+                Function::Tanh => Arithmetic::Tanh(a).into(),
+                Function::Sinh => Arithmetic::Sinh(a).into(),
+                Function::Cosh => Arithmetic::Cosh(a).into(),
+                Function::Erf => Arithmetic::Erf(a).into(),
+                Function::Log1p => Arithmetic::Log1p(a).into(),
             },
             x,
             real,
@@ -110,6 +115,10 @@ impl Emit {
 
     pub(super) fn floor(&mut self, x: Variable) -> Variable {
         self.unary(|a| Arithmetic::Floor(a).into(), x, self.real)
+    }
+
+    pub(super) fn ceil(&mut self, x: Variable) -> Variable {
+        self.unary(|a| Arithmetic::Ceil(a).into(), x, self.real)
     }
 
     /// `sign` of `of`, magnitude of `x`.
@@ -149,7 +158,7 @@ impl Emit {
     }
 
     /// -1, 0 or 1; a NaN stays.
-    fn sign(&mut self, x: Variable) -> Variable {
+    pub(super) fn sign(&mut self, x: Variable) -> Variable {
         let (zero, one, minus) = (self.f(0.0), self.f(1.0), self.f(-1.0));
         let positive = self.cmp(Cmp::Gt, x, zero);
         let negative = self.cmp(Cmp::Lt, x, zero);

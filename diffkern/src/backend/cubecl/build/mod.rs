@@ -266,7 +266,8 @@ fn scalar(e: &mut Emit, ty: Ty, slot: Slot, comptime: bool, special: &Special) -
             Ty::Real => (e.f(f64::from_bits(bits)), None),
             Ty::I32 => (e.i32(bits as i32), Some(Sym::Const(i64::from(bits as i32)))),
             Ty::Bool => (e.bool(bits != 0), None),
-            _ => (e.u32(bits as u32), Some(Sym::Const(i64::from(bits as u32)))),
+            Ty::U32 | Ty::Usize => (e.u32(bits as u32), Some(Sym::Const(i64::from(bits as u32)))),
+            Ty::Vec(_) | Ty::Mat(_) => return Err(format!("parameter {slot}: a {ty} cannot be fixed")),
         };
         return Ok(Val { regs: vec![reg], sym: sym.map(Arc::new) });
     }
@@ -292,7 +293,9 @@ fn bind(e: &mut Emit, base: Variable, scalar: StorageType, access: Access, owned
             return Err("this device adds no f64 atomically; use f32, or the cpu device".into());
         }
         (Access::Add, false) => Atomic::Exchange,
-        _ => Atomic::No,
+        (Access::Add, true) | (Access::Read | Access::Store | Access::Take | Access::Update | Access::Unused, _) => {
+            Atomic::No
+        }
     };
     let stored = match atomic {
         Atomic::No => scalar,
@@ -301,7 +304,9 @@ fn bind(e: &mut Emit, base: Variable, scalar: StorageType, access: Access, owned
     };
     let array = match access {
         Access::Read => *e.kernel.input_array(Type::new(stored)),
-        _ => *e.kernel.output_array(Type::new(stored)),
+        Access::Store | Access::Add | Access::Take | Access::Update | Access::Fetch | Access::Unused => {
+            *e.kernel.output_array(Type::new(stored))
+        }
     };
     Ok(Memory { array, base, atomic })
 }

@@ -6,6 +6,7 @@ use cubecl::ir::Variable;
 
 use super::super::bound::{Sym, select};
 use super::emit::{BOOL, Bin, Cmp, I32, U32, int_constant};
+use super::math::Function;
 use super::{Builder, Frame, Val, storage};
 use crate::program::{BinaryOp, Lit, Op, Ty, UnaryOp};
 
@@ -78,37 +79,57 @@ impl Builder {
     }
 
     fn unary(&mut self, op: UnaryOp, ty: Ty, regs: Vec<Variable>) -> Vec<Variable> {
-        use UnaryOp as U;
         match (op, ty) {
-            (U::Detach, _) => regs,
-            (U::Transpose, Ty::Mat(n)) => {
+            (UnaryOp::Detach, _) => regs,
+            (UnaryOp::Transpose, Ty::Mat(n)) => {
                 let n = n as usize;
                 (0..n * n).map(|k| regs[k % n * n + k / n]).collect()
             }
-            _ => regs.into_iter().map(|a| self.unary_scalar(op, ty, a)).collect(),
+            (op, _) => regs.into_iter().map(|a| self.unary_scalar(op, ty, a)).collect(),
         }
     }
 
     fn unary_scalar(&mut self, op: UnaryOp, ty: Ty, a: Variable) -> Variable {
         use UnaryOp as U;
-        match (op, ty) {
-            (U::Not, _) => self.e.not(a),
-            (U::IsNan, _) => self.e.is_nan(a),
-            (U::Neg, Ty::I32) => self.e.bin(Bin::Sub, self.e.i32(0), a),
-            (U::Neg, _) => self.e.neg(a),
-            (U::Abs, Ty::I32) => {
+        let function = match op {
+            U::Exp => Function::Exp,
+            U::Ln => Function::Ln,
+            U::Sin => Function::Sin,
+            U::Cos => Function::Cos,
+            U::Tan => Function::Tan,
+            U::Asin => Function::Asin,
+            U::Acos => Function::Acos,
+            U::Atan => Function::Atan,
+            U::Tanh => Function::Tanh,
+            U::Sinh => Function::Sinh,
+            U::Cosh => Function::Cosh,
+            U::Erf => Function::Erf,
+            U::Log1p => Function::Log1p,
+            // A scalar is its own transpose.
+            U::Detach | U::Transpose => return a,
+            U::Not => return self.e.not(a),
+            U::IsNan => return self.e.is_nan(a),
+            U::Neg if ty == Ty::I32 => return self.e.bin(Bin::Sub, self.e.i32(0), a),
+            U::Neg => return self.e.neg(a),
+            U::Abs if ty == Ty::I32 => {
                 let minus = self.e.bin(Bin::Sub, self.e.i32(0), a);
                 let negative = self.e.cmp(Cmp::Lt, a, self.e.i32(0));
-                self.e.select(negative, minus, a)
+                return self.e.select(negative, minus, a);
             }
-            (U::Sign, Ty::I32) => {
+            U::Abs => return self.e.abs(a),
+            U::Sign if ty == Ty::I32 => {
                 let positive = self.e.cmp(Cmp::Gt, a, self.e.i32(0));
                 let negative = self.e.cmp(Cmp::Lt, a, self.e.i32(0));
                 let low = self.e.select(negative, self.e.i32(-1), self.e.i32(0));
-                self.e.select(positive, self.e.i32(1), low)
+                return self.e.select(positive, self.e.i32(1), low);
             }
-            _ => self.e.function(op, a),
-        }
+            U::Sign => return self.e.sign(a),
+            U::Floor => return self.e.floor(a),
+            U::Ceil => return self.e.ceil(a),
+            U::Round => return self.e.round(a),
+            U::Sqrt => return self.e.sqrt(a),
+        };
+        self.e.function(function, a)
     }
 
     fn binary(&mut self, op: BinaryOp, ty: Ty, a: &[Variable], b: &[Variable]) -> Vec<Variable> {
@@ -137,7 +158,30 @@ impl Builder {
                 .map(|at| self.sum_of_products((0..n).map(|k| (a[at / n * n + k], b[k * n + at % n]))))
                 .collect(),
             B::Outer => a.iter().flat_map(|&x| b.iter().map(move |&y| (x, y))).map(|(x, y)| self.e.mul(x, y)).collect(),
-            _ => a.iter().zip(b).map(|(&x, &y)| self.binary_scalar(op, ty.scalar(), x, y)).collect(),
+            B::Add
+            | B::Sub
+            | B::Mul
+            | B::Div
+            | B::Rem
+            | B::Min
+            | B::Max
+            | B::Powf
+            | B::Powi
+            | B::Atan2
+            | B::Hypot
+            | B::BitAnd
+            | B::BitOr
+            | B::BitXor
+            | B::Shl
+            | B::Shr
+            | B::Eq
+            | B::Ne
+            | B::Lt
+            | B::Le
+            | B::Gt
+            | B::Ge
+            | B::And
+            | B::Or => a.iter().zip(b).map(|(&x, &y)| self.binary_scalar(op, ty.scalar(), x, y)).collect(),
         }
     }
 
@@ -191,6 +235,7 @@ impl Builder {
             B::Ge => self.e.cmp(Cmp::Ge, a, b),
             B::And => self.e.and(a, b),
             B::Or => self.e.or(a, b),
+            // Of two scalars each of these is their product.
             B::Scale | B::MulElem | B::Dot | B::Cross | B::MatVec | B::MatMul | B::Outer => self.e.mul(a, b),
         }
     }

@@ -3,7 +3,7 @@
 use cubecl::ir::{Arithmetic, Variable};
 
 use super::emit::{Bin, Cmp, Emit, I32, U32};
-use crate::program::UnaryOp;
+use super::math::Function;
 
 /// `(sin(x) / x - 1) / x^2` in `x^2`, for `|x| < pi / 4`.
 const SIN: [f64; 4] = [-0.16666666641101097, 0.008333329324363094, -0.00019839314874518256, 2.7181198251953644e-6];
@@ -94,7 +94,7 @@ impl Emit {
         let magnitude = self.abs(x);
         let bound = self.f(20000.0);
         let far = self.cmp(Cmp::Gt, magnitude, bound);
-        let (far_sin, far_cos) = (self.builtin(UnaryOp::Sin, x), self.builtin(UnaryOp::Cos, x));
+        let (far_sin, far_cos) = (self.builtin(Function::Sin, x), self.builtin(Function::Cos, x));
         (self.select(far, far_sin, own_sin), self.select(far, far_cos, own_cos))
     }
 
