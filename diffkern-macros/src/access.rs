@@ -1,7 +1,8 @@
 //! How a generated function touches its arrays.
 
+use diffkern_ir::{Access, Block, CallArg, CallMode, Func, FuncKind, ParamKind, Slot, StmtKind};
+
 use crate::activity::is_real_array;
-use crate::ir::{Access, Block, CallArg, CallMode, Func, FuncKind, ParamKind, Slot, StmtKind};
 
 /// Sets the access of every array parameter to what the body does with it. The callers of a device function let it add
 /// to the parameters in `bars`, whether it does so or not.

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use crate::ir::{Block, CallArg, Func, FuncKind, Id, Op, ParamKind, StmtKind, Ty};
+use diffkern_ir::{Block, CallArg, Func, FuncKind, Id, Op, ParamKind, StmtKind, Ty};
+
 use crate::rules::{BinaryRule, UnaryRule, binary, unary};
 
 /// The type of the elements of an array parameter.

@@ -1,12 +1,12 @@
 //! What stands in the brackets of `#[diff_fn(..)]` and `#[diff_kernel(..)]`: derivatives written by hand, promises.
 
+use diffkern_ir::FuncKind;
 use proc_macro2::TokenStream;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Ident, Path, Token};
 
 use crate::diagnostics::Diagnostics;
-use crate::ir::FuncKind;
 
 /// Paths of what replaces a generated form, and what the author promises.
 #[derive(Default)]

@@ -1,20 +1,18 @@
 //! Appends statements to a function under construction.
 
-use proc_macro2::Span;
-
-use crate::ir::{BinaryOp, Func, Id, Lit, Op, Stmt, StmtKind, Ty, UnaryOp};
+use diffkern_ir::{BinaryOp, Func, Id, Lit, Node, Op, Stmt, StmtKind, Ty, UnaryOp};
 
 /// The function, and the statements of the block being written.
 pub struct Builder {
     pub func: Func,
     pub stmts: Vec<Stmt>,
-    /// Given to each statement: that of the primal statement it comes from.
-    pub span: Span,
+    /// Given to each statement: that of the primal statement that it comes from.
+    pub node: Node,
 }
 
 impl Builder {
     pub fn new(func: Func) -> Self {
-        Self { func, stmts: Vec::new(), span: Span::call_site() }
+        Self { func, stmts: Vec::new(), node: Node::default() }
     }
 
     pub fn ty(&self, id: Id) -> Ty {
@@ -26,7 +24,7 @@ impl Builder {
     }
 
     pub fn push(&mut self, kind: StmtKind) {
-        self.stmts.push(Stmt { kind, span: self.span });
+        self.stmts.push(Stmt { kind, node: self.node });
     }
 
     pub fn op(&mut self, ty: Ty, op: Op) -> Id {
@@ -56,24 +54,12 @@ impl Builder {
     }
 
     pub fn unary(&mut self, op: UnaryOp, x: Id) -> Id {
-        let ty = match op {
-            UnaryOp::IsNan | UnaryOp::Nonzero => Ty::Bool,
-            _ => self.ty(x),
-        };
+        let ty = op.result(self.ty(x)).expect("a rule has operands that its operations take");
         self.op(ty, Op::Unary(op, x))
     }
 
     pub fn binary(&mut self, op: BinaryOp, a: Id, b: Id) -> Id {
-        let ty = match op {
-            BinaryOp::Dot => Ty::Real,
-            BinaryOp::MatVec => self.ty(b),
-            BinaryOp::Outer => match self.ty(a) {
-                Ty::Vec(n) => Ty::Mat(n),
-                other => other,
-            },
-            BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => Ty::Bool,
-            _ => self.ty(a),
-        };
+        let ty = op.result(self.ty(a), self.ty(b)).expect("a rule has operands that its operations take");
         self.op(ty, Op::Binary(op, a, b))
     }
 

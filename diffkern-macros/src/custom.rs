@@ -6,11 +6,11 @@
 //! | jvp | those of the function, the tangent of each real parameter | the results, the tangent of each real one |
 //! | replay | those of the function | the results |
 
+use diffkern_ir::{Block, CallArg, CallMode, Callee, Func, Id, Param, ParamKind, Stmt, StmtKind, Ty};
 use syn::Path;
-use syn::spanned::Spanned;
 
 use crate::diagnostics::Diagnostics;
-use crate::ir::{Block, CallArg, CallMode, Callee, Func, Id, Param, ParamKind, Stmt, StmtKind, Ty};
+use crate::source::Source;
 
 /// Which form is written by hand.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub enum Form {
 }
 
 /// The form of `primal` that calls `path`; `None`, with an error, when the function cannot have one.
-pub fn form(primal: &Func, form: Form, path: &Path, errors: &Diagnostics) -> Option<Func> {
+pub fn form(primal: &Func, form: Form, path: &Path, source: &mut Source, errors: &Diagnostics) -> Option<Func> {
     if form != Form::Replay && (0..primal.params.len()).any(|slot| crate::activity::is_real_array(primal, slot)) {
         errors.at(
             path,
@@ -30,16 +30,7 @@ pub fn form(primal: &Func, form: Form, path: &Path, errors: &Diagnostics) -> Opt
         );
         return None;
     }
-    let mut func = Func {
-        name: primal.name.clone(),
-        kind: primal.kind,
-        params: Vec::new(),
-        body: Block::default(),
-        types: Vec::new(),
-        stacks: 0,
-        callees: Vec::new(),
-        laws: Vec::new(),
-    };
+    let mut func = Func::new(primal.name.clone(), primal.kind);
     let mut args = Vec::new();
     let mut real = Vec::new();
     for (slot, param) in primal.params.iter().enumerate() {
@@ -63,13 +54,13 @@ pub fn form(primal: &Func, form: Form, path: &Path, errors: &Diagnostics) -> Opt
     let outcomes: Vec<Ty> = match form {
         Form::Vjp => {
             for (k, ty) in results.iter().enumerate().filter(|(_, ty)| ty.is_real()) {
-                args.push(extra(&mut func, *ty, format!("result{k}_bar"), path));
+                args.push(extra(&mut func, *ty, format!("result{k}_bar")));
             }
             real.iter().map(|(ty, _)| *ty).collect()
         }
         Form::Jvp => {
             for (ty, name) in &real {
-                args.push(extra(&mut func, *ty, format!("{name}_dot"), path));
+                args.push(extra(&mut func, *ty, format!("{name}_dot")));
             }
             results.iter().copied().chain(real_results()).collect()
         }
@@ -77,15 +68,17 @@ pub fn form(primal: &Func, form: Form, path: &Path, errors: &Diagnostics) -> Opt
     };
     let results: Vec<Id> = outcomes.into_iter().map(|ty| func.fresh(ty)).collect();
     let call = StmtKind::Call { callee: 0, mode: CallMode::Primal, args, results: results.clone() };
-    func.body = Block { stmts: vec![Stmt { kind: call, span: path.span() }], yields: results };
+    let node = source.callee(path.clone());
+    func.body = Block { stmts: vec![Stmt { kind: call, node }], yields: results };
+    let name = path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
     // By this rustc compares what is written by hand with what is needed, on the path in the attribute.
-    func.callees.push(Callee { path: path.clone(), call: func.call_types() });
+    func.callees.push(Callee { name, node, call: func.call_types() });
     Some(func)
 }
 
-fn extra(func: &mut Func, ty: Ty, name: String, path: &Path) -> CallArg {
+fn extra(func: &mut Func, ty: Ty, name: String) -> CallArg {
     let id = func.fresh(ty);
-    func.params.push(Param { name, kind: ParamKind::Scalar { id, comptime: false }, span: path.span() });
+    func.params.push(Param { name, kind: ParamKind::Scalar { id, comptime: false } });
     CallArg::Value(id)
 }
 

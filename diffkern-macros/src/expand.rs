@@ -1,5 +1,6 @@
 //! The whole way from an annotated function to what replaces it.
 
+use diffkern_ir::{Access, Block, Func, FuncKind, ParamKind, StmtKind};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::ItemFn;
@@ -8,9 +9,9 @@ use crate::attribute::{self, Attribute};
 use crate::custom::{self, Form};
 use crate::diagnostics::Diagnostics;
 use crate::emit::{self, Forms};
-use crate::ir::{Access, Block, Func, FuncKind, ParamKind, StmtKind};
 use crate::parse::Signature;
 use crate::record::{self, Records};
+use crate::source::Source;
 use crate::{adjoint, guard, lower, parse, port, simplify, spell, tangent, writes};
 
 /// Whether the tangent of each adjoint is made, too.
@@ -121,15 +122,14 @@ fn no_function(tokens: &TokenStream, kind: FuncKind) -> Option<syn::Error> {
 }
 
 /// All forms, if the primal has no mistakes.
-pub fn forms(mut primal: Func, attribute: &Attribute, errors: &Diagnostics) -> Option<Forms> {
+pub fn forms((mut primal, mut source): (Func, Source), attribute: &Attribute, errors: &Diagnostics) -> Option<Forms> {
     if errors.found() {
         return None;
     }
-    let by_hand = |form, path: &Option<syn::Path>| match (path, primal.kind) {
-        (Some(path), FuncKind::DiffFn) => Some(custom::form(&primal, form, path, errors)),
+    let mut by_hand = |form, path: &Option<syn::Path>| match (path, primal.kind) {
+        (Some(path), FuncKind::DiffFn) => Some(custom::form(&primal, form, path, &mut source, errors)),
         _ => None,
     };
-    refuse_updates(&primal, attribute, errors);
     let adjoint = match by_hand(Form::Vjp, &attribute.vjp) {
         Some(func) => func?,
         None => adjoint::adjoint(&primal),
@@ -139,6 +139,7 @@ pub fn forms(mut primal: Func, attribute: &Attribute, errors: &Diagnostics) -> O
         None => tangent::tangent(&primal),
     };
     let replay = by_hand(Form::Replay, &attribute.replay);
+    refuse_updates(&primal, &source, attribute, errors);
     let mut clear = match (primal.kind, &attribute.vjp) {
         (FuncKind::Kernel, Some(_)) => Some(adjoint::clearing(&primal)),
         _ => None,
@@ -149,32 +150,32 @@ pub fn forms(mut primal: Func, attribute: &Attribute, errors: &Diagnostics) -> O
         simplify::simplify(func);
     }
     if primal.kind == FuncKind::Kernel {
-        writes::refuse_shared(&primal, errors);
+        writes::refuse_shared(&primal, &source, errors);
     }
     let replay = match replay {
         Some(func) => func?,
         None => custom::replayed(&primal),
     };
     for func in [&adjoint, &tangent].into_iter().chain(&clear) {
-        refuse_fetches(&func.body, errors);
+        refuse_fetches(&func.body, &source, errors);
     }
     if errors.found() {
         return None;
     }
-    Some(Forms { primal, replay, adjoint, tangent, clear, second })
+    Some(Forms { source, primal, replay, adjoint, tangent, clear, second })
 }
 
 /// An adjoint by hand would find two adjoints in one bar: of what was there before and of what is there after.
-fn refuse_updates(primal: &Func, attribute: &Attribute, errors: &Diagnostics) {
+fn refuse_updates(primal: &Func, source: &Source, attribute: &Attribute, errors: &Diagnostics) {
     if primal.kind != FuncKind::Kernel || (attribute.vjp.is_none() && attribute.jvp.is_none()) {
         return;
     }
-    for param in &primal.params {
+    for (param, span) in primal.params.iter().zip(&source.params) {
         if let ParamKind::Array { elem, access: Access::Update, .. } = param.kind
             && elem.is_real()
         {
             errors.error(
-                param.span,
+                *span,
                 format!(
                     "a kernel with derivatives written by hand does not read what it overwrites; read `{}` and store to \
                      a second array",
@@ -186,11 +187,11 @@ fn refuse_updates(primal: &Func, attribute: &Attribute, errors: &Diagnostics) {
 }
 
 /// What an adjoint or tangent still fetches it needs, but it would fetch something else.
-fn refuse_fetches(block: &Block, errors: &Diagnostics) {
+fn refuse_fetches(block: &Block, source: &Source, errors: &Diagnostics) {
     block.each(&mut |stmt| {
         if let StmtKind::Fetch { .. } = stmt.kind {
             errors.error(
-                stmt.span,
+                source.span(stmt.node),
                 "a gradient depends on the old value that this returns, and its kernel would get another one; store the \
                  old value in an array of integers here, and use it in a second kernel",
             );

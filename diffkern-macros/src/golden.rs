@@ -5,32 +5,37 @@
 use std::fs;
 use std::path::Path;
 
+use diffkern_ir::{Func, FuncKind, print};
+
 use crate::attribute::Attribute;
 use crate::diagnostics::Diagnostics;
-use crate::emit::text;
-use crate::ir::FuncKind;
+use crate::source::Source;
 use crate::{expand, lower, parse};
 
 /// Cases shown with the tangent of their adjoint, which is long.
 const SECOND: [&str; 3] = ["accumulate", "store", "device_function"];
 
+fn text(func: &Func, source: &Source) -> String {
+    print(func, &|node| source.line(node))
+}
+
 fn check(name: &str, kind: FuncKind, source: &str) {
     let item: syn::ItemFn = syn::parse_str(source).expect("the case is Rust");
     let errors = Diagnostics::default();
     let sig = parse::signature(&item, kind, &errors).expect("the signature is right");
-    let primal = lower::lower(&item, &sig, kind, &errors);
-    let forms = expand::forms(primal, &Attribute::default(), &errors);
+    let lowered = lower::lower(&item, &sig, kind, &errors);
+    let forms = expand::forms(lowered, &Attribute::default(), &errors);
     errors.finish().expect("the case has no mistakes");
     let forms = forms.expect("no mistakes");
     let mut found = format!(
         "{source}\n\n== primal\n{}\n== adjoint\n{}\n== tangent\n{}",
-        text(&forms.primal),
-        text(&forms.adjoint),
-        text(&forms.tangent)
+        text(&forms.primal, &forms.source),
+        text(&forms.adjoint, &forms.source),
+        text(&forms.tangent, &forms.source)
     );
     if SECOND.contains(&name) {
         let second = forms.second.as_ref().expect("tests make it");
-        found += &format!("\n== tangent of the adjoint\n{}", text(second));
+        found += &format!("\n== tangent of the adjoint\n{}", text(second, &forms.source));
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(format!("{name}.txt"));
     if std::env::var_os("DIFFKERN_BLESS").is_some() {

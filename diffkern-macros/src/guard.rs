@@ -4,20 +4,20 @@
 //! them from the comparisons of the source, because an adjoint that is zero may have a tangent that is not. Then they
 //! become comparisons.
 
+use diffkern_ir::{BinaryOp, Block, Func, Id, Op, Stmt, StmtKind, Ty, UnaryOp, verify};
+
 use crate::builder::Builder;
-use crate::check::check;
-use crate::ir::{BinaryOp, Block, Func, Id, Op, Stmt, StmtKind, Ty, UnaryOp};
 use crate::simplify::simplify;
 
 /// Replaces each `nonzero` by comparisons of the components, and simplifies.
 pub fn lower(mut func: Func) -> Func {
     let body = std::mem::take(&mut func.body);
-    let shell = Func { body: Block::default(), params: Vec::new(), callees: Vec::new(), ..func.clone() };
+    let shell = Func { types: std::mem::take(&mut func.types), ..Func::new("", func.kind) };
     let mut b = Builder::new(shell);
     func.body = block(&mut b, body);
     func.types = b.func.types;
     simplify(&mut func);
-    debug_assert_eq!(check(&func), Ok(()));
+    debug_assert_eq!(verify(&func), Ok(()));
     func
 }
 
@@ -28,7 +28,7 @@ fn block(b: &mut Builder, block: Block) -> Block {
 }
 
 fn one(b: &mut Builder, stmt: Stmt) {
-    b.span = stmt.span;
+    b.node = stmt.node;
     let kind = match stmt.kind {
         StmtKind::Let { id, op: Op::Unary(UnaryOp::Nonzero, x) } => return test(b, id, x),
         StmtKind::If { cond, then, els, results } => {

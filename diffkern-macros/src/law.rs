@@ -6,6 +6,7 @@
 //! M::stress(x) in a kernel over M: Material                  <M>::__stress_primal::<F>(x)
 //! ```
 
+use diffkern_ir::FuncKind;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Attribute as Attr, Block, ImplItem, ItemFn, ItemImpl, ItemTrait, TraitItem};
@@ -13,7 +14,6 @@ use syn::{Attribute as Attr, Block, ImplItem, ItemFn, ItemImpl, ItemTrait, Trait
 use crate::attribute::Attribute;
 use crate::diagnostics::Diagnostics;
 use crate::expand::{forms, translate};
-use crate::ir::FuncKind;
 use crate::parse::{SigKind, Signature};
 use crate::record::{self, Records};
 use crate::{emit, lower, parse, port};
@@ -141,8 +141,8 @@ fn implemented(mut original: ItemFn, records: &Records, errors: &Diagnostics) ->
     errors.take(found);
     let mut sig = sig.filter(|_| !broken)?;
     sig.laws.push("Self".into());
-    let func = lower::lower(&function, &sig, FuncKind::DiffFn, errors);
-    let forms = forms(func, &Attribute::default(), errors)?;
+    let lowered = lower::lower(&function, &sig, FuncKind::DiffFn, errors);
+    let forms = forms(lowered, &Attribute::default(), errors)?;
     Some(emit::law_impl(&function, &forms))
 }
 

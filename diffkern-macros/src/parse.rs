@@ -1,11 +1,11 @@
 //! The signature of a kernel or device function: names, parameters, types.
 
+use diffkern_ir::{FuncKind, Ty};
 use proc_macro2::Span;
 use syn::{FnArg, GenericParam, Ident, ItemFn, Pat, ReturnType, Type, TypeParamBound};
 
 use crate::cube;
 use crate::diagnostics::Diagnostics;
-use crate::ir::{FuncKind, Ty};
 use crate::record::HostSide;
 
 /// What a signature says.

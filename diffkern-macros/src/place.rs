@@ -7,13 +7,13 @@
 //! #[diff_kernel] fn scale<F: Float>(..) { .. }      #[__expand(diff_kernel () fn scale<F: Float>(..) { .. })] enum scale {}
 //! ```
 
+use diffkern_ir::FuncKind;
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
 
 use crate::expand;
 use crate::home::{Home, at_home};
-use crate::ir::FuncKind;
 use crate::names;
 
 /// The item that stands for a function until its place is known.

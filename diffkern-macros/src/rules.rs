@@ -6,8 +6,9 @@
 //! `powf` with an exponent below 1 have the infinity of the limit. `x^p` has derivative 0 in `x` for `p = 0`, and 0 in `p`
 //! for `x = 0`.
 
+use diffkern_ir::{BinaryOp, Id, Ty, UnaryOp};
+
 use crate::builder::Builder;
-use crate::ir::{BinaryOp, Id, Ty, UnaryOp};
 
 /// `t` times the derivative at `x`, whose value is `y`.
 pub type UnaryRow = fn(b: &mut Builder, t: Id, x: Id, y: Id) -> Id;

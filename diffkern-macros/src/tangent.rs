@@ -10,15 +10,15 @@
 
 use std::collections::HashMap;
 
+use diffkern_ir::{
+    BinaryOp, Block, CallArg, CallMode, Func, FuncKind, Id, Op, Param, ParamKind, Slot, Stmt, StmtKind, UnaryOp, verify,
+};
+
 use crate::access::set_access;
 use crate::activity::{is_real_array, varied};
 use crate::adjoint::add_arrays;
 use crate::builder::Builder;
-use crate::check::check;
 use crate::guard;
-use crate::ir::{
-    BinaryOp, Block, CallArg, CallMode, Func, FuncKind, Id, Op, Param, ParamKind, Slot, Stmt, StmtKind, UnaryOp,
-};
 use crate::rules::{BinaryRule, UnaryRule, binary, unary};
 use crate::simplify::simplify;
 
@@ -63,7 +63,7 @@ fn transform(primal: &Func, writes: Writes, bars: &[Slot]) -> Func {
                 let dot = func.fresh(primal.ty(id));
                 dots[id.0 as usize] = Some(dot);
                 let kind = ParamKind::Scalar { id: dot, comptime: false };
-                func.params.push(Param { name: format!("{}_dot", param.name), kind, span: param.span });
+                func.params.push(Param { name: format!("{}_dot", param.name), kind });
             }
         }
     }
@@ -85,7 +85,7 @@ fn transform(primal: &Func, writes: Writes, bars: &[Slot]) -> Func {
     set_access(&mut func, &bars);
     simplify(&mut func);
     set_access(&mut func, &bars);
-    debug_assert_eq!(check(&func), Ok(()));
+    debug_assert_eq!(verify(&func), Ok(()));
     func
 }
 
@@ -130,7 +130,7 @@ impl Tangent<'_> {
 
     fn stmts(&mut self, stmts: &[Stmt]) {
         for stmt in stmts {
-            self.b.span = stmt.span;
+            self.b.node = stmt.node;
             self.stmt(&stmt.kind);
         }
     }

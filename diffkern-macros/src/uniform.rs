@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::ir::{Access, BinaryOp, Block, Builtin, CallArg, Func, Id, Lit, Op, ParamKind, StmtKind};
+use diffkern_ir::{Access, BinaryOp, Block, Builtin, CallArg, Func, Id, Lit, Op, ParamKind, StmtKind};
 
 /// The largest stride that is told from any other index.
 const MOST_STRIDE: u32 = 4;

@@ -1,5 +1,7 @@
 //! What `#[diff_kernel]` generates and the launcher takes: the text of its programs, their native bodies, arguments.
 
+pub use diffkern_ir::Access;
+
 use crate::array::AnyArray;
 use crate::backend::native::Chunk;
 use crate::error::{Error, Result};
@@ -88,32 +90,6 @@ impl ElemTy {
             ElemTy::I32 => "i32".to_owned(),
             other => format!("{other:?}<{}>", scalar.name()),
         }
-    }
-}
-
-/// How a program touches an array parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Access {
-    /// Only read.
-    Read,
-    /// Only assigned.
-    Store,
-    /// Only added to.
-    Add,
-    /// Read, then set to zero: the adjoint of a store.
-    Take,
-    /// Read and overwritten (or taken and added to), at one index that no other thread touches.
-    Update,
-    /// Atomic additions to integers, which give what was there before.
-    Fetch,
-    /// Not touched (its length may be asked for).
-    Unused,
-}
-
-impl Access {
-    /// Whether elements change.
-    pub const fn writes(self) -> bool {
-        matches!(self, Access::Store | Access::Add | Access::Take | Access::Update | Access::Fetch)
     }
 }
 

@@ -60,8 +60,6 @@ mod math;
 #[doc(hidden)]
 pub mod memory;
 pub mod ops;
-#[cfg(feature = "cubecl")]
-mod program;
 pub mod rand;
 pub mod reduce;
 mod report;

@@ -1,7 +1,8 @@
 //! Adjoints while they are collected.
 
+use diffkern_ir::{Id, Op};
+
 use super::Adjoint;
-use crate::ir::{Id, Op};
 
 /// The adjoint of one value: the sum of `whole` and of `parts`, each absent while it is zero.
 #[derive(Clone, Default, PartialEq)]

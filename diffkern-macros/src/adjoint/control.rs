@@ -1,9 +1,10 @@
 //! Reverses of branches and loops.
 
+use diffkern_ir::{Block, Id, Stmt, StmtKind};
+
 use super::Adjoint;
 use super::bars::Bar;
 use crate::activity::free;
-use crate::ir::{Block, Id, Stmt, StmtKind};
 
 impl Adjoint<'_> {
     fn bars_of(&self, values: &[Id]) -> Vec<Bar> {

@@ -24,13 +24,11 @@ mod statements;
 
 use std::collections::HashMap;
 
-use proc_macro2::Span;
+use diffkern_ir::{Access, Block, Func, FuncKind, Id, Param, ParamKind, Slot, verify};
 
 use crate::access::set_access;
 use crate::activity::{is_real_array, useful, varied};
 use crate::builder::Builder;
-use crate::check::check;
-use crate::ir::{Access, Block, Func, FuncKind, Id, Param, ParamKind, Slot};
 use crate::reach::{Reached, reached};
 use crate::simplify::simplify;
 
@@ -64,7 +62,7 @@ fn reverse(primal: &Func, varied: Vec<bool>) -> Func {
                 let id = func.fresh(ty);
                 seeds.push((*result, id));
                 let kind = ParamKind::Scalar { id, comptime: false };
-                func.params.push(Param { name: format!("result{k}_bar"), kind, span: Span::call_site() });
+                func.params.push(Param { name: format!("result{k}_bar"), kind });
             }
         }
     }
@@ -104,7 +102,7 @@ fn reverse(primal: &Func, varied: Vec<bool>) -> Func {
     set_access(&mut func, &bars);
     simplify(&mut func);
     set_access(&mut func, &bars);
-    debug_assert_eq!(check(&func), Ok(()));
+    debug_assert_eq!(verify(&func), Ok(()));
     func
 }
 
@@ -116,7 +114,7 @@ pub fn add_arrays(func: &mut Func, primal: &Func, suffix: &str) -> Vec<Option<Sl
         if is_real_array(primal, slot) {
             slots[slot] = Some(func.params.len());
             let kind = ParamKind::Array { elem, access: Access::Unused, owned };
-            func.params.push(Param { name: format!("{}_{suffix}", param.name), kind, span: param.span });
+            func.params.push(Param { name: format!("{}_{suffix}", param.name), kind });
         }
     }
     slots

@@ -4,9 +4,10 @@
 //! `s` is a sum over the components, in which zero times the NaN of the other must not show. So where a product is not
 //! always used (see [`crate::reach`]) its adjoint is written component by component, each behind a test.
 
+use diffkern_ir::{BinaryOp, Id, Lit, Op, Ty};
+
 use super::Adjoint;
 use super::bars::Bar;
-use crate::ir::{BinaryOp, Id, Lit, Op, Ty};
 
 /// A term of one component of a product: the components of the factors, and whether it is subtracted.
 pub type Term = (usize, usize, bool);

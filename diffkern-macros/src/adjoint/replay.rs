@@ -1,14 +1,15 @@
 //! Copies of primal statements, without what they write.
 
+use diffkern_ir::{BinaryOp, Block, CallArg, CallMode, Id, Stmt, StmtKind, Ty};
+
 use super::{Adjoint, Tape};
-use crate::ir::{BinaryOp, Block, CallArg, CallMode, Id, Op, Stmt, StmtKind, Ty};
 
 impl Adjoint<'_> {
     /// `kept`: the block is reversed after this, so its own loops (not those inside its branches and loops, which
     /// are replayed again) keep what their turns start from.
     pub fn replay(&mut self, stmts: &[Stmt], kept: bool) {
         for stmt in stmts {
-            self.b.span = stmt.span;
+            self.b.node = stmt.node;
             self.replay_one(&stmt.kind, kept);
         }
     }
@@ -136,21 +137,5 @@ impl Adjoint<'_> {
     pub fn slot(&mut self, index: Id, lo: Id) -> Id {
         let turn = self.b.sub(index, lo);
         self.b.cast(turn, Ty::Usize)
-    }
-}
-
-impl Op {
-    /// The operation with each operand replaced.
-    pub fn map(&self, mut f: impl FnMut(Id) -> Id) -> Op {
-        match self {
-            Op::Const(_) | Op::Builtin(_) | Op::Len(_) => self.clone(),
-            Op::Unary(op, x) => Op::Unary(*op, f(*x)),
-            Op::Binary(op, a, b) => Op::Binary(*op, f(*a), f(*b)),
-            Op::Select(c, a, b) => Op::Select(f(*c), f(*a), f(*b)),
-            Op::Cast(x) => Op::Cast(f(*x)),
-            Op::Compose(parts) => Op::Compose(parts.iter().map(|x| f(*x)).collect()),
-            Op::Extract(x, k) => Op::Extract(f(*x), *k),
-            Op::Insert(x, k, y) => Op::Insert(f(*x), *k, f(*y)),
-        }
     }
 }

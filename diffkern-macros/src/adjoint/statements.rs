@@ -1,15 +1,16 @@
 //! Reverses of single statements.
 
+use diffkern_ir::{BinaryOp, Block, CallArg, CallMode, Id, Op, Stmt, StmtKind, Ty};
+
 use super::Adjoint;
 use super::bars::Bar;
 use super::product_terms;
-use crate::ir::{BinaryOp, Block, CallArg, CallMode, Id, Op, Stmt, StmtKind, Ty};
 use crate::rules::{BinaryRule, UnaryRule, binary, unary};
 
 impl Adjoint<'_> {
     pub fn reverse(&mut self, stmts: &[Stmt]) {
         for stmt in stmts.iter().rev() {
-            self.b.span = stmt.span;
+            self.b.node = stmt.node;
             self.reverse_one(&stmt.kind);
         }
     }
@@ -198,7 +199,7 @@ impl Adjoint<'_> {
             });
         }
         let Some(cond) = cond else { return bars };
-        let then = Block { stmts: vec![Stmt { kind: call, span: self.b.span }], yields: bars };
+        let then = Block { stmts: vec![Stmt { kind: call, node: self.b.node }], yields: bars };
         let outer = self.b.take_stmts();
         let yields = types.iter().map(|ty| self.b.zero(*ty)).collect();
         let els = Block { stmts: std::mem::replace(&mut self.b.stmts, outer), yields };

@@ -3,6 +3,7 @@
 //! A call goes by way of what the source says that the function takes and gives. Where that is wrong, all forms of the
 //! caller give rustc one and the same error, on the path, which it shows once.
 
+use diffkern_ir::{ArgTy, CallTypes, Callee, Func, Ty};
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::Ident;
@@ -10,13 +11,13 @@ use syn::spanned::Spanned;
 
 use super::law::law_name;
 use super::native;
-use crate::ir::{ArgTy, CallTypes, Callee, Func, Ty};
+use crate::source::Source;
 
 /// A form of a device function that `func` calls, or what else it is asked for: `<path as ..>::FUNCTION.vjp`, or
 /// `<M>::__stress_vjp` for a method of a law.
-pub(super) fn callee_form(func: &Func, callee: &Callee, form: &str) -> TokenStream {
-    let path = &callee.path;
-    if let Some((owner, method)) = callee.method_of(func) {
+pub(super) fn callee_form(source: &Source, callee: &Callee, form: &str) -> TokenStream {
+    let path = source.path(callee);
+    if let Some((owner, method)) = source.method_of(callee) {
         let mut name = law_name(&method, form);
         name.set_span(method.span());
         return quote_spanned!(owner.span()=> <#owner>::#name);
@@ -26,15 +27,15 @@ pub(super) fn callee_form(func: &Func, callee: &Callee, form: &str) -> TokenStre
         "def" => quote!(<#path as ::diffkern::private::DiffFn>::def),
         "calls" => quote!(<#path as ::diffkern::private::DiffFn>::RECURSION_IS_REFUSED),
         _ => {
-            let function = function(callee);
+            let function = function(source, callee);
             quote_spanned!(path.span()=> #function.#name)
         }
     }
 }
 
 /// The value of which the forms are methods.
-pub(super) fn function(callee: &Callee) -> TokenStream {
-    let (path, types) = (&callee.path, takes(&callee.call));
+pub(super) fn function(source: &Source, callee: &Callee) -> TokenStream {
+    let (path, types) = (source.path(callee), takes(&callee.call));
     quote_spanned!(path.span()=> <#path as ::diffkern::private::#types>::FUNCTION)
 }
 
@@ -62,7 +63,7 @@ fn shown_type(ty: Ty) -> TokenStream {
 
 /// How many device functions are below this one, each counted wherever it is called: without end, and so an error of the
 /// compiler that names the way round, for one that calls itself.
-pub(super) fn calls(func: &Func) -> TokenStream {
-    let below = func.callees.iter().map(|path| callee_form(func, path, "calls"));
+pub(super) fn calls(func: &Func, source: &Source) -> TokenStream {
+    let below = func.callees.iter().map(|callee| callee_form(source, callee, "calls"));
     quote!(1usize #(+ #below)*)
 }

@@ -22,12 +22,13 @@ pub fn function(item: &ItemFn, sig: &Signature, forms: &Forms) -> TokenStream {
     let all = [(&forms.primal, "primal"), (&forms.replay, "replay"), (&forms.adjoint, "vjp"), (&forms.tangent, "jvp")];
     let generated = all.iter().copied();
     let generated = generated.chain(forms.second.iter().map(|second| (second, "second")));
-    let bodies: Vec<_> = generated.map(|(func, name)| native::function(func, &format_ident!("{name}"))).collect();
+    let bodies: Vec<_> =
+        generated.map(|(func, name)| native::function(func, &forms.source, &format_ident!("{name}"))).collect();
     let on_lanes = &all[..3];
-    let lane_bodies = on_lanes.iter().map(|(func, name)| lanes::functions(func, name));
-    let lane_constants = on_lanes.iter().map(|(func, name)| lanes::constants(func, name));
+    let lane_bodies = on_lanes.iter().map(|(func, name)| lanes::functions(func, &forms.source, name));
+    let lane_constants = on_lanes.iter().map(|(func, name)| lanes::constants(func, &forms.source, name));
     let table = fn_def(&name_text, forms);
-    let calls = super::callee::calls(&forms.primal);
+    let calls = super::callee::calls(&forms.primal, &forms.source);
     let takes = super::callee::takes(&forms.primal.call_types());
     let count = quote_spanned!(name.span()=> const RECURSION_IS_REFUSED: usize = #calls;);
     let Laws { params: laws, names: law_names, of_type, .. } = Laws::of(sig, name);

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use crate::ir::{Func, StmtKind};
+use diffkern_ir::{Func, StmtKind};
 
 /// The stacks of `func` that are filled from slot 0 on by a loop that may end early.
 pub fn growing(func: &Func) -> HashSet<u32> {

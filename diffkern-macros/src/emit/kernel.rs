@@ -3,6 +3,7 @@
 //! `integrate` becomes the function `integrate(domain, arrays.., scalars..)`, which launches it, and the type `integrate`,
 //! which has `integrate::gradcheck(..)`, `devicecheck(..)` and `lanecheck(..)`.
 
+use diffkern_ir::Func;
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -14,9 +15,11 @@ use super::signature::{Laws, allow, docs, host_real, launch_params, on_host, pri
 use super::table::{option, program};
 use super::{Forms, native};
 use crate::attribute::Attribute;
-use crate::ir::Func;
 use crate::names::{self, bare};
 use crate::parse::Signature;
+use crate::places::places;
+use crate::source::Source;
+use crate::writes::writes;
 
 pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribute) -> TokenStream {
     let (name, vis) = (&item.sig.ident, &item.vis);
@@ -30,13 +33,13 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
     let hidden = names::hidden("kernel", name);
     let domain = unseen("domain");
     // Tangents and second derivatives are seldom launched, and not worth the time that bodies of lanes take to compile.
-    let adjoint = kernel_form(&forms.adjoint, "__adjoint", OnLanes::Yes, attribute.vjp.as_ref(), sig);
-    let tangent = kernel_form(&forms.tangent, "__tangent", OnLanes::No, attribute.jvp.as_ref(), sig);
-    let clear = forms.clear.as_ref().map(|func| kernel_form(func, "__clear", OnLanes::Yes, None, sig));
+    let adjoint = kernel_form((&forms.adjoint, &forms.source), "__adjoint", OnLanes::Yes, attribute.vjp.as_ref(), sig);
+    let tangent = kernel_form((&forms.tangent, &forms.source), "__tangent", OnLanes::No, attribute.jvp.as_ref(), sig);
+    let clear = forms.clear.as_ref().map(|func| kernel_form((func, &forms.source), "__clear", OnLanes::Yes, None, sig));
     let clear_body = clear.as_ref().map(|form| &form.body);
     let clear_native = option(clear.as_ref().map(|form| &form.native));
     let clear = option(clear.as_ref().map(|form| &form.program));
-    let second = forms.second.as_ref().map(|func| second_form(func, attribute.vjp.as_ref(), sig));
+    let second = forms.second.as_ref().map(|func| second_form((func, &forms.source), attribute.vjp.as_ref(), sig));
     let second_body = second.as_ref().map(|form| &form.body);
     let second_native = option(second.as_ref().map(|form| &form.native));
     let second = option(second.as_ref().map(|form| &form.program));
@@ -55,7 +58,7 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
         })
     });
     // An adjoint written by hand takes nothing.
-    let places = if attribute.vjp.is_some() { Vec::new() } else { forms.adjoint.places() };
+    let places = if attribute.vjp.is_some() { Vec::new() } else { places(&forms.adjoint) };
     let places = places.iter().map(|(from, to)| {
         let (from, to) = (Literal::usize_unsuffixed(*from), Literal::usize_unsuffixed(*to));
         quote!((#from, #to))
@@ -76,8 +79,8 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
         }
     };
     let natives = natives(&native_of, sig);
-    let primal_body = native::kernel(&forms.primal, &format_ident!("__primal"), &sig.law_params, true);
-    let primal = program(&forms.primal, &forms.primal.writes(), attribute.injective);
+    let primal_body = native::kernel(&forms.primal, &forms.source, &format_ident!("__primal"), &sig.law_params, true);
+    let primal = program(&forms.primal, &forms.source, &writes(&forms.primal), attribute.injective);
     let line = u32::try_from(name.span().start().line).unwrap_or(0);
     let name_text = bare(name);
     let (allow, primitives, imports) = (allow(), primitives(), imports(item));
@@ -214,7 +217,13 @@ enum OnLanes {
     No,
 }
 
-fn kernel_form(func: &Func, name: &str, on_lanes: OnLanes, by_hand: Option<&syn::Path>, sig: &Signature) -> KernelForm {
+fn kernel_form(
+    (func, source): (&Func, &Source),
+    name: &str,
+    on_lanes: OnLanes,
+    by_hand: Option<&syn::Path>,
+    sig: &Signature,
+) -> KernelForm {
     if let Some(path) = by_hand {
         return KernelForm {
             body: quote!(),
@@ -227,9 +236,9 @@ fn kernel_form(func: &Func, name: &str, on_lanes: OnLanes, by_hand: Option<&syn:
     let name = format_ident!("{name}");
     let laws: Vec<_> = sig.law_params.iter().map(|law| &law.ident).collect();
     KernelForm {
-        body: native::kernel(func, &name, &sig.law_params, on_lanes == OnLanes::Yes),
+        body: native::kernel(func, source, &name, &sig.law_params, on_lanes == OnLanes::Yes),
         // It stores where the kernel has, if at all.
-        program: program(func, &[], false),
+        program: program(func, source, &[], false),
         native: quote!(::diffkern::private::dispatch::<#name<F #(, #laws)*>>),
         lanes: quote!(K::run::<#name<F #(, #laws)*>>),
         on_lanes: quote!(<#name<f32 #(, #laws)*> as ::diffkern::private::Body>::LANES),
@@ -237,9 +246,9 @@ fn kernel_form(func: &Func, name: &str, on_lanes: OnLanes, by_hand: Option<&syn:
 }
 
 /// The tangent of the adjoint. That of an adjoint written by hand is a tangent as any other: it leaves the bars alone.
-fn second_form(func: &Func, by_hand: Option<&syn::Path>, sig: &Signature) -> KernelForm {
+fn second_form(form: (&Func, &Source), by_hand: Option<&syn::Path>, sig: &Signature) -> KernelForm {
     match by_hand {
-        None => kernel_form(func, "__second", OnLanes::No, None, sig),
+        None => kernel_form(form, "__second", OnLanes::No, None, sig),
         Some(path) => KernelForm {
             body: quote!(),
             program: quote_spanned!(path.span()=> #path::DEF.tangent),

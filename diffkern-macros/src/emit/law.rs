@@ -1,5 +1,6 @@
 //! Methods of laws.
 
+use diffkern_ir::Ty;
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::{Ident, ItemFn};
@@ -10,7 +11,6 @@ use super::native::{self, rust_type};
 use super::signature::{allow, call_params, call_result, docs};
 use super::table::fn_def;
 use crate::expand::SECOND_ORDER;
-use crate::ir::Ty;
 use crate::names::bare;
 use crate::parse::{SigKind, Signature};
 
@@ -92,9 +92,9 @@ pub fn law_impl(item: &ItemFn, forms: &Forms) -> TokenStream {
     let name = &item.sig.ident;
     let all = [(&forms.primal, "primal"), (&forms.replay, "replay"), (&forms.adjoint, "vjp"), (&forms.tangent, "jvp")];
     let all = all.into_iter().chain(forms.second.iter().map(|second| (second, "second")));
-    let bodies: Vec<_> = all.map(|(func, form)| native::method(func, &law_name(name, form))).collect();
+    let bodies: Vec<_> = all.map(|(func, form)| native::method(func, &forms.source, &law_name(name, form))).collect();
     let (def, count) = (law_name(name, "def"), law_name(name, "calls"));
-    let (table, calls, allow) = (fn_def(&bare(name), forms), calls(&forms.primal), allow());
+    let (table, calls, allow) = (fn_def(&bare(name), forms), calls(&forms.primal, &forms.source), allow());
     let bodies = bodies.iter().map(|body| quote!(#allow #[inline(always)] #body));
     quote! {
         #(#bodies)*

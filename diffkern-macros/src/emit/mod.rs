@@ -11,13 +11,13 @@ mod law;
 mod native;
 mod signature;
 mod table;
-mod text;
 
+use diffkern_ir::Func;
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 
-use crate::ir::Func;
 use crate::names::named;
+use crate::source::Source;
 
 pub use function::function;
 pub use imports::imports;
@@ -25,11 +25,10 @@ pub use kernel::kernel;
 pub use law::{law_impl, law_method, law_name};
 pub use native::rust_type;
 pub use signature::{index, primitives};
-#[cfg(test)]
-pub use text::text;
 
-/// A function in its forms.
+/// A function in its forms, and where it comes from.
 pub struct Forms {
+    pub source: Source,
     pub primal: Func,
     /// The primal as adjoints and tangents run it again.
     pub replay: Func,

@@ -1,12 +1,12 @@
 //! What the host sees of a signature: generics, laws, parameters.
 
+use diffkern_ir::Ty;
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Ident, ItemFn};
 
 use super::native::rust_type;
 use super::replace_ident_by;
-use crate::ir::Ty;
 use crate::names::bare;
 use crate::parse::{SigKind, Signature};
 

@@ -1,17 +1,18 @@
 //! The tables of a function that the library reads: parameters, text, device functions.
 
+use diffkern_ir::{Access, Func, ParamKind, Slot, Ty, print, work};
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::Ident;
 
+use super::Forms;
 use super::callee::callee_form;
-use super::{Forms, text};
-use crate::ir::{Access, Func, ParamKind, Slot, Ty};
+use crate::source::Source;
 use crate::writes::{Digit, Extent, Indices, Term};
 
 /// The table of a device function.
 pub(super) fn fn_def(name: &str, forms: &Forms) -> TokenStream {
-    let table = |func: &Func| program(func, &[], false);
+    let table = |func: &Func| program(func, &forms.source, &[], false);
     let [primal, replay, vjp, jvp] = [&forms.primal, &forms.replay, &forms.adjoint, &forms.tangent].map(table);
     let second = option(forms.second.as_ref().map(table));
     quote! {
@@ -27,7 +28,7 @@ pub(super) fn fn_def(name: &str, forms: &Forms) -> TokenStream {
 }
 
 /// The table of a function: parameters, text, device functions, and which stores the launcher has to look at.
-pub(super) fn program(func: &Func, writes: &[(Slot, Indices)], promised: bool) -> TokenStream {
+pub(super) fn program(func: &Func, source: &Source, writes: &[(Slot, Indices)], promised: bool) -> TokenStream {
     let params = func.params.iter().map(|p| {
         let name = p.name.trim_start_matches("r#");
         let kind = match &p.kind {
@@ -74,9 +75,9 @@ pub(super) fn program(func: &Func, writes: &[(Slot, Indices)], promised: bool) -
         };
         quote!(::diffkern::private::ParamDef { name: #name, kind: #kind })
     });
-    let (text, work) = (text::text(func), func.work());
+    let (text, work) = (print(func, &|node| source.line(node)), work(func));
     let writes = writes.iter().map(|(slot, indices)| write(*slot, indices, promised));
-    let callees = func.callees.iter().map(|path| callee_form(func, path, "def"));
+    let callees = func.callees.iter().map(|callee| callee_form(source, callee, "def"));
     quote! {
         ::diffkern::private::Program {
             params: &[#(#params),*],

@@ -1,8 +1,9 @@
 //! Branches, loops, arrays and calls: each kernel by the dot-product identity and by differences.
 
+use diffkern_ir::Ty;
+use diffkern_ir::interpret::{Library, Val};
+
 use super::support::{Case, Input, int, ints, library, random, real, zeros};
-use crate::interp::{Library, Val};
-use crate::ir::Ty;
 
 #[track_caller]
 fn holds(source: &str, domain: usize, args: Vec<Input>) {

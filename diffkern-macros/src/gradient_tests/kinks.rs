@@ -1,8 +1,9 @@
 //! Where the derivative is one-sided or zero by convention, and where a NaN must not pass.
 
+use diffkern_ir::Ty;
+use diffkern_ir::interpret::{Library, Val};
+
 use super::support::{Case, library, real, reals, zeros};
-use crate::interp::{Library, Val};
-use crate::ir::Ty;
 
 /// Gradient of the sum of `y[i]` by `x[i]`.
 fn slope(body: &str, x: f64, p: f64) -> f64 {

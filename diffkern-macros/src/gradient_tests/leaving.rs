@@ -1,8 +1,9 @@
 //! Loops that end early, `while` with a bound, and `return` from inside.
 
+use diffkern_ir::Ty;
+use diffkern_ir::interpret::{Arg, Library, Val, run};
+
 use super::support::{Case, Input, Random, int, kernel, random, zeros};
-use crate::interp::{Arg, Library, Val, run};
-use crate::ir::Ty;
 
 #[track_caller]
 fn holds(source: &str, domain: usize, args: Vec<Input>) {

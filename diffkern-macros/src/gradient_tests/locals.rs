@@ -1,8 +1,9 @@
 //! Local arrays.
 
+use diffkern_ir::Ty;
+use diffkern_ir::interpret::Library;
+
 use super::support::{Case, Input, int, ints, random, zeros};
-use crate::interp::Library;
-use crate::ir::Ty;
 
 #[track_caller]
 fn holds(source: &str, domain: usize, args: Vec<Input>) {

@@ -10,3 +10,4 @@ mod structure;
 pub mod support;
 mod tokens;
 mod updates;
+mod work;

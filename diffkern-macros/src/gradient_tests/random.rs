@@ -4,8 +4,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
+use diffkern_ir::interpret::{Array, Library, Val};
+
 use super::support::{Case, Input, int, library, real};
-use crate::interp::{Array, Library, Val};
 use diffkern_fuzz::ast::{ARRAYS, Kernel, PLAIN, Ty as FuzzTy};
 use diffkern_fuzz::case::{Case as Point, DOMAIN, case};
 use diffkern_fuzz::eval::eval;

@@ -1,34 +1,24 @@
 //! Each row of the table against differences of order 8, in adjoint and tangent form.
 
+use diffkern_ir::interpret::{Arg, Library, Val, run};
+use diffkern_ir::{BinaryOp, Block, Func, FuncKind, Id, Lit, Op, Param, ParamKind, Ty, UnaryOp, verify};
+
 use super::support::{Random, close, difference, dot};
 use crate::adjoint::adjoint;
 use crate::builder::Builder;
-use crate::check::check;
-use crate::interp::{Arg, Library, Val, run};
-use crate::ir::{BinaryOp, Block, Func, FuncKind, Id, Lit, Op, Param, ParamKind, Ty, UnaryOp};
 use crate::tangent::{second, tangent};
 
 /// `fn f(x0: T0, x1: T1, ..) -> R` of one operation.
 fn one_op(inputs: &[Ty], write: impl FnOnce(&mut Builder, &[Id]) -> Id) -> Func {
-    let func = Func {
-        name: "f".into(),
-        kind: FuncKind::DiffFn,
-        params: Vec::new(),
-        body: Block::default(),
-        types: Vec::new(),
-        stacks: 0,
-        callees: Vec::new(),
-        laws: Vec::new(),
-    };
-    let mut b = Builder::new(func);
+    let mut b = Builder::new(Func::new("f", FuncKind::DiffFn));
     let ids: Vec<Id> = inputs.iter().map(|ty| b.fresh(*ty)).collect();
     for (k, id) in ids.iter().enumerate() {
         let kind = ParamKind::Scalar { id: *id, comptime: false };
-        b.func.params.push(Param { name: format!("x{k}"), kind, span: b.span });
+        b.func.params.push(Param { name: format!("x{k}"), kind });
     }
     let result = write(&mut b, &ids);
     b.func.body = Block { stmts: b.stmts, yields: vec![result] };
-    check(&b.func).expect("the case is valid");
+    verify(&b.func).expect("the case is valid");
     b.func
 }
 
@@ -46,8 +36,8 @@ fn still(x: &Val) -> Val {
 #[track_caller]
 fn agrees(func: &Func, at: &[Val], rng: &mut Random, what: &str) {
     let (vjp, jvp) = (adjoint(func), tangent(func));
-    check(&vjp).expect("the adjoint is valid");
-    check(&jvp).expect("the tangent is valid");
+    verify(&vjp).expect("the adjoint is valid");
+    verify(&jvp).expect("the tangent is valid");
     let real: Vec<&Val> = at.iter().filter(|v| matches!(v, Val::Real(_))).collect();
     let direction: Vec<Val> =
         real.iter().map(|x| Val::Real(x.reals().iter().map(|_| rng.within(-1.0, 1.0)).collect())).collect();

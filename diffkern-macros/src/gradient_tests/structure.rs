@@ -1,11 +1,11 @@
 //! What the adjoint keeps, and that the transformations compose.
 
+use diffkern_ir::interpret::{Arg, Library, Val, run};
+use diffkern_ir::{Access, Func, ParamKind, verify};
+
 use super::support::{close, difference, function, kernel};
 use crate::adjoint::adjoint;
-use crate::check::check;
-use crate::emit::text;
-use crate::interp::{Arg, Library, Val, run};
-use crate::ir::{Access, Func, ParamKind};
+use crate::gradient_tests::support::text;
 use crate::tangent::second;
 
 fn count(func: &Func, word: &str) -> usize {
@@ -102,7 +102,7 @@ fn tangent_of_adjoint_is_valid() {
     }";
     for source in [SUM, order, update] {
         let func = second(&adjoint(&kernel(source)));
-        check(&func).expect("valid");
+        verify(&func).expect("valid");
     }
 }
 
@@ -137,7 +137,7 @@ fn second_derivative(source: &str) {
     let primal = function(source);
     let gradient = adjoint(&primal);
     let second = second(&gradient);
-    check(&second).expect("valid");
+    verify(&second).expect("valid");
     let call = |func: &Func, args: &[Val]| {
         let args: Vec<Arg> = args.iter().cloned().map(Arg::Value).collect();
         run(func, &args, &mut [], 0, &Library::default())

@@ -1,11 +1,11 @@
 //! A kernel or function from its text, its derivatives run by the interpreter, and the two identities they must meet.
 
+use diffkern_ir::interpret::{Arg, Array, Forms, Library, Val, run};
+use diffkern_ir::{Func, FuncKind, ParamKind, Ty, print, verify};
+
 use crate::adjoint::adjoint;
-use crate::check::check;
 use crate::diagnostics::Diagnostics;
 use crate::guard;
-use crate::interp::{Arg, Array, Library, Val, run};
-use crate::ir::{Func, FuncKind, ParamKind, Ty};
 use crate::simplify::simplify;
 use crate::tangent::{second, tangent};
 use crate::{lower, parse};
@@ -15,11 +15,16 @@ pub fn lowered(source: &str, kind: FuncKind) -> Func {
     let item: syn::ItemFn = syn::parse_str(source).expect("the case is Rust");
     let errors = Diagnostics::default();
     let sig = parse::signature(&item, kind, &errors);
-    let func = sig.map(|sig| lower::lower(&item, &sig, kind, &errors));
+    let lowered = sig.map(|sig| lower::lower(&item, &sig, kind, &errors));
     errors.finish().expect("the case has no mistakes");
-    let func = func.expect("the signature is right");
-    check(&func).expect("lowering makes valid IR");
+    let (func, _) = lowered.expect("the signature is right");
+    verify(&func).expect("lowering makes valid IR");
     func
+}
+
+/// Without the lines of the source.
+pub fn text(func: &Func) -> String {
+    print(func, &|_| 0)
 }
 
 pub fn kernel(source: &str) -> Func {
@@ -33,7 +38,10 @@ pub fn function(source: &str) -> Func {
 pub fn library(sources: &[&str]) -> Library {
     let mut library = Library::default();
     for source in sources {
-        library.add(function(source));
+        let primal = function(source);
+        let (vjp, jvp) = (adjoint(&primal), tangent(&primal));
+        let second = second(&vjp);
+        library.add(Forms { primal, vjp: guard::lower(vjp), jvp, second });
     }
     library
 }
@@ -101,16 +109,16 @@ impl Case {
     pub fn new(source: &str, domain: usize, args: Vec<Input>, library: Library) -> Self {
         let mut primal = kernel(source);
         let (from_raw, raw_tangent) = (adjoint(&primal), tangent(&primal));
-        check(&from_raw).expect("the adjoint is valid");
-        check(&raw_tangent).expect("the tangent is valid");
+        verify(&from_raw).expect("the adjoint is valid");
+        verify(&raw_tangent).expect("the tangent is valid");
         simplify(&mut primal);
-        check(&primal).expect("simplified IR is valid");
+        verify(&primal).expect("simplified IR is valid");
         let adjoint = adjoint(&primal);
         let second = second(&adjoint);
-        check(&second).expect("the tangent of the adjoint is valid");
+        verify(&second).expect("the tangent of the adjoint is valid");
         let (adjoint, tangent) = (guard::lower(adjoint), tangent(&primal));
-        check(&adjoint).expect("the adjoint is valid");
-        check(&tangent).expect("the tangent is valid");
+        verify(&adjoint).expect("the adjoint is valid");
+        verify(&tangent).expect("the tangent is valid");
         let mut arrays = Vec::new();
         let args = args
             .into_iter()

@@ -5,12 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use diffkern_fuzz::generate::kernel as generate;
 use diffkern_fuzz::print;
 use diffkern_fuzz::random::Random;
+use diffkern_ir::FuncKind;
 use proc_macro2::{Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 
 use super::random::{FEATURES, quietly};
 use crate::home::at_home;
-use crate::ir::FuncKind;
 use crate::{expand, law, names, record};
 
 /// Which macro is given the tokens.

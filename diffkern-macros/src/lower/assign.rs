@@ -1,5 +1,6 @@
 //! Assignments: to variables, to components, and the two ways to write an array.
 
+use diffkern_ir::{BinaryOp, Id, Lit, Op, Slot, StmtKind, Ty, UnaryOp};
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{BinOp, Expr, ExprBinary, ExprIndex, Member};
@@ -7,7 +8,6 @@ use syn::{BinOp, Expr, ExprBinary, ExprIndex, Member};
 use super::Lower;
 use super::env::{Binding, Var};
 use super::literal::is_literal;
-use crate::ir::{BinaryOp, Id, Lit, Op, Slot, StmtKind, Ty, UnaryOp};
 
 /// The operator inside `+=` and its like.
 pub fn compound(op: &BinOp) -> Option<BinOp> {

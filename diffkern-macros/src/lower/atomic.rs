@@ -3,11 +3,11 @@
 //! An old value carries no derivative, and depends on the order of threads; so neither the adjoint nor the tangent may need
 //! it, which [`crate::expand`] sees in what is left of them. Where nobody uses it the addition is `+=`.
 
+use diffkern_ir::{BinaryOp, FuncKind, Id, Lit, Op, Slot, StmtKind, Ty, UnaryOp};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprIndex, ExprMethodCall};
 
 use super::Lower;
-use crate::ir::{BinaryOp, FuncKind, Id, Lit, Op, Slot, StmtKind, Ty, UnaryOp};
 
 impl Lower<'_> {
     /// The array and the index of an element of an array of atomics.
@@ -82,7 +82,7 @@ impl Lower<'_> {
         let usage = &mut self.arrays[slot];
         if usage.fetch && !usage.fetched && self.func.kind == FuncKind::Kernel {
             usage.fetch = false;
-            usage.add = Some(self.func.params[slot].span);
+            usage.add = Some(self.source.params[slot]);
             self.func.body.each_mut(&mut |stmt| match stmt.kind {
                 StmtKind::Fetch { array, index, value, .. } if array == slot => {
                     stmt.kind = StmtKind::Add { array, index, value };

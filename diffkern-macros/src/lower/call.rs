@@ -1,11 +1,11 @@
 //! Calls: elementary functions, constructors, vector and matrix methods, device functions.
 
+use diffkern_ir::{BinaryOp, Id, Lit, Op, Ty, UnaryOp};
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprCall, ExprMethodCall};
 
 use super::Lower;
-use crate::ir::{BinaryOp, Id, Lit, Op, Ty, UnaryOp};
 use crate::parse::named_shape;
 
 impl Lower<'_> {
@@ -22,7 +22,7 @@ impl Lower<'_> {
         }
         match names.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
             [owner, name] if crate::cube::is_vector(owner) => return self.vector_function(c, name, &args, want),
-            [owner, _] if crate::cube::is_operation(owner) && !self.func.laws.iter().any(|law| law == owner) => {
+            [owner, _] if crate::cube::is_operation(owner) && !self.source.laws.iter().any(|law| law == owner) => {
                 let name = names.last().map_or("", String::as_str);
                 return self.free_function(c, name, &args, want);
             }

@@ -1,10 +1,10 @@
 //! Constructors of vectors, matrices and quaternions.
 
+use diffkern_ir::{Id, Lit, Op, Ty};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprCall};
 
 use super::Lower;
-use crate::ir::{Id, Lit, Op, Ty};
 
 impl Lower<'_> {
     /// `Vec3::new(..)`, `Mat3::identity()`, ...

@@ -1,5 +1,6 @@
 //! Statements, branches and loops.
 
+use diffkern_ir::{Block, FuncKind, Id, StmtKind, Ty};
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::visit::Visit;
@@ -10,7 +11,6 @@ use super::count::only_counts;
 use super::env::{Binding, Var};
 use super::guess;
 use super::leave::{self, Leave};
-use crate::ir::{Block, FuncKind, Id, StmtKind, Ty};
 use crate::parse::annotated;
 
 impl Lower<'_> {

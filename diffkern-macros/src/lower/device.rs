@@ -1,10 +1,10 @@
 //! Calls of device functions.
 
+use diffkern_ir::{ArgTy, CallArg, CallMode, CallTypes, Callee, Id, StmtKind, Ty};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprCall};
 
 use super::Lower;
-use crate::ir::{ArgTy, CallArg, CallMode, CallTypes, Callee, Id, StmtKind, Ty};
 
 impl Lower<'_> {
     /// A call of a `#[diff_fn]`. Its result types are what the call's surroundings say; rustc checks them.
@@ -21,7 +21,7 @@ impl Lower<'_> {
         let shown = path.path.segments.iter().map(|s| s.ident.to_string()).collect::<Vec<_>>().join("::");
         let own = shown.strip_prefix("self::").unwrap_or(&shown) == self.own_name;
         let own_method = path.path.segments.len() == 2 && shown == format!("Self::{}", self.own_name);
-        if own || own_method && self.func.laws.iter().any(|law| law == "Self") {
+        if own || own_method && self.source.laws.iter().any(|law| law == "Self") {
             self.errors.at(&c.func, format!("`{shown}` calls itself; recursion is refused, write a loop"));
             return None;
         }
@@ -76,11 +76,12 @@ impl Lower<'_> {
             CallArg::Array(slot) => self.array_elem(slot).map(ArgTy::Array),
         };
         let call = CallTypes { args: args.iter().filter_map(arg_type).collect(), results: types.to_vec() };
-        let callee = Callee { path: callee, call };
-        let callee = match self.func.callees.iter().position(|p| *p == callee) {
+        let same = |known: &Callee| known.call == call && *self.source.path(known) == callee;
+        let callee = match self.func.callees.iter().position(same) {
             Some(k) => k,
             None => {
-                self.func.callees.push(callee);
+                let name = callee.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+                self.func.callees.push(Callee { name, node: self.source.callee(callee), call });
                 self.func.callees.len() - 1
             }
         };
@@ -96,7 +97,7 @@ impl Lower<'_> {
         let names: Vec<String> = path.path.segments.iter().map(|s| s.ident.to_string()).collect();
         match names.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
             ["select" | "select_many" | "detach" | "min" | "max" | "fma"] => false,
-            [owner, _] if self.func.laws.iter().any(|law| law == owner) => true,
+            [owner, _] if self.source.laws.iter().any(|law| law == owner) => true,
             [.., owner, _] if owner.starts_with(char::is_lowercase) => super::call::integer(owner).is_none(),
             [.., owner, _] => !self.is_of_the_language(owner),
             _ => true,

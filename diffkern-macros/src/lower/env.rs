@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::ir::{Id, Slot};
+use diffkern_ir::{Id, Slot};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Binding {

@@ -1,5 +1,6 @@
 //! Expressions. `want` is the type that the surroundings expect; it only decides what a literal is.
 
+use diffkern_ir::{BinaryOp, Block, Builtin, Id, Lit, Op, StmtKind, Ty, UnaryOp};
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{BinOp, Expr, ExprUnary, UnOp};
@@ -8,7 +9,6 @@ use super::Lower;
 use super::env::Binding;
 use super::literal::{integer_constant, is_literal, negative, real_constant};
 use super::loops::Assigned;
-use crate::ir::{BinaryOp, Block, Builtin, Id, Lit, Op, StmtKind, Ty, UnaryOp};
 
 impl Lower<'_> {
     /// A `usize` where a `u32` is expected, or the other way round, is converted: both have 32 bits.
@@ -178,7 +178,7 @@ impl Lower<'_> {
                 return None;
             }
         };
-        if self.func.kind == crate::ir::FuncKind::DiffFn {
+        if self.func.kind == diffkern_ir::FuncKind::DiffFn {
             self.errors.at(p, "a device function has no position; pass it as a parameter `i: usize`");
             return None;
         }
@@ -265,7 +265,7 @@ impl Lower<'_> {
         self.expect_type(right, Some(Ty::Bool), b.right.span());
         if stmts.iter().all(|s| matches!(s.kind, StmtKind::Let { .. })) {
             for stmt in stmts {
-                self.emit(stmt.kind, stmt.span);
+                self.append(stmt);
             }
             return Some(self.op(Ty::Bool, Op::Binary(op, left, right), b.span()));
         }

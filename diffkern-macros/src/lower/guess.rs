@@ -2,6 +2,7 @@
 //! is compared, added or assigned to later. A guess decides the type of a literal and nothing else, and types are checked
 //! afterwards, so a wrong one is an error of types.
 
+use diffkern_ir::Ty;
 use syn::visit::{self, Visit};
 use syn::{BinOp, Block, Expr, Pat, Stmt, Type, UnOp};
 
@@ -9,7 +10,6 @@ use super::Lower;
 use super::env::Binding;
 use super::literal::is_literal;
 use crate::diagnostics::Diagnostics;
-use crate::ir::Ty;
 use crate::parse::value_type;
 
 /// Whether an expression is an integer of which nothing says which.

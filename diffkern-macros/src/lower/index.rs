@@ -1,12 +1,12 @@
 //! Elements of arrays, components of vectors and matrices.
 
+use diffkern_ir::{Id, Lit, Op, ParamKind, Slot, StmtKind, Ty};
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprIndex, Member};
 
 use super::Lower;
 use super::env::Binding;
-use crate::ir::{Id, Lit, Op, ParamKind, Slot, StmtKind, Ty};
 
 impl Lower<'_> {
     /// The array parameter that an expression names.

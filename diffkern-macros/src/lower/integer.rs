@@ -1,11 +1,11 @@
 //! Functions of integers. All wrap.
 
+use diffkern_ir::{BinaryOp, Id, Lit, Op, Ty, UnaryOp};
 use proc_macro2::Span;
 use syn::Expr;
 use syn::spanned::Spanned;
 
 use super::Lower;
-use crate::ir::{BinaryOp, Id, Lit, Op, Ty, UnaryOp};
 
 impl Lower<'_> {
     pub(super) fn apply_integer(

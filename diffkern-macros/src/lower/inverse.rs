@@ -6,10 +6,10 @@
 //! | `acosh(x)` | `log1p(t + sqrt(t) sqrt(t + 2))`, `t = x - 1` |
 //! | `atanh(x)` | `log1p(2 x / (1 - x)) / 2` |
 
+use diffkern_ir::{BinaryOp, Id, Lit, Op, Ty, UnaryOp};
 use proc_macro2::Span;
 
 use super::Lower;
-use crate::ir::{BinaryOp, Id, Lit, Op, Ty, UnaryOp};
 
 impl Lower<'_> {
     pub(super) fn inverse_hyperbolic(&mut self, name: &str, x: Id, span: Span) -> Id {

@@ -6,6 +6,7 @@
 //! | `for .. { a; if c { break; } b }` | `For .., live { a; If(c) { live = false } else { b } }` |
 //! | `for .. { if c { if d { continue; } a } b }` | `For .. { If(c) { If(d) { here = false } else { a } } If(here) { b } }` |
 
+use diffkern_ir::{FuncKind, Id, Lit, Ty};
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
@@ -13,7 +14,6 @@ use syn::{Expr, ExprIf, Stmt as SynStmt};
 
 use super::Lower;
 use super::env::{Binding, Var};
-use crate::ir::{FuncKind, Id, Lit, Ty};
 
 /// A way to leave statements early.
 #[derive(Clone, Copy, PartialEq)]

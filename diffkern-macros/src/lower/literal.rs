@@ -1,9 +1,9 @@
 //! Numbers and booleans, and what is named by a path into the standard library.
 
+use diffkern_ir::{Id, Lit, Ty};
 use syn::{Expr, Lit as SynLit, UnOp};
 
 use super::Lower;
-use crate::ir::{Id, Lit, Ty};
 
 impl Lower<'_> {
     pub(super) fn literal(&mut self, lit: &SynLit, negative: bool, want: Option<Ty>) -> Option<Id> {

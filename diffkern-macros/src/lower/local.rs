@@ -11,6 +11,7 @@
 //! So an array is carried by branches and loops, kept and differentiated element by element, like any variables. An
 //! index out of range reads the last element and writes none, and is a fault on the CPU.
 
+use diffkern_ir::{BinaryOp, FaultKind, Id, Lit, Op, StmtKind, Ty};
 use proc_macro2::Span;
 use quote::ToTokens;
 use syn::spanned::Spanned;
@@ -18,7 +19,6 @@ use syn::{Expr, ExprIndex, Type};
 
 use super::Lower;
 use super::env::{Binding, Var};
-use crate::ir::{BinaryOp, FaultKind, Id, Lit, Op, StmtKind, Ty};
 use crate::parse::value_type;
 
 /// Most scalars of a local array: each access touches all of them.

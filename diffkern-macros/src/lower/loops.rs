@@ -7,6 +7,7 @@
 
 use std::collections::HashSet;
 
+use diffkern_ir::{BinaryOp, Block, FaultKind, FuncKind, Id, Lit, Op, StmtKind, Ty};
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::visit::Visit;
@@ -16,7 +17,6 @@ use super::Lower;
 use super::env::{Binding, Var};
 use super::leave::{Exits, Frame};
 use super::steps;
-use crate::ir::{BinaryOp, Block, FaultKind, FuncKind, Id, Lit, Op, StmtKind, Ty};
 
 /// Most turns of an `#[unroll]` loop.
 const UNROLL_LIMIT: i64 = 64;
@@ -242,7 +242,7 @@ impl Lower<'_> {
         let (stmts, next) = self.nested(|s| s.condition(cond));
         let Some(next) = next else { return };
         if !exits.ends {
-            stmts.into_iter().for_each(|stmt| self.emit(stmt.kind, stmt.span));
+            stmts.into_iter().for_each(|stmt| self.append(stmt));
             self.env.set(live, next);
             return;
         }

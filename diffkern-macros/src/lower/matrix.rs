@@ -1,10 +1,10 @@
 //! Methods of matrices, by their rows and columns.
 
+use diffkern_ir::{BinaryOp, Id, Lit, Op, Ty, UnaryOp};
 use proc_macro2::Span;
 use syn::Expr;
 
 use super::Lower;
-use crate::ir::{BinaryOp, Id, Lit, Op, Ty, UnaryOp};
 
 impl Lower<'_> {
     pub(super) fn apply_mat(

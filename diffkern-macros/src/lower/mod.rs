@@ -32,13 +32,14 @@ mod update;
 
 use std::collections::{HashMap, HashSet};
 
+use diffkern_ir::{Access, Func, FuncKind, Id, Lit, Op, Param, ParamKind, Slot, Stmt, StmtKind, Ty};
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Ident, ItemFn};
 
 use crate::diagnostics::Diagnostics;
-use crate::ir::{Access, Block, Func, FuncKind, Id, Lit, Op, Param, ParamKind, Slot, Stmt, StmtKind, Ty};
 use crate::parse::{SigKind, Signature};
+use crate::source::Source;
 pub use assign::compound;
 use env::{Binding, Env};
 
@@ -46,27 +47,27 @@ use env::{Binding, Env};
 ///
 /// A call of a device function of which nothing says what it gives is taken to give a real, which rustc checks. If that
 /// leads to a mistake it is the missing type that is reported; any other mistake is reported alone.
-pub fn lower(item: &ItemFn, sig: &Signature, kind: FuncKind, errors: &Diagnostics) -> Func {
+pub fn lower(item: &ItemFn, sig: &Signature, kind: FuncKind, errors: &Diagnostics) -> (Func, Source) {
     let found = errors.apart();
     let mut lower = Lower::new(item, sig, kind, &found, &found);
     lower.guesses = true;
     lower.body(item, sig);
     let guessed = lower.guessed;
-    let func = lower.finish();
+    let lowered = lower.finish();
     if !guessed || !found.found() {
         errors.take(found);
-        return func;
+        return lowered;
     }
     let (others, missing) = (errors.apart(), errors.apart());
     let mut lower = Lower::new(item, sig, kind, &others, &missing);
     lower.body(item, sig);
-    let func = lower.finish();
+    let lowered = lower.finish();
     errors.take(if others.found() { others } else { missing });
-    func
+    lowered
 }
 
 /// A function of this signature that does nothing and gives zeros.
-pub fn nothing(item: &ItemFn, sig: &Signature, kind: FuncKind, errors: &Diagnostics) -> Func {
+pub fn nothing(item: &ItemFn, sig: &Signature, kind: FuncKind, errors: &Diagnostics) -> (Func, Source) {
     let mut lower = Lower::new(item, sig, kind, errors, errors);
     lower.func.body.yields = sig.results.iter().map(|&ty| lower.zero(ty, Span::call_site())).collect();
     lower.finish()
@@ -74,6 +75,7 @@ pub fn nothing(item: &ItemFn, sig: &Signature, kind: FuncKind, errors: &Diagnost
 
 struct Lower<'a> {
     func: Func,
+    source: Source,
     real: Option<Ident>,
     errors: &'a Diagnostics,
     /// Where calls without the type of their result are reported.
@@ -120,18 +122,9 @@ struct ArrayUse {
 
 impl<'a> Lower<'a> {
     fn new(item: &ItemFn, sig: &Signature, kind: FuncKind, errors: &'a Diagnostics, missing: &'a Diagnostics) -> Self {
-        let func = Func {
-            name: item.sig.ident.to_string(),
-            kind,
-            params: Vec::new(),
-            body: Block::default(),
-            types: Vec::new(),
-            stacks: 0,
-            callees: Vec::new(),
-            laws: sig.laws.clone(),
-        };
         let mut lower = Lower {
-            func,
+            func: Func::new(item.sig.ident.to_string(), kind),
+            source: Source::new(sig),
             real: sig.real.clone(),
             errors,
             missing,
@@ -152,12 +145,12 @@ impl<'a> Lower<'a> {
         };
         lower.env.push();
         for (slot, param) in sig.params.iter().enumerate() {
-            lower.declare(slot, param.name.to_string(), param.kind, param.span);
+            lower.declare(slot, param.name.to_string(), param.kind);
         }
         lower
     }
 
-    fn declare(&mut self, slot: Slot, name: String, kind: SigKind, span: Span) {
+    fn declare(&mut self, slot: Slot, name: String, kind: SigKind) {
         let atomic = matches!(kind, SigKind::Array { atomic: true, .. });
         let (kind, mutable, binding) = match kind {
             SigKind::Array { elem, mutable, .. } => {
@@ -173,7 +166,7 @@ impl<'a> Lower<'a> {
         };
         self.arrays.push(ArrayUse { mutable, atomic, ..ArrayUse::default() });
         self.env.bind(&name, binding);
-        self.func.params.push(Param { name, kind, span });
+        self.func.params.push(Param { name, kind });
     }
 
     fn body(&mut self, item: &ItemFn, sig: &Signature) {
@@ -188,7 +181,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn finish(mut self) -> Func {
+    fn finish(mut self) -> (Func, Source) {
         self.func.body.stmts = self.blocks.pop().unwrap_or_default();
         for slot in 0..self.arrays.len() {
             self.additions(slot);
@@ -218,14 +211,19 @@ impl<'a> Lower<'a> {
                 }
             }
         }
-        self.func
+        (self.func, self.source)
     }
 
     // ---- building blocks
 
     fn emit(&mut self, kind: StmtKind, span: Span) {
+        let node = self.source.node(span);
+        self.append(Stmt { kind, node });
+    }
+
+    fn append(&mut self, stmt: Stmt) {
         if let Some(block) = self.blocks.last_mut() {
-            block.push(Stmt { kind, span });
+            block.push(stmt);
         }
     }
 
@@ -237,7 +235,7 @@ impl<'a> Lower<'a> {
             self.consts.insert(id, lit);
         }
         let known = !matches!(op, Op::Builtin(_) | Op::Len(_));
-        if known && crate::simplify::operands(&op).iter().all(|id| self.comptimes.contains(id)) {
+        if known && op.operands().iter().all(|id| self.comptimes.contains(id)) {
             self.comptimes.insert(id);
         }
         self.equals.note(id, ty, &op);

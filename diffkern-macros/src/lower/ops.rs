@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
+use diffkern_ir::{BinaryOp, Id, Lit, Op, Ty};
 use proc_macro2::Span;
 use syn::BinOp;
 
 use super::Lower;
-use crate::ir::{BinaryOp, Id, Lit, Op, Ty};
 
 /// The value of an integer operation on constants; reals are left to the simplifier.
 pub(super) fn fold(op: &Op, consts: &HashMap<Id, Lit>) -> Option<Lit> {

@@ -1,11 +1,11 @@
 //! Quaternions `w + x i + y j + z k`, by vectors and scalars: no derivative rule is theirs.
 
+use diffkern_ir::{BinaryOp, Id, Lit, Op, Ty, UnaryOp};
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprCall};
 
 use super::Lower;
-use crate::ir::{BinaryOp, Id, Lit, Op, Ty, UnaryOp};
 
 /// Where the sine and cosine of a small angle are taken from their series: its square, below which the series are exact
 /// to rounding.

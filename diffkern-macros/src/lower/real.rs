@@ -1,10 +1,10 @@
 //! Functions of a real.
 
+use diffkern_ir::{BinaryOp, Id, Lit, Op, Ty, UnaryOp};
 use proc_macro2::Span;
 use syn::Expr;
 
 use super::Lower;
-use crate::ir::{BinaryOp, Id, Lit, Op, Ty, UnaryOp};
 
 impl Lower<'_> {
     /// The named function of the real `x` and `args`.

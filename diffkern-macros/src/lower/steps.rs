@@ -4,13 +4,13 @@
 //! |---|---|
 //! | `for k in range_stepped(lo, hi, s) { .. }` | `for t in 0..(hi - lo) / s, rounded up { let k = lo + t * s; .. }` |
 
+use diffkern_ir::{BinaryOp, Id, Lit, Op, Ty};
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprRange, parse_quote_spanned};
 
 use super::Lower;
 use super::literal::negative;
-use crate::ir::{BinaryOp, Id, Lit, Op, Ty};
 
 /// A range and its step.
 pub(super) struct Steps<'a> {

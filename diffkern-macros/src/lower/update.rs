@@ -8,16 +8,17 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use diffkern_ir::{BinaryOp, Block, Id, Key, Lit, Node, Numbering, Op, Slot, StmtKind, Ty};
 use proc_macro2::Span;
 
 use super::{ArrayUse, Lower};
-use crate::ir::{BinaryOp, Block, Id, Lit, Op, Slot, StmtKind, Ty};
+use crate::source::Source;
 
 /// Which integers are computed alike from the same values, and so are equal where both are defined.
 #[derive(Default)]
 pub(super) struct Equals {
     first: HashMap<Id, Id>,
-    known: HashMap<String, Id>,
+    known: Numbering,
     /// Numbers, and what is a sum or a product of two integers.
     numbers: HashMap<Id, i128>,
     sums: HashMap<Id, (Id, Id)>,
@@ -35,7 +36,7 @@ impl Equals {
     pub(super) fn note(&mut self, id: Id, ty: Ty, op: &Op) {
         if ty.is_int() {
             let op = op.map(|x| self.first(x));
-            self.insert(id, format!("{ty:?} {op:?}"));
+            self.insert(id, Key::op(&op, ty));
             match op {
                 Op::Const(Lit::Int(n)) => {
                     self.numbers.insert(id, n.into());
@@ -73,7 +74,7 @@ impl Equals {
     /// The array is one that the kernel does not write.
     pub(super) fn note_load(&mut self, id: Id, array: Slot, index: Id) {
         let index = self.first(index);
-        self.insert(id, format!("load {array} {index:?}"));
+        self.insert(id, Key::load(array, index));
     }
 
     /// `id` is `other`.
@@ -82,9 +83,9 @@ impl Equals {
         self.first.insert(id, first);
     }
 
-    fn insert(&mut self, id: Id, key: String) {
-        let first = *self.known.entry(key).or_insert(id);
-        self.first.insert(id, first);
+    fn insert(&mut self, id: Id, key: Key) {
+        let first = self.known.first(key, &[id]).and_then(<[Id]>::first).copied();
+        self.first.insert(id, first.unwrap_or(id));
     }
 
     fn first(&self, id: Id) -> Id {
@@ -115,7 +116,7 @@ impl Lower<'_> {
         let found = self.one_base(body, slot).and_then(|base| {
             let own = base.is_some_and(|(id, _)| self.positions.contains(&id));
             self.stored_parts(body, slot).into_iter().try_for_each(|part| {
-                let of = Part { equals: &self.equals, slot, part };
+                let of = Part { equals: &self.equals, source: &self.source, slot, part };
                 of.order(body, &mut false)?;
                 if own { Ok(()) } else { of.followed(body, false).map(|_| ()) }
             })
@@ -151,7 +152,7 @@ impl Lower<'_> {
         let mut first = None;
         // The stores first: the error belongs on a read.
         for reads in [false, true] {
-            each(block, &mut |kind, span| match kind {
+            each(block, &mut |kind, node| match kind {
                 StmtKind::Store { array, index, .. } | StmtKind::Add { array, index, .. }
                     if !reads && *array == slot =>
                 {
@@ -159,14 +160,14 @@ impl Lower<'_> {
                     if *first.get_or_insert(base) == base {
                         Ok(())
                     } else {
-                        Err(Wrong::Index(self.arrays[slot].read.unwrap_or(span)))
+                        Err(Wrong::Index(self.arrays[slot].read.unwrap_or_else(|| self.source.span(node))))
                     }
                 }
                 StmtKind::Load { array, index, .. } if reads && *array == slot => {
                     if *first.get_or_insert(self.equals.place(*index).base) == self.equals.place(*index).base {
                         Ok(())
                     } else {
-                        Err(Wrong::Index(span))
+                        Err(Wrong::Index(self.source.span(node)))
                     }
                 }
                 _ => Ok(()),
@@ -189,9 +190,9 @@ impl Lower<'_> {
 }
 
 /// Calls `see` for each statement, in the order of the text.
-fn each(block: &Block, see: &mut dyn FnMut(&StmtKind, Span) -> Result<(), Wrong>) -> Result<(), Wrong> {
+fn each(block: &Block, see: &mut dyn FnMut(&StmtKind, Node) -> Result<(), Wrong>) -> Result<(), Wrong> {
     for stmt in &block.stmts {
-        see(&stmt.kind, stmt.span)?;
+        see(&stmt.kind, stmt.node)?;
         match &stmt.kind {
             StmtKind::If { then, els, .. } => {
                 each(then, see)?;
@@ -207,6 +208,7 @@ fn each(block: &Block, see: &mut dyn FnMut(&StmtKind, Span) -> Result<(), Wrong>
 /// The accesses of one part.
 struct Part<'a> {
     equals: &'a Equals,
+    source: &'a Source,
     slot: Slot,
     part: i128,
 }
@@ -231,7 +233,7 @@ impl Part<'_> {
     fn order(&self, block: &Block, stored: &mut bool) -> Result<(), Wrong> {
         for stmt in &block.stmts {
             match &stmt.kind {
-                kind if *stored && self.read(kind) => return Err(Wrong::After(stmt.span)),
+                kind if *stored && self.read(kind) => return Err(Wrong::After(self.source.span(stmt.node))),
                 kind if self.written(kind) => *stored = true,
                 StmtKind::If { then, els, .. } => {
                     let mut other = *stored;
@@ -261,7 +263,7 @@ impl Part<'_> {
         for stmt in block.stmts.iter().rev() {
             match &stmt.kind {
                 kind if self.written(kind) => after = true,
-                kind if !after && self.read(kind) => return Err(Wrong::Kept(stmt.span)),
+                kind if !after && self.read(kind) => return Err(Wrong::Kept(self.source.span(stmt.node))),
                 StmtKind::If { then, els, .. } => {
                     let (then, els) = (self.followed(then, after)?, self.followed(els, after)?);
                     after = then && els;
@@ -279,8 +281,8 @@ impl Part<'_> {
 #[cfg(test)]
 mod tests {
     use crate::diagnostics::Diagnostics;
-    use crate::ir::FuncKind;
     use crate::{lower, parse};
+    use diffkern_ir::FuncKind;
 
     /// What is said of a kernel with this body, after `let i = ABSOLUTE_POS` and `let j` from data.
     fn said(body: &str) -> String {

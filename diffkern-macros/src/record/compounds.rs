@@ -4,13 +4,13 @@
 //! |---|---|
 //! | `fn k<F: Float>(g: Vec2<F>) { .. }` | `fn k<F: Float>(g_0: F, g_1: F) { let g = Vec2::new(g_0, g_1); .. }` |
 
+use diffkern_ir::Ty;
 use quote::quote;
 use syn::{FnArg, ItemFn, Pat, Stmt, parse_quote, parse_quote_spanned};
 
 use super::host::{self, HostParam};
 use super::values::{compose, parts};
 use crate::diagnostics::Diagnostics;
-use crate::ir::Ty;
 use crate::names::bare;
 use crate::parse::{real_of, value_type};
 

@@ -1,5 +1,6 @@
 //! `#[diff_struct]`: the struct with what arrays need, and the macro that tells its fields.
 
+use diffkern_ir::{FuncKind, Ty};
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
@@ -11,7 +12,6 @@ use super::find::missing_in_type;
 use crate::diagnostics::Diagnostics;
 use crate::expand;
 use crate::home::Home;
-use crate::ir::{FuncKind, Ty};
 use crate::law;
 use crate::names;
 use crate::parse::value_type;

@@ -1,12 +1,12 @@
 //! What is known of a struct.
 
+use diffkern_ir::Ty;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::{Ident, Token, Type};
 
 use super::enums::Choice;
-use crate::ir::Ty;
 use crate::parse::named_shape;
 
 /// A struct: its name and its fields; nested ones are written out.

@@ -6,6 +6,7 @@
 //! match mode { Mode::Zeros => a, Mode::Border => b }      match mode { 0u32 => a, _ => b }
 //! ```
 
+use diffkern_ir::FuncKind;
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};
@@ -19,7 +20,6 @@ use syn::{
 use super::declare::{refuse_cfg, teller};
 use super::host::HostParam;
 use crate::diagnostics::Diagnostics;
-use crate::ir::FuncKind;
 
 /// An enum: its name, and the number of each variant.
 #[derive(Clone)]

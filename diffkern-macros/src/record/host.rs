@@ -1,11 +1,11 @@
 //! What the host sees of a function with structs: its own signature.
 
+use diffkern_ir::Ty;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::Ident;
 
 use super::def::{Kind, Record};
-use crate::ir::Ty;
 use crate::names::bare;
 
 /// A parameter as the host passes it.

@@ -8,6 +8,7 @@
 //! | `if let Some(n) = end { a } else { b }`, and a `match` | `if end__some { let n = end__value; a } else { b }` |
 //! | `f(x, end)`, `f(x, Some(n))` | `f(x, end__some, end__value)`, `f(x, true, n)` |
 
+use diffkern_ir::{FuncKind, Ty};
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::spanned::Spanned;
@@ -16,7 +17,6 @@ use syn::{Block, Expr, ExprMatch, ExprMethodCall, FnArg, Ident, ItemFn, Local, P
 
 use super::host::HostParam;
 use crate::diagnostics::Diagnostics;
-use crate::ir::{FuncKind, Ty};
 use crate::names::bare;
 use crate::parse::{argument, value_type};
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use diffkern_ir::Ty;
 use syn::spanned::Spanned;
 use syn::visit::Visit;
 use syn::{Expr, Stmt, parse_quote, parse_quote_spanned};
@@ -11,7 +12,6 @@ use super::parts::{Parts, tuple};
 use super::rewrite::Rewrite;
 use super::values::plain_type;
 use crate::effects::{changed, name_of};
-use crate::ir::Ty;
 
 /// What an operand is: a struct, or something else, of a type that may be known.
 pub enum Want {

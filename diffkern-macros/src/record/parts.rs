@@ -6,6 +6,7 @@
 //! | `(if c { p } else { q }).m` | `{ let (t0, t1): (Vec3<F>, F) = ..; t1 }` |
 //! | `Body { m, ..f(p) }` | `{ let (t0, t1): (Vec3<F>, F) = f(p__x, p__m); (t0, m) }` |
 
+use diffkern_ir::Ty;
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Expr, Ident, Member, Stmt, parse_quote, parse_quote_spanned};
@@ -15,7 +16,6 @@ use super::order::Want;
 use super::rewrite::Rewrite;
 use super::values::{Place, plain_type};
 use crate::effects::changed;
-use crate::ir::Ty;
 
 /// What runs first, and one expression per plain field.
 #[derive(Default)]

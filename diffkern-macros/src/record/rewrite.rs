@@ -10,6 +10,7 @@
 
 use std::collections::HashMap;
 
+use diffkern_ir::FuncKind;
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, Ident, ItemFn, Pat, parse_quote, parse_quote_spanned};
@@ -20,7 +21,6 @@ use super::order::Want;
 use super::parts::{tuple, within};
 use super::values::{Place, component};
 use crate::diagnostics::Diagnostics;
-use crate::ir::FuncKind;
 
 /// A name that is a struct, or an array of structs.
 #[derive(Clone)]
@@ -186,7 +186,7 @@ impl VisitMut for Rewrite<'_> {
     }
 }
 
-pub(super) fn position(ty: crate::ir::Ty, member: &syn::Member) -> Option<usize> {
+pub(super) fn position(ty: diffkern_ir::Ty, member: &syn::Member) -> Option<usize> {
     let syn::Member::Named(name) = member else { return None };
     let value: Expr = parse_quote!(v);
     (0..ty.components()).find(|k| match component(&value, ty, *k) {

@@ -1,5 +1,6 @@
 //! Parameters and results that are structs.
 
+use diffkern_ir::FuncKind;
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 use syn::{FnArg, ItemFn, Pat, Stmt, Type, parse_quote, parse_quote_spanned};
@@ -8,7 +9,6 @@ use super::def::Record;
 use super::host::{self, HostParam, HostSide};
 use super::rewrite::{Rewrite, Var};
 use super::values::{compose, leaf_name, parts, plain_type};
-use crate::ir::FuncKind;
 
 impl Rewrite<'_> {
     pub(super) fn parameters(&mut self, item: &mut ItemFn, kind: FuncKind, side: &mut HostSide) -> Vec<Stmt> {
@@ -36,7 +36,7 @@ impl Rewrite<'_> {
                         ),
                     );
                 }
-                let real = plain_type(crate::ir::Ty::Real, self.real.as_ref());
+                let real = plain_type(diffkern_ir::Ty::Real, self.real.as_ref());
                 inputs.push(parse_quote_spanned!(typed.ty.span()=> #name: & #mutable Array<#real>));
                 let elem = self.with_f(elem);
                 side.params.push(HostParam {
@@ -49,7 +49,7 @@ impl Rewrite<'_> {
                 for leaf in record.leaves() {
                     let (var, ty) = (leaf_name(&name, &leaf.path), plain_type(leaf.ty, self.real.as_ref()));
                     if kind == FuncKind::Kernel && leaf.ty.is_compound() {
-                        let real = plain_type(crate::ir::Ty::Real, self.real.as_ref());
+                        let real = plain_type(diffkern_ir::Ty::Real, self.real.as_ref());
                         let parts = parts(&var, leaf.ty);
                         for part in &parts {
                             inputs.push(parse_quote!(#part: #real));

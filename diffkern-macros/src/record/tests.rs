@@ -1,5 +1,6 @@
 //! Structs in the middle of expressions: what is written becomes, and that its values keep the order of the text.
 
+use diffkern_ir::FuncKind;
 use quote::ToTokens;
 
 use super::declare::declare;
@@ -7,7 +8,6 @@ use super::def::Records;
 use super::find::missing;
 use super::rewrite::rewrite;
 use crate::diagnostics::Diagnostics;
-use crate::ir::FuncKind;
 use crate::spell;
 
 /// `Pair { a: F, b: F }`, `Body { x: Vec2<F>, pair: Pair<F> }`, `Frame { m: Mat2<F>, q: Quat<F> }`.

@@ -1,5 +1,6 @@
 //! Where structs are, and how their fields are read and written there.
 
+use diffkern_ir::Ty;
 use proc_macro2::{Literal, Span};
 use quote::{format_ident, quote};
 use syn::spanned::Spanned;
@@ -7,7 +8,6 @@ use syn::{Expr, Ident, Member, Type, parse_quote, parse_quote_spanned};
 
 use super::def::{Kind, Leaf, Record};
 use super::rewrite::{Rewrite, Var};
-use crate::ir::Ty;
 use crate::names::bare;
 
 /// The variable of a field.

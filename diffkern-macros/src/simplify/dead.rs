@@ -1,7 +1,8 @@
 //! Removal of statements, results, carried values and stacks that no effect and no result depends on.
 
+use diffkern_ir::{Block, CallArg, CallMode, Func, Id, StmtKind};
+
 use crate::activity::is_real_array;
-use crate::ir::{Block, CallArg, CallMode, Func, Id, Op, StmtKind};
 
 pub fn remove(func: &mut Func) {
     let mut body = std::mem::take(&mut func.body);
@@ -27,16 +28,6 @@ struct Live<'a> {
     values: Vec<bool>,
     stacks: Vec<bool>,
     changed: bool,
-}
-
-/// The values that an operation reads.
-pub fn operands(op: &Op) -> Vec<Id> {
-    let mut ids = Vec::new();
-    op.map(|id| {
-        ids.push(id);
-        id
-    });
-    ids
 }
 
 impl Live<'_> {
@@ -79,7 +70,7 @@ impl Live<'_> {
         match kind {
             StmtKind::Let { id, op } => {
                 if self.get(*id) {
-                    self.set_all(&operands(op));
+                    self.set_all(&op.operands());
                 }
                 self.get(*id)
             }

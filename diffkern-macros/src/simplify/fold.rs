@@ -1,19 +1,15 @@
 //! One walk forwards: constants, rules of [`super::rewrite`], and equal values merged within the scope of the first.
 
-use std::collections::HashMap;
+use diffkern_ir::{Access, Block, CallArg, Func, Id, Key, Lit, Numbering, Op, ParamKind, Slot, Stmt, StmtKind};
 
 use super::rewrite::{Rewritten, rewrite};
-use crate::ir::{
-    Access, BinaryOp, Block, Builtin, CallArg, CallMode, Func, Id, Lit, Op, ParamKind, Slot, Stmt, StmtKind, Ty,
-    UnaryOp,
-};
 
 pub fn fold(func: &mut Func) {
     let body = std::mem::take(&mut func.body);
     let mut state = Fold {
         names: (0..func.types.len() as u32).map(Id).collect(),
         defs: vec![None; func.types.len()],
-        scopes: vec![HashMap::new()],
+        numbering: Numbering::default(),
         func,
         stmts: Vec::new(),
     };
@@ -29,54 +25,9 @@ struct Fold<'a> {
     names: Vec<Id>,
     /// The operation of each value that has one.
     defs: Vec<Option<Op>>,
-    /// The values computed so far, by scope.
-    scopes: Vec<HashMap<Key, Vec<Id>>>,
+    /// The values computed so far.
+    numbering: Numbering,
     stmts: Vec<Stmt>,
-}
-
-/// What makes two statements compute the same.
-#[derive(PartialEq, Eq, Hash)]
-enum Key {
-    Real(u64),
-    Int(Ty, i64),
-    Bool(bool),
-    Builtin(u8),
-    Len(Slot),
-    Unary(UnaryOp, Id),
-    Binary(BinaryOp, Id, Id),
-    Select(Id, Id, Id),
-    Cast(Ty, Id),
-    Compose(Ty, Vec<Id>),
-    Extract(Id, u8),
-    Insert(Id, u8, Id),
-    Load(Slot, Id),
-    Call(usize, CallMode, Vec<Result<Id, Slot>>),
-}
-
-fn key(op: &Op, ty: Ty) -> Key {
-    match op {
-        Op::Const(Lit::Real(value)) => Key::Real(value.to_bits()),
-        Op::Const(Lit::Int(value)) => Key::Int(ty, *value),
-        Op::Const(Lit::Bool(value)) => Key::Bool(*value),
-        Op::Builtin(Builtin::Pos) => Key::Builtin(0),
-        Op::Builtin(Builtin::PosX) => Key::Builtin(1),
-        Op::Builtin(Builtin::PosY) => Key::Builtin(2),
-        Op::Builtin(Builtin::PosZ) => Key::Builtin(3),
-        Op::Len(slot) => Key::Len(*slot),
-        Op::Unary(op, x) => Key::Unary(*op, *x),
-        Op::Binary(op, a, b) if commutes(*op) && b < a => Key::Binary(*op, *b, *a),
-        Op::Binary(op, a, b) => Key::Binary(*op, *a, *b),
-        Op::Select(c, a, b) => Key::Select(*c, *a, *b),
-        Op::Cast(x) => Key::Cast(ty, *x),
-        Op::Compose(parts) => Key::Compose(ty, parts.clone()),
-        Op::Extract(x, k) => Key::Extract(*x, *k),
-        Op::Insert(x, k, y) => Key::Insert(*x, *k, *y),
-    }
-}
-
-fn commutes(op: BinaryOp) -> bool {
-    use BinaryOp::{Add, And, BitAnd, BitOr, BitXor, Dot, Eq, Mul, MulElem, Ne, Or};
-    matches!(op, Add | Mul | MulElem | Dot | Eq | Ne | And | Or | BitAnd | BitOr | BitXor)
 }
 
 impl Fold<'_> {
@@ -94,21 +45,11 @@ impl Fold<'_> {
 
     /// Whether the values computed by `key` exist already; else `ids` are they from now on.
     fn merge(&mut self, key: Key, ids: &[Id]) -> bool {
-        let found = self.scopes.iter().rev().find_map(|scope| scope.get(&key)).cloned();
-        match found {
-            Some(found) => {
-                for (id, by) in ids.iter().zip(found) {
-                    self.replace(*id, by);
-                }
-                true
-            }
-            None => {
-                if let Some(scope) = self.scopes.last_mut() {
-                    scope.insert(key, ids.to_vec());
-                }
-                false
-            }
+        let Some(found) = self.numbering.first(key, ids) else { return false };
+        for (id, by) in ids.iter().zip(found) {
+            self.names[id.0 as usize] = *by;
         }
+        true
     }
 
     fn is_read_only(&self, slot: Slot) -> bool {
@@ -131,15 +72,15 @@ impl Fold<'_> {
     /// A block of its own: what is computed in it is not in scope after it.
     fn block(&mut self, block: Block) -> Block {
         let outer = std::mem::take(&mut self.stmts);
-        self.scopes.push(HashMap::new());
+        self.numbering.enter();
         self.block_stmts(block.stmts);
-        self.scopes.pop();
+        self.numbering.leave();
         let yields = self.vals(&block.yields);
         Block { stmts: std::mem::replace(&mut self.stmts, outer), yields }
     }
 
     fn stmt(&mut self, stmt: Stmt) {
-        let span = stmt.span;
+        let node = stmt.node;
         let kind = match stmt.kind {
             StmtKind::Let { id, op } => {
                 let ty = self.func.ty(id);
@@ -148,7 +89,7 @@ impl Fold<'_> {
                     Rewritten::Value(by) => return self.replace(id, by),
                     Rewritten::Op(op) => op,
                 };
-                if self.merge(key(&op, ty), &[id]) {
+                if self.merge(Key::op(&op, ty), &[id]) {
                     return;
                 }
                 self.defs[id.0 as usize] = Some(op.clone());
@@ -156,7 +97,7 @@ impl Fold<'_> {
             }
             StmtKind::Load { id, array, index } => {
                 let index = self.val(index);
-                if self.is_read_only(array) && self.merge(Key::Load(array, index), &[id]) {
+                if self.is_read_only(array) && self.merge(Key::load(array, index), &[id]) {
                     return;
                 }
                 StmtKind::Load { id, array, index }
@@ -191,7 +132,7 @@ impl Fold<'_> {
                         array => array,
                     })
                     .collect();
-                if !mode.accumulates() && self.merge(call_key(callee, mode, &args), &results) {
+                if !mode.accumulates() && self.merge(Key::call(callee, mode, &args), &results) {
                     return;
                 }
                 StmtKind::Call { callee, mode, args, results }
@@ -205,7 +146,7 @@ impl Fold<'_> {
                 None => return,
             },
         };
-        self.stmts.push(Stmt { kind, span });
+        self.stmts.push(Stmt { kind, node });
     }
 
     fn branch(&mut self, cond: Id, then: Block, els: Block, results: Vec<Id>) -> Option<StmtKind> {
@@ -262,15 +203,4 @@ impl Fold<'_> {
         let (carried, init, results) = (keep(&carried), keep(&init), keep(&results));
         Some(StmtKind::For { index, lo, hi, carried, init, live, body, results })
     }
-}
-
-fn call_key(callee: usize, mode: CallMode, args: &[CallArg]) -> Key {
-    let args = args
-        .iter()
-        .map(|arg| match arg {
-            CallArg::Value(id) => Ok(*id),
-            CallArg::Array(slot) => Err(*slot),
-        })
-        .collect();
-    Key::Call(callee, mode, args)
 }

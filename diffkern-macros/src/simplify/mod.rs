@@ -4,14 +4,13 @@
 //! with a real operand are those that hold for every value (`x * 1`, `x / 1`, `-(-x)`), and `x + 0`, which may turn the
 //! sign of a zero.
 
+use diffkern_ir::Func;
+
 mod dead;
 mod fold;
 mod rewrite;
 #[cfg(test)]
 mod tests;
-
-use crate::ir::Func;
-pub use dead::operands;
 
 /// Folds constants, merges equal values, and removes dead statements, results, carried values and stacks.
 pub fn simplify(func: &mut Func) {

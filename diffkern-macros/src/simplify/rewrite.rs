@@ -1,6 +1,6 @@
 //! Rules for a single operation.
 
-use crate::ir::{BinaryOp, Id, Lit, Op, Ty, UnaryOp};
+use diffkern_ir::{BinaryOp, Id, Lit, Op, Ty, UnaryOp};
 
 pub enum Rewritten {
     /// Another value, already computed.

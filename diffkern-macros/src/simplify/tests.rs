@@ -2,11 +2,11 @@
 
 mod effects;
 
+use diffkern_ir::{Func, Id, Lit, Op, ParamKind, StmtKind, verify};
+
 use super::simplify;
-use crate::check::check;
-use crate::emit::text;
+use crate::gradient_tests::support::text;
 use crate::gradient_tests::support::{function, kernel};
-use crate::ir::{Func, Id, Lit, Op, ParamKind, StmtKind};
 
 const PARAMS: &str = "x: F, y: F, i: i32, j: i32, u: u32, p: bool, q: bool, v: Vec3<F>, m: Mat2<F>, s: usize";
 
@@ -17,7 +17,7 @@ fn shown(func: &Func, id: Id) -> String {
             return param.name.clone();
         }
     }
-    let of = |stmt: &crate::ir::Stmt| match &stmt.kind {
+    let of = |stmt: &diffkern_ir::Stmt| match &stmt.kind {
         StmtKind::Let { id: of, op } if *of == id => Some(op.clone()),
         _ => None,
     };
@@ -44,7 +44,7 @@ fn turns_into(result: &str, rows: &[(&str, &str)]) {
     for (body, expected) in rows {
         let mut func = function(&format!("fn f<F: Float>({PARAMS}) -> {result} {{ {body} }}"));
         simplify(&mut func);
-        check(&func).expect("simplified IR is valid");
+        verify(&func).expect("simplified IR is valid");
         let found = shown(&func, func.body.yields[0]);
         if found != *expected {
             wrong.push(format!("{body}: {found} in place of {expected}"));
@@ -262,7 +262,7 @@ fn says(body: &str, word: &str, times: usize) {
     );
     let mut func = kernel(&source);
     simplify(&mut func);
-    check(&func).expect("simplified IR is valid");
+    verify(&func).expect("simplified IR is valid");
     assert_eq!(count(&func, word), times, "{word} in {body}\n{}", text(&func));
 }
 

@@ -4,7 +4,7 @@
 //! different elements if no digit reaches the weight of the next: that is for the launcher to see, which knows `w` and `h` and
 //! the domain. What is added to all indices makes no difference, nor does a digit that counts down in all of them.
 
-use crate::ir::{BinaryOp, Builtin, Id, Lit, Op, Slot};
+use diffkern_ir::{BinaryOp, Builtin, Id, Lit, Op, Slot};
 
 use super::Look;
 

@@ -7,12 +7,12 @@ mod digits;
 
 use std::collections::HashMap;
 
-use proc_macro2::Span;
-
 pub use digits::{Digit, Extent, Form, Term};
 
+use diffkern_ir::{Access, BinaryOp, Block, Builtin, Func, Id, Lit, Node, Op, ParamKind, Slot, StmtKind, Ty, UnaryOp};
+
 use crate::diagnostics::Diagnostics;
-use crate::ir::{Access, BinaryOp, Block, Builtin, Func, Id, Lit, Op, ParamKind, Slot, StmtKind, Ty, UnaryOp};
+use crate::source::Source;
 use crate::uniform::Shapes;
 
 /// Where a kernel stores to an array.
@@ -33,34 +33,30 @@ struct Touch {
     /// The condition that lets a single thread come here.
     alone: Option<Id>,
     read: bool,
-    span: Span,
+    node: Node,
 }
 
-impl Func {
-    /// The arrays that are stored to at other indices than `ABSOLUTE_POS`, by more than one thread.
-    pub fn writes(&self) -> Vec<(Slot, Indices)> {
-        let look = Look::new(self);
-        let of = |slot: Slot| look.found.iter().filter(move |access| access.array == slot && !access.read);
-        let indices = |slot: Slot| {
-            let first = of(slot).next()?;
-            if first.alone.is_some() && of(slot).all(|access| access.alone == first.alone) {
-                return None;
-            }
-            let listed = look.listed(first.index);
-            Some(match digits::forms(&look, of(slot).map(|access| access.index)) {
-                Some(forms) => Indices::Digits(forms),
-                None if of(slot).all(|access| look.listed(access.index) == listed) => {
-                    listed.unwrap_or(Indices::Anywhere)
-                }
-                None => Indices::Anywhere,
-            })
-        };
-        look.written.iter().filter_map(|&slot| Some((slot, indices(slot)?))).collect()
-    }
+/// The arrays that are stored to at other indices than `ABSOLUTE_POS`, by more than one thread.
+pub fn writes(func: &Func) -> Vec<(Slot, Indices)> {
+    let look = Look::new(func);
+    let of = |slot: Slot| look.found.iter().filter(move |access| access.array == slot && !access.read);
+    let indices = |slot: Slot| {
+        let first = of(slot).next()?;
+        if first.alone.is_some() && of(slot).all(|access| access.alone == first.alone) {
+            return None;
+        }
+        let listed = look.listed(first.index);
+        Some(match digits::forms(&look, of(slot).map(|access| access.index)) {
+            Some(forms) => Indices::Digits(forms),
+            None if of(slot).all(|access| look.listed(access.index) == listed) => listed.unwrap_or(Indices::Anywhere),
+            None => Indices::Anywhere,
+        })
+    };
+    look.written.iter().filter_map(|&slot| Some((slot, indices(slot)?))).collect()
 }
 
 /// Refuses kernels that read and overwrite an element that all their threads have.
-pub fn refuse_shared(func: &Func, errors: &Diagnostics) {
+pub fn refuse_shared(func: &Func, source: &Source, errors: &Diagnostics) {
     let (look, shapes) = (Look::new(func), Shapes::new(func, &[]));
     let shared = |access: &&Touch| access.alone.is_none() && !shapes.varies(access.index);
     for &slot in &look.written {
@@ -75,7 +71,7 @@ pub fn refuse_shared(func: &Func, errors: &Diagnostics) {
                 _ => "",
             };
             errors.error(
-                read.span,
+                source.span(read.node),
                 format!(
                     "this element of `{}` is overwritten by every thread, so what is read here depends on their order; read it in \
                      a kernel of its own before or after this one, or let one thread do both, `if ABSOLUTE_POS == 0 {{ .. }}`{way}",
@@ -140,10 +136,10 @@ impl Look {
                 }
                 StmtKind::Load { id, array, index } => {
                     self.loads.insert(*id, (*array, *index));
-                    self.note(Touch { array: *array, index: *index, alone, read: true, span: stmt.span });
+                    self.note(Touch { array: *array, index: *index, alone, read: true, node: stmt.node });
                 }
                 StmtKind::Store { array, index, .. } | StmtKind::Add { array, index, .. } => {
-                    self.note(Touch { array: *array, index: *index, alone, read: false, span: stmt.span });
+                    self.note(Touch { array: *array, index: *index, alone, read: false, node: stmt.node });
                 }
                 StmtKind::If { cond, then, els, .. } => {
                     let by = |holds: bool| alone.or(self.names_one(*cond, holds, shapes).then_some(*cond));
@@ -247,7 +243,7 @@ mod tests {
         let params = "x: &Array<F>, at: &Array<u32>, w: usize, h: u32, y: &mut Array<F>";
         let mut func = kernel(&format!("fn k<F: Float>({params}) {{ let i = ABSOLUTE_POS; {body} }}"));
         crate::simplify::simplify(&mut func);
-        let writes = func.writes();
+        let writes = writes(&func);
         assert!(writes.len() < 2 && writes.iter().all(|(slot, _)| *slot == 4), "{writes:?}");
         writes.first().map(|(_, indices)| indices.clone())
     }

@@ -1,12 +1,12 @@
 //! Branches and loops under a mask.
 
+use diffkern_ir::{Block, Id, StmtKind, Ty};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::Lanes;
 use super::statements::empty_part;
 use crate::emit::native::{rust_type, value};
-use crate::ir::{Block, Id, StmtKind, Ty};
 
 /// A block of so few components' operations and nothing else is run without asking whether a lane wants it.
 const CHEAP: usize = 6;

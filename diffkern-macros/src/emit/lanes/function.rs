@@ -1,5 +1,6 @@
 //! A device function over packs: once for integers and truth values that are alike in all lanes, once for any.
 
+use diffkern_ir::{Access, Func, Id, ParamKind, Ty};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
@@ -7,26 +8,27 @@ use super::Lanes;
 use super::kernel::callees;
 use super::statements::packs;
 use crate::emit::native::{array, rust_type, value};
-use crate::ir::{Access, Func, Id, ParamKind};
+use crate::source::Source;
 
 /// `name_lanes` and, where it has integers among its arguments, `name_lanes_varying`.
-pub fn functions(func: &Func, name: &str) -> TokenStream {
-    if func.has_laws() {
+pub fn functions(func: &Func, source: &Source, name: &str) -> TokenStream {
+    if source.has_laws(func) {
         return quote!();
     }
     let [uniform, varying] = parameters(func);
-    let first = function(func, &format!("{name}_lanes"), &uniform);
-    let second = (uniform.len() < varying.len()).then(|| function(func, &format!("{name}_lanes_varying"), &varying));
+    let first = function(func, source, &format!("{name}_lanes"), &uniform);
+    let second =
+        (uniform.len() < varying.len()).then(|| function(func, source, &format!("{name}_lanes_varying"), &varying));
     quote!(#first #second)
 }
 
 /// `const NAME_LANES: bool`: whether they can be called.
-pub fn constants(func: &Func, name: &str) -> TokenStream {
+pub fn constants(func: &Func, source: &Source, name: &str) -> TokenStream {
     let constant = format_ident!("{}_LANES", name.to_uppercase());
-    if func.has_laws() || parameters(func).iter().any(|varying| body(func, varying).is_none()) {
+    if source.has_laws(func) || parameters(func).iter().any(|varying| body(func, source, varying).is_none()) {
         return quote!();
     }
-    let callees = callees(func);
+    let callees = callees(func, source);
     quote!(const #constant: bool = true #callees;)
 }
 
@@ -45,8 +47,8 @@ fn parameters(func: &Func) -> [Vec<Id>; 2] {
 }
 
 /// Statements, then the value.
-fn body(func: &Func, varying: &[Id]) -> Option<TokenStream> {
-    let lanes = Lanes::new(func, varying);
+fn body(func: &Func, source: &Source, varying: &[Id]) -> Option<TokenStream> {
+    let lanes = Lanes::new(func, source, varying);
     for &id in varying {
         lanes.values.name(id);
     }
@@ -62,7 +64,7 @@ fn body(func: &Func, varying: &[Id]) -> Option<TokenStream> {
     Some(quote!(#text #result))
 }
 
-fn function(func: &Func, name: &str, varying: &[Id]) -> TokenStream {
+fn function(func: &Func, source: &Source, name: &str, varying: &[Id]) -> TokenStream {
     let name = format_ident!("{name}");
     let args = func.params.iter().enumerate().flat_map(|(slot, param)| match &param.kind {
         ParamKind::Array { elem, access, .. } => {
@@ -75,7 +77,7 @@ fn function(func: &Func, name: &str, varying: &[Id]) -> TokenStream {
         ParamKind::Scalar { id, .. } if varying.contains(id) => {
             let ty = func.ty(*id);
             let pack = match ty {
-                crate::ir::Ty::Bool => quote!(S::M),
+                Ty::Bool => quote!(S::M),
                 ty if ty.is_int() => quote!(S::I),
                 _ => quote!(S::R),
             };
@@ -93,7 +95,7 @@ fn function(func: &Func, name: &str, varying: &[Id]) -> TokenStream {
     });
     let args: Vec<_> = args.collect();
     let types = func.body.yields.iter().map(|&id| packs(func.ty(id)));
-    let body = body(func, varying).unwrap_or_else(|| quote!(::core::unreachable!()));
+    let body = body(func, source, varying).unwrap_or_else(|| quote!(::core::unreachable!()));
     quote! {
         #[inline(always)]
         pub fn #name<F: ::diffkern::Float, S: ::diffkern::private::Lanes<F = F>>(

@@ -1,32 +1,34 @@
 //! A kernel over packs of its positions.
 
+use diffkern_ir::{Access, Builtin, CallMode, Func, Op, ParamKind, StmtKind, Ty, UnaryOp};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::Lanes;
 use crate::emit::native::{array, rust_type};
-use crate::ir::{Access, CallMode, Func, Op, ParamKind, StmtKind, Ty, UnaryOp};
+use crate::places::{adds_once, places, takes_once};
+use crate::source::Source;
 
 /// The items of `Body` that make it one of lanes; nothing where lanes cannot run it or do not pay. Where the compiler
 /// makes vector instructions of the scalar body, they pay when one array takes the place of another: the compiler does not
 /// know then that no position reads what another has written.
-pub fn kernel(func: &Func) -> TokenStream {
-    let (vectorizes, places) = (vectorizes(func), !func.places().is_empty());
+pub fn kernel(func: &Func, source: &Source) -> TokenStream {
+    let (vectorizes, places) = (vectorizes(func), !places(func).is_empty());
     // Laws have no forms for lanes.
-    if vectorizes && !places || func.has_laws() {
+    if vectorizes && !places || source.has_laws(func) {
         return quote!();
     }
-    let body = if vectorizes && adds_up(func) { own(func) } else { any(func) };
+    let body = if vectorizes && adds_up(func) { own(func, source) } else { any(func, source) };
     let Some(body) = body else { return quote!() };
-    let can = callees(func);
+    let can = callees(func, source);
     let always = (!vectorizes).then(|| quote!(const LANES: bool = true #can;));
     let in_place = places.then(|| quote!(const LANES_IN_PLACE: bool = true #can;));
     quote!(#always #in_place #body)
 }
 
 /// The body where all arrays cover the positions; else the scalar one.
-fn own(func: &Func) -> Option<TokenStream> {
-    let lanes = Lanes::new(func, &[]);
+fn own(func: &Func, source: &Source) -> Option<TokenStream> {
+    let lanes = Lanes::new(func, source, &[]);
     let mut text = TokenStream::new();
     lanes.block(&func.body, &mut text)?;
     let arrays = func.params.iter().enumerate().filter_map(|(slot, param)| {
@@ -71,14 +73,14 @@ fn scalars(lanes: &Lanes<'_>) -> TokenStream {
     (0..lanes.func.params.len()).map(|slot| lanes.scalar.scalar_binding(slot)).collect()
 }
 
-fn any(func: &Func) -> Option<TokenStream> {
-    let lanes = Lanes::new(func, &[]);
+fn any(func: &Func, source: &Source) -> Option<TokenStream> {
+    let lanes = Lanes::new(func, source, &[]);
     let mut text = TokenStream::new();
     lanes.block(&func.body, &mut text)?;
     let (stacks, scalars) = (lanes.stacks(), scalars(&lanes));
     let mut arrays = TokenStream::new();
     let mut flushes = TokenStream::new();
-    let places = func.places();
+    let places = places(func);
     for (slot, param) in func.params.iter().enumerate() {
         let ParamKind::Array { elem, access, .. } = &param.kind else { continue };
         let (var, elem) = (array(slot), rust_type(*elem));
@@ -87,7 +89,7 @@ fn any(func: &Func) -> Option<TokenStream> {
             Access::Store => ("store", true),
             Access::Add if places.iter().any(|(_, to)| *to == slot) => ("add_once", true),
             Access::Add => ("add", true),
-            Access::Take if func.takes_once(slot) => ("take_once", true),
+            Access::Take if takes_once(func, slot) => ("take_once", true),
             Access::Take => ("take", true),
             Access::Unused => continue,
             Access::Update | Access::Fetch => return None,
@@ -107,7 +109,7 @@ fn any(func: &Func) -> Option<TokenStream> {
 }
 
 /// Whether all that it calls runs on lanes, as ` && a && b`.
-pub(super) fn callees(func: &Func) -> TokenStream {
+pub(super) fn callees(func: &Func, source: &Source) -> TokenStream {
     let mut found: Vec<(usize, CallMode)> = Vec::new();
     func.body.each(&mut |stmt| match stmt.kind {
         StmtKind::Call { callee, mode, .. } if !found.contains(&(callee, mode)) => found.push((callee, mode)),
@@ -116,7 +118,7 @@ pub(super) fn callees(func: &Func) -> TokenStream {
     found
         .into_iter()
         .map(|(callee, mode)| {
-            let path = &func.callees[callee].path;
+            let path = source.path(&func.callees[callee]);
             let name = format_ident!("{}_LANES", mode.name().to_uppercase());
             quote!(&& <#path as ::diffkern::private::DiffFn>::#name)
         })
@@ -126,8 +128,8 @@ pub(super) fn callees(func: &Func) -> TokenStream {
 /// Whether it does nothing to arrays but read them, add to elements once and take elements once, as adjoints do.
 fn adds_up(func: &Func) -> bool {
     func.params.iter().enumerate().all(|(slot, param)| match param.kind {
-        ParamKind::Array { access: Access::Add, .. } => func.adds_once(slot),
-        ParamKind::Array { access: Access::Take, .. } => func.takes_once(slot),
+        ParamKind::Array { access: Access::Add, .. } => adds_once(func, slot),
+        ParamKind::Array { access: Access::Take, .. } => takes_once(func, slot),
         ParamKind::Array { access, .. } => matches!(access, Access::Read | Access::Unused),
         ParamKind::Scalar { .. } => true,
     })
@@ -151,7 +153,7 @@ fn vectorizes(func: &Func) -> bool {
                 | UnaryOp::Transpose
                 | UnaryOp::Detach
         ),
-        StmtKind::Let { op, .. } => !matches!(op, Op::Builtin(b) if *b != crate::ir::Builtin::Pos),
+        StmtKind::Let { op, .. } => !matches!(op, Op::Builtin(b) if *b != Builtin::Pos),
         StmtKind::Load { .. } | StmtKind::Store { .. } | StmtKind::Add { .. } | StmtKind::Take { .. } => true,
         _ => false,
     });

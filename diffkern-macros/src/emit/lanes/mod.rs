@@ -22,16 +22,18 @@ pub use kernel::kernel;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
+use diffkern_ir::{Func, Id, Slot};
 use proc_macro2::TokenStream;
 
 use self::values::Values;
 use super::growing::growing;
 use super::native;
-use crate::ir::{Func, Id, Slot};
+use crate::source::Source;
 
 /// One function being written.
 struct Lanes<'a> {
     func: &'a Func,
+    source: &'a Source,
     scalar: native::Emit<'a>,
     values: Values<'a>,
     /// How many branches and loops are around.
@@ -41,10 +43,11 @@ struct Lanes<'a> {
 }
 
 impl<'a> Lanes<'a> {
-    fn new(func: &'a Func, parameters: &[Id]) -> Self {
+    fn new(func: &'a Func, source: &'a Source, parameters: &[Id]) -> Self {
         Lanes {
             func,
-            scalar: native::Emit { func, growing: growing(func) },
+            source,
+            scalar: native::Emit { func, source, growing: growing(func) },
             values: Values::new(func, parameters),
             depth: Cell::new(0),
             fixed: RefCell::default(),

@@ -1,11 +1,11 @@
 //! One operation on packs, component by component. A product that an addition takes in is fused with it.
 
+use diffkern_ir::{BinaryOp, Builtin, Id, Op, Ty, UnaryOp};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::values::Values;
 use crate::emit::native::value;
-use crate::ir::{BinaryOp, Builtin, Id, Op, Ty, UnaryOp};
 
 type Parts = Vec<TokenStream>;
 

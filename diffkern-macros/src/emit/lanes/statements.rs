@@ -1,12 +1,12 @@
 //! Statements that touch memory, and calls.
 
+use diffkern_ir::{Access, Block, CallArg, CallMode, FaultKind, FuncKind, Id, ParamKind, Slot, Stmt, StmtKind, Ty};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 
 use super::Lanes;
 use crate::emit::callee;
 use crate::emit::native::{array, rust_type, value};
-use crate::ir::{Access, Block, CallArg, CallMode, FaultKind, FuncKind, Id, ParamKind, Slot, Stmt, StmtKind, Ty};
 
 impl Lanes<'_> {
     pub(super) fn block(&self, block: &Block, out: &mut TokenStream) -> Option<()> {
@@ -14,7 +14,7 @@ impl Lanes<'_> {
     }
 
     fn statement(&self, stmt: &Stmt, out: &mut TokenStream) -> Option<()> {
-        let line = u32::try_from(stmt.span.start().line).unwrap_or(u32::MAX);
+        let line = u32::try_from(self.source.line(stmt.node)).unwrap_or(u32::MAX);
         match &stmt.kind {
             StmtKind::Let { id, op } => {
                 if self.varies(*id) && self.values.shapes.stride(*id).is_none() {
@@ -216,7 +216,7 @@ impl Lanes<'_> {
         out: &mut TokenStream,
     ) -> Option<()> {
         let callee = &self.func.callees[callee];
-        let path = &callee.path;
+        let path = self.source.path(callee);
         // There are no lanes for tangents, nor for an instance of a function with laws.
         if matches!(mode, CallMode::Jvp | CallMode::Second) {
             return None;
@@ -236,8 +236,8 @@ impl Lanes<'_> {
             return None;
         }
         let mode = mode.name();
-        let span = stmt.span;
-        let function = callee::function(callee);
+        let span = self.source.span(stmt.node);
+        let function = callee::function(self.source, callee);
         if self.values.shapes.is_uniform_call(self.func, args) {
             let args = args.iter().map(|arg| match arg {
                 CallArg::Value(id) => {

@@ -9,11 +9,11 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use diffkern_ir::{Block, CallArg, Func, Id, StmtKind, Ty};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use crate::emit::native::value;
-use crate::ir::{Block, CallArg, Func, Id, Op, StmtKind, Ty};
 use crate::uniform::Shapes;
 
 /// The components of a varying value.
@@ -123,7 +123,7 @@ fn count_uses(block: &Block, uses: &mut [u32]) {
     for stmt in &block.stmts {
         let mut count = |id: &Id| uses[id.0 as usize] += 1;
         match &stmt.kind {
-            StmtKind::Let { op, .. } => operands(op).iter().for_each(count),
+            StmtKind::Let { op, .. } => op.operands().iter().for_each(count),
             StmtKind::Load { index, .. } | StmtKind::Take { index, .. } => count(index),
             StmtKind::Store { index, value, .. }
             | StmtKind::Add { index, value, .. }
@@ -149,15 +149,5 @@ fn count_uses(block: &Block, uses: &mut [u32]) {
             }),
             StmtKind::Fault { cond, what } => [*cond, what.id()].iter().for_each(count),
         }
-    }
-}
-
-fn operands(op: &Op) -> Vec<Id> {
-    match op {
-        Op::Const(_) | Op::Builtin(_) | Op::Len(_) => vec![],
-        Op::Unary(_, a) | Op::Cast(a) | Op::Extract(a, _) => vec![*a],
-        Op::Binary(_, a, b) | Op::Insert(a, _, b) => vec![*a, *b],
-        Op::Select(c, a, b) => vec![*c, *a, *b],
-        Op::Compose(parts) => parts.clone(),
     }
 }

@@ -10,24 +10,27 @@ mod ops;
 
 use std::collections::HashSet;
 
+use diffkern_ir::{Access, Block, CallArg, FaultKind, Func, FuncKind, Id, ParamKind, Slot, Stmt, StmtKind, Ty};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::{Ident, TypeParam};
 
 use super::growing::growing;
-use crate::ir::{Access, Block, CallArg, FaultKind, Func, FuncKind, Id, ParamKind, Slot, Stmt, StmtKind, Ty};
+use crate::places::{places, takes_once};
+use crate::source::Source;
+use crate::writes::writes;
 
 /// `struct name<F>` with the body of a kernel over a chunk of its domain.
 ///
 /// Where every array is only touched at the thread's own position, the body is there twice: first for chunks that all
 /// arrays cover, in which the compiler needs no test of an index and can use vector instructions.
-pub fn kernel(func: &Func, name: &Ident, laws: &[TypeParam], lanes: bool) -> TokenStream {
+pub fn kernel(func: &Func, source: &Source, name: &Ident, laws: &[TypeParam], lanes: bool) -> TokenStream {
     let law_names: Vec<_> = laws.iter().map(|law| &law.ident).collect();
-    let emit = Emit { func, growing: growing(func) };
+    let emit = Emit { func, source, growing: growing(func) };
     let stacks = emit.stacks();
     let body = emit.stmts(&func.body);
     let bindings = emit.bindings(false);
-    let range = format_ident!("{}", if func.writes().is_empty() { "range" } else { "noted_range" });
+    let range = format_ident!("{}", if writes(func).is_empty() { "range" } else { "noted_range" });
     let covered = func.only_own_positions().then(|| {
         let bindings = emit.bindings(true);
         quote! {
@@ -41,7 +44,7 @@ pub fn kernel(func: &Func, name: &Ident, laws: &[TypeParam], lanes: bool) -> Tok
             }
         }
     });
-    let lanes = lanes.then(|| super::lanes::kernel(func));
+    let lanes = lanes.then(|| super::lanes::kernel(func, source));
     // The lanes come last: what they repeat of a mistake in a call is reported after the message on its token.
     quote! {
         struct #name<F #(, #law_names)*>(::core::marker::PhantomData<(F, #(#law_names,)*)>);
@@ -65,18 +68,18 @@ pub fn kernel(func: &Func, name: &Ident, laws: &[TypeParam], lanes: bool) -> Tok
 }
 
 /// A device function in one of its modes, in an `impl` of its own.
-pub fn function(func: &Func, name: &Ident) -> TokenStream {
-    let method = form(func, name, &quote!(self,));
+pub fn function(func: &Func, source: &Source, name: &Ident) -> TokenStream {
+    let method = form(func, source, name, &quote!(self,));
     quote!(#[inline(always)] pub #method)
 }
 
 /// `fn name<F: Float>(args) -> results`, a method of a law in one of its modes.
-pub fn method(func: &Func, name: &Ident) -> TokenStream {
-    form(func, name, &quote!())
+pub fn method(func: &Func, source: &Source, name: &Ident) -> TokenStream {
+    form(func, source, name, &quote!())
 }
 
-fn form(func: &Func, name: &Ident, receiver: &TokenStream) -> TokenStream {
-    let emit = Emit { func, growing: growing(func) };
+fn form(func: &Func, source: &Source, name: &Ident, receiver: &TokenStream) -> TokenStream {
+    let emit = Emit { func, source, growing: growing(func) };
     let args = func.params.iter().enumerate().map(|(slot, param)| match &param.kind {
         ParamKind::Array { elem, access, .. } => {
             let (var, elem) = (array(slot), rust_type(*elem));
@@ -153,13 +156,14 @@ fn tuple(parts: &[TokenStream]) -> TokenStream {
 
 pub(super) struct Emit<'a> {
     pub(super) func: &'a Func,
+    pub(super) source: &'a Source,
     pub(super) growing: HashSet<u32>,
 }
 
 impl Emit<'_> {
     /// A view per array, a value per scalar; `own`: views of the thread's own positions.
     fn bindings(&self, own: bool) -> TokenStream {
-        let places = self.func.places();
+        let places = places(self.func);
         let binding = |slot: Slot| {
             let var = array(slot);
             match &self.func.params[slot].kind {
@@ -170,7 +174,7 @@ impl Emit<'_> {
                         Access::Store => ("store", true),
                         Access::Add if !own && places.iter().any(|(_, to)| *to == slot) => ("add_once", true),
                         Access::Add => ("add", true),
-                        Access::Take if self.func.takes_once(slot) => ("take_once", true),
+                        Access::Take if takes_once(self.func, slot) => ("take_once", true),
                         Access::Take => ("take", true),
                         Access::Update => ("update", true),
                         Access::Fetch => ("fetch", true),
@@ -243,7 +247,7 @@ impl Emit<'_> {
     }
 
     pub(super) fn stmt(&self, stmt: &Stmt) -> TokenStream {
-        let line = u32::try_from(stmt.span.start().line).unwrap_or(u32::MAX);
+        let line = u32::try_from(self.source.line(stmt.node)).unwrap_or(u32::MAX);
         match &stmt.kind {
             StmtKind::Let { id, op } => {
                 let (name, ty) = self.typed(*id);
@@ -314,7 +318,7 @@ impl Emit<'_> {
                 quote!(let #name: #ty = #stack[#at as usize];)
             }
             StmtKind::Call { callee, mode, args, results } => {
-                let form = super::callee::callee_form(self.func, &self.func.callees[*callee], mode.name());
+                let form = super::callee::callee_form(self.source, &self.func.callees[*callee], mode.name());
                 let args = args.iter().map(|arg| match arg {
                     CallArg::Value(id) => {
                         let v = value(*id);
@@ -324,7 +328,7 @@ impl Emit<'_> {
                 });
                 let args: Vec<_> = args.collect();
                 let binding = self.binding(results);
-                let call = quote_spanned!(stmt.span=> #form::<F>(#(#args),*));
+                let call = quote_spanned!(self.source.span(stmt.node)=> #form::<F>(#(#args),*));
                 quote!(#binding #call;)
             }
         }

@@ -1,10 +1,10 @@
 //! Operations, which have neither effects nor control flow.
 
+use diffkern_ir::{BinaryOp, Builtin, FuncKind, Id, Lit, Op, Ty, UnaryOp};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::{Emit, array, rust_type, value};
-use crate::ir::{BinaryOp, Builtin, FuncKind, Id, Lit, Op, Ty, UnaryOp};
 
 impl Emit<'_> {
     pub(super) fn op(&self, op: &Op, ty: Ty) -> TokenStream {

@@ -1,10 +1,11 @@
 //! What stays because it does something, and what goes with the statement that nobody reads.
 
+use diffkern_ir::verify;
+
 use super::says;
 use crate::adjoint::adjoint;
-use crate::check::check;
-use crate::emit::text;
 use crate::gradient_tests::support::kernel;
+use crate::gradient_tests::support::text;
 use crate::simplify::simplify;
 
 #[test]
@@ -45,7 +46,7 @@ fn a_count_that_nobody_uses_is_counted() {
         }",
     );
     simplify(&mut func);
-    check(&func).expect("simplified IR is valid");
+    verify(&func).expect("simplified IR is valid");
     assert_eq!(super::count(&func, "fetch"), 2, "{}", text(&func));
 }
 
@@ -55,7 +56,7 @@ fn conditions_are_not_reversed() {
     let of = |body: &str| {
         let source = format!("fn k<F: Float>(x: &Array<F>, y: &mut Array<F>, t: u32) {{ {body} }}");
         let func = adjoint(&kernel(&source));
-        check(&func).expect("the adjoint is valid");
+        verify(&func).expect("the adjoint is valid");
         text(&func)
     };
     let words = |text: &str, word: &str| text.split_whitespace().filter(|w| *w == word).count();

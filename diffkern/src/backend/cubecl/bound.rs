@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::program::{BinaryOp, Slot};
+use diffkern_ir::{BinaryOp, Slot};
 
 /// An integer of a kernel as far as the host can follow it.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::kernel::Program;
-use crate::program::{Block, CallMode, FORMAT_VERSION, Func, Stmt, parse};
+use diffkern_ir::{CallMode, FORMAT_VERSION, Func, StmtKind, Ty, parse};
 
 /// Device functions may call each other this deep; more is a recursion.
 const DEPTH: usize = 64;
@@ -12,6 +12,8 @@ const DEPTH: usize = 64;
 /// A parsed program and those of the functions that it calls.
 pub(crate) struct Linked {
     pub func: Func,
+    /// Types of the slots of its stacks.
+    pub stacks: Vec<Option<Ty>>,
     pub callees: HashMap<(usize, CallMode), Arc<Linked>>,
     /// Of the texts and the format's version.
     pub hash: u128,
@@ -39,9 +41,7 @@ impl Linked {
         hash.write(&FORMAT_VERSION.to_le_bytes());
         hash.write(program.text.as_bytes());
         let mut callees = HashMap::new();
-        let mut calls = vec![];
-        collect(&func.body, &mut calls);
-        for (callee, mode) in calls {
+        for (callee, mode) in calls(&func) {
             let def = program.callees.get(callee).ok_or_else(|| format!("`{}` has no callee {callee}", func.name))?();
             let called = match mode {
                 CallMode::Primal => &def.primal,
@@ -57,23 +57,25 @@ impl Linked {
             hash.write(&linked.hash.to_le_bytes());
             callees.insert((callee, mode), Arc::new(linked));
         }
-        Ok(Self { func, callees, hash: hash.0 })
+        let mut stacks = vec![None; func.stacks as usize];
+        for (stack, ty) in func.stack_types() {
+            stacks[stack as usize] = Some(ty);
+        }
+        Ok(Self { func, stacks, callees, hash: hash.0 })
     }
 }
 
 /// Each call once, in order.
-fn collect(block: &Block, calls: &mut Vec<(usize, CallMode)>) {
-    for stmt in &block.stmts {
-        match stmt {
-            Stmt::Call { callee, mode, .. } if !calls.contains(&(*callee, *mode)) => calls.push((*callee, *mode)),
-            Stmt::If { then, els, .. } => {
-                collect(then, calls);
-                collect(els, calls);
-            }
-            Stmt::For { body, .. } => collect(body, calls),
-            _ => {}
+fn calls(func: &Func) -> Vec<(usize, CallMode)> {
+    let mut calls = vec![];
+    func.body.each(&mut |stmt| {
+        if let StmtKind::Call { callee, mode, .. } = stmt.kind
+            && !calls.contains(&(callee, mode))
+        {
+            calls.push((callee, mode));
         }
-    }
+    });
+    calls
 }
 
 /// FNV-1a of 128 bits: the same on every machine and in every version, unlike the standard library's hash.

@@ -1,5 +1,7 @@
 //! Programs written by hand, on whichever device this build and machine have.
 
+use diffkern_ir::{self as ir, Ty, parse};
+
 use super::*;
 use crate::domain::Domain;
 use crate::kernel::ScalarKind;
@@ -48,41 +50,40 @@ fn again(device: &CubeDevice) -> CubeDevice {
     }
 }
 
+/// As arrays hold it.
+fn elem_ty(ty: Ty) -> ElemTy {
+    match ty {
+        Ty::Real => ElemTy::Real,
+        Ty::U32 => ElemTy::U32,
+        Ty::I32 => ElemTy::I32,
+        Ty::Vec(2) => ElemTy::Vec2,
+        Ty::Vec(3) => ElemTy::Vec3,
+        Ty::Vec(_) | Ty::Quat => ElemTy::Vec4,
+        Ty::Mat(2) => ElemTy::Mat2,
+        Ty::Mat(_) => ElemTy::Mat3,
+        Ty::Bool | Ty::Usize => panic!("an array of {ty}"),
+    }
+}
+
 /// A program from its text; parameters are read off it.
 fn program(text: &str) -> &'static Program {
     program_with(text, &[])
 }
 
 fn program_with(text: &str, callees: &'static [fn() -> &'static crate::kernel::FnDef]) -> &'static Program {
-    use crate::program as p;
-    let func = p::parse(text).unwrap();
+    let func = parse(text).unwrap();
     let params = func.params.iter().map(|param| {
         let kind = match &param.kind {
-            p::ParamKind::Array { elem, access, owned } => ParamKind::Array {
-                elem: match elem {
-                    p::Ty::U32 => ElemTy::U32,
-                    p::Ty::I32 => ElemTy::I32,
-                    p::Ty::Vec(3) => ElemTy::Vec3,
-                    p::Ty::Mat(3) => ElemTy::Mat3,
-                    _ => ElemTy::Real,
-                },
-                access: match access {
-                    p::Access::Read => Access::Read,
-                    p::Access::Store => Access::Store,
-                    p::Access::Add => Access::Add,
-                    p::Access::Take => Access::Take,
-                    p::Access::Update => Access::Update,
-                    p::Access::Fetch => Access::Fetch,
-                    p::Access::Unused => Access::Unused,
-                },
-                owned: *owned,
-            },
-            p::ParamKind::Scalar { id, comptime } => ParamKind::Scalar {
+            ir::ParamKind::Array { elem, access, owned } => {
+                ParamKind::Array { elem: elem_ty(*elem), access: *access, owned: *owned }
+            }
+            ir::ParamKind::Scalar { id, comptime } => ParamKind::Scalar {
                 ty: match func.ty(*id) {
-                    p::Ty::Real => ScalarKind::Real,
-                    p::Ty::I32 => ScalarKind::I32,
-                    p::Ty::Bool => ScalarKind::Bool,
-                    _ => ScalarKind::U32,
+                    Ty::Real => ScalarKind::Real,
+                    Ty::I32 => ScalarKind::I32,
+                    Ty::Bool => ScalarKind::Bool,
+                    Ty::U32 | Ty::Usize => ScalarKind::U32,
+                    ty => panic!("a {ty} by value"),
                 },
                 comptime: *comptime,
             },

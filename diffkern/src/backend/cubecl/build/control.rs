@@ -6,7 +6,7 @@ use cubecl::ir::{Branch, IfElse, Variable};
 
 use super::super::bound::{Sym, select};
 use super::{Builder, Frame, Val, storage};
-use crate::program::{BinaryOp, Block, CallArg, CallMode, FaultKind, Id, Op, ParamKind, Stmt, UnaryOp};
+use diffkern_ir::{BinaryOp, Block, CallArg, CallMode, FaultKind, Id, Op, ParamKind, Stmt, StmtKind, UnaryOp};
 
 /// Blocks up to this many cheap operations are computed on both sides and selected from.
 const MAX_SELECT: usize = 12;
@@ -17,18 +17,18 @@ impl Builder {
     }
 
     fn stmt<'p>(&mut self, frame: &mut Frame<'p>, stmt: &'p Stmt) -> Result<(), String> {
-        match stmt {
-            Stmt::Let { id, op } => {
+        match &stmt.kind {
+            StmtKind::Let { id, op } => {
                 let value = self.op(frame, op, frame.ty(*id))?;
                 frame.set(*id, value);
                 Ok(())
             }
-            Stmt::Load { id, array, index } => {
+            StmtKind::Load { id, array, index } => {
                 let regs = self.load(frame.arrays[*array], frame.reg(*index)?)?;
                 frame.set(*id, Val::new(regs));
                 Ok(())
             }
-            Stmt::Take { id, array, index } => {
+            StmtKind::Take { id, array, index } => {
                 let (slot, index) = (frame.arrays[*array], frame.reg(*index)?);
                 let regs = self.load(slot, index)?;
                 let zero = regs.iter().map(|r| self.zero(*r)).collect::<Vec<_>>();
@@ -36,32 +36,33 @@ impl Builder {
                 frame.set(*id, Val::new(regs));
                 Ok(())
             }
-            Stmt::Fetch { id, array, index, value } => {
+            StmtKind::Fetch { id, array, index, value, .. } => {
                 let (index, value) = (frame.reg(*index)?, frame.reg(*value)?);
                 let old = self.fetch(frame.arrays[*array], index, value)?;
                 frame.set(*id, Val::new(vec![old]));
                 Ok(())
             }
-            Stmt::Store { array, index, value } => {
+            StmtKind::Store { array, index, value } => {
                 self.store(frame.arrays[*array], frame.reg(*index)?, &frame.regs(*value)?)
             }
-            Stmt::Add { array, index, value } => {
+            StmtKind::Add { array, index, value } => {
                 self.accumulate(frame.arrays[*array], frame.reg(*index)?, &frame.regs(*value)?)
             }
-            Stmt::If { cond, then, els, results } => self.branch(frame, *cond, (then, els), results),
-            Stmt::For { index, lo, hi, carried, init, live, body, results } => {
+            StmtKind::If { cond, then, els, results } => self.branch(frame, *cond, (then, els), results),
+            StmtKind::For { index, lo, hi, carried, init, live, body, results } => {
                 self.repeat(frame, *index, (*lo, *hi), (carried, init, results), (*live, body))
             }
-            Stmt::Fault { what: FaultKind::Index, .. } => Ok(()),
-            Stmt::Fault { cond, what: FaultKind::Bound(line) } => self.flag(frame.reg(*cond)?, *line),
-            Stmt::StackNew { stack, len } => self.stack_new(frame, *stack, *len),
-            Stmt::StackSet { stack, at, value } => self.stack_set(frame, *stack, *at, *value),
-            Stmt::StackGet { id, stack, at } => {
+            // It was clamped, and a GPU does not say so.
+            StmtKind::Fault { what: FaultKind::Index(..), .. } => Ok(()),
+            StmtKind::Fault { cond, what: FaultKind::Bound(_) } => self.flag(frame.reg(*cond)?, stmt.node),
+            StmtKind::StackNew { stack, len, .. } => self.stack_new(frame, *stack, *len),
+            StmtKind::StackSet { stack, at, value } => self.stack_set(frame, *stack, *at, *value),
+            StmtKind::StackGet { id, stack, at } => {
                 let regs = self.stack_get(frame, *stack, *at)?;
                 frame.set(*id, Val::new(regs));
                 Ok(())
             }
-            Stmt::Call { callee, mode, args, results } => self.call(frame, (*callee, *mode), args, results),
+            StmtKind::Call { callee, mode, args, results } => self.call(frame, (*callee, *mode), args, results),
         }
     }
 
@@ -117,7 +118,7 @@ impl Builder {
         index: Id,
         (lo, hi): (Id, Id),
         (carried, init, results): (&[Id], &[Id], &[Id]),
-        (live, body): (Option<usize>, &'p Block),
+        (live, body): (Option<Id>, &'p Block),
     ) -> Result<(), String> {
         let (lo, hi) = (frame.get(lo)?.clone(), frame.get(hi)?.clone());
         let (Some(&start), Some(&end)) = (lo.regs.first(), hi.regs.first()) else {
@@ -126,6 +127,7 @@ impl Builder {
         let vars = self.variables(frame, carried);
         self.assign_all(frame, &vars, init)?;
         let (parent, i, reg) = self.e.begin_loop(start.ty);
+        let live = live.and_then(|live| carried.iter().position(|id| *id == live));
         if let Some(&live) = live.and_then(|k| vars.get(k)?.first()) {
             let live = self.e.read(live);
             let over = self.e.not(live);
@@ -221,20 +223,20 @@ impl Builder {
 
 /// Whether computing a block costs less than branching around it, and does nothing else.
 fn is_cheap(block: &Block) -> bool {
-    let cheap = |stmt: &Stmt| match stmt {
-        Stmt::Let { op, .. } => is_cheap_op(op),
-        Stmt::Load { .. }
-        | Stmt::Store { .. }
-        | Stmt::Add { .. }
-        | Stmt::Take { .. }
-        | Stmt::Fetch { .. }
-        | Stmt::If { .. }
-        | Stmt::For { .. }
-        | Stmt::Fault { .. }
-        | Stmt::StackNew { .. }
-        | Stmt::StackSet { .. }
-        | Stmt::StackGet { .. }
-        | Stmt::Call { .. } => false,
+    let cheap = |stmt: &Stmt| match &stmt.kind {
+        StmtKind::Let { op, .. } => is_cheap_op(op),
+        StmtKind::Load { .. }
+        | StmtKind::Store { .. }
+        | StmtKind::Add { .. }
+        | StmtKind::Take { .. }
+        | StmtKind::Fetch { .. }
+        | StmtKind::If { .. }
+        | StmtKind::For { .. }
+        | StmtKind::Fault { .. }
+        | StmtKind::StackNew { .. }
+        | StmtKind::StackSet { .. }
+        | StmtKind::StackGet { .. }
+        | StmtKind::Call { .. } => false,
     };
     block.stmts.len() <= MAX_SELECT && block.stmts.iter().all(cheap)
 }
@@ -244,7 +246,7 @@ fn is_cheap_op(op: &Op) -> bool {
     use UnaryOp as U;
     match op {
         Op::Unary(op, _) => match op {
-            U::Neg | U::Not | U::Abs | U::Floor | U::Ceil | U::Sign | U::Detach | U::Sqrt => true,
+            U::Neg | U::Not | U::Abs | U::Floor | U::Ceil | U::Sign | U::Detach | U::Sqrt | U::Length => true,
             U::Exp
             | U::Ln
             | U::Sin
@@ -260,6 +262,7 @@ fn is_cheap_op(op: &Op) -> bool {
             | U::Log1p
             | U::Round
             | U::IsNan
+            | U::Nonzero
             | U::Transpose => false,
         },
         Op::Binary(op, ..) => match op {

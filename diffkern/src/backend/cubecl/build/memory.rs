@@ -7,7 +7,7 @@ use cubecl::ir::{AtomicOp, BinaryOperator, Branch, If, IndexOperator, Instructio
 use super::super::bound::Sym;
 use super::emit::{BOOL, Bin, Cmp, I32, U32};
 use super::{Atomic, Builder, Frame, Memory, Root, Scratch, Stack, storage};
-use crate::program::{Id, Slot};
+use diffkern_ir::{Id, Node, Slot};
 
 /// Stacks of up to this many scalars are registers or local memory; a larger local array takes compilers seconds.
 const MAX_LOCAL: i64 = 64;
@@ -184,9 +184,9 @@ impl Builder {
         self.e.branch(Branch::Loop(Box::new(Loop { scope })));
     }
 
-    pub(super) fn stack_new(&mut self, frame: &mut Frame<'_>, stack: usize, len: Id) -> Result<(), String> {
+    pub(super) fn stack_new(&mut self, frame: &mut Frame<'_>, stack: u32, len: Id) -> Result<(), String> {
         let name = &frame.program.func.name;
-        let ty = frame.program.func.stacks.get(stack).copied().flatten();
+        let ty = frame.program.stacks.get(stack as usize).copied().flatten();
         let ty = ty.ok_or_else(|| format!("`{name}` has no stack {stack}"))?;
         let sym = frame.get(len)?.sym.clone().ok_or_else(|| {
             format!(
@@ -195,7 +195,7 @@ impl Builder {
                  position or an array's length (`for k in 0..count.min(most)`), or use the cpu device"
             )
         })?;
-        if let Some(place) = frame.stacks[stack] {
+        if let Some(place) = frame.stacks[stack as usize] {
             return self.stack_again(place, sym);
         }
         let components = ty.components();
@@ -213,7 +213,7 @@ impl Builder {
                 Place::Scratch { number, base, slots }
             }
         };
-        frame.stacks[stack] = Some(place);
+        frame.stacks[stack as usize] = Some(place);
         Ok(())
     }
 
@@ -231,9 +231,9 @@ impl Builder {
         }
     }
 
-    fn place(&mut self, frame: &Frame<'_>, stack: usize) -> Result<(Place, usize), String> {
-        let place = frame.stacks.get(stack).copied().flatten();
-        let ty = frame.program.func.stacks.get(stack).copied().flatten();
+    fn place(&mut self, frame: &Frame<'_>, stack: u32) -> Result<(Place, usize), String> {
+        let place = frame.stacks.get(stack as usize).copied().flatten();
+        let ty = frame.program.stacks.get(stack as usize).copied().flatten();
         match (place, ty) {
             (Some(place), Some(ty)) => Ok((place, ty.components())),
             _ => Err(format!("stack {stack} of `{}` is used before it is made", frame.program.func.name)),
@@ -241,7 +241,7 @@ impl Builder {
     }
 
     /// Array and index of the scalars of a slot. Slots out of range are the last one: nothing else may be touched.
-    fn slot(&mut self, frame: &Frame<'_>, stack: usize, at: Id) -> Result<(Variable, Vec<Variable>), String> {
+    fn slot(&mut self, frame: &Frame<'_>, stack: u32, at: Id) -> Result<(Variable, Vec<Variable>), String> {
         let (place, components) = self.place(frame, stack)?;
         let at = frame.reg(at)?;
         let at = self.e.cast(at, U32);
@@ -286,7 +286,7 @@ impl Builder {
     }
 
     /// Tells the launcher of a `while` that wants more turns, by its line. Of several threads any may be heard.
-    pub(super) fn flag(&mut self, cond: Variable, line: u32) -> Result<(), String> {
+    pub(super) fn flag(&mut self, cond: Variable, Node(line): Node) -> Result<(), String> {
         let array = match self.flag {
             Some(array) => array,
             None => {
@@ -303,7 +303,7 @@ impl Builder {
         Ok(())
     }
 
-    pub(super) fn stack_set(&mut self, frame: &Frame<'_>, stack: usize, at: Id, value: Id) -> Result<(), String> {
+    pub(super) fn stack_set(&mut self, frame: &Frame<'_>, stack: u32, at: Id, value: Id) -> Result<(), String> {
         let (array, places) = self.slot(frame, stack, at)?;
         for (at, value) in places.into_iter().zip(frame.regs(value)?) {
             let value = match value.storage_type() {
@@ -316,9 +316,9 @@ impl Builder {
         Ok(())
     }
 
-    pub(super) fn stack_get(&mut self, frame: &Frame<'_>, stack: usize, at: Id) -> Result<Vec<Variable>, String> {
+    pub(super) fn stack_get(&mut self, frame: &Frame<'_>, stack: u32, at: Id) -> Result<Vec<Variable>, String> {
         let (array, places) = self.slot(frame, stack, at)?;
-        let ty = frame.program.func.stacks.get(stack).copied().flatten();
+        let ty = frame.program.stacks.get(stack as usize).copied().flatten();
         let want = ty.map_or(U32, |ty| storage(&self.e, ty));
         let mut regs = vec![];
         for at in places {

@@ -17,7 +17,7 @@ use emit::{Cmp, Emit, I32, U32};
 
 use super::bound::Sym;
 use super::link::Linked;
-use crate::program::{Access, Builtin, Id, ParamKind, Slot, Ty};
+use diffkern_ir::{Access, Builtin, Id, ParamKind, Slot, Ty};
 
 /// Blocks beyond this number overflow the stack of the thread that compiles.
 const MAX_BLOCKS: usize = 350;
@@ -126,7 +126,7 @@ impl<'p> Frame<'p> {
             program,
             values: vec![None; func.types.len()],
             arrays: (0..func.params.len()).collect(),
-            stacks: vec![None; func.stacks.len()],
+            stacks: vec![None; func.stacks as usize],
         }
     }
 
@@ -251,7 +251,7 @@ pub(crate) fn build(
 /// Type of the scalars of a value in registers.
 fn storage(e: &Emit, ty: Ty) -> StorageType {
     match ty {
-        Ty::Real | Ty::Vec(_) | Ty::Mat(_) => e.real,
+        Ty::Real | Ty::Vec(_) | Ty::Mat(_) | Ty::Quat => e.real,
         Ty::I32 => I32,
         Ty::U32 | Ty::Usize => U32,
         Ty::Bool => emit::BOOL,
@@ -267,7 +267,7 @@ fn scalar(e: &mut Emit, ty: Ty, slot: Slot, comptime: bool, special: &Special) -
             Ty::I32 => (e.i32(bits as i32), Some(Sym::Const(i64::from(bits as i32)))),
             Ty::Bool => (e.bool(bits != 0), None),
             Ty::U32 | Ty::Usize => (e.u32(bits as u32), Some(Sym::Const(i64::from(bits as u32)))),
-            Ty::Vec(_) | Ty::Mat(_) => return Err(format!("parameter {slot}: a {ty} cannot be fixed")),
+            Ty::Vec(_) | Ty::Mat(_) | Ty::Quat => return Err(format!("parameter {slot}: a {ty} cannot be fixed")),
         };
         return Ok(Val { regs: vec![reg], sym: sym.map(Arc::new) });
     }

@@ -8,7 +8,7 @@ use super::super::bound::{Sym, select};
 use super::emit::{BOOL, Bin, Cmp, I32, U32, int_constant};
 use super::math::Function;
 use super::{Builder, Frame, Val, storage};
-use crate::program::{BinaryOp, Lit, Op, Ty, UnaryOp};
+use diffkern_ir::{BinaryOp, Lit, Op, Ty, UnaryOp};
 
 impl Builder {
     pub(super) fn op(&mut self, frame: &Frame<'_>, op: &Op, result: Ty) -> Result<Val, String> {
@@ -85,6 +85,10 @@ impl Builder {
                 let n = n as usize;
                 (0..n * n).map(|k| regs[k % n * n + k / n]).collect()
             }
+            (UnaryOp::Nonzero, _) => {
+                let parts: Vec<_> = regs.into_iter().map(|a| self.unary_scalar(op, ty, a)).collect();
+                parts.into_iter().reduce(|any, part| self.e.or(any, part)).into_iter().collect()
+            }
             (op, _) => regs.into_iter().map(|a| self.unary_scalar(op, ty, a)).collect(),
         }
     }
@@ -117,17 +121,15 @@ impl Builder {
                 return self.e.select(negative, minus, a);
             }
             U::Abs => return self.e.abs(a),
-            U::Sign if ty == Ty::I32 => {
-                let positive = self.e.cmp(Cmp::Gt, a, self.e.i32(0));
-                let negative = self.e.cmp(Cmp::Lt, a, self.e.i32(0));
-                let low = self.e.select(negative, self.e.i32(-1), self.e.i32(0));
-                return self.e.select(positive, self.e.i32(1), low);
-            }
             U::Sign => return self.e.sign(a),
             U::Floor => return self.e.floor(a),
             U::Ceil => return self.e.ceil(a),
             U::Round => return self.e.round(a),
-            U::Sqrt => return self.e.sqrt(a),
+            U::Sqrt | U::Length => return self.e.sqrt(a),
+            U::Nonzero => {
+                let zero = self.zero(a);
+                return self.e.cmp(Cmp::Ne, a, zero);
+            }
         };
         self.e.function(function, a)
     }

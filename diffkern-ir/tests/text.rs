@@ -1,8 +1,10 @@
-use super::{Op, Stmt, Ty, parse};
+//! The text form: what is read, and what is refused.
+
+use diffkern_ir::{Func, Id, Lit, Op, ParseError, StmtKind, Ty, parse, print};
 
 const HEAD: &str = "fn k\narray 0 read vec3 x\narray 1 store real y owned\nscalar 2 %0 u32 n\nbody\n";
 
-fn program(body: &str) -> Result<super::Func, super::parse::ParseError> {
+fn program(body: &str) -> Result<Func, ParseError> {
     parse(&format!("{HEAD}{body}"))
 }
 
@@ -32,9 +34,12 @@ fn a_program_with_every_kind_of_statement() {
          store 1 %1 %17 @9",
     )
     .unwrap();
-    assert_eq!((func.name.as_str(), func.params.len(), func.stacks.len()), ("k", 3, 1));
-    assert_eq!(func.ty(super::Id(9)), Ty::Vec(3));
-    assert!(matches!(func.body.stmts[2], Stmt::Let { op: Op::Const(super::Lit::Real(v)), .. } if v == 1e-3));
+    assert_eq!((func.name.as_str(), func.params.len(), func.stacks), ("k", 3, 1));
+    assert_eq!(func.ty(Id(9)), Ty::Vec(3));
+    assert!(matches!(func.body.stmts[2].kind, StmtKind::Let { op: Op::Const(Lit::Real(v)), .. } if v == 1e-3));
+    assert_eq!(func.body.stmts[1].node.0, 3);
+    let text = print(&func, &|node| node.0 as usize);
+    assert_eq!(print(&parse(&text).unwrap(), &|node| node.0 as usize), text);
 }
 
 #[test]
