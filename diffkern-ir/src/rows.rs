@@ -1,5 +1,6 @@
 //! A tiny kernel for each row of the table of operations and each typing of it: what tests ask every backend for.
 
+use crate::interpret::{Arg, Array, Library, Val, run};
 use crate::{
     Access, BinaryOp, Builtin, Func, FuncKind, Id, Lit, Node, Op, Param, ParamKind, Slot, Stmt, StmtKind, Ty, UnaryOp,
 };
@@ -15,6 +16,44 @@ pub struct Row {
     pub operands: Vec<Ty>,
     /// Type of the result.
     pub result: Ty,
+}
+
+impl Row {
+    /// Type of the elements of each array.
+    pub fn elems(&self) -> Vec<Ty> {
+        self.operands.iter().chain([&self.result]).map(|ty| stored(*ty)).collect()
+    }
+
+    /// `n` elements for each array: operands for which every operation is defined, in `f32` exactly, and zeros for the
+    /// result.
+    pub fn arrays(&self, n: usize) -> Vec<Array> {
+        let last = self.operands.len();
+        let element = |slot: usize, ty: Ty, pos: usize| match ty.is_real() {
+            true if slot == last => Val::Real(vec![0.0; ty.components()]),
+            true => Val::Real((0..ty.components()).map(|k| real(slot, k, pos)).collect()),
+            false if slot == last => Val::Int(0),
+            // Truth values among them.
+            false => Val::Int((pos + slot) as i64 % 3),
+        };
+        let array = |(slot, ty): (usize, Ty)| (0..n).map(|pos| element(slot, ty, pos)).collect();
+        self.elems().into_iter().enumerate().map(array).collect()
+    }
+
+    /// The `n` results, by the interpreter.
+    pub fn outcome(&self, n: usize) -> Array {
+        let mut arrays = self.arrays(n);
+        let args: Vec<Arg> = (0..arrays.len()).map(Arg::Array).collect();
+        for pos in 0..n {
+            run(&self.func, &args, &mut arrays, pos, &Library::default());
+        }
+        arrays.pop().unwrap_or_default()
+    }
+}
+
+/// Between 1/8 and 1, so that `asin` and `ln` have values too, and matrices are not singular.
+fn real(slot: usize, k: usize, pos: usize) -> f64 {
+    let at = (5 * k + 3 * pos + 7 * slot) % 8;
+    (at + 1) as f64 / 8.0 - 1.0 / 64.0
 }
 
 /// A row for each operation and each typing of it.

@@ -9,6 +9,8 @@ mod kernel;
 mod lanes;
 mod law;
 mod native;
+#[cfg(test)]
+mod rows;
 mod signature;
 mod table;
 

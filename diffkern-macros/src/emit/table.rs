@@ -41,7 +41,8 @@ pub(super) fn program(func: &Func, source: &Source, writes: &[(Slot, Indices)], 
                     Ty::Vec(3) => "Vec3",
                     Ty::Vec(_) | Ty::Quat => "Vec4",
                     Ty::Mat(2) => "Mat2",
-                    _ => "Mat3",
+                    Ty::Mat(_) => "Mat3",
+                    Ty::Usize | Ty::Bool => unreachable!("arrays of these are refused"),
                 });
                 let access = variant(match access {
                     Access::Read => "Read",
@@ -65,7 +66,7 @@ pub(super) fn program(func: &Func, source: &Source, writes: &[(Slot, Indices)], 
                     Ty::I32 => "I32",
                     Ty::Usize => "Usize",
                     Ty::Bool => "Bool",
-                    _ => "Real",
+                    Ty::Real | Ty::Vec(_) | Ty::Mat(_) | Ty::Quat => "Real",
                 });
                 quote!(::diffkern::private::ParamKind::Scalar {
                     ty: ::diffkern::private::ScalarKind::#ty,

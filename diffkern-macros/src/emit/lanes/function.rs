@@ -71,7 +71,9 @@ fn function(func: &Func, source: &Source, name: &str, varying: &[Id]) -> TokenSt
             let (var, elem) = (array(slot), rust_type(*elem));
             vec![match access {
                 Access::Add => quote!(#var: &mut ::diffkern::private::LaneAcc<'_, S, #elem>),
-                _ => quote!(#var: ::diffkern::private::LaneIn<'_, S, #elem>),
+                Access::Read | Access::Store | Access::Take | Access::Update | Access::Fetch | Access::Unused => {
+                    quote!(#var: ::diffkern::private::LaneIn<'_, S, #elem>)
+                }
             }]
         }
         ParamKind::Scalar { id, .. } if varying.contains(id) => {

@@ -36,7 +36,9 @@ fn own(func: &Func, source: &Source) -> Option<TokenStream> {
         let method = match access {
             Access::Unused => return None,
             Access::Read => format_ident!("lanes_own_read"),
-            _ => format_ident!("lanes_own_write"),
+            Access::Store | Access::Add | Access::Take | Access::Update | Access::Fetch => {
+                format_ident!("lanes_own_write")
+            }
         };
         let (var, elem) = (array(slot), rust_type(*elem));
         Some(quote!(let #var = c.#method::<S, #elem>(#slot, covered);))
@@ -73,7 +75,7 @@ fn scalars(lanes: &Lanes<'_>) -> TokenStream {
     (0..lanes.func.params.len()).map(|slot| lanes.scalar.scalar_binding(slot)).collect()
 }
 
-fn any(func: &Func, source: &Source) -> Option<TokenStream> {
+pub fn any(func: &Func, source: &Source) -> Option<TokenStream> {
     let lanes = Lanes::new(func, source, &[]);
     let mut text = TokenStream::new();
     lanes.block(&func.body, &mut text)?;

@@ -17,6 +17,8 @@ mod statements;
 mod values;
 
 pub use function::{constants, functions};
+#[cfg(test)]
+pub use kernel::any;
 pub use kernel::kernel;
 
 use std::cell::{Cell, RefCell};

@@ -85,7 +85,9 @@ fn form(func: &Func, source: &Source, name: &Ident, receiver: &TokenStream) -> T
             let (var, elem) = (array(slot), rust_type(*elem));
             match access {
                 Access::Add => quote!(#var: &::diffkern::private::Acc<'_, #elem>),
-                _ => quote!(#var: ::diffkern::private::In<'_, #elem>),
+                Access::Read | Access::Store | Access::Take | Access::Update | Access::Fetch | Access::Unused => {
+                    quote!(#var: ::diffkern::private::In<'_, #elem>)
+                }
             }
         }
         ParamKind::Scalar { id, .. } => {
@@ -134,7 +136,7 @@ fn scalar_method(ty: Ty) -> Ident {
             Ty::U32 | Ty::Usize => "u32",
             Ty::I32 => "i32",
             Ty::Bool => "bool",
-            _ => "real",
+            Ty::Real | Ty::Vec(_) | Ty::Mat(_) | Ty::Quat => "real",
         }
     )
 }

@@ -11,6 +11,7 @@ mod control;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod limits;
+mod rows;
 
 /// The device under test; `None` where there is none, and the test has nothing to say. One that is named in
 /// `DIFFKERN_TEST_DEVICES` has to be there.
