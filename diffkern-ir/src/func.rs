@@ -1,5 +1,7 @@
 //! Functions and their parameters.
 
+use std::collections::BTreeMap;
+
 use crate::{Block, Id, Node, StmtKind, Ty};
 
 /// Index into [`Func::params`].
@@ -147,6 +149,9 @@ pub struct Func {
     pub stacks: u32,
     /// The device functions called, by [`StmtKind::Call::callee`]. Of a function that was read from text they are not known.
     pub callees: Vec<Callee>,
+    /// What the source calls some of the values, and what derivatives of these are called after them. Nothing but shown
+    /// text depends on it.
+    pub names: BTreeMap<Id, String>,
 }
 
 impl Func {
@@ -160,6 +165,7 @@ impl Func {
             types: Vec::new(),
             stacks: 0,
             callees: Vec::new(),
+            names: BTreeMap::new(),
         }
     }
 
@@ -172,6 +178,13 @@ impl Func {
     /// Type of a value of the function.
     pub fn ty(&self, id: Id) -> Ty {
         self.types[id.0 as usize]
+    }
+
+    /// Calls `id`, which has no name yet, as `of`, with this at the end.
+    pub fn name_after(&mut self, id: Id, of: Id, end: &str) {
+        if let Some(name) = self.names.get(&of).map(|name| format!("{name}{end}")) {
+            self.names.entry(id).or_insert(name);
+        }
     }
 
     /// What it takes and gives, itself.

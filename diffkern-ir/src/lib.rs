@@ -11,7 +11,7 @@
 //!
 //! The macros of `diffkern` build it and `diffkern` reads its text; nothing else should name this crate, whose versions
 //! are those of `diffkern` and change with them. The operations are the rows of one table ([`UnaryOp`], [`BinaryOp`]);
-//! what a function must obey is [`verify`], what it costs [`work`].
+//! what a function must obey is [`verify()`], what it costs [`work()`].
 
 #![deny(missing_docs)]
 
@@ -38,7 +38,7 @@ pub use numbering::{Key, Numbering};
 pub use op::{Builtin, Lit, Op};
 #[cfg(feature = "parser")]
 pub use parse::{ParseError, parse};
-pub use print::print;
+pub use print::{print, with_names};
 #[cfg(feature = "interpreter")]
 pub use rows::{Row, rows};
 pub use stmt::{Block, CallArg, CallMode, FaultKind, Node, Stmt, StmtKind};

@@ -29,6 +29,23 @@ pub fn print(func: &Func, line: &dyn Fn(Node) -> usize) -> String {
     out.text
 }
 
+/// The text with the names of values before their numbers: `%sum.3` for `%3`. It can be parsed as well.
+pub fn with_names<'n>(text: &str, mut name: impl FnMut(Id) -> Option<&'n str>) -> String {
+    let mut named = String::with_capacity(text.len());
+    let mut parts = text.split('%');
+    named.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        named.push('%');
+        let digits = &part[..part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len())];
+        if let Some(name) = digits.parse().ok().and_then(|id| name(Id(id))) {
+            named.push_str(name);
+            named.push('.');
+        }
+        named.push_str(part);
+    }
+    named
+}
+
 struct Printer<'a> {
     func: &'a Func,
     line: &'a dyn Fn(Node) -> usize,

@@ -1,6 +1,6 @@
 //! The text form: what is read, and what is refused.
 
-use diffkern_ir::{Func, Id, Lit, Op, ParseError, StmtKind, Ty, parse, print};
+use diffkern_ir::{Func, Id, Lit, Op, ParseError, StmtKind, Ty, parse, print, with_names};
 
 const HEAD: &str = "fn k\narray 0 read vec3 x\narray 1 store real y owned\nscalar 2 %0 u32 n\nbody\n";
 
@@ -61,4 +61,13 @@ fn every_mistake_names_its_line() {
         assert!(error.message.contains(message), "{error} should say: {message}");
         assert!(error.line >= 6, "{error}");
     }
+}
+
+#[test]
+fn names_stand_before_numbers_and_say_nothing() {
+    let plain = print(&program("%1 : usize = pos\n%10 : u32 = cast %1").unwrap(), &|_| 0);
+    let named = with_names(&plain, |id| (id == Id(1)).then_some("i_bar"));
+    assert!(named.ends_with("body\n%i_bar.1 : usize = pos\n%10 : u32 = cast %i_bar.1\n"), "{named}");
+    assert!(named.contains("scalar 2 %0 u32 n"), "{named}");
+    assert_eq!(print(&parse(&named).unwrap(), &|_| 0), plain);
 }

@@ -38,6 +38,7 @@ pub fn form(primal: &Func, form: Form, path: &Path, source: &mut Source, errors:
             ParamKind::Scalar { id, comptime } => {
                 let ty = primal.ty(id);
                 let id = func.fresh(ty);
+                func.names.insert(id, param.name.clone());
                 args.push(CallArg::Value(id));
                 real.extend(ty.is_real().then_some((ty, &param.name)));
                 ParamKind::Scalar { id, comptime }
@@ -78,6 +79,7 @@ pub fn form(primal: &Func, form: Form, path: &Path, source: &mut Source, errors:
 
 fn extra(func: &mut Func, ty: Ty, name: String) -> CallArg {
     let id = func.fresh(ty);
+    func.names.insert(id, name.clone());
     func.params.push(Param { name, kind: ParamKind::Scalar { id, comptime: false } });
     CallArg::Value(id)
 }

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use diffkern_ir::{Func, FuncKind, print};
+use diffkern_ir::{Func, FuncKind, print, with_names};
 
 use crate::attribute::Attribute;
 use crate::diagnostics::Diagnostics;
@@ -16,7 +16,7 @@ use crate::{expand, lower, parse};
 const SECOND: [&str; 3] = ["accumulate", "store", "device_function"];
 
 fn text(func: &Func, source: &Source) -> String {
-    print(func, &|node| source.line(node))
+    with_names(&print(func, &|node| source.line(node)), |id| func.names.get(&id).map(String::as_str))
 }
 
 fn check(name: &str, kind: FuncKind, source: &str) {

@@ -63,7 +63,9 @@ fn transform(primal: &Func, writes: Writes, bars: &[Slot]) -> Func {
                 let dot = func.fresh(primal.ty(id));
                 dots[id.0 as usize] = Some(dot);
                 let kind = ParamKind::Scalar { id: dot, comptime: false };
-                func.params.push(Param { name: format!("{}_dot", param.name), kind });
+                let name = format!("{}_dot", param.name);
+                func.names.insert(dot, name.clone());
+                func.params.push(Param { name, kind });
             }
         }
     }
@@ -116,6 +118,9 @@ impl Tangent<'_> {
 
     fn set_dot(&mut self, id: Id, dot: Option<Id>) {
         self.dots[id.0 as usize] = dot;
+        if let Some(dot) = dot {
+            self.b.func.name_after(dot, id, "_dot");
+        }
     }
 
     fn fresh_dot(&mut self, id: Id) -> Id {

@@ -1,8 +1,12 @@
 //! What generated code calls besides operators: integer semantics that are the same on every backend, and the way by
 //! which a kernel finds the device functions it calls.
 
+use std::collections::HashMap;
+
+use diffkern_ir::Id;
+
 use crate::float::Float;
-use crate::kernel::FnDef;
+use crate::kernel::{FnDef, Program};
 
 /// A `#[diff_fn]`, found by its path.
 pub trait DiffFn: Sized {
@@ -78,6 +82,16 @@ pub fn idiv(a: i32, b: i32) -> i32 {
 #[inline(always)]
 pub fn irem(a: i32, b: i32) -> i32 {
     if b == 0 { 0 } else { a.wrapping_rem(b) }
+}
+
+/// The text of a program with the names of its values, which `names` gives as `3 sum 7 sum_bar`.
+pub fn with_names(program: &Program, names: &str) -> String {
+    let mut words = names.split(' ');
+    let mut by_id = HashMap::new();
+    while let (Some(id), Some(name)) = (words.next(), words.next()) {
+        by_id.extend(id.parse().map(|id| (Id(id), name)));
+    }
+    diffkern_ir::with_names(program.text, |id| by_id.get(&id).copied())
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Runs a function in `f64`: the judge of the transformations, independent of what is emitted.
 //!
-//! For tests: what is not valid, by [`verify`](crate::verify) or by its arguments, makes it panic.
+//! For tests: what is not valid, by [`verify`](crate::verify()) or by its arguments, makes it panic.
 
 mod ops;
 

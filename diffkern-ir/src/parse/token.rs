@@ -6,7 +6,9 @@ use crate::{Id, Lit, Ty};
 pub(super) fn id(token: &str) -> Res<Id> {
     let wrong = || format!("expected a value, found `{token}`");
     let value = token.strip_prefix('%').ok_or_else(wrong)?;
-    match value.parse::<u32>() {
+    // A name before it says nothing.
+    let number = value.rsplit('.').next().unwrap_or(value);
+    match number.parse::<u32>() {
         // A bound on the tables that are indexed by it.
         Ok(id) if id < 1 << 24 => Ok(Id(id)),
         Ok(_) | Err(_) => Err(wrong()),

@@ -63,8 +63,21 @@ impl Adjoint<'_> {
         !self.bar(id).is_zero()
     }
 
+    /// A value that is to be the adjoint of `id`.
+    pub fn fresh_bar(&mut self, id: Id) -> Id {
+        let bar = self.b.fresh(self.primal.ty(id));
+        self.b.func.name_after(bar, id, "_bar");
+        bar
+    }
+
     /// The adjoint of `id` as one value.
     pub fn take_bar(&mut self, id: Id) -> Option<Id> {
+        let bar = self.whole_bar(id)?;
+        self.b.func.name_after(bar, id, "_bar");
+        Some(bar)
+    }
+
+    fn whole_bar(&mut self, id: Id) -> Option<Id> {
         let bar = self.take_parts(id);
         if bar.parts.iter().all(Option::is_none) {
             return bar.whole;

@@ -62,7 +62,7 @@ impl Adjoint<'_> {
         self.restore(&outer, &before);
         let mut results = Vec::new();
         for k in changed {
-            let bar = self.b.fresh(self.primal.ty(outer[k]));
+            let bar = self.fresh_bar(outer[k]);
             self.set_bar(outer[k], Bar::of(Some(bar)));
             results.push(bar);
         }
@@ -99,8 +99,8 @@ impl Adjoint<'_> {
             });
         }
         let (turn_bars, sums): (Vec<Id>, Vec<Id>) = {
-            let turn = active.iter().map(|k| self.b.fresh(self.primal.ty(carried[*k]))).collect();
-            let sums = outer.iter().map(|id| self.b.fresh(self.primal.ty(*id))).collect();
+            let turn = active.iter().map(|k| self.fresh_bar(carried[*k])).collect();
+            let sums = outer.iter().map(|id| self.fresh_bar(*id)).collect();
             (turn, sums)
         };
 
@@ -111,6 +111,7 @@ impl Adjoint<'_> {
         let (stmts, ends) = self.nested(|s| {
             let back = s.b.sub(counter, lo);
             let turn = s.b.sub(last, back);
+            s.b.func.name_after(turn, index, "");
             s.copy[index.0 as usize] = turn;
             let at = s.slot(turn, lo);
             for (value, stack) in carried.iter().zip(tape.stacks) {
@@ -135,6 +136,9 @@ impl Adjoint<'_> {
             (0..loop_values.len()).filter(|k| *k < active.len() || ends[*k] != loop_values[*k]).collect();
         let pick = |ids: &[Id]| -> Vec<Id> { kept.iter().map(|k| ids[*k]).collect() };
         let outcomes: Vec<Id> = loop_values.iter().map(|id| self.b.fresh(self.b.ty(*id))).collect();
+        for (outcome, value) in outcomes.iter().zip(&loop_values) {
+            self.b.func.name_after(*outcome, *value, "");
+        }
         self.b.push(StmtKind::For {
             index: counter,
             lo,

@@ -62,7 +62,9 @@ fn reverse(primal: &Func, varied: Vec<bool>) -> Func {
                 let id = func.fresh(ty);
                 seeds.push((*result, id));
                 let kind = ParamKind::Scalar { id, comptime: false };
-                func.params.push(Param { name: format!("result{k}_bar"), kind });
+                let name = format!("result{k}_bar");
+                func.names.insert(id, name.clone());
+                func.params.push(Param { name, kind });
             }
         }
     }

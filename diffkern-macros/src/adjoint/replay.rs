@@ -16,6 +16,7 @@ impl Adjoint<'_> {
 
     pub fn name(&mut self, id: Id) -> Id {
         let copy = if self.renames { self.b.fresh(self.primal.ty(id)) } else { id };
+        self.b.func.name_after(copy, id, "");
         self.copy[id.0 as usize] = copy;
         copy
     }

@@ -1,7 +1,8 @@
 //! What stands in place of an annotated kernel.
 //!
 //! `integrate` becomes the function `integrate(domain, arrays.., scalars..)`, which launches it, and the type `integrate`,
-//! which has `integrate::gradcheck(..)`, `devicecheck(..)` and `lanecheck(..)`.
+//! which has `integrate::gradcheck(..)`, `devicecheck(..)` and `lanecheck(..)`, `text()`, `adjoint_text()` and
+//! `tangent_text()`.
 
 use diffkern_ir::Func;
 use proc_macro2::{Literal, TokenStream};
@@ -13,6 +14,7 @@ use super::checks::checks;
 use super::imports::imports;
 use super::signature::{Laws, allow, docs, host_real, launch_params, on_host, primitives, unseen};
 use super::table::{option, program};
+use super::texts::texts;
 use super::{Forms, native};
 use crate::attribute::Attribute;
 use crate::names::{self, bare};
@@ -26,6 +28,7 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
     let docs = docs(item);
     let (names, types, args) = launch_params(item, sig);
     let checks = checks(sig, &names, &types, &args);
+    let texts = texts(forms, attribute);
     let (generics, scalar) = host_real(sig);
     let types: Vec<_> = types.into_iter().map(|ty| on_host(sig, ty)).collect();
     let Laws { names: law_names, params: laws, this, of_type, decl } = Laws::of(sig, name);
@@ -156,6 +159,8 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
                 }
 
                 #checks
+
+                #texts
             }
         };
 

@@ -13,6 +13,7 @@ mod native;
 mod rows;
 mod signature;
 mod table;
+mod texts;
 
 use diffkern_ir::Func;
 use proc_macro2::{Group, Span, TokenStream, TokenTree};

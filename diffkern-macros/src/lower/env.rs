@@ -1,6 +1,6 @@
 //! Names in scope and the value each stands for now.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use diffkern_ir::{Id, Slot};
 
@@ -33,6 +33,10 @@ pub type Var = usize;
 #[derive(Default)]
 pub struct Env {
     vars: Vec<Binding>,
+    /// The name of each variable.
+    names: Vec<String>,
+    /// By value, the variable that it is first the value of.
+    pub named: BTreeMap<Id, String>,
     scopes: Vec<HashMap<String, Var>>,
 }
 
@@ -47,6 +51,10 @@ impl Env {
 
     pub fn bind(&mut self, name: &str, binding: Binding) {
         self.vars.push(binding);
+        self.names.push(name.trim_start_matches("r#").to_owned());
+        if let Binding::Value { id, .. } = binding {
+            self.note(self.vars.len() - 1, id);
+        }
         if let Some(scope) = self.scopes.last_mut() {
             scope.insert(name.to_owned(), self.vars.len() - 1);
         }
@@ -76,6 +84,14 @@ impl Env {
     pub fn set(&mut self, var: Var, id: Id) {
         if let Binding::Value { id: current, .. } = &mut self.vars[var] {
             *current = id;
+            self.note(var, id);
+        }
+    }
+
+    fn note(&mut self, var: Var, id: Id) {
+        let name = &self.names[var];
+        if name != "_" {
+            self.named.entry(id).or_insert_with(|| name.clone());
         }
     }
 

@@ -211,6 +211,9 @@ impl<'a> Lower<'a> {
                 }
             }
         }
+        // Equal constants become one, whatever each is called.
+        let consts = self.consts;
+        self.func.names = self.env.named.into_iter().filter(|(id, _)| !consts.contains_key(id)).collect();
         (self.func, self.source)
     }
 

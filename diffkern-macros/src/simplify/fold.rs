@@ -1,12 +1,15 @@
-//! One walk forwards: constants, rules of [`super::rewrite`], and equal values merged within the scope of the first.
+//! One sweep forwards: constants, rules of [`super::rewrite`], and equal values merged within the scope of the first.
+
+use std::collections::BTreeMap;
 
 use diffkern_ir::{Access, Block, CallArg, Func, Id, Key, Lit, Numbering, Op, ParamKind, Slot, Stmt, StmtKind};
 
 use super::rewrite::{Rewritten, rewrite};
 
 pub fn fold(func: &mut Func) {
-    let body = std::mem::take(&mut func.body);
+    let (body, called) = (std::mem::take(&mut func.body), std::mem::take(&mut func.names));
     let mut state = Fold {
+        called,
         names: (0..func.types.len() as u32).map(Id).collect(),
         defs: vec![None; func.types.len()],
         numbering: Numbering::default(),
@@ -15,7 +18,8 @@ pub fn fold(func: &mut Func) {
     };
     state.block_stmts(body.stmts);
     let yields = state.vals(&body.yields);
-    let stmts = state.stmts;
+    let (stmts, called) = (state.stmts, state.called);
+    func.names = called;
     func.body = Block { stmts, yields };
 }
 
@@ -28,6 +32,8 @@ struct Fold<'a> {
     /// The values computed so far.
     numbering: Numbering,
     stmts: Vec<Stmt>,
+    /// The names of values in the source.
+    called: BTreeMap<Id, String>,
 }
 
 impl Fold<'_> {
@@ -41,13 +47,19 @@ impl Fold<'_> {
 
     fn replace(&mut self, id: Id, by: Id) {
         self.names[id.0 as usize] = by;
+        if let Some(name) = self.called.get(&id)
+            && !self.called.contains_key(&by)
+            && !matches!(self.defs[by.0 as usize], Some(Op::Const(_)))
+        {
+            self.called.insert(by, name.clone());
+        }
     }
 
     /// Whether the values computed by `key` exist already; else `ids` are they from now on.
     fn merge(&mut self, key: Key, ids: &[Id]) -> bool {
         let Some(found) = self.numbering.first(key, ids) else { return false };
-        for (id, by) in ids.iter().zip(found) {
-            self.names[id.0 as usize] = *by;
+        for (id, by) in ids.iter().zip(found.to_vec()) {
+            self.replace(*id, by);
         }
         true
     }
