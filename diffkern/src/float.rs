@@ -4,6 +4,7 @@ use std::fmt::{Debug, Display};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
+use crate::arith::Linear;
 use crate::backend::native::{Lanes, Portable};
 use crate::element::Scalar;
 use crate::kernel::ScalarTy;
@@ -26,6 +27,7 @@ pub trait Float:
     + SubAssign
     + MulAssign
     + DivAssign
+    + Linear<Real = Self>
 {
     /// Which of the scalars this is.
     const SCALAR: ScalarTy;

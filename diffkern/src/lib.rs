@@ -34,6 +34,7 @@
 // Generated code names this crate by its path, also inside it.
 extern crate self as diffkern;
 
+pub mod arith;
 mod array;
 mod backend;
 mod buffer;

@@ -1,7 +1,8 @@
-//! Sums over arrays: differentiable, with the same bits in every run on a device.
+//! Sums over arrays: differentiable, with the same bits in every run on a device. [`arith`](crate::arith) adds up arrays.
 
 use diffkern_macros::diff_kernel;
 
+use crate::arith::{Linear, same_device, same_length};
 use crate::array::Array;
 use crate::error::{Error, Result};
 use crate::float::Float;
@@ -19,12 +20,6 @@ fn sum_blocks<F: Float>(x: &Array<F>, y: &mut Array<F>, block: usize) {
         sum += x[k];
     }
     y[ABSOLUTE_POS] = sum;
-}
-
-/// `z = x y` by element.
-#[diff_kernel]
-fn multiply<F: Float>(x: &Array<F>, y: &Array<F>, z: &mut Array<F>) {
-    z[ABSOLUTE_POS] = x[ABSOLUTE_POS] * y[ABSOLUTE_POS];
 }
 
 /// `total += x * scale`, of one element.
@@ -71,9 +66,7 @@ pub fn sum<F: Float>(x: &Array<F>) -> Result<Array<F>> {
 /// # Errors
 /// When `total` has not one element, memory is short or the device fails.
 pub fn sum_into<F: Float>(x: &Array<F>, scale: F, total: &Array<F>) -> Result<()> {
-    if total.len() != 1 {
-        return Err(Error::Length { what: "sum_into", found: total.len(), expected: 1 });
-    }
+    same_length("sum_into", total.len(), 1)?;
     add_scaled(1, &sum(x)?, total, scale)
 }
 
@@ -90,15 +83,23 @@ pub fn mean<F: Float>(x: &Array<F>) -> Result<Array<F>> {
     Ok(total)
 }
 
-/// The sum of products of corresponding elements, an array of one.
+/// The inner product, an array of one: the sum of products of corresponding elements, of vectors of their inner products.
 ///
 /// # Errors
-/// When the lengths differ, memory is short or the device fails.
-pub fn dot<F: Float>(x: &Array<F>, y: &Array<F>) -> Result<Array<F>> {
-    if x.len() != y.len() {
-        return Err(Error::Length { what: "dot", found: y.len(), expected: x.len() });
-    }
-    let products = x.device().uninit::<F>(x.len())?;
-    multiply(x.len(), x, y, &products)?;
+/// When the lengths or devices differ, memory is short or the device fails.
+pub fn dot<T: Linear>(x: &Array<T>, y: &Array<T>) -> Result<Array<T::Real>> {
+    same_device("dot", y, x)?;
+    same_length("dot", y.len(), x.len())?;
+    let products = x.device().uninit(x.len())?;
+    T::inner(x, y, &products)?;
     sum(&products)
+}
+
+/// The sum of the squares of all elements, of vectors of their squared lengths, an array of one. With
+/// [`arith::sub`](crate::arith::sub) the squared distance.
+///
+/// # Errors
+/// When memory is short or the device fails.
+pub fn squared_norm<T: Linear>(x: &Array<T>) -> Result<Array<T::Real>> {
+    dot(x, x)
 }

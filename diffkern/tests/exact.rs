@@ -12,6 +12,8 @@ mod case;
 #[path = "exact/run.rs"]
 mod run;
 
+#[path = "exact/arithmetic.rs"]
+mod arithmetic;
 #[path = "exact/branches.rs"]
 mod branches;
 #[path = "exact/decompositions.rs"]
@@ -80,5 +82,5 @@ macro_rules! families {
 
 families!(
     memory updates loops leaving branches edges integers functions vectors quaternions structs struct_values laws decompositions
-    library spelling habits ports strangers programs
+    library arithmetic spelling habits ports strangers programs
 );
