@@ -72,6 +72,9 @@ pub enum Error {
     /// The computation failed.
     #[error("{0}")]
     Compute(String),
+    /// A rule of steps refused its input.
+    #[error(transparent)]
+    Rule(#[from] diffkern_optim::Error),
     /// The runtime refused a launch or an array.
     #[error(transparent)]
     Runtime(diffkern::Error),
@@ -162,7 +165,7 @@ impl Error {
             Self::Input { .. } | Self::Argument { .. } | Self::Write { .. } => 2,
             Self::Scene { .. } => 2,
             Self::Interrupted => 130,
-            Self::Compute(_) | Self::Runtime(_) | Self::Simulator(_) | Self::Renderer(_) => 1,
+            Self::Compute(_) | Self::Rule(_) | Self::Runtime(_) | Self::Simulator(_) | Self::Renderer(_) => 1,
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::error::{Error, Place, Result};
 use crate::input;
 use crate::job::{IdentifyOptions, Values};
 use crate::limits::{Bytes, Limits, Seconds};
-use crate::optim::Optimizer;
+use crate::optimizer::Optimizer;
 use crate::scene::{Name, Scene};
 use crate::text;
 use crate::video::Depth;

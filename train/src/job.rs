@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::limits::Limits;
-use crate::optim::Optimizer;
+use crate::optimizer::Optimizer;
 use crate::scene::Name;
 use crate::video::Frame;
 use diffkern::interrupt;

@@ -8,7 +8,7 @@ pub mod error;
 
 pub mod limits;
 
-pub mod check;
+pub use diffkern_optim::check;
 
 pub mod files;
 
@@ -18,7 +18,7 @@ mod mesh;
 pub mod scene;
 pub mod video;
 
-pub mod optim;
+pub mod optimizer;
 
 pub mod identify;
 pub mod job;

@@ -15,7 +15,7 @@ use train::error::Result;
 use train::experiment::Identify;
 use train::identify::{State, identify};
 use train::job::{Flow, IdentifyOptions, Observer, Progress};
-use train::optim::Optimizer;
+use train::optimizer::Optimizer;
 use train::run::Checkpoint;
 use train::scene::{Name, Scene};
 use train::video::Video;

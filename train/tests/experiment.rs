@@ -83,7 +83,7 @@ fn unknowns_come_from_the_scene_unless_they_are_fixed() {
 
 #[test]
 fn an_optimizer_is_chosen_by_name_and_auto_is_least_squares() {
-    use train::optim::Optimizer;
+    use train::optimizer::Optimizer;
 
     let scene = Scene::read(&sample()).unwrap();
     let Experiment::Identify(job) =

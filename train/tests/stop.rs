@@ -12,7 +12,7 @@ use train::error::{Error, Result};
 use train::experiment::{Experiment, Identify};
 use train::identify::{State, identify};
 use train::job::{Ending, Flow, Observer, Outcome, Progress, Stop};
-use train::optim::Optimizer;
+use train::optimizer::Optimizer;
 use train::run::Simulation;
 use train::scene::Scene;
 use train::video::Video;

@@ -20,9 +20,10 @@ use anyhow::{Context, Result};
 use benches::harness::{Spent, clocked};
 use diffkern::prelude::*;
 use diffkern::{AnyArray, Schedule, jvp};
+use diffkern_optim::NewtonCg;
+use diffkern_optim::dense::{Adam, Bounds, LevenbergMarquardt, NormalEquations};
 use diffkern_sim::mpm::{Contact, Dim2, Grid, HalfSpace, Law, Model, Params, Solver, State};
 use train::job::Runs;
-use train::optim::{Adam, Bounds, Lm, NewtonCg, Normal};
 
 const SIDE: usize = 10;
 const N: usize = SIDE * SIDE;
@@ -176,7 +177,7 @@ impl Problem {
     }
 
     /// Residuals and their derivatives by all unknowns, by forward mode.
-    fn linearise(&self, x: &[f64], found: &mut Found) -> Result<Normal> {
+    fn linearise(&self, x: &[f64], found: &mut Found) -> Result<NormalEquations> {
         let normal = found.spend(Runs { forward: 1, tangents: UNKNOWNS, ..Runs::default() }, || {
             let theta = self.device.array(x)?;
             let unit = |k: usize| (0..UNKNOWNS).map(|j| f64::from(u8::from(j == k))).collect::<Vec<_>>();
@@ -184,14 +185,14 @@ impl Problem {
             let pairs: Vec<[_; 1]> = units.iter().map(|unit| [(theta.as_any(), unit.as_any())]).collect();
             let directions: Vec<diffkern::Direction<'_>> = pairs.iter().map(|pair| pair.as_slice()).collect();
             let (positions, tangents) = jvp(&directions, || self.positions(&theta))?;
-            let mut normal = Normal::new(UNKNOWNS);
+            let mut normal = NormalEquations::new(UNKNOWNS);
             let scale = (1e4 / N as f64).sqrt();
             let flat = |v: Vec<Vec2<f64>>| v.iter().flat_map(|v| v.to_array()).map(|x| x * scale).collect::<Vec<f64>>();
             for (x, seen) in positions.iter().zip(&self.seen) {
                 let (now, seen) = (flat(x.to_vec()?), flat(seen.to_vec()?));
                 let residual: Vec<f64> = now.iter().zip(&seen).map(|(x, s)| x - s).collect();
                 let by = |k| Ok(flat(tangents.get(k, x)?.to_vec()?));
-                normal.add(&residual, &(0..UNKNOWNS).map(by).collect::<Result<Vec<_>>>()?);
+                normal.add(&residual, &(0..UNKNOWNS).map(by).collect::<Result<Vec<_>>>()?)?;
             }
             Ok(normal)
         })?;
@@ -232,7 +233,7 @@ fn newton(problem: &Problem) -> Result<Found> {
     let first = here.gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
     while problem.error(&x) > CLOSE && found.steps < TURNS {
         found.steps += 1;
-        let step = newton.propose(&here.gradient, first, |v| here.product(v, &mut found))?;
+        let step = newton.propose(&here.gradient, first, |v: &Vec<f64>| here.product(v, &mut found))?;
         let next: Vec<f64> = x.iter().zip(&step.change).map(|(x, c)| x + c).collect();
         // A material that the grid does not carry is a refused step.
         let Some(there) = carried(problem.look(&next, &mut found))? else {
@@ -249,13 +250,13 @@ fn newton(problem: &Problem) -> Result<Found> {
 
 fn least_squares(problem: &Problem) -> Result<Found> {
     let mut found = Found::new("lm, forward mode");
-    let (mut x, mut lm) = (problem.start.clone(), Lm::default());
+    let (mut x, mut lm) = (problem.start.clone(), LevenbergMarquardt::default());
     let wide = |x: f64| vec![x; UNKNOWNS];
     let bounds = Bounds { low: wide(-3.0), high: wide(3.0), trust: wide(1.0) };
     let mut here = problem.linearise(&x, &mut found)?;
     while problem.error(&x) > CLOSE && found.steps < TURNS {
         found.steps += 1;
-        let Some(step) = lm.propose(&here, None, &bounds, &x) else { break };
+        let Some(step) = lm.propose(&here, None, &bounds, &x)? else { break };
         let next: Vec<f64> = x.iter().zip(&step.change).map(|(x, c)| x + c).collect();
         match carried(problem.linearise(&next, &mut found))? {
             Some(there) if there.cost < here.cost => {
@@ -322,7 +323,7 @@ impl<'a> AdamRun<'a> {
             };
             self.found.steps += 1;
             self.adam.rate = self.setting.rate / (1.0 + self.found.steps as f64 / self.setting.halved);
-            self.x.iter_mut().zip(self.adam.step(&here.gradient)).for_each(|(x, c)| *x += c);
+            self.x.iter_mut().zip(self.adam.step(&here.gradient)?).for_each(|(x, c)| *x += c);
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use train::experiment::{Experiment, Identify, Simulate, default_device};
 use train::job::Values;
 use train::limits::{Bytes, Limits, Seconds};
-use train::optim::Optimizer;
+use train::optimizer::Optimizer;
 use train::run::Former;
 use train::scene::Name;
 use train::video::Depth;

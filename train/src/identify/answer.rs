@@ -52,7 +52,7 @@ pub(super) fn outcome<F: Float>(
     };
     let at_last_level = state.best().is_some_and(|best| best.stage == search.last_level());
     let loss_initial = (seen.is_some() || at_last_level).then_some(state.loss_initial);
-    let parameters = parameters(search, &mut state, options);
+    let parameters = parameters(search, &mut state, options)?;
     let rough = state.best().is_none_or(|best| best.stage.starts_with(Stage::Coarse.name()));
     if ending == Ending::Interrupted && rough {
         state.warnings.push("interrupted on the coarse grid: values and loss are rough".into());
@@ -73,13 +73,17 @@ pub(super) fn outcome<F: Float>(
     })
 }
 
-fn parameters<F: Float>(search: &Search<'_, F>, state: &mut State, options: &IdentifyOptions) -> Vec<Parameter> {
+fn parameters<F: Float>(
+    search: &Search<'_, F>,
+    state: &mut State,
+    options: &IdentifyOptions,
+) -> Result<Vec<Parameter>> {
     let values = search.coordinates.values(&state.at);
     let normal = if state.stage == Stage::Coarse { None } else { state.normals.last() };
     // A rule that follows gradients has them once it is done.
     let normal = normal.filter(|normal| normal.parameters() > 0);
     let free = search.coordinates.free(&state.at);
-    let covariance = normal.map(|normal| normal.first(free).covariance());
+    let covariance = normal.map(|normal| Ok::<_, Error>(normal.first(free)?.covariance())).transpose()?;
     let mut parameters = Vec::with_capacity(options.unknowns.len());
     for &name in &options.unknowns {
         let which = usize::from(name == Name::Lambda);
@@ -115,7 +119,7 @@ fn parameters<F: Float>(search: &Search<'_, F>, state: &mut State, options: &Ide
             determined: tells && !at_end,
         });
     }
-    parameters
+    Ok(parameters)
 }
 
 fn finite(x: f64, otherwise: f64) -> f64 {

@@ -9,8 +9,9 @@ use super::state::{Stage, State};
 use crate::check::{Checked, Fault, at_most, equal, finite, of, require, within};
 use crate::error::{Error, Result};
 use crate::job::{IdentifyOptions, Record, Runs};
-use crate::optim::{Bounds, Normal, Optimizer};
+use crate::optimizer::Optimizer;
 use crate::scene::Scene;
+use diffkern_optim::dense::{Bounds, NormalEquations};
 
 /// More walks or iterations than any search has.
 const MOST: usize = 1_000_000_000;
@@ -71,7 +72,7 @@ impl Shape<'_> {
         self.bounds.low.len()
     }
 
-    fn place(&self, at: &[f64], normals: &[Normal], iou: f64, stage: Stage) -> Checked {
+    fn place(&self, at: &[f64], normals: &[NormalEquations], iou: f64, stage: Stage) -> Checked {
         finite("at", at, self.len())?;
         for (k, x) in at.iter().enumerate() {
             let (low, high) = (self.bounds.low[k] - ROUNDING, self.bounds.high[k] + ROUNDING);
@@ -91,7 +92,7 @@ impl Shape<'_> {
     }
 
     /// A rule that follows gradients keeps the costs alone, until it is done.
-    fn parameters(&self, normal: &Normal, stage: Stage) -> usize {
+    fn parameters(&self, normal: &NormalEquations, stage: Stage) -> usize {
         match (self.options.optimizer, stage) {
             (Optimizer::Auto | Optimizer::Lm, _) => self.len(),
             (Optimizer::NewtonCg | Optimizer::Adam, Stage::Coarse | Stage::Fine) => 0,

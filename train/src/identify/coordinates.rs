@@ -6,8 +6,8 @@
 
 use crate::error::{Error, Result};
 use crate::job::{IdentifyOptions, Values};
-use crate::optim::Bounds;
 use crate::scene::{Name, Range, Scene};
+use diffkern_optim::dense::Bounds;
 
 /// Longest step of `ln E` or the logarithm of a parameter, and of `nu`.
 const TRUST: [f64; 2] = [1.0, 0.2];

@@ -12,7 +12,7 @@ use super::search::{SCANNED, frames_in_use};
 use crate::error::{Error, Result};
 use crate::job::{IdentifyOptions, Values};
 use crate::limits::{Limits, Seconds, size};
-use crate::optim::Optimizer;
+use crate::optimizer::Optimizer;
 use crate::scene::Scene;
 use diffkern::{Device, Schedule};
 use diffkern_sim::scene::{BlockSpec, Plan};

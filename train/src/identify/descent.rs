@@ -11,8 +11,10 @@ use super::state::{Stage, State};
 use super::taped::Taped;
 use crate::check::{Checked, at_most, of, require, within};
 use crate::job::Flow;
-use crate::optim::{Adam, NewtonCg, NewtonStep, Optimizer, Prior, Step};
+use crate::optimizer::Optimizer;
 use diffkern::Float;
+use diffkern_optim::dense::{Adam, Prior, Step};
+use diffkern_optim::{NewtonCg, NewtonStep};
 use serde::{Deserialize, Serialize};
 
 /// First trust region.
@@ -131,7 +133,7 @@ impl<F: Float> Search<'_, F> {
         descent.turns += 1;
         let (change, newton) = match &mut descent.rule {
             Rule::Newton { region, first } => {
-                let product = |v: &[f64]| -> Outcome<Vec<f64>> {
+                let product = |v: &Vec<f64>| -> Outcome<Vec<f64>> {
                     if reporter.tick(0.0) == Flow::Stop {
                         return Err(Failure::Stopped);
                     }
@@ -145,7 +147,7 @@ impl<F: Float> Search<'_, F> {
             }
             Rule::Adam(adam) => {
                 adam.rate = RATE * HALVED / (HALVED + descent.turns as f64);
-                (adam.step(&scaled), None)
+                (adam.step(&scaled)?, None)
             }
         };
         let change = change.iter().zip(&units).map(|(c, u)| c * u).collect();
@@ -207,13 +209,12 @@ impl<F: Float> Search<'_, F> {
         {
             state.normals = self.misfit(state.stage).normals(&linear)?;
         }
-        self.advance(state, last);
-        Ok(())
+        self.advance(state, last)
     }
 }
 
 /// Whether to take a step by which the cost fell by `fall`.
-fn judge(descent: &mut Descent, newton: Option<&NewtonStep>, fall: f64) -> bool {
+fn judge(descent: &mut Descent, newton: Option<&NewtonStep<Vec<f64>>>, fall: f64) -> bool {
     let taken = match (&mut descent.rule, newton) {
         (Rule::Newton { region, .. }, Some(step)) => region.judge(step, fall) && fall > 0.0,
         _ => !fall.is_nan(),

@@ -35,6 +35,12 @@ impl From<diffkern_render::Error> for Failure {
     }
 }
 
+impl From<diffkern_optim::Error> for Failure {
+    fn from(error: diffkern_optim::Error) -> Self {
+        Self::Fatal(error.into())
+    }
+}
+
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {

@@ -2,10 +2,10 @@
 
 use super::blur::Blur;
 use super::forward::{Coverage, Linear};
-use crate::optim::Normal;
 use crate::video::Video;
 use diffkern::Result;
 use diffkern::memory::collect;
+use diffkern_optim::dense::NormalEquations;
 
 /// How a level looks at the video.
 #[derive(Debug, Clone, Copy)]
@@ -89,30 +89,30 @@ impl Misfit {
     }
 
     /// The costs at every level, without derivatives.
-    pub(super) fn costs(&self, images: &Coverage) -> Result<Vec<Normal>> {
-        let one = |level: usize| -> Result<Normal> {
-            Ok(Normal {
+    pub(super) fn costs(&self, images: &Coverage) -> Result<Vec<NormalEquations>> {
+        let one = |level: usize| -> Result<NormalEquations> {
+            Ok(NormalEquations {
                 cost: self.cost(level, images)?,
                 residuals: images.iter().take(self.frames(level)).map(Vec::len).sum(),
                 blocks: self.frames(level),
-                ..Normal::new(0)
+                ..NormalEquations::new(0)
             })
         };
         (0..self.levels.len()).map(one).collect()
     }
 
     /// Normal equations at every level.
-    pub(super) fn normals(&self, linear: &Linear) -> Result<Vec<Normal>> {
+    pub(super) fn normals(&self, linear: &Linear) -> Result<Vec<NormalEquations>> {
         self.levels.iter().map(|level| normal(level, linear)).collect()
     }
 }
 
-fn normal(Level(blur, targets): &Level, linear: &Linear) -> Result<Normal> {
-    let mut normal = Normal::new(linear.derivatives.len());
+fn normal(Level(blur, targets): &Level, linear: &Linear) -> Result<NormalEquations> {
+    let mut normal = NormalEquations::new(linear.derivatives.len());
     for (k, (image, target)) in linear.coverage.iter().zip(targets).enumerate() {
         let residual = collect(blur.apply(image)?.iter().zip(target).map(|(a, b)| a - b))?;
         let derivatives = linear.derivatives.iter().map(|d| blur.apply(&d[k])).collect::<Result<Vec<_>>>()?;
-        normal.add(&residual, &derivatives);
+        normal.add(&residual, &derivatives)?;
     }
     Ok(normal)
 }

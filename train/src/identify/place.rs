@@ -1,7 +1,7 @@
 //! Places that a search has evaluated, and the best of them.
 
 use crate::job::Record;
-use crate::optim::Normal;
+use diffkern_optim::dense::NormalEquations;
 use serde::{Deserialize, Serialize};
 
 /// A place that was evaluated.
@@ -11,7 +11,7 @@ pub(super) struct Place {
     /// In the search's own coordinates.
     pub(super) at: Vec<f64>,
     /// One per width of blur.
-    pub(super) normals: Vec<Normal>,
+    pub(super) normals: Vec<NormalEquations>,
     /// Intersection over union, mean over the frames in use.
     pub(super) iou: f64,
 }

@@ -20,11 +20,12 @@ use super::state::{Stage, State};
 use super::taped::Taped;
 use crate::error::Error;
 use crate::job::{Ending, Flow, IdentifyOptions, Record, Runs};
-use crate::optim::{Bounds, Normal, Optimizer, Prior, Step};
+use crate::optimizer::Optimizer;
 use crate::scene::{Name, Scene};
 use crate::video::{Frame, Video};
 use diffkern::Float;
 use diffkern::memory::filled;
+use diffkern_optim::dense::{Bounds, LevenbergMarquardt, NormalEquations, Prior, Step};
 use diffkern_render::image;
 
 /// Values of the first coordinate that the scan looks at.
@@ -225,7 +226,7 @@ impl<'a, F: Float> Search<'a, F> {
         state: &State,
         tape: &mut Option<Taped<F>>,
         reporter: &mut Reporter<'_>,
-    ) -> Outcome<(Vec<Normal>, f64)> {
+    ) -> Outcome<(Vec<NormalEquations>, f64)> {
         let misfit = self.misfit(state.stage);
         Ok(match self.optimizer {
             Optimizer::NewtonCg | Optimizer::Adam => {
@@ -245,11 +246,11 @@ impl<'a, F: Float> Search<'a, F> {
     fn iterate(&self, state: &mut State, reporter: &mut Reporter<'_>) -> Outcome<()> {
         let prior = self.prior(state);
         let here = &state.normals[state.level];
-        let step = state.lm.propose(here, prior.as_ref(), &self.bounds(state.stage), &state.at);
+        let step = state.lm.propose(here, prior.as_ref(), &self.bounds(state.stage), &state.at)?;
         let last = state.level + 1 == state.normals.len();
         let stuck = state.lm.refused >= REFUSALS;
         let Some(step) = step.filter(|step| !stuck && !self.small(state, step, last)) else {
-            self.advance(state, last);
+            self.advance(state, last)?;
             return Ok(reporter.save(state)?);
         };
         let trial = self.after(&state.at, &step);
@@ -271,7 +272,7 @@ impl<'a, F: Float> Search<'a, F> {
         self.record(state);
         // Before the checkpoint: one that went on from here could not tell that the stage is over.
         if let Some(last) = self.settled(state, before - after, before) {
-            self.advance(state, last);
+            self.advance(state, last)?;
         }
         self.tell(state, reporter)
     }
@@ -287,7 +288,7 @@ impl<'a, F: Float> Search<'a, F> {
     }
 
     /// On to the next level, or if this is the `last` to the next stage.
-    pub(super) fn advance(&self, state: &mut State, last: bool) {
+    pub(super) fn advance(&self, state: &mut State, last: bool) -> Outcome<()> {
         match (last, state.stage) {
             (false, _) => {
                 state.level += 1;
@@ -299,23 +300,25 @@ impl<'a, F: Float> Search<'a, F> {
             (true, Stage::Coarse) => state.enter(Stage::Fine),
             (true, Stage::Fine | Stage::Finished) => {
                 if self.optimizer == Optimizer::Lm {
-                    self.polish(state);
+                    self.polish(state)?;
                 }
                 state.enter(Stage::Finished);
             }
         }
         state.runs = self.runs();
+        Ok(())
     }
 
     /// The last step, too small to be worth an evaluation: Gauss-Newton, without damping.
-    fn polish(&self, state: &mut State) {
-        let Some(here) = state.normals.last().filter(|_| state.lm.refused == 0) else { return };
-        let plain = crate::optim::Lm { damping: 0.0, refused: 0 };
-        let Some(step) = plain.propose(here, None, &self.bounds(state.stage), &state.at) else { return };
+    fn polish(&self, state: &mut State) -> Outcome<()> {
+        let Some(here) = state.normals.last().filter(|_| state.lm.refused == 0) else { return Ok(()) };
+        let plain = LevenbergMarquardt { damping: 0.0, refused: 0 };
+        let Some(step) = plain.propose(here, None, &self.bounds(state.stage), &state.at)? else { return Ok(()) };
         if self.within(&step, FINE_ENOUGH.map(|tolerance| 2.0 * tolerance)) {
             let at = self.after(&state.at, &step);
             state.go_to(Place { at, normals: state.normals.clone(), iou: state.iou });
         }
+        Ok(())
     }
 
     /// Where a step ends, inside the ranges.

@@ -3,7 +3,7 @@
 use super::descent::Descent;
 use super::place::{Best, Place};
 use crate::job::{Record, Runs, Values};
-use crate::optim::{Lm, Normal};
+use diffkern_optim::dense::{LevenbergMarquardt, NormalEquations};
 use serde::{Deserialize, Serialize};
 
 /// How far a search has come.
@@ -36,7 +36,7 @@ pub struct State {
     pub(super) at: Vec<f64>,
     /// Width of blur, counted from the widest of the stage.
     pub(super) level: usize,
-    pub(super) lm: Lm,
+    pub(super) lm: LevenbergMarquardt,
     /// Of a rule that follows gradients, at this level; none before its first step.
     #[serde(default)]
     pub(super) descent: Option<Descent>,
@@ -44,7 +44,7 @@ pub struct State {
     #[serde(default)]
     pub(super) runs: [Runs; 2],
     /// At `at`, one per width of blur; none before the first evaluation of a stage.
-    pub(super) normals: Vec<Normal>,
+    pub(super) normals: Vec<NormalEquations>,
     /// Weight of the pull on Poisson's ratio.
     pub(super) pull: f64,
     /// Finished iterations.
@@ -68,7 +68,7 @@ impl State {
             stage: Stage::Coarse,
             at,
             level: 0,
-            lm: Lm::default(),
+            lm: LevenbergMarquardt::default(),
             descent: None,
             runs: [Runs::default(); 2],
             normals: Vec::new(),
@@ -116,7 +116,7 @@ impl State {
     pub(super) fn enter(&mut self, stage: Stage) {
         self.stage = stage;
         if stage != Stage::Finished {
-            (self.level, self.lm, self.normals, self.pull) = (0, Lm::default(), Vec::new(), 0.0);
+            (self.level, self.lm, self.normals, self.pull) = (0, LevenbergMarquardt::default(), Vec::new(), 0.0);
             self.descent = None;
         }
     }

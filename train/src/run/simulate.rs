@@ -13,7 +13,7 @@ use crate::identify::{self, Task};
 use crate::input;
 use crate::job::{Flow, Gradcheck, IdentifyOptions, Stop, Values};
 use crate::limits::Limits;
-use crate::optim::Optimizer;
+use crate::optimizer::Optimizer;
 use crate::report;
 use crate::scene::{Scene, read_text};
 use crate::text::path;

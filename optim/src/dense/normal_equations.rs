@@ -1,15 +1,15 @@
 //! Normal equations of a nonlinear least-squares problem.
 
 use crate::check::{Checked, equal, finite, require, within};
-use serde::{Deserialize, Serialize};
+use crate::error::{Result, same_length};
 
 /// `cost = sum r^2`, `gradient = J^T r`, `hessian = J^T J`, added up block by block.
 ///
 /// A block is a part of the residual whose errors may hang together, here a frame: sums over blocks give a covariance
 /// that does not take the pixels of a frame for independent witnesses.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Normal {
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+pub struct NormalEquations {
     /// Sum of squared residuals.
     pub cost: f64,
     /// `J^T r`.
@@ -26,7 +26,7 @@ pub struct Normal {
     pub blocks: usize,
 }
 
-impl Normal {
+impl NormalEquations {
     /// Nothing added yet, `parameters` unknowns.
     pub fn new(parameters: usize) -> Self {
         Self {
@@ -64,8 +64,14 @@ impl Normal {
     }
 
     /// Adds a block: residuals, and their derivative by each parameter.
-    pub fn add(&mut self, residual: &[f64], derivatives: &[Vec<f64>]) {
+    ///
+    /// # Errors
+    /// When there is not a derivative of each residual by each parameter.
+    pub fn add(&mut self, residual: &[f64], derivatives: &[Vec<f64>]) -> Result<()> {
         let n = self.parameters();
+        self.is_shaped()?;
+        same_length("derivatives by parameters", derivatives.len(), n)?;
+        derivatives.iter().try_for_each(|j| same_length("derivatives of residuals", j.len(), residual.len()))?;
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let part: Vec<f64> = derivatives.iter().map(|j| dot(j, residual)).collect();
         for a in 0..n {
@@ -79,19 +85,35 @@ impl Normal {
         self.cost += dot(residual, residual);
         self.residuals += residual.len();
         self.blocks += 1;
+        Ok(())
     }
 
     /// Of the first `kept` parameters alone, the others known.
-    pub fn first(&self, kept: usize) -> Normal {
+    ///
+    /// # Errors
+    /// When there are fewer.
+    pub fn first(&self, kept: usize) -> Result<NormalEquations> {
         let n = self.parameters();
+        self.is_shaped()?;
+        if kept > n {
+            return Err(crate::Error::Length { what: "parameters".to_owned(), found: n, expected: kept });
+        }
         let square = |m: &[f64]| (0..kept * kept).map(|k| m[k / kept * n + k % kept]).collect();
-        Normal {
+        Ok(NormalEquations {
             gradient: self.gradient[..kept].to_vec(),
             hessian: square(&self.hessian),
             between: square(&self.between),
             weighted: self.weighted[..kept].to_vec(),
             ..*self
-        }
+        })
+    }
+
+    /// Its fields are public: each has as many numbers as there are parameters, or their square.
+    pub(super) fn is_shaped(&self) -> Result<()> {
+        let n = self.parameters();
+        same_length("numbers of the matrix", self.hessian.len(), n * n)?;
+        same_length("numbers of the matrix between blocks", self.between.len(), n * n)?;
+        same_length("weighted squares", self.weighted.len(), n)
     }
 
     /// Whether all numbers are finite.
@@ -124,14 +146,15 @@ pub(super) fn solve(a: &[f64], b: &[f64]) -> Option<Vec<f64>> {
     Some(x)
 }
 
-impl Normal {
+impl NormalEquations {
     /// Covariance of the parameters at the minimum, row by row: the larger, entry by entry of the diagonal, of
     /// - the Gauss-Newton covariance `s^2 (J^T J)^-1`, `s^2` the mean squared residual weighted by `|j|^2`;
     /// - the sandwich `(J^T J)^-1 (sum_b g_b g_b^T) (J^T J)^-1` over blocks, which sees errors shared by a block.
     ///
-    /// None when the residuals do not fix the parameters.
+    /// None when the residuals do not fix the parameters, or the matrices are not those of as many parameters.
     pub fn covariance(&self) -> Option<Vec<f64>> {
         let n = self.parameters();
+        self.is_shaped().ok()?;
         let inverse = self.inverse()?;
         let leverage: f64 = (0..n).map(|a| self.hessian[a * n + a]).sum();
         let freedom = self.residuals as f64 / self.residuals.saturating_sub(n).max(1) as f64;

@@ -1,10 +1,8 @@
-//! Levenberg-Marquardt steps within bounds (Marquardt 1963; Nocedal and Wright, chapter 10).
-//!
-//! Only the choice of steps: who evaluates, and on what, is elsewhere.
+//! Levenberg-Marquardt steps within bounds (Marquardt 1963; Nocedal and Wright 2006, chapter 10).
 
-use super::normal::{Normal, solve};
+use super::normal_equations::{NormalEquations, solve};
 use crate::check::{Checked, at_most, within};
-use serde::{Deserialize, Serialize};
+use crate::error::{Error, Result, same_length};
 
 /// Where the parameters may go, and how far at once.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,9 +29,10 @@ pub struct Prior {
 }
 
 impl Prior {
-    /// What the pull adds to the cost at `x`.
+    /// What the pull adds to the cost at `x`; NaN where `x` has no such parameter.
     pub fn cost(&self, x: &[f64]) -> f64 {
-        self.weight * ((x[self.parameter] - self.center) / self.width).powi(2)
+        let at = x.get(self.parameter).copied().unwrap_or(f64::NAN);
+        self.weight * ((at - self.center) / self.width).powi(2)
     }
 }
 
@@ -46,10 +45,11 @@ pub struct Step {
     pub bounded: Vec<bool>,
 }
 
-/// Damping, and how it follows success.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Lm {
+/// Damping, and how it follows success. [`LevenbergMarquardt::propose`] gives a step; the caller evaluates there and says
+/// whether the cost fell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+pub struct LevenbergMarquardt {
     /// Added to the diagonal of the normal equations, relative to it.
     pub damping: f64,
     /// Refused steps since the last accepted one.
@@ -62,16 +62,32 @@ const MOST: f64 = 1e18;
 const BEGIN: f64 = 1e-3;
 const AFTER_REFUSAL: f64 = 1e-2;
 
-impl Default for Lm {
+impl Default for LevenbergMarquardt {
     fn default() -> Self {
         Self { damping: BEGIN, refused: 0 }
     }
 }
 
-impl Lm {
-    /// The step from `x`, none if nothing shows in the residuals.
-    pub fn propose(&self, normal: &Normal, prior: Option<&Prior>, bounds: &Bounds, x: &[f64]) -> Option<Step> {
+impl LevenbergMarquardt {
+    /// The step from `x`, none if nothing shows in the residuals. What a bound stops is held there, and the others are solved
+    /// for anew; then all are shortened until none exceeds its longest step.
+    ///
+    /// # Errors
+    /// When lengths differ, or the prior is one of a parameter that there is not.
+    pub fn propose(
+        &self,
+        normal: &NormalEquations,
+        prior: Option<&Prior>,
+        bounds: &Bounds,
+        x: &[f64],
+    ) -> Result<Option<Step>> {
         let n = x.len();
+        let lengths = [&normal.gradient, &bounds.low, &bounds.high, &bounds.trust].map(Vec::len);
+        lengths.into_iter().try_for_each(|found| same_length("numbers of a gradient or of bounds", found, n))?;
+        normal.is_shaped()?;
+        if let Some(p) = prior.filter(|p| p.parameter >= n) {
+            return Err(Error::Length { what: "parameters".to_owned(), found: n, expected: p.parameter + 1 });
+        }
         let (mut gradient, mut hessian) = (normal.gradient.clone(), normal.hessian.clone());
         if let Some(p) = prior {
             let stiffness = p.weight / (p.width * p.width);
@@ -88,24 +104,24 @@ impl Lm {
             let bound_part =
                 |r: usize| (0..n).filter(|&k| bounded[k]).map(|k| hessian[r * n + k] * change[k]).sum::<f64>();
             let right: Vec<f64> = free.iter().map(|&r| -gradient[r] - bound_part(r)).collect();
-            let solution = solve(&matrix, &right)?;
+            let Some(solution) = solve(&matrix, &right) else { return Ok(None) };
             free.iter().zip(&solution).for_each(|(&k, s)| change[k] = *s);
-            let mut again = false;
+            let mut stopped = false;
             for &k in &free {
                 let room = (bounds.low[k] - x[k], bounds.high[k] - x[k]);
                 if change[k] < room.0 || change[k] > room.1 {
                     change[k] = change[k].clamp(room.0.min(0.0), room.1.max(0.0));
                     bounded[k] = true;
-                    again = true;
+                    stopped = true;
                 }
             }
-            if !again || bounded.iter().all(|b| *b) {
+            if !stopped || bounded.iter().all(|b| *b) {
                 break;
             }
         }
         let longest = change.iter().zip(&bounds.trust).fold(1.0f64, |m, (c, t)| m.max(c.abs() / t));
         change.iter_mut().for_each(|c| *c /= longest);
-        Some(Step { change, bounded })
+        Ok(Some(Step { change, bounded }))
     }
 
     /// Checks what was read from a file, of a search that takes at most `refusals` in a row.
@@ -139,24 +155,24 @@ mod tests {
     }
 
     /// Residuals of `y = a exp(b t)` at a = 2, b = -1, and their derivatives.
-    fn exponential(x: &[f64]) -> Normal {
+    fn exponential(x: &[f64]) -> Result<NormalEquations> {
         let t: Vec<f64> = (0..20).map(|k| 0.1 * f64::from(k)).collect();
         let residual: Vec<f64> = t.iter().map(|t| x[0] * (x[1] * t).exp() - 2.0 * (-t).exp()).collect();
         let by_a: Vec<f64> = t.iter().map(|t| (x[1] * t).exp()).collect();
         let by_b: Vec<f64> = t.iter().map(|t| x[0] * t * (x[1] * t).exp()).collect();
-        let mut normal = Normal::new(2);
-        normal.add(&residual, &[by_a, by_b]);
-        normal
+        let mut normal = NormalEquations::new(2);
+        normal.add(&residual, &[by_a, by_b])?;
+        Ok(normal)
     }
 
     #[test]
-    fn finds_the_exponential() {
-        let (mut x, mut lm) = (vec![1.0, 0.5], Lm::default());
+    fn finds_the_exponential() -> Result<()> {
+        let (mut x, mut lm) = (vec![1.0, 0.5], LevenbergMarquardt::default());
         for _ in 0..30 {
-            let here = exponential(&x);
-            let Some(step) = lm.propose(&here, None, &wide(2), &x) else { break };
+            let here = exponential(&x)?;
+            let Some(step) = lm.propose(&here, None, &wide(2), &x)? else { break };
             let next: Vec<f64> = x.iter().zip(&step.change).map(|(x, c)| x + c).collect();
-            if exponential(&next).cost < here.cost {
+            if exponential(&next)?.cost < here.cost {
                 x = next;
                 lm.accept();
             } else {
@@ -164,30 +180,35 @@ mod tests {
             }
         }
         assert!((x[0] - 2.0).abs() < 1e-9 && (x[1] + 1.0).abs() < 1e-9, "{x:?}");
+        Ok(())
     }
 
     #[test]
-    fn stops_at_a_bound_and_still_moves_the_other() {
-        let mut normal = Normal::new(2);
-        normal.add(&[1.0, 1.0], &[vec![1.0, 0.0], vec![0.0, 1.0]]);
+    fn stops_at_a_bound_and_still_moves_the_other() -> Result<()> {
+        let mut normal = NormalEquations::new(2);
+        normal.add(&[1.0, 1.0], &[vec![1.0, 0.0], vec![0.0, 1.0]])?;
         let bounds = Bounds { low: vec![-0.1, -9.0], ..wide(2) };
-        let step = Lm { damping: 0.0, refused: 0 }.propose(&normal, None, &bounds, &[0.0, 0.0]).unwrap();
-        assert_eq!((step.change, step.bounded), (vec![-0.1, -1.0], vec![true, false]));
+        let step = LevenbergMarquardt { damping: 0.0, refused: 0 }.propose(&normal, None, &bounds, &[0.0, 0.0])?;
+        assert_eq!(step, Some(Step { change: vec![-0.1, -1.0], bounded: vec![true, false] }));
+        Ok(())
     }
 
     #[test]
-    fn a_prior_decides_where_the_data_do_not() {
-        let mut normal = Normal::new(2);
-        normal.add(&[1.0], &[vec![1.0], vec![0.0]]);
+    fn a_prior_decides_where_the_data_do_not() -> Result<()> {
+        let mut normal = NormalEquations::new(2);
+        normal.add(&[1.0], &[vec![1.0], vec![0.0]])?;
         let prior = Prior { parameter: 1, center: 3.0, width: 1.0, weight: 1e-3 };
-        let step = Lm { damping: 0.0, refused: 0 }.propose(&normal, Some(&prior), &wide(2), &[0.0, 0.0]).unwrap();
-        assert!((step.change[1] - 3.0).abs() < 1e-12);
+        let step =
+            LevenbergMarquardt { damping: 0.0, refused: 0 }.propose(&normal, Some(&prior), &wide(2), &[0.0, 0.0])?;
+        assert!(step.is_some_and(|step| (step.change[1] - 3.0).abs() < 1e-12));
+        Ok(())
     }
 
     #[test]
-    fn without_any_effect_there_is_no_step() {
-        let mut normal = Normal::new(1);
-        normal.add(&[1.0], &[vec![0.0]]);
-        assert_eq!(Lm::default().propose(&normal, None, &wide(1), &[0.0]), None);
+    fn without_any_effect_there_is_no_step() -> Result<()> {
+        let mut normal = NormalEquations::new(1);
+        normal.add(&[1.0], &[vec![0.0]])?;
+        assert_eq!(LevenbergMarquardt::default().propose(&normal, None, &wide(1), &[0.0]), Ok(None));
+        Ok(())
     }
 }
