@@ -13,7 +13,8 @@ fn valley<F: Float>(x: &Array<F>, loss: &mut Array<F>) {
 
 #[test]
 fn a_valley_is_gone_through_by_products_of_the_tape() -> Result<()> {
-    for n in [2, 50] {
+    // From one end of a long valley to the other, a link at a time.
+    for (n, most) in [(2, 40), (50, 250)] {
         let start: Vec<f64> = (0..n).map(|k| if k % 2 == 0 { -1.2 } else { 1.0 }).collect();
         let mut x: Arrays<f64> = vec![Device::cpu().array(&start)?];
         let mut objective = Taped::new(|x: &[Array<f64>]| {
@@ -22,7 +23,7 @@ fn a_valley_is_gone_through_by_products_of_the_tape() -> Result<()> {
             Ok(loss)
         });
         let found = minimise(&mut NewtonCg::new(1.0), &mut objective, &mut x, &Stop::default())?;
-        assert!(found.ended == Ended::Converged && found.evaluations < 80, "{found:?}");
+        assert!(found.ended == Ended::Converged && found.evaluations < most, "{found:?}");
         if n == 2 {
             let x = x[0].to_vec()?;
             assert!((x[0] - 1.0).abs() < 1e-8 && (x[1] - 1.0).abs() < 1e-8, "{x:?}");

@@ -74,7 +74,7 @@ pub enum Error {
     Compute(String),
     /// A rule of steps refused its input.
     #[error(transparent)]
-    Rule(#[from] diffkern_optim::Error),
+    Rule(diffkern_optim::Error),
     /// The runtime refused a launch or an array.
     #[error(transparent)]
     Runtime(diffkern::Error),
@@ -86,15 +86,16 @@ pub enum Error {
     Renderer(diffkern_render::Error),
 }
 
-/// As what it is: an error of the simulator or of the renderer may have come through the runtime, or the other way round.
+/// As what it is: an error of the simulator, the renderer or a rule of steps may have come through the runtime, or the other way round.
 impl From<diffkern::Error> for Error {
     fn from(error: diffkern::Error) -> Self {
         if error == diffkern::Error::Interrupted {
             return Self::Interrupted;
         }
-        match (error.downcast_ref(), error.downcast_ref()) {
-            (Some(error), _) => Self::Simulator(diffkern_sim::Error::clone(error)),
-            (_, Some(error)) => Self::Renderer(diffkern_render::Error::clone(error)),
+        match (error.downcast_ref(), error.downcast_ref(), error.downcast_ref()) {
+            (Some(error), _, _) => Self::Simulator(diffkern_sim::Error::clone(error)),
+            (_, Some(error), _) => Self::Renderer(diffkern_render::Error::clone(error)),
+            (_, _, Some(error)) => Self::Rule(diffkern_optim::Error::clone(error)),
             _ => Self::Runtime(error),
         }
     }
@@ -108,6 +109,12 @@ impl From<diffkern_sim::Error> for Error {
 
 impl From<diffkern_render::Error> for Error {
     fn from(error: diffkern_render::Error) -> Self {
+        diffkern::Error::from(error).into()
+    }
+}
+
+impl From<diffkern_optim::Error> for Error {
+    fn from(error: diffkern_optim::Error) -> Self {
         diffkern::Error::from(error).into()
     }
 }
