@@ -129,6 +129,18 @@ fn a_step_of_least_squares_by_hand() -> Result<()> {
     Ok(())
 }
 
+/// The value falls by a fifth of what the model without damping promises: the damping stays. By the damped one it were two fifths.
+#[test]
+fn the_model_of_least_squares_is_that_without_damping() -> Result<()> {
+    let evaluate = |x: &Vec<f64>| Ok((0.2 * x[0], vec![1.0]));
+    let mut objective = with_products(evaluate, |_: &Vec<f64>, v: &Vec<f64>| Ok(v.clone()));
+    let (mut x, mut rule) = (vec![1.0], LevenbergMarquardt { damping: 100.0, ..LevenbergMarquardt::default() });
+    let here = objective.evaluate(&x)?;
+    let stepped = rule.step(&mut x, here, &mut objective)?;
+    assert!(stepped.taken && (x[0] - (1.0 - 1.0 / 101.0)).abs() < 1e-15 && rule.damping == 100.0, "{x:?}, {rule:?}");
+    Ok(())
+}
+
 #[test]
 fn a_refused_step_leaves_everything_where_it_was() -> Result<()> {
     // The Hessian is said to be a hundred times too small.
