@@ -20,7 +20,7 @@ const MOST_PRODUCTS: usize = 1_000_000;
 ///
 /// Unlike [`dense::LevenbergMarquardt`](crate::dense::LevenbergMarquardt) it never makes the matrix: each product is a tangent
 /// and an adjoint of the program. Parameters should be of like scale. Of arrays, three reads from the device for each product,
-/// at most five more for each step, and those of the evaluation.
+/// at most four more for each step, and those of the evaluation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct LevenbergMarquardt {

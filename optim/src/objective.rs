@@ -19,7 +19,8 @@ pub trait Objective<V> {
     /// What is known at a point.
     type At: Evaluation<V>;
 
-    /// Evaluates at `x`.
+    /// Evaluates at `x`. Where there is no value, it may be given as infinite or NaN: rules with a line search, a trust region or
+    /// damping then try a shorter step. An error ends the search.
     ///
     /// # Errors
     /// Those of the program.

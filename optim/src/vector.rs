@@ -2,7 +2,7 @@
 
 use diffkern::{Array, Float, arith, reduce};
 
-use crate::error::{Result, same_length};
+use crate::error::{Error, Result, same_length};
 
 /// Parameters, gradients and directions as a vector: numbers on the host (`Vec<f64>`), or arrays of any device
 /// ([`Arrays`]), of which nothing but inner products comes to the host.
@@ -191,6 +191,9 @@ impl<F: Float> Vector for Arrays<F> {
 
 /// `<a, b>` on the device, an array of one.
 fn inner<F: Float>(a: &Arrays<F>, b: &Arrays<F>) -> Result<Array<F>> {
+    if a.is_empty() {
+        return Err(Error::Length { what: "arrays of parameters".to_owned(), found: 0, expected: 1 });
+    }
     same_arrays(b, a)?;
     let parts = a.iter().zip(b).map(|(a, b)| Ok(reduce::dot(a, b)?)).collect::<Result<Vec<_>>>()?;
     match parts.as_slice() {

@@ -171,6 +171,25 @@ fn a_minimum_far_from_zero_is_found_to_the_gradient() -> Result<()> {
     Ok(())
 }
 
+/// `10 (x - ln x)` has no value below 0, where a first step would end.
+#[test]
+fn steps_to_where_there_is_no_value_are_shortened() -> Result<()> {
+    let evaluate = |x: &Vec<f64>| Ok((10.0 * (x[0] - x[0].ln()), vec![10.0 - 10.0 / x[0]]));
+    let product = |x: &Vec<f64>, v: &Vec<f64>| Ok(vec![10.0 * v[0] / (x[0] * x[0])]);
+    let mut objective = with_products(evaluate, product);
+    let (mut x, mut y, mut z) = (vec![1.8], vec![3.0], vec![3.0]);
+    let mut lbfgs = Lbfgs::new(5);
+    lbfgs.first_length = 10.0;
+    let found = [
+        minimise(&mut lbfgs, &mut objective, &mut x, &Stop::default())?,
+        minimise(&mut NewtonCg::new(50.0), &mut objective, &mut y, &Stop::default())?,
+        minimise(&mut LevenbergMarquardt::default(), &mut objective, &mut z, &Stop::default())?,
+    ];
+    assert!(found.iter().all(|found| found.ended == Ended::Converged && found.evaluations < 25), "{found:?}");
+    assert!([x, y, z].iter().all(|x| (x[0] - 1.0).abs() < 1e-8));
+    Ok(())
+}
+
 #[test]
 fn what_is_not_finite_or_missing_is_an_error() -> Result<()> {
     let mut x = vec![1.0];

@@ -16,7 +16,7 @@ pub struct Group {
     pub rate: f64,
     /// Size of a usual change of a parameter, in its unit: the rule works on the parameter over its scale.
     pub scale: f64,
-    /// Weight of the decay towards 0, what of depends on the rule; 0 for none.
+    /// Weight of the decay towards 0, for the parameter over its scale; the rule says where it acts. 0 for none.
     pub decay: f64,
 }
 

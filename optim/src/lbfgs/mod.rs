@@ -22,7 +22,7 @@ const MOST_PAIRS: usize = 10_000;
 ///
 /// Pairs whose curvature is not positive, or is rounding, are left out. Where the direction is not downhill the memory is
 /// forgotten and the step follows the gradient. Vectors stay on the device; with `k` pairs kept and `e` evaluations in the line
-/// search, a step reads `2 k + e + 3` inner products or groups of them to the host, and what the objective reads.
+/// search, a step reads `2 k + e + 2` times from the device, inner products alone, besides what the objective reads.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Lbfgs<V> {
