@@ -21,6 +21,21 @@ const MOST_PRODUCTS: usize = 1_000_000;
 /// Unlike [`dense::LevenbergMarquardt`](crate::dense::LevenbergMarquardt) it never makes the matrix: each product is a tangent
 /// and an adjoint of the program. Parameters should be of like scale. Of arrays, three reads from the device for each product,
 /// at most four more for each step, and those of the evaluation.
+///
+/// ```
+/// use diffkern::{arith, prelude::*};
+/// use diffkern_optim::{LevenbergMarquardt, Stop, TapedResiduals, minimise};
+///
+/// // x^3 = 8
+/// let mut x = vec![Device::cpu().array(&[1.0])?];
+/// let mut residuals = TapedResiduals::new(|x: &[Array<f64>]| {
+///     let eight = x[0].device().full(1, 8.0)?;
+///     arith::sub(&arith::multiply(&x[0], &arith::multiply(&x[0], &x[0])?)?, &eight)
+/// });
+/// minimise(&mut LevenbergMarquardt::default(), &mut residuals, &mut x, &Stop::default())?;
+/// assert!((x[0].to_vec()?[0] - 2.0).abs() < 1e-9);
+/// # Ok::<(), diffkern_optim::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct LevenbergMarquardt {

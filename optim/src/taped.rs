@@ -70,7 +70,7 @@ fn record<F: Float>(x: &Arrays<F>, program: Program<'_, F>) -> Result<(Tape, Arr
     Ok((tape, x, output))
 }
 
-/// What the last walk back has left at the parameters.
+/// The gradients that the last backward pass has left at the parameters.
 fn gradient<F: Float>(x: &Arrays<F>) -> Result<Arrays<F>> {
     let of = |x: &Array<F>| match x.grad() {
         Err(diffkern::Error::NoGradient { .. }) => x.device().zeros(x.len()),
@@ -115,11 +115,15 @@ impl<F: Float> Evaluation<Arrays<F>> for Recorded<F> {
 
     fn product(&self, v: &Arrays<F>) -> Result<Arrays<F>> {
         same_length("arrays of a direction", v.len(), self.x.len())?;
-        let direction: Vec<_> = self.x.iter().zip(v).map(|(x, v)| (x.as_any(), v.as_any())).collect();
+        // What the output does not depend on, the tape may not know.
+        let reached = |x: &Array<F>| x.grad().is_ok();
+        let moved = self.x.iter().zip(v).filter(|(x, _)| reached(x));
+        let direction: Vec<_> = moved.map(|(x, v)| (x.as_any(), v.as_any())).collect();
         let products = match self.least_squares {
             true => self.tape.gauss_newton(&[self.output.as_any()], Metric::Identity, &[&direction])?,
             false => self.tape.hvp(&self.output, &[&direction])?,
         };
-        self.x.iter().map(|x| Ok(products.get(0, x)?)).collect()
+        let part = |x: &Array<F>| if reached(x) { products.get(0, x) } else { x.device().zeros(x.len()) };
+        self.x.iter().map(|x| Ok(part(x)?)).collect()
     }
 }

@@ -97,6 +97,7 @@ everywhere!(
     ten_thousand_unknowns_by_newton
     ten_thousand_residuals_by_least_squares
     rosenbrock_on_arrays
+    parameters_without_influence_stay
     first_order_rules_go_downhill
     kept_states_go_on_to_the_same_bits
     a_gradient_that_is_not_finite_is_named
@@ -156,6 +157,20 @@ mod bodies {
         converged("L-BFGS", &found, 60, 0);
         let near = x.iter().map(|x| Ok(x.to_vec()?[0].to_f64())).collect::<Result<Vec<_>>>()?;
         assert!(near.iter().all(|x| (x - 1.0).abs() < 1e-3), "{near:?}");
+        Ok(())
+    }
+
+    pub fn parameters_without_influence_stay<F: Float>(device: &Device) -> Result<()> {
+        let one = |x: f64| device.array(&[F::from_f64(x)]);
+        let residual = |x: &[Array<F>]| arith::sub(&arith::multiply(&x[0], &x[0])?, &one(4.0)?);
+        let (mut x, mut y) = (vec![one(1.0)?, one(7.0)?], vec![one(1.0)?, one(7.0)?]);
+        let mut rule = LevenbergMarquardt::default();
+        minimise(&mut rule, &mut TapedResiduals::new(residual), &mut x, &stop::<F>())?;
+        let loss = |x: &[Array<F>]| reduce::squared_norm(&residual(x)?);
+        minimise(&mut Lbfgs::new(5), &mut Taped::new(loss), &mut y, &stop::<F>())?;
+        for x in [x, y] {
+            assert!((x[0].to_vec()?[0].to_f64() - 2.0).abs() < 1e-3 && x[1].to_vec()? == [F::from_f64(7.0)], "{x:?}");
+        }
         Ok(())
     }
 
