@@ -484,7 +484,10 @@ fn a_budget_chooses_among_all_and_is_kept() -> Result<()> {
     let (scene, folder) = (Scene::new()?, Folder::new("budget"));
     let (bits, _) = scene.gradient(|| scene.steps(200, &Rollout::new(Schedule::StoreAll)))?;
     let mut chosen = Vec::new();
-    for budget in [3_000, 5_000, 10_000, 20_000, 60_000, 120_000, 140_000, 150_000, 160_000, 170_000, 180_000, 190_000, 200_000, 400_000, 1_000_000] {
+    for budget in [
+        3_000, 5_000, 10_000, 20_000, 60_000, 120_000, 140_000, 150_000, 160_000, 170_000, 180_000, 190_000, 200_000,
+        400_000, 1_000_000,
+    ] {
         for (files, again) in [(false, false), (true, false), (false, true), (true, true)] {
             let mut way = Rollout::new(Schedule::Budget(budget));
             way = if files { way.files(&folder.0) } else { way };
