@@ -168,39 +168,45 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
     }
 }
 
-/// The host's bodies by scalar type. Those of a kernel without laws are compiled once, in the crate that defines it: the two
-/// functions are no generics, and too much for rustc to be inlined elsewhere.
+/// The host's bodies by scalar type. Those of a kernel without laws are compiled once, in the crate that defines it: the
+/// functions are no generics, and never inlined elsewhere. Of a kernel in one precision the other is made where a gradient
+/// check asks for it.
 fn natives(native_of: &TokenStream, sig: &Signature) -> TokenStream {
-    let (generic, choice, of) = match &sig.real {
-        _ if !sig.law_params.is_empty() => (quote!(F), native_of.clone(), vec![]),
-        Some(real) if sig.concrete => (quote!(_F), quote!(Self::__only()), vec![("only", quote!(#real))]),
-        _ => {
-            let choice = quote! {
-                match <F as ::diffkern::Float>::SCALAR {
-                    ::diffkern::private::ScalarTy::F64 => Self::__double(),
-                    _ => Self::__single(),
+    let both = [("F32", "__single", "f32"), ("F64", "__double", "f64")];
+    let compiled = both.iter().filter(|(_, _, real)| match &sig.real {
+        _ if !sig.law_params.is_empty() => false,
+        Some(own) => !sig.concrete || own == real,
+        None => true,
+    });
+    let (arms, functions): (Vec<_>, Vec<_>) = compiled
+        .map(|(scalar, name, real)| {
+            let [scalar, name, real] = [scalar, name, real].map(|name| format_ident!("{name}"));
+            let function = quote! {
+                #[inline(never)]
+                fn #name() -> ::diffkern::private::Native {
+                    type F = ::core::primitive::#real;
+                    #native_of
                 }
             };
-            (quote!(F), choice, vec![("single", quote!(f32)), ("double", quote!(f64))])
-        }
-    };
-    let of = of.into_iter().map(|(name, real)| {
-        let name = format_ident!("__{name}");
-        quote! {
-            #[inline(never)]
-            fn #name() -> ::diffkern::private::Native {
-                type F = ::core::primitive::#real;
-                #native_of
+            (quote!(::diffkern::private::ScalarTy::#scalar => Self::#name(),), function)
+        })
+        .unzip();
+    let choice = match arms.is_empty() {
+        true => native_of.clone(),
+        false => quote! {
+            match <F as ::diffkern::Float>::SCALAR {
+                #(#arms)*
+                _ => #native_of,
             }
-        }
-    });
+        },
+    };
     quote! {
         #[doc(hidden)]
-        pub fn native<#generic: ::diffkern::Float>() -> ::diffkern::private::Native {
+        pub fn native<F: ::diffkern::Float>() -> ::diffkern::private::Native {
             #choice
         }
 
-        #(#of)*
+        #(#functions)*
     }
 }
 
