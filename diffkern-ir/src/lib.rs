@@ -48,4 +48,4 @@ pub use typing::{BinaryTyping, UnaryTyping};
 pub use verify::{VerifyError, verify};
 
 /// Version of the text form; part of the identity of every kernel built from it.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;

@@ -1,6 +1,7 @@
 //! The text form of a function, from which kernels for GPUs are built. Golden files hold it too.
 //!
-//! One statement a line, tokens separated by spaces, values `%N`; `@N` is the line of the source.
+//! One statement a line, tokens separated by spaces, values `%N`; `@N` is the line of the source, of what touches memory,
+//! calculates or calls.
 //!
 //! ```text
 //! fn axpy
@@ -10,7 +11,7 @@
 //! body
 //! %1 : usize = pos
 //! %2 : real = load 0 %1 @7
-//! %3 : real = mul %0 %2
+//! %3 : real = mul %0 %2 @7
 //! add 1 %1 %3 @7
 //! ```
 
@@ -109,6 +110,9 @@ impl Printer<'_> {
     fn stmt(&mut self, stmt: &Stmt) {
         let at = (self.line)(stmt.node);
         match &stmt.kind {
+            StmtKind::Let { id, op: op @ (Op::Unary(..) | Op::Binary(..)) } if self.func.ty(*id).is_real() => {
+                self.line(format_args!("{} = {} @{at}", self.typed(*id), operation(op)));
+            }
             StmtKind::Let { id, op } => self.line(format_args!("{} = {}", self.typed(*id), operation(op))),
             StmtKind::Load { id, array, index } => {
                 self.line(format_args!("{} = load {array} {index} @{at}", self.typed(*id)));
@@ -154,7 +158,7 @@ impl Printer<'_> {
             }
             StmtKind::Call { callee, mode, args, results } => {
                 let args: String = args.iter().map(argument).collect();
-                self.line(format_args!("call {callee} {} ({args} ) {}", mode.name(), self.results(results)));
+                self.line(format_args!("call {callee} {} ({args} ) {} @{at}", mode.name(), self.results(results)));
             }
         }
     }

@@ -141,6 +141,8 @@ pub enum ParamKind {
 /// A program in the text form of the intermediate representation, with its parameters.
 #[derive(Clone, Copy)]
 pub struct Program {
+    /// Source file.
+    pub file: &'static str,
     /// By slot.
     pub params: &'static [ParamDef],
     /// One statement per line.

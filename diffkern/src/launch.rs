@@ -17,7 +17,7 @@ use crate::few::Few;
 use crate::forward;
 use crate::kernel::{Access, Arg, KernelDef, Native, ParamDef, ParamKind};
 use crate::tape::context::Mode;
-use crate::tape::{Prefix, Recording, Watch, context, open};
+use crate::tape::{Launched, Prefix, Recording, Watch, context, open};
 use crate::trace;
 use crate::unoptimised;
 
@@ -104,7 +104,11 @@ fn observed(call: Call<'_>, mode: Mode, reads: &[Option<Arc<Buffer>>]) -> Result
         let run = |positions: usize, id: u64| run_first(call, reads, &held, positions, id);
         let prefix = Prefix { positions: call.domain.len(), run: &run };
         let line = matches!(call.domain.dims(), [_, 1, 1]).then_some(&prefix);
-        watch.check(&|place| written.get(place).map(|(_, array, _)| array.buffer()), line)?;
+        let before = |id: u64| held.iter().find(|(other, _)| *other == id).map(|(_, buffer)| &**buffer);
+        let args = bind(call, reads, &before);
+        let (device, scalar, domain) = (call.device, call.native.scalar, call.domain);
+        let launched = Launched { device, scalar, domain, args: &args };
+        watch.check(&|place| written.get(place).map(|(_, array, _)| array.buffer()), line, launched)?;
     }
     if mode.observed() {
         context::after_launch(call, reads, seconds);

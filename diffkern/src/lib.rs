@@ -56,6 +56,7 @@ pub mod implicit;
 pub mod interrupt;
 mod kernel;
 mod launch;
+mod linked;
 mod macros;
 mod math;
 #[doc(hidden)]

@@ -145,3 +145,92 @@ fn the_position_of_the_thread_is_named() -> Result<()> {
     assert_eq!(found.position, Some(2));
     Ok(())
 }
+
+const REACH: u32 = line!();
+#[diff_fn]
+fn reach<F: Float>(x: F, n: u32) -> F {
+    let mut r = x;
+    for _ in 0..n {
+        r = r * r;
+    }
+    let safe = r.max(1.0);
+    safe.sqrt() - (r - 1.0).sqrt()
+}
+
+const STAGES: u32 = line!();
+#[diff_kernel]
+fn stages<F: Float>(x: &Array<F>, v: &Array<Vec2<F>>, n: u32, scale: F, y: &mut Array<Vec2<F>>) {
+    let i = ABSOLUTE_POS;
+    let a = x[i];
+    let inverse = F::new(1.0) / a;
+    // Not chosen where it is infinite.
+    let guarded = select(a == 0.0, 3.0, inverse);
+    let mut late = F::new(0.0);
+    if a > 2.0 {
+        late = (a - 4.0).ln();
+    }
+    let w = v[i] * scale;
+    let far: F = reach::<F>(a, n);
+    y[i] = Vec2::new(guarded + late, w.x + w.y) + Vec2::new(0.0, far);
+}
+
+/// The line of the operation, through loops and branches and into device functions; in `f32` what overflows there only.
+#[test]
+fn the_line_of_the_operation_is_named() -> Result<()> {
+    const PLAIN: [f64; 2] = [1.0, 2.0];
+    fn line<T: Float>(dev: &Device, (x, v, scale): (f64, [f64; 2], f64)) -> Result<(u32, Vec<u32>)> {
+        let real = T::from_f64;
+        let x = dev.array(&[1.25, x, 1.25].map(real))?.requires_grad();
+        let v = dev.array(&[PLAIN, v, PLAIN].map(|[a, b]| Vec2::new(real(a), real(b))))?;
+        let found =
+            found(Recording::new().check_finite().record(|| stages(3, &x, &v, 8, real(scale), &dev.uninit(3)?)));
+        assert_eq!((found.position, found.element), (Some(1), 1), "{found}");
+        assert!(found.file.ends_with("finite.rs") && found.inside.iter().all(|(file, _)| file == &found.file));
+        assert!(found.to_string().contains(&format!("finite.rs:{}", found.line)), "{found}");
+        Ok((found.line - STAGES, found.inside.iter().map(|(_, line)| line - REACH).collect()))
+    }
+    let (dev, plain) = (Device::cpu(), PLAIN);
+    assert_eq!(line::<f64>(&dev, (4.0, plain, 1.0))?, (10, vec![]), "the logarithm of 0");
+    assert_eq!(line::<f64>(&dev, (3.0, plain, 1.0))?, (10, vec![]), "the logarithm of -1");
+    assert_eq!(line::<f64>(&dev, (1.5, [1e300, 0.0], 1e200))?, (12, vec![]), "a product");
+    assert_eq!(line::<f64>(&dev, (0.0, plain, 1.0))?, (13, vec![8]), "the root of -1, in a function");
+    assert_eq!(line::<f64>(&dev, (-1e2, plain, 1.0))?, (13, vec![5]), "a power, in a loop of a function");
+    assert_eq!(line::<f32>(&dev, (1.6, plain, 1.0))?, (13, vec![5]), "1.6^256, too large for `f32` only");
+    Ok(())
+}
+
+const ROOTS: u32 = line!();
+#[diff_kernel]
+fn roots<F: Float>(x: &Array<F>, to: &Array<u32>, y: &mut Array<F>) {
+    let i = ABSOLUTE_POS;
+    let r = x[i] * 2.0;
+    let root = r.sqrt();
+    y[to[i] as usize] += root;
+    y[0] += 1.0;
+}
+
+/// In an adjoint, where a root has no derivative; of a sum, where several positions together overflow, the addition.
+#[test]
+fn lines_of_adjoints_and_of_sums() -> Result<()> {
+    let dev = Device::cpu();
+    let to = dev.array(&[0u32, 2, 1])?;
+    let (x, y) = (dev.array(&[1.0, 0.0, 2.0])?.requires_grad(), dev.zeros(3)?);
+    let tape = Recording::new().check_finite().record(|| roots(3, &x, &to, &y))?;
+    let one = dev.full(3, 1.0)?;
+    let backwards = found(tape.backward_from(&[(y.as_any(), one.as_any())]).map(|()| tape));
+    assert_eq!((backwards.adjoint, backwards.line - ROOTS, backwards.position), (true, 5, Some(1)), "{backwards}");
+    let large = dev.array(&[f32::MAX, f32::MAX, 1.0].map(|x| x / 4.0))?.requires_grad();
+    let full = dev.full(3, f32::MAX)?;
+    let sum = found(Recording::new().check_finite().record(|| roots(3, &large, &to, &full)).and_then(|tape| {
+        let more = dev.array(&[f32::MAX, 1.0, 1.0])?.requires_grad();
+        Recording::new().check_finite().record(|| add(3, &more, &full)).map(|_| tape)
+    }));
+    assert_eq!((sum.kernel, sum.line - ADD, sum.position), ("add", 3, Some(0)), "{sum}");
+    Ok(())
+}
+
+const ADD: u32 = line!();
+#[diff_kernel]
+fn add<F: Float>(x: &Array<F>, y: &mut Array<F>) {
+    y[0] += x[ABSOLUTE_POS];
+}

@@ -1,12 +1,15 @@
-//! Runs a function in `f64`: the judge of the transformations, independent of what is emitted.
-//!
-//! For tests: what is not valid, by [`verify`](crate::verify()) or by its arguments, makes it panic.
+//! Runs a function at one position, in `f64`: the judge of the transformations, independent of what is emitted; and finds
+//! the statement at which a value that is not finite arises.
 
+mod frame;
+mod memory;
 mod ops;
 
 use std::collections::HashMap;
 
-use crate::{Block, CallArg, CallMode, Func, Id, ParamKind, Slot, StmtKind, Ty};
+use crate::{CallMode, Func, Node, Slot, Ty};
+use frame::{Frame, Given, Shared};
+pub use memory::{Array, Memory};
 
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +34,15 @@ impl Val {
         }
     }
 
+    /// Zero of this type.
+    pub fn zero(ty: Ty) -> Val {
+        match ty {
+            Ty::Bool => Val::Bool(false),
+            ty if ty.is_int() => Val::Int(0),
+            ty => Val::Real(vec![0.0; ty.components()]),
+        }
+    }
+
     fn int(&self) -> i64 {
         match self {
             Val::Int(value) => *value,
@@ -44,18 +56,32 @@ impl Val {
             other => panic!("{other:?} is not a bool"),
         }
     }
+
+    fn is_finite(&self) -> bool {
+        match self {
+            Val::Real(parts) => parts.iter().all(|x| x.is_finite()),
+            Val::Int(_) | Val::Bool(_) => true,
+        }
+    }
 }
 
-/// The elements of an array.
-pub type Array = Vec<Val>;
+fn wrap(ty: Ty, value: i64) -> Val {
+    Val::Int(if ty == Ty::I32 { i64::from(value as i32) } else { i64::from(value as u32) })
+}
 
-/// An argument: one of the arrays of the caller, or a value.
+/// An argument: one of the arrays of the memory, or a value.
 #[derive(Clone, Debug)]
 pub enum Arg {
     /// By its number.
     Array(usize),
     /// By value.
     Value(Val),
+}
+
+/// The device functions that a function calls.
+pub trait Functions {
+    /// The form of a device function that `caller` calls, and those that it calls in turn.
+    fn callee(&self, caller: &Func, callee: usize, mode: CallMode) -> Option<(&Func, &dyn Functions)>;
 }
 
 /// Device functions by name.
@@ -82,174 +108,72 @@ impl Library {
     pub fn add(&mut self, forms: Forms) {
         self.functions.insert(forms.primal.name.clone(), forms);
     }
+}
 
-    fn get(&self, name: &str, mode: CallMode) -> &Func {
-        let forms = &self.functions[name];
-        match mode {
+impl Functions for Library {
+    fn callee(&self, caller: &Func, callee: usize, mode: CallMode) -> Option<(&Func, &dyn Functions)> {
+        let forms = self.functions.get(&caller.callees.get(callee)?.name)?;
+        let form = match mode {
             CallMode::Primal | CallMode::Replay => &forms.primal,
             CallMode::Vjp => &forms.vjp,
             CallMode::Jvp => &forms.jvp,
             CallMode::Second => &forms.second,
-        }
+        };
+        Some((form, self))
     }
+}
+
+/// Where a function runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Point {
+    /// `ABSOLUTE_POS`.
+    pub position: usize,
+    /// `ABSOLUTE_POS_X`, `_Y` and `_Z`.
+    pub coordinates: [usize; 3],
+    /// What becomes of a real that was computed: itself, or its neighbour in a smaller type.
+    pub round: fn(f64) -> f64,
 }
 
 /// Runs `func` at position `pos` of a one-dimensional domain; returns its results.
 ///
 /// # Panics
-/// When the function or its arguments are not valid.
+/// When the function is not valid by [`verify`](crate::verify()), or its arguments are not its.
 pub fn run(func: &Func, args: &[Arg], arrays: &mut [Array], pos: usize, library: &Library) -> Vec<Val> {
-    assert_eq!(args.len(), func.params.len(), "arguments of {}", func.name);
-    let mut frame = Frame {
-        func,
-        slots: vec![usize::MAX; args.len()],
-        values: vec![None; func.types.len()],
-        stacks: HashMap::new(),
-        arrays,
-        pos,
-        library,
-    };
-    for (slot, (param, arg)) in func.params.iter().zip(args).enumerate() {
-        match (&param.kind, arg) {
-            (ParamKind::Array { .. }, Arg::Array(k)) => frame.slots[slot] = *k,
-            (ParamKind::Scalar { id, .. }, Arg::Value(value)) => frame.set(*id, value.clone()),
-            (kind, arg) => panic!("{kind:?} does not take {arg:?}"),
-        }
-    }
-    frame.block(&func.body)
+    let point = Point { position: pos, coordinates: [pos, 0, 0], round: |x| x };
+    let mut arrays = arrays;
+    let mut shared = Shared::new(&mut arrays, point);
+    let results = Frame::new((func, library), args.iter().map(Given::from).collect(), &mut shared, Vec::new()).run();
+    let results = results.unwrap_or_else(|why| panic!("{}: {why}", func.name));
+    results.into_iter().map(|known| known.val).collect()
 }
 
-struct Frame<'a> {
-    func: &'a Func,
-    slots: Vec<usize>,
-    values: Vec<Option<Val>>,
-    stacks: HashMap<u32, Vec<Val>>,
-    arrays: &'a mut [Array],
-    pos: usize,
-    library: &'a Library,
+/// A statement of a function, or of one that it calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The calls that lead there, from the function on, with their statements.
+    pub calls: Vec<(Node, usize, CallMode)>,
+    /// The statement in the last of them.
+    pub node: Node,
 }
 
-fn wrap(ty: Ty, value: i64) -> Val {
-    Val::Int(if ty == Ty::I32 { i64::from(value as i32) } else { i64::from(value as u32) })
-}
-
-fn zero(ty: Ty) -> Val {
-    match ty {
-        Ty::Bool => Val::Bool(false),
-        ty if ty.is_int() => Val::Int(0),
-        ty => Val::Real(vec![0.0; ty.components()]),
-    }
-}
-
-impl Frame<'_> {
-    fn set(&mut self, id: Id, value: Val) {
-        self.values[id.0 as usize] = Some(value);
-    }
-
-    fn get(&self, id: Id) -> Val {
-        self.values[id.0 as usize].clone().unwrap_or_else(|| panic!("{id} has no value"))
-    }
-
-    fn get_all(&self, ids: &[Id]) -> Vec<Val> {
-        ids.iter().map(|id| self.get(*id)).collect()
-    }
-
-    fn set_all(&mut self, ids: &[Id], values: Vec<Val>) {
-        assert_eq!(ids.len(), values.len());
-        for (id, value) in ids.iter().zip(values) {
-            self.set(*id, value);
-        }
-    }
-
-    fn element(&mut self, slot: Slot, index: Id) -> &mut Val {
-        let index = self.get(index).int() as usize;
-        &mut self.arrays[self.slots[slot]][index]
-    }
-
-    fn block(&mut self, block: &Block) -> Vec<Val> {
-        for stmt in &block.stmts {
-            self.stmt(&stmt.kind);
-        }
-        self.get_all(&block.yields)
-    }
-
-    fn stmt(&mut self, kind: &StmtKind) {
-        match kind {
-            StmtKind::Let { id, op } => {
-                let value = self.op(op, self.func.ty(*id));
-                self.set(*id, value);
-            }
-            StmtKind::Load { id, array, index } => {
-                let value = self.element(*array, *index).clone();
-                self.set(*id, value);
-            }
-            StmtKind::Take { id, array, index } => {
-                let empty = zero(self.func.ty(*id));
-                let value = std::mem::replace(self.element(*array, *index), empty);
-                self.set(*id, value);
-            }
-            StmtKind::Store { array, index, value } => *self.element(*array, *index) = self.get(*value),
-            StmtKind::Add { array, index, value } => {
-                let value = self.get(*value);
-                let element = self.element(*array, *index);
-                *element = match (&*element, &value) {
-                    (Val::Int(a), Val::Int(b)) => Val::Int(a + b),
-                    _ => ops::zip(element, &value, |a, b| a + b),
-                };
-            }
-            StmtKind::If { cond, then, els, results } => {
-                let values = self.block(if self.get(*cond).bool() { then } else { els });
-                self.set_all(results, values);
-            }
-            StmtKind::For { index, lo, hi, carried, init, live, body, results } => {
-                let mut values = self.get_all(init);
-                let live = live.map(|live| carried.iter().position(|id| *id == live).expect("it is carried"));
-                for at in self.get(*lo).int()..self.get(*hi).int() {
-                    if live.is_some_and(|k| !values[k].bool()) {
-                        break;
-                    }
-                    self.set(*index, Val::Int(at));
-                    self.set_all(carried, values);
-                    values = self.block(body);
-                }
-                self.set_all(results, values);
-            }
-            StmtKind::Fetch { id, array, index, value, again } => {
-                assert!(!again, "fetched once more");
-                let value = self.get(*value).int();
-                let ty = self.func.ty(*id);
-                let element = self.element(*array, *index);
-                let old = element.clone();
-                *element = wrap(ty, old.int() + value);
-                self.set(*id, old);
-            }
-            StmtKind::Fault { cond, what } => {
-                assert!(!self.get(*cond).bool(), "{what:?}: {:?}", self.get(what.id()));
-            }
-            StmtKind::StackNew { stack, ty, len } => {
-                let slots = vec![zero(*ty); self.get(*len).int() as usize];
-                self.stacks.insert(*stack, slots);
-            }
-            StmtKind::StackSet { stack, at, value } => {
-                let (at, value) = (self.get(*at).int() as usize, self.get(*value));
-                self.stacks.get_mut(stack).expect("the stack was made")[at] = value;
-            }
-            StmtKind::StackGet { id, stack, at } => {
-                let value = self.stacks[stack][self.get(*at).int() as usize].clone();
-                self.set(*id, value);
-            }
-            StmtKind::Call { callee, mode, args, results } => {
-                let callee = self.library.get(&self.func.callees[*callee].name, *mode);
-                let args: Vec<Arg> = args
-                    .iter()
-                    .map(|arg| match arg {
-                        CallArg::Value(id) => Arg::Value(self.get(*id)),
-                        CallArg::Array(slot) => Arg::Array(self.slots[*slot]),
-                    })
-                    .collect();
-                let values = run(callee, &args, self.arrays, self.pos, self.library);
-                self.set_all(results, values);
-            }
-        }
-    }
+/// Runs `func`, and says at which statement that arose which leaves the element `index` of the array in `slot` not finite: the
+/// first of its history that gave what is not finite, from operands that were, or that read it from an array or a
+/// parameter. Nothing when the element is finite in the end, or was not touched.
+///
+/// # Errors
+/// Says why the function cannot run with these arguments: an index out of range, a `while` beyond its bound.
+///
+/// # Panics
+/// When the function is not valid by [`verify`](crate::verify()), or an argument is not of the type of its parameter.
+pub fn arises(
+    (func, functions): (&Func, &dyn Functions),
+    args: &[Arg],
+    memory: &mut dyn Memory,
+    point: Point,
+    (slot, index): (Slot, usize),
+) -> Result<Option<Place>, String> {
+    let Some(Arg::Array(array)) = args.get(slot) else { return Ok(None) };
+    let mut shared = Shared::new(memory, point);
+    Frame::new((func, functions), args.iter().map(Given::from).collect(), &mut shared, Vec::new()).run()?;
+    Ok(shared.from(*array, index))
 }

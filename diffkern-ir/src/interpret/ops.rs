@@ -1,26 +1,30 @@
 //! Operations on values.
 
-use super::{Frame, Val, wrap};
+use super::frame::Frame;
+use super::{Val, wrap};
 use crate::{BinaryOp, Builtin, Lit, Op, Ty, UnaryOp};
 
-impl Frame<'_> {
+impl Frame<'_, '_, '_> {
     pub(super) fn op(&self, op: &Op, ty: Ty) -> Val {
-        match op {
+        let point = &self.shared.point;
+        let val = match op {
             Op::Const(Lit::Real(value)) => Val::Real(vec![*value]),
             Op::Const(Lit::Int(value)) => Val::Int(*value),
             Op::Const(Lit::Bool(value)) => Val::Bool(*value),
-            Op::Builtin(Builtin::Pos | Builtin::PosX) => Val::Int(self.pos as i64),
-            Op::Builtin(Builtin::PosY | Builtin::PosZ) => Val::Int(0),
-            Op::Len(slot) => Val::Int(self.arrays[self.slots[*slot]].len() as i64),
-            Op::Unary(op, x) => unary(*op, &self.get(*x)),
-            Op::Binary(op, a, b) => binary(*op, ty, &self.get(*a), &self.get(*b)),
-            Op::Select(c, a, b) => self.get(if self.get(*c).bool() { *a } else { *b }),
+            Op::Builtin(Builtin::Pos) => Val::Int(point.position as i64),
+            Op::Builtin(Builtin::PosX) => Val::Int(point.coordinates[0] as i64),
+            Op::Builtin(Builtin::PosY) => Val::Int(point.coordinates[1] as i64),
+            Op::Builtin(Builtin::PosZ) => Val::Int(point.coordinates[2] as i64),
+            Op::Len(slot) => Val::Int(self.shared.memory.len(self.slots[*slot]) as i64),
+            Op::Unary(op, x) => unary(*op, self.get(*x)),
+            Op::Binary(op, a, b) => binary(*op, ty, self.get(*a), self.get(*b)),
+            Op::Select(c, a, b) => self.get(if self.get(*c).bool() { *a } else { *b }).clone(),
             Op::Cast(x) => match (self.get(*x), ty) {
-                (Val::Int(value), Ty::Real) => Val::Real(vec![value as f64]),
-                (Val::Int(value), ty) => wrap(ty, value),
-                (Val::Bool(value), Ty::Real) => Val::Real(vec![f64::from(u8::from(value))]),
-                (Val::Bool(value), _) => Val::Int(i64::from(value)),
-                (real @ Val::Real(_), Ty::Real) => real,
+                (Val::Int(value), Ty::Real) => Val::Real(vec![*value as f64]),
+                (Val::Int(value), ty) => wrap(ty, *value),
+                (Val::Bool(value), Ty::Real) => Val::Real(vec![f64::from(u8::from(*value))]),
+                (Val::Bool(value), _) => Val::Int(i64::from(*value)),
+                (real @ Val::Real(_), Ty::Real) => real.clone(),
                 (Val::Real(value), Ty::I32) => Val::Int(i64::from(value[0] as i32)),
                 (Val::Real(value), _) => Val::Int(i64::from(value[0] as u32)),
             },
@@ -31,8 +35,17 @@ impl Frame<'_> {
                 parts[*k as usize] = self.get(*part).reals()[0];
                 Val::Real(parts)
             }
-        }
+        };
+        rounded(val, point.round)
     }
+}
+
+/// As a smaller type has it.
+pub(super) fn rounded(mut val: Val, round: fn(f64) -> f64) -> Val {
+    if let Val::Real(parts) = &mut val {
+        parts.iter_mut().for_each(|x| *x = round(*x));
+    }
+    val
 }
 
 pub(super) fn zip(a: &Val, b: &Val, f: impl Fn(f64, f64) -> f64) -> Val {
@@ -79,8 +92,11 @@ fn unary(op: UnaryOp, x: &Val) -> Val {
     Val::Real(parts.iter().map(|x| f(*x)).collect())
 }
 
-/// By its power series: exact enough for |x| < 3.
+/// By its power series: exact enough for |x| < 3, and near one beyond 6.
 fn erf(x: f64) -> f64 {
+    if x.abs() > 6.0 {
+        return x.signum();
+    }
     let (mut term, mut sum) = (x, x);
     for n in 1..200 {
         term *= -x * x / f64::from(n);

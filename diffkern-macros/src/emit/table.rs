@@ -81,6 +81,7 @@ pub(super) fn program(func: &Func, source: &Source, writes: &[(Slot, Indices)], 
     let callees = func.callees.iter().map(|callee| callee_form(source, callee, "def"));
     quote! {
         ::diffkern::private::Program {
+            file: ::core::file!(),
             params: &[#(#params),*],
             text: #text,
             work: #work,

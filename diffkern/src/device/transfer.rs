@@ -167,6 +167,7 @@ fn cubic(buffer: &Buffer) -> Result<&crate::backend::cubecl::CubeBuffer> {
 static ACCUMULATE: crate::kernel::Program = {
     use crate::kernel::{Access, ElemTy::Real, ParamDef, ParamKind::Array, Program};
     Program {
+        file: file!(),
         params: &[
             ParamDef { name: "from", kind: Array { elem: Real, access: Access::Read, owned: true } },
             ParamDef { name: "to", kind: Array { elem: Real, access: Access::Add, owned: true } },

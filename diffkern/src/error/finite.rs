@@ -9,10 +9,14 @@ use crate::array::Label;
 pub struct NotFinite {
     /// Name of the kernel that wrote it.
     pub kernel: &'static str,
-    /// Source file of the kernel.
+    /// Source file of the line.
     pub file: &'static str,
-    /// Line of the first statement that writes to the parameter (in an adjoint, that it belongs to), or of the kernel.
+    /// Line of the operation whose result is not finite though its operands are (or that read what is not), or of the call
+    /// that leads there; in an adjoint, of the operation that this belongs to. Where it is not one position alone that makes
+    /// it so, or the position is not known: of the first statement that writes to the parameter.
     pub line: u32,
+    /// Of an operation in a device function: the lines there, the innermost last.
+    pub inside: Vec<(&'static str, u32)>,
     /// The position (`ABSOLUTE_POS`) that wrote it, or that made it so by what it added: known of kernels over a domain of one
     /// extent, and of adjoints that touch each element at its own position.
     pub position: Option<usize>,
@@ -81,11 +85,11 @@ impl fmt::Display for NotFinite {
         }
         let of = if self.adjoint { "the adjoint of " } else { "" };
         let place = Place(self.element, self.component, self.components);
-        write!(
-            f,
-            "{of}kernel `{}` ({}:{}) gives {} for {place} of {of}`{}` ({})",
-            self.kernel, self.file, self.line, self.value, self.param, self.array
-        )?;
+        write!(f, "{of}kernel `{}` ({}:{}", self.kernel, self.file, self.line)?;
+        for (file, line) in &self.inside {
+            write!(f, ", inside it {file}:{line}")?;
+        }
+        write!(f, ") gives {} for {place} of {of}`{}` ({})", self.value, self.param, self.array)?;
         match self.position {
             Some(position) => write!(f, ", from position {position}; ")?,
             None => f.write_str("; ")?,

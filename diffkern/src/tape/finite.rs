@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::arises::{self, Launched};
 use super::bars::Shape;
 use crate::buffer::Buffer;
 use crate::error::{Error, NotFinite, Origin, Result};
@@ -115,6 +116,7 @@ impl Watch {
         &self,
         now: &dyn Fn(usize) -> Option<Arc<Buffer>>,
         first_positions: Option<&Prefix<'_>>,
+        launched: Launched<'_>,
     ) -> Result<()> {
         for (place, written) in self.written.iter().enumerate() {
             let Some(buffer) = now(place) else { continue };
@@ -125,7 +127,7 @@ impl Watch {
                     Some(prefix) => self.position(written, spot, prefix)?,
                     None => None,
                 };
-                return Err(Error::NotFinite(Box::new(self.describe(written, spot, position))));
+                return Err(Error::NotFinite(Box::new(self.describe(written, spot, position, launched)?)));
             }
         }
         Ok(())
@@ -176,13 +178,28 @@ impl Watch {
         Ok(Some(before))
     }
 
-    fn describe(&self, written: &Written, spot: Spot, position: Option<usize>) -> NotFinite {
+    fn describe(
+        &self,
+        written: &Written,
+        spot: Spot,
+        position: Option<usize>,
+        launched: Launched<'_>,
+    ) -> Result<NotFinite> {
         let components = written.shape.elem.components();
         let (param, _) = self.name(written.slot);
-        NotFinite {
+        let mut lines = match position {
+            Some(position) => self.operation(written, spot, position, launched)?,
+            None => Vec::new(),
+        };
+        if lines.is_empty() {
+            lines.push((self.program.file, line_of(self.program.text, written.slot).unwrap_or(self.def.line)));
+        }
+        let (file, line) = lines.remove(0);
+        Ok(NotFinite {
             kernel: self.def.name,
-            file: self.def.file,
-            line: line_of(self.program.text, written.slot).unwrap_or(self.def.line),
+            file,
+            line,
+            inside: lines,
             position,
             adjoint: self.adjoint,
             param,
@@ -193,7 +210,23 @@ impl Watch {
             value: spot.value,
             steps: Vec::new(),
             origin: self.origin(written, spot),
-        }
+        })
+    }
+
+    /// Where the operation stands that made it what it is, after the calls that lead there.
+    fn operation(
+        &self,
+        written: &Written,
+        spot: Spot,
+        position: usize,
+        launched: Launched<'_>,
+    ) -> Result<Vec<(&'static str, u32)>> {
+        let read = self.read.iter().map(|(slot, _, bytes)| (*slot, bytes));
+        let known = read.chain(self.written.iter().map(|written| (written.slot, &written.before)));
+        let known: Vec<(usize, &Bytes)> = known.collect();
+        let before = |slot: usize| known.iter().find(|(other, _)| *other == slot).map(|(_, bytes)| bytes.as_slice());
+        let element = spot.scalar / written.shape.elem.components();
+        arises::line(self.program, launched, &before, position, (written.slot, element))
     }
 
     /// Whether something that the launch read was not finite already.

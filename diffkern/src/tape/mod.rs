@@ -1,6 +1,7 @@
 //! The tape: what was launched, and its gradients by walking it backwards.
 
 mod again;
+mod arises;
 mod bars;
 pub(crate) mod context;
 mod dots;
@@ -22,6 +23,7 @@ use std::rc::Rc;
 
 pub(crate) use again::Again;
 pub use again::recompute;
+pub(crate) use arises::Launched;
 pub(crate) use bars::{Bars, Shape};
 pub(crate) use context::Frame;
 pub(crate) use dots::Dots;

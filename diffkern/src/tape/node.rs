@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::again::{Rerun, Source};
+use super::arises::Launched;
 use super::bars::{Bars, Shape};
 use super::dots::Dots;
 use super::finite::Watch;
@@ -231,7 +232,9 @@ impl LaunchNode {
         bars.ledger.backward(self.def, start.elapsed().as_secs_f64());
         if let Some(watch) = watch {
             let written: Vec<_> = targets.iter().filter_map(|t| t.buffer.clone()).collect();
-            watch.check(&|place| written.get(place).cloned(), None)?;
+            let launched =
+                Launched { device: &self.device, scalar: self.native.scalar, domain: self.domain, args: &args };
+            watch.check(&|place| written.get(place).cloned(), None, launched)?;
         }
         self.add_apart(&targets, bars)
     }

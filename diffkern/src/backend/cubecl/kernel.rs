@@ -8,7 +8,7 @@ use cubecl::prelude::{
 };
 
 use super::build::{Layout, Special, build};
-use super::link::{Fnv, Linked};
+use crate::linked::{Fnv, Linked};
 
 /// A program specialised for a launch: what is compiled once and launched often.
 #[derive(Clone)]

@@ -8,7 +8,6 @@ mod build;
 mod client;
 mod kernel;
 mod launch;
-mod link;
 mod open;
 mod ordered;
 pub mod shared;
@@ -304,6 +303,7 @@ const fn word(name: &'static str) -> ParamDef {
 }
 
 static COPY: Program = Program {
+    file: file!(),
     params: &[whole("from", Access::Read), whole("to", Access::Store)],
     text: "fn copy\narray 0 read u32 from owned\narray 1 store u32 to owned\nbody\n%0 : usize = pos\n\
            %1 : u32 = load 0 %0 @1\nstore 1 %0 %1 @1\n",
@@ -314,6 +314,7 @@ static COPY: Program = Program {
 
 /// `to[i] = if i % 2 == 0 { even } else { odd }`
 static REPEAT: Program = Program {
+    file: file!(),
     params: &[whole("to", Access::Store), word("even"), word("odd")],
     text: "fn repeat\narray 0 store u32 to owned\nscalar 1 %0 u32 even\nscalar 2 %1 u32 odd\nbody\n\
            %2 : usize = pos\n%3 : usize = const 2\n%4 : usize = rem %2 %3\n%5 : usize = const 0\n\
@@ -324,6 +325,7 @@ static REPEAT: Program = Program {
 };
 
 static CLEAR: Program = Program {
+    file: file!(),
     params: &[whole("to", Access::Store)],
     text: "fn clear\narray 0 store u32 to owned\nbody\n%0 : usize = pos\n%1 : u32 = const 0\nstore 0 %0 %1 @1\n",
     work: 0,

@@ -99,6 +99,7 @@ const fn size(name: &'static str) -> ParamDef {
 
 /// `to[i] += copies[i] + copies[stride + i] + ...`, from the left.
 static ADD_UP: Program = Program {
+    file: file!(),
     params: &[reals("copies", Access::Read, false), reals("to", Access::Add, true), size("count"), size("stride")],
     text: "fn add_up\narray 0 read real copies\narray 1 add real to owned\nscalar 2 %0 usize count\n\
            scalar 3 %1 usize stride\nbody\n%2 : usize = pos\n%3 : usize = const 0\n%4 : real = const 0\n\

@@ -93,6 +93,7 @@ fn program_with(text: &str, callees: &'static [fn() -> &'static crate::kernel::F
     });
     let params = Box::leak(params.collect::<Vec<_>>().into_boxed_slice());
     Box::leak(Box::new(Program {
+        file: file!(),
         params,
         text: Box::leak(text.to_owned().into_boxed_str()),
         work: 0,

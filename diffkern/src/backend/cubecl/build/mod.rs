@@ -16,7 +16,7 @@ pub(crate) use emit::Target;
 use emit::{Cmp, Emit, I32, U32};
 
 use super::bound::Sym;
-use super::link::Linked;
+use crate::linked::Linked;
 use diffkern_ir::{Access, Builtin, Id, ParamKind, Slot, Ty};
 
 /// Blocks beyond this number overflow the stack of the thread that compiles.

@@ -306,6 +306,7 @@ fn scalars_of_every_type_and_fixed_ones() {
 }
 
 const TWICE: Program = Program {
+    file: file!(),
     params: &[],
     text: "fn twice\nscalar 0 %0 vec3 v\narray 1 read vec3 a\nscalar 2 %1 usize k\nbody\n%2 : vec3 = load 1 %1 @1\n\
            %3 : vec3 = add %0 %2\n%4 : real = dot %3 %2\nreturn %3 %4\n",
@@ -321,6 +322,7 @@ fn twice() -> &'static FnDef {
 
 fn recursive() -> &'static FnDef {
     static PROGRAM: Program = Program {
+        file: file!(),
         params: &[],
         text: "fn again\nbody\ncall 0 primal ( ) ->\nreturn\n",
         work: 0,

@@ -6,8 +6,8 @@ use cubecl::prelude::{ExecutionMode, KernelMetadata, KernelTask, Runtime};
 
 use super::super::build::{Special, Target};
 use super::super::kernel::Kernel;
-use super::super::link::Linked;
 use super::{device, floats, program, read_floats, real, run};
+use crate::linked::Linked;
 
 type Compiler = <CudaRuntime as Runtime>::Compiler;
 type Options = <Compiler as cubecl::Compiler>::CompilationOptions;

@@ -43,7 +43,7 @@ fn f64_is_not_added_by_halves_where_there_is_no_atomic_addition() {
     let kernel = |double, atomic_add| {
         let target = Target { double, atomic_add, exact_math: true };
         let special = Special { target, bound: vec![Some(0)], copied: vec![], comptime: vec![None] };
-        kernel::Kernel::new(link::Linked::of(program(text)).unwrap(), special, 64).map(|_| ())
+        kernel::Kernel::new(crate::linked::Linked::of(program(text)).unwrap(), special, 64).map(|_| ())
     };
     assert!(kernel(true, false).unwrap_err().contains("f64"));
     assert_eq!([kernel(true, true), kernel(false, false), kernel(false, true)], [Ok(()), Ok(()), Ok(())]);

@@ -5,8 +5,8 @@ use diffkern_ir::{Row, print, rows};
 
 use super::super::build::{Special, Target};
 use super::super::kernel::Kernel;
-use super::super::link::Linked;
 use super::*;
+use crate::linked::Linked;
 
 /// Positions.
 const N: usize = 4;

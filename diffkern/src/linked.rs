@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::kernel::Program;
+use diffkern_ir::interpret::Functions;
 use diffkern_ir::{CallMode, FORMAT_VERSION, Func, StmtKind, Ty, parse};
 
 /// Device functions may call each other this deep; more is a recursion.
@@ -12,7 +13,10 @@ const DEPTH: usize = 64;
 /// A parsed program and those of the functions that it calls.
 pub(crate) struct Linked {
     pub func: Func,
+    /// Source file.
+    pub file: &'static str,
     /// Types of the slots of its stacks.
+    #[cfg_attr(not(feature = "cubecl"), expect(dead_code, reason = "kernels for GPUs are built from it"))]
     pub stacks: Vec<Option<Ty>>,
     pub callees: HashMap<(usize, CallMode), Arc<Linked>>,
     /// Of the texts and the format's version.
@@ -61,7 +65,14 @@ impl Linked {
         for (stack, ty) in func.stack_types() {
             stacks[stack as usize] = Some(ty);
         }
-        Ok(Self { func, stacks, callees, hash: hash.0 })
+        Ok(Self { func, file: program.file, stacks, callees, hash: hash.0 })
+    }
+}
+
+impl Functions for Linked {
+    fn callee(&self, _: &Func, callee: usize, mode: CallMode) -> Option<(&Func, &dyn Functions)> {
+        let linked = self.callees.get(&(callee, mode))?;
+        Some((&linked.func, &**linked))
     }
 }
 
