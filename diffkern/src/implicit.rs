@@ -1,14 +1,16 @@
-//! Converged fixed points and linear systems as one operation: what led to them is not recorded, the derivative is that
+//! Converged fixed points, roots and linear systems as one operation: what led to them is not recorded, the derivative is that
 //! of the equation (implicit function theorem; Griewank and Walther 2008, chapter 15; Blondel 2022).
 
 mod fixed_point;
 mod krylov;
 mod linear;
 mod operation;
+mod root;
 mod vectors;
 
 pub use fixed_point::fixed_point;
 pub use linear::linear_solve;
+pub use root::{root, root_at};
 
 use crate::error::{Error, Result};
 
@@ -22,6 +24,11 @@ pub enum Method {
         /// Vectors kept.
         restart: usize,
     },
+    /// Minimal residuals (Paige and Saunders 1975), for symmetric systems, positive or not.
+    Minres,
+    /// Stabilised biconjugate gradients (van der Vorst 1992), for any system: two products an iteration, eight vectors
+    /// however many iterations. It may break down where GMRES does not, which is an error.
+    BiCgStab,
     /// `w = r + G w` again and again, for the derivative of a fixed point: converges as fast as its own iteration.
     Iterate,
 }

@@ -20,6 +20,10 @@ pub(super) fn add_scaled(y: &mut [f64], s: f64, x: &[f64]) {
     y.iter_mut().zip(x).for_each(|(y, x)| *y += s * x);
 }
 
+fn scale(a: &mut [f64], by: f64) {
+    a.iter_mut().for_each(|a| *a *= by);
+}
+
 fn copy(a: &[f64]) -> Result<Vec<f64>> {
     collect(a.iter().copied())
 }
@@ -43,6 +47,8 @@ pub(super) fn solve(what: &'static str, options: &SolveOptions, apply: Apply<'_>
     let (x, iterations) = match options.method {
         Method::Cg => cg(apply, b, goal, options.iterations)?,
         Method::Gmres { restart } => gmres(apply, b, goal, options.iterations, restart.max(1))?,
+        Method::Minres => minres(apply, b, goal, options.iterations)?,
+        Method::BiCgStab => bicgstab(apply, b, goal, options.iterations)?,
         Method::Iterate => richardson(apply, b, goal, options.iterations)?,
     };
     let left = norm(&residual(apply, b, &x)?);
@@ -82,6 +88,78 @@ fn richardson(apply: Apply<'_>, b: &[f64], goal: f64, most: usize) -> Result<Fou
             return Ok((x, k));
         }
         add_scaled(&mut x, 1.0, &r);
+    }
+    Ok((x, most))
+}
+
+/// Lanczos' method, its tridiagonal matrix made triangular by rotations as it grows; `left` is the residual, with a sign.
+fn minres(apply: Apply<'_>, b: &[f64], goal: f64, most: usize) -> Result<Found> {
+    let zero = || filled(b.len(), 0.0);
+    let (mut x, mut v, mut v_before) = (zero()?, copy(b)?, zero()?);
+    let (mut w, mut w_before) = (zero()?, zero()?);
+    let (mut beta, mut left) = (norm(b), norm(b));
+    let ((mut c, mut s), (mut c_before, mut s_before)) = ((1.0, 0.0), (1.0, 0.0));
+    scale(&mut v, 1.0 / beta);
+    for k in 0..most {
+        if left.abs() <= goal {
+            return Ok((x, k));
+        }
+        let mut next = apply(&v)?;
+        let alpha = dot(&v, &next);
+        add_scaled(&mut next, -alpha, &v);
+        add_scaled(&mut next, -beta, &v_before);
+        let below = norm(&next);
+        // The column of the tridiagonal matrix, rotated twice; the third rotation takes away what is below the diagonal.
+        let (two_above, above) = (s_before * beta, s * alpha + c_before * c * beta);
+        let diagonal = c * alpha - c_before * s * beta;
+        let length = diagonal.hypot(below);
+        if length == 0.0 || !length.is_finite() {
+            return Ok((x, k));
+        }
+        (c_before, s_before, c, s) = (c, s, diagonal / length, below / length);
+        let mut direction = copy(&v)?;
+        add_scaled(&mut direction, -two_above, &w_before);
+        add_scaled(&mut direction, -above, &w);
+        scale(&mut direction, 1.0 / length);
+        add_scaled(&mut x, c * left, &direction);
+        left *= -s;
+        (w_before, w) = (w, direction);
+        scale(&mut next, if below > 0.0 { 1.0 / below } else { 0.0 });
+        (v_before, v, beta) = (v, next, below);
+    }
+    Ok((x, most))
+}
+
+/// Two products an iteration. Where it breaks down, what is there is returned.
+fn bicgstab(apply: Apply<'_>, b: &[f64], goal: f64, most: usize) -> Result<Found> {
+    let (mut x, mut r, mut p) = (filled(b.len(), 0.0)?, copy(b)?, copy(b)?);
+    let mut rho = dot(b, &r);
+    for k in 0..most {
+        if norm(&r) <= goal {
+            return Ok((x, k));
+        }
+        let v = apply(&p)?;
+        let alpha = rho / dot(b, &v);
+        if !alpha.is_finite() {
+            return Ok((x, k));
+        }
+        add_scaled(&mut x, alpha, &p);
+        add_scaled(&mut r, -alpha, &v);
+        if norm(&r) <= goal {
+            return Ok((x, k + 1));
+        }
+        let t = apply(&r)?;
+        let omega = dot(&t, &r) / dot(&t, &t);
+        if !omega.is_finite() || omega == 0.0 {
+            return Ok((x, k + 1));
+        }
+        add_scaled(&mut x, omega, &r);
+        add_scaled(&mut r, -omega, &t);
+        let next = dot(b, &r);
+        let beta = next / rho * (alpha / omega);
+        rho = next;
+        add_scaled(&mut p, -omega, &v);
+        p.iter_mut().zip(&r).for_each(|(p, r)| *p = r + beta * *p);
     }
     Ok((x, most))
 }
@@ -172,6 +250,9 @@ mod tests {
         let exact: Vec<f64> = (0..n).map(|k| (k as f64).sin()).collect();
         let ways = [
             (0.0, Method::Cg),
+            (0.0, Method::Minres),
+            (0.0, Method::BiCgStab),
+            (0.3, Method::BiCgStab),
             (0.0, Method::Gmres { restart: 5 }),
             (0.7, Method::Gmres { restart: 30 }),
             (0.7, Method::Gmres { restart: 7 }),
@@ -184,6 +265,13 @@ mod tests {
             let error = x.iter().zip(&exact).fold(0.0f64, |m, (x, e)| m.max((x - e).abs()));
             assert!(error < 1e-10, "{method:?}, skew {skew}: {error:e}");
         }
+        // Symmetric, with eigenvalues of both signs.
+        let mut indefinite = matrix(n, 0.0);
+        (0..n).step_by(2).for_each(|k| indefinite[k * n + k] *= -1.0);
+        let b = times(&indefinite)(&exact).expect("product");
+        let options = SolveOptions { tolerance: 1e-12, method: Method::Minres, ..SolveOptions::default() };
+        let x = solve("test", &options, &mut times(&indefinite), &b).expect("converges");
+        assert!(x.iter().zip(&exact).all(|(x, e)| (x - e).abs() < 1e-10));
         let scaled: Vec<f64> = matrix(n, 0.1).iter().map(|x| x / 30.0).collect();
         let b = times(&scaled)(&exact).expect("product");
         let options = SolveOptions { tolerance: 1e-12, method: Method::Iterate, ..SolveOptions::default() };
@@ -195,7 +283,13 @@ mod tests {
     fn what_does_not_converge_is_an_error_with_the_residual() {
         let a = matrix(24, 0.7);
         let b = vec![1.0; 24];
-        for (method, iterations) in [(Method::Gmres { restart: 30 }, 3), (Method::Iterate, 50), (Method::Cg, 50)] {
+        for (method, iterations) in [
+            (Method::Gmres { restart: 30 }, 3),
+            (Method::Iterate, 50),
+            (Method::Cg, 50),
+            (Method::Minres, 50),
+            (Method::BiCgStab, 3),
+        ] {
             let options = SolveOptions { method, iterations, ..SolveOptions::default() };
             let message = solve("a system", &options, &mut times(&a), &b).expect_err("too few").to_string();
             assert!(message.contains("a system") && message.contains("residual"), "{message}");

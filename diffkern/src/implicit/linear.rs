@@ -10,7 +10,7 @@ use crate::array::AnyArray;
 use crate::error::{Error, Result};
 use crate::forward as jvp;
 use crate::ids::fresh_id;
-use crate::rollout::{Machine, State, observe, pass_on, refresh};
+use crate::rollout::{Machine, State, StepTape, observe, pass_on, refresh};
 use crate::tape::{Kept, Ledger, Node, Overwrite, Recording, Shape, context};
 
 /// Solves `A x = b` for `x`, of the shape of `b`, where `apply` is `x -> A x`: linear in `x`, with any other array that it
@@ -114,6 +114,21 @@ impl Stage {
         self.machine.run(step, &refresh(state)?, 0)
     }
 
+    /// As [`Stage::run`], with its tape.
+    pub(super) fn record<S: State>(
+        &mut self,
+        step: &impl Fn(&S, usize) -> Result<S>,
+        state: &S,
+    ) -> Result<(S, StepTape)> {
+        self.machine.record(step, &refresh(state)?, 0)
+    }
+
+    /// An operation by its tape: nothing outside moves it, and it is on no tape.
+    pub(super) fn operation(&self, (equation, options): (Equation, SolveOptions), tape: StepTape) -> Implicit {
+        let ledger = self.ledger.clone();
+        Implicit { equation, options, tape, ends: Vec::new(), captured: Vec::new(), ledger }
+    }
+
     /// Puts the operation with the solution `x` on the tape, or its tangents beside it.
     pub(super) fn finish<S: State>(
         mut self,
@@ -132,10 +147,10 @@ impl Stage {
             self.machine.external = captured.filter(|c| c.array.elem().is_real()).map(|c| c.array.id()).collect();
         }
         let (_, tape) = self.machine.record(step, &refresh(x)?, 0)?;
-        let ends = solution.arrays().iter().map(Shape::of).collect();
         let captured: Vec<AnyArray> = self.machine.captured.values().map(|c| c.array.clone()).collect();
-        let ids = captured.iter().map(AnyArray::id).collect();
-        let mut operation = Implicit { equation, options, tape, ends, captured: ids, ledger: self.ledger };
+        let mut operation = self.operation((equation, options), tape);
+        operation.ends = solution.arrays().iter().map(Shape::of).collect();
+        operation.captured = captured.iter().map(AnyArray::id).collect();
         if let (Equation::Linear(shapes), Some(right)) = (&mut operation.equation, &right) {
             *shapes = right.iter().map(|array| (Shape::of(array), false)).collect();
         }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! fixed point   x = F(x, p)       (I - J) dx = F_p dp           (I - J^T) w = x_bar    p_bar += F_p^T w
+//! root          F(x, p) = 0       J dx = -F_p dp                J^T w = x_bar          p_bar -= F_p^T w
 //! linear        F(x, p) = b       J dx = db - F_p dp            J^T w = x_bar          p_bar -= F_p^T w, b_bar += w
 //! ```
 //! `J = dF/dx` and its transpose are walks over the tape of the step. The tangents of the adjoints solve the same
@@ -19,6 +20,7 @@ use crate::tape::{Bars, Dots, Kept, Ledger, Node, Replay, Shape, forward, second
 
 pub(super) enum Equation {
     FixedPoint,
+    Root,
     /// With the arrays of the right-hand side and whether they have a gradient.
     Linear(Vec<(Shape, bool)>),
 }
@@ -58,6 +60,7 @@ impl Implicit {
     fn what(&self) -> [&'static str; 2] {
         match self.equation {
             Equation::FixedPoint => ["tangent of a fixed point", "adjoint of a fixed point"],
+            Equation::Root => ["tangent of a root", "adjoint of a root"],
             Equation::Linear(_) => ["tangent of a linear system", "adjoint of a linear system"],
         }
     }
@@ -73,12 +76,12 @@ impl Implicit {
     fn sign(&self) -> f64 {
         match self.equation {
             Equation::FixedPoint => 1.0,
-            Equation::Linear(_) => -1.0,
+            Equation::Root | Equation::Linear(_) => -1.0,
         }
     }
 
     /// Tangents of what the step returns, for tangents of the solution and of what it reads.
-    fn push(&self, solution: Parts, outer: &[(u64, Kept)]) -> Result<Vec<f64>> {
+    pub(super) fn push(&self, solution: Parts, outer: &[(u64, Kept)]) -> Result<Vec<f64>> {
         let mut dots = [self.table(solution, outer)];
         forward(&self.tape.nodes, &mut dots, false)?;
         let after: Parts = self.tape.outputs.iter().map(|shape| dots[0].keep(shape.id)).collect();
@@ -121,7 +124,7 @@ impl Implicit {
     /// The arrays of the right-hand side.
     pub(super) fn right(&self) -> Option<Vec<Shape>> {
         match &self.equation {
-            Equation::FixedPoint => None,
+            Equation::FixedPoint | Equation::Root => None,
             Equation::Linear(right) => Some(right.iter().map(|(shape, _)| shape.clone()).collect()),
         }
     }
@@ -180,9 +183,10 @@ impl Replay for Implicit {
 
     fn describe(&self) -> Entry {
         let parts = |shapes: &[Shape]| shapes.iter().map(Shape::part).collect();
-        let (schedule, starts) = match self.right() {
-            None => ("fixed point, not recorded", Vec::new()),
-            Some(right) => ("linear system, not recorded", parts(&right)),
+        let (schedule, starts) = match &self.equation {
+            Equation::FixedPoint => ("fixed point, not recorded", Vec::new()),
+            Equation::Root => ("root, not recorded", Vec::new()),
+            Equation::Linear(_) => ("linear system, not recorded", parts(&self.right().unwrap_or_default())),
         };
         let entries = self.tape.nodes.iter().filter_map(Node::describe).collect();
         Entry::Rollout {

@@ -1,8 +1,8 @@
 //! Implicit operations against unrolled ones and finite differences.
 
-use diffkern::implicit::{Method, SolveOptions, fixed_point, linear_solve};
+use diffkern::implicit::{Method, SolveOptions, fixed_point, linear_solve, root};
 use diffkern::prelude::*;
-use diffkern::{jvp, reduce, rollout};
+use diffkern::{arith, jvp, reduce, rollout};
 
 use crate::common::{gradient, holds, inner, point, products};
 
@@ -67,6 +67,11 @@ fn converged(p: &Array<f64>, method: Method) -> Result<Array<f64>> {
     fixed_point(start, exactly(method), move |x: &Array<f64>| turn(x, &q))
 }
 
+/// The same as a root of `x - g(x)`.
+fn root_of(p: &Array<f64>, method: Method) -> Result<Array<f64>> {
+    root(p.device().zeros(N)?, exactly(method), |x: &Array<f64>| arith::sub(x, &turn(x, p)?))
+}
+
 fn unrolled(p: &Array<f64>) -> Result<Array<f64>> {
     let mut x = p.device().zeros(N)?;
     for _ in 0..80 {
@@ -88,8 +93,11 @@ fn a_fixed_point_has_the_derivatives_of_its_unrolled_iteration() -> Result<()> {
     let direct = |p: &Array<f64>| loss(&unrolled(p)?, p);
     let along = [point(N), vec![1.0; N]];
     let (exact, hessian) = products(&direct, &point(N), &along)?;
-    for method in [GMRES, Method::Iterate] {
-        let program = |p: &Array<f64>| loss(&converged(p, method)?, p);
+    type Solve = fn(&Array<f64>, Method) -> Result<Array<f64>>;
+    let ways: [(Solve, Method); 4] =
+        [(converged, GMRES), (converged, Method::Iterate), (root_of, GMRES), (root_of, Method::BiCgStab)];
+    for (solve, method) in ways {
+        let program = |p: &Array<f64>| loss(&solve(p, method)?, p);
         let (found, second) = products(&program, &point(N), &along)?;
         close(&found, &exact, 1e-12, "gradient");
         for (found, exact) in second.iter().zip(&hessian) {
@@ -130,9 +138,14 @@ fn solved(p: &Array<f64>, symmetric: bool, method: Method) -> Result<Array<f64>>
 
 #[test]
 fn linear_systems_of_both_kinds() -> Result<()> {
-    for (symmetric, method) in
-        [(true, Method::Cg), (true, GMRES), (false, GMRES), (false, Method::Gmres { restart: 4 })]
-    {
+    for (symmetric, method) in [
+        (true, Method::Cg),
+        (true, Method::Minres),
+        (true, GMRES),
+        (false, GMRES),
+        (false, Method::Gmres { restart: 4 }),
+        (false, Method::BiCgStab),
+    ] {
         let program = |p: &Array<f64>| loss(&solved(p, symmetric, method)?, p);
         holds(&format!("{method:?}"), &program, &point(N))?;
         let exact = gradient(&program, &point(N))?;
