@@ -1,15 +1,25 @@
 //! Converged fixed points, roots and linear systems as one operation: what led to them is not recorded, the derivative is that
 //! of the equation (implicit function theorem; Griewank and Walther 2008, chapter 15; Blondel 2022).
+//!
+//! Linear systems are solved over one vector of all reals of the state, of one scalar type and on one device. It stays there, and
+//! so do the factors of the iteration; the host waits for a number before and after, and every ten iterations (of GMRES for the
+//! entries of the small triangle that ten iterations have made). So up to nine products may be made that were not needed. A
+//! [`Preconditioner`] goes with the options.
 
+mod basis;
 mod fixed_point;
 mod krylov;
 mod linear;
 mod operation;
+mod preconditioner;
+mod quiet;
 mod root;
+mod scalars;
 mod vectors;
 
 pub use fixed_point::fixed_point;
 pub use linear::linear_solve;
+pub use preconditioner::{Block, Preconditioner, Solver};
 pub use root::{root, root_at};
 
 use crate::error::{Error, Result};

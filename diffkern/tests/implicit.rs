@@ -1,7 +1,7 @@
 //! Roots as one operation: values, gradients and tangents against an iteration on the tape, for every linear method, in rollouts;
 //! and what is refused.
 
-use diffkern::implicit::{Method, SolveOptions, root, root_at};
+use diffkern::implicit::{Method, Preconditioner, SolveOptions, Solver, fixed_point, linear_solve, root, root_at};
 use diffkern::prelude::*;
 use diffkern::{Schedule, jvp, reduce, rollout};
 
@@ -69,8 +69,18 @@ fn descended(ahead: &Points, k: &Array<f64>) -> Result<Points> {
 }
 
 fn found(ahead: &Points, k: &Array<f64>, method: Method) -> Result<Points> {
+    found_by(ahead, k, exactly(method))
+}
+
+fn found_by(ahead: &Points, k: &Array<f64>, solver: impl Into<Solver>) -> Result<Points> {
     let start = ahead.device().array(&points(9))?;
-    root(start, exactly(method), |x: &Points| residual(x, ahead, k))
+    root(start, solver, |x: &Points| residual(x, ahead, k))
+}
+
+/// Symmetric and positive, nowhere near the blocks of the matrix.
+fn blocks(device: &Device) -> Result<Preconditioner> {
+    let blocks = (0..N).map(|n| Mat2::new(6.0 + n as f64, 0.7, 0.7, 9.0 - 0.5 * n as f64)).collect::<Vec<Mat2<f64>>>();
+    Preconditioner::block_diagonal(&device.array(&blocks)?)
 }
 
 fn loss(x: &Points) -> Result<Array<f64>> {
@@ -106,6 +116,9 @@ fn a_root_has_the_gradients_of_the_iteration_that_leads_there() -> Result<()> {
         for method in [GMRES, Method::Gmres { restart: 4 }, Method::Cg, Method::Minres, Method::BiCgStab] {
             let by_newton = gradient(seed, |ahead, k| found(ahead, k, method))?;
             close(&by_newton, &exact, 1e-10, &format!("{method:?}"));
+            let preconditioned =
+                gradient(seed, |ahead, k| found_by(ahead, k, exactly(method).preconditioned(blocks(ahead.device())?)))?;
+            close(&preconditioned, &exact, 1e-10, &format!("{method:?}, preconditioned"));
         }
         // As found by the caller, without a trace of how.
         let given = gradient(seed, |ahead, k| {
@@ -160,6 +173,71 @@ fn roots_in_a_rollout() -> Result<()> {
     for schedule in [Schedule::StoreAll, Schedule::Checkpoints(2)] {
         close(&steps(schedule, Some(Method::Minres))?, &exact, 1e-9, "rollout");
     }
+    Ok(())
+}
+
+/// `y = A x`, tridiagonal, not symmetric.
+#[diff_kernel]
+fn rows<F: Float>(x: &Array<F>, d: &Array<F>, y: &mut Array<F>) {
+    let (i, n) = (ABSOLUTE_POS, x.len());
+    y[i] = d[i] * x[i] - 0.6 * x[(i + 1) % n] - 0.2 * x[(i + n - 1) % n];
+}
+
+/// `d x = A x - b` leads from one form to the others: a linear system, a fixed point and a root have one solution and one gradient,
+/// in both precisions, with an inverse of the diagonal or none.
+#[test]
+fn three_forms_of_one_equation() -> Result<()> {
+    fn both<F: Float + diffkern::implicit::Block>(bound: f64) -> Result<()> {
+        let dev = Device::cpu();
+        let n = 9;
+        let reals = |at: f64| (0..n).map(|i| F::from_f64(2.3 + (at + 1.7 * i as f64).sin())).collect::<Vec<F>>();
+        let (d, b) = (dev.array(&reals(1.0))?.requires_grad(), dev.array(&reals(5.0))?.requires_grad());
+        let (weights, one) = (dev.array(&reals(8.0))?, F::one());
+        let product = |x: &Array<F>| {
+            let y = dev.uninit(n)?;
+            rows(n, x, &d, &y)?;
+            Ok(y)
+        };
+        let misfit = |x: &Array<F>| diffkern::arith::sub(&product(x)?, &b);
+        let improved = |x: &Array<F>| diffkern::arith::scaled_sum(&[(one, x), (F::from_f64(-0.25), &misfit(x)?)]);
+        let options = SolveOptions { tolerance: bound / 100.0, iterations: 500, method: Method::Gmres { restart: 20 } };
+        let mut first: Option<Vec<f64>> = None;
+        for preconditioned in [false, true] {
+            for form in 0..3 {
+                let solver = match preconditioned {
+                    true => options.preconditioned(Preconditioner::block_diagonal(&d.detached()?)?),
+                    false => options.into(),
+                };
+                let (tape, loss) = Tape::record_value(|| {
+                    let x = match form {
+                        0 => linear_solve(b.clone(), solver, product)?,
+                        1 => root(dev.zeros(n)?, solver, misfit)?,
+                        _ => fixed_point(dev.zeros(n)?, solver, improved)?,
+                    };
+                    reduce::dot(&x, &weights)
+                })?;
+                d.zero_grad();
+                b.zero_grad();
+                tape.backward(&loss)?;
+                let mut found: Vec<f64> = vec![loss.to_vec()?[0].to_f64()];
+                found.extend(d.grad()?.to_vec()?.into_iter().chain(b.grad()?.to_vec()?).map(F::to_f64));
+                let exact = first.get_or_insert_with(|| found.clone());
+                close(&found, exact, bound, &format!("form {form}, preconditioned: {preconditioned}"));
+            }
+        }
+        Ok(())
+    }
+    both::<f64>(1e-9)?;
+    both::<f32>(1e-4)
+}
+
+/// One preconditioner is for one state.
+#[test]
+fn a_preconditioner_of_another_size_is_refused() -> Result<()> {
+    let dev = Device::cpu();
+    let solver = SolveOptions::default().preconditioned(Preconditioner::block_diagonal(&dev.full(4, 2.0)?)?);
+    let error = linear_solve(dev.full(3, 1.0)?, solver, |x: &Array<f64>| diffkern::arith::scale(x, 2.0)).unwrap_err();
+    assert!(error.to_string().contains("it is for 4 reals of f64 on cpu, the state has 3"), "{error}");
     Ok(())
 }
 

@@ -1,9 +1,9 @@
 //! `x = g(x, p)`.
 
-use super::krylov::{add_scaled, norm};
+use super::krylov::norms;
 use super::operation::Equation;
-use super::vectors::of_state;
-use super::{SolveOptions, linear::Stage};
+use super::vectors::{difference, of_state};
+use super::{Solver, linear::Stage};
 use crate::error::Result;
 use crate::rollout::State;
 
@@ -16,8 +16,8 @@ use crate::rollout::State;
 /// solution does not depend. They are those of the equation, exact as far as it is solved.
 ///
 /// `g` is pure, as the step of a [`rollout`](crate::rollout): it writes arrays that it makes or that are in the state it
-/// is given, and does the same launches in every turn. The vectors of the iteration come to the host, which waits for a
-/// device once per turn.
+/// is given, and does the same launches in every turn. After each turn the host waits for two numbers, how far it went and
+/// where it is.
 ///
 /// ```
 /// use diffkern::implicit::{SolveOptions, fixed_point};
@@ -46,8 +46,9 @@ use crate::rollout::State;
 /// # Errors
 /// What `g` returns; [`Error::NotConverged`](crate::Error::NotConverged), which names the residual, here and from the
 /// derivatives.
-pub fn fixed_point<S: State>(start: S, options: SolveOptions, g: impl Fn(&S) -> Result<S>) -> Result<S> {
-    options.check()?;
+pub fn fixed_point<S: State>(start: S, solver: impl Into<Solver>, g: impl Fn(&S) -> Result<S>) -> Result<S> {
+    let solver = solver.into().checked()?;
+    let options = solver.options;
     let mut stage = Stage::new(&start)?;
     let step = |state: &S, _: usize| g(state);
     let mut now = stage.fresh(&start)?;
@@ -56,11 +57,11 @@ pub fn fixed_point<S: State>(start: S, options: SolveOptions, g: impl Fn(&S) -> 
     while turns < options.iterations {
         let next = stage.run(&step, &now)?;
         let found = of_state(&next)?;
-        add_scaled(&mut values, -1.0, &found);
-        (turns, change) = (turns + 1, norm(&values) / norm(&found).max(f64::MIN_POSITIVE));
+        let [moved, size] = norms([&difference(&values, &found)?, &found])?;
+        (turns, change) = (turns + 1, moved / size.max(f64::MIN_POSITIVE));
         (now, values) = (next, found);
         if change <= options.tolerance {
-            return stage.finish(&step, &now, None, (Equation::FixedPoint, options));
+            return stage.finish(&step, &now, None, (Equation::FixedPoint, solver));
         }
     }
     Err(options.missed("fixed point", turns, change))

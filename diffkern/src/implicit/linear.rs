@@ -2,9 +2,10 @@
 
 use std::rc::Rc;
 
-use super::SolveOptions;
+use super::Solver;
 use super::krylov;
 use super::operation::{Equation, Implicit};
+use super::quiet::Paused;
 use super::vectors::{of_state, scatter, to_state};
 use crate::array::AnyArray;
 use crate::error::{Error, Result};
@@ -22,7 +23,7 @@ use crate::tape::{Kept, Ledger, Node, Overwrite, Recording, Shape, context};
 /// that `apply` reads.
 ///
 /// `apply` is pure, as the step of a [`rollout`](crate::rollout), and does the same launches each time. It is taken for
-/// linear unchecked. The vectors of the iteration live on the host, which waits for a device once per product.
+/// linear unchecked. The vectors of the iteration stay on the device; the host waits for a number every ten products.
 ///
 /// ```
 /// use diffkern::implicit::{SolveOptions, linear_solve};
@@ -51,17 +52,17 @@ use crate::tape::{Kept, Ledger, Node, Overwrite, Recording, Shape, context};
 ///
 /// # Errors
 /// What `apply` returns; [`Error::NotConverged`], which names the residual, here and from the derivatives.
-pub fn linear_solve<S: State>(b: S, options: SolveOptions, apply: impl Fn(&S) -> Result<S>) -> Result<S> {
-    options.check()?;
+pub fn linear_solve<S: State>(b: S, solver: impl Into<Solver>, apply: impl Fn(&S) -> Result<S>) -> Result<S> {
+    let solver = solver.into().checked()?;
     let mut stage = Stage::new(&b)?;
     let step = |state: &S, _: usize| apply(state);
     let right = of_state(&b)?;
-    let mut product = |x: &[f64]| of_state(&stage.run(&step, &to_state(&b, x)?)?);
-    let x = krylov::solve("linear system", &options, &mut product, &right)?;
+    let mut product = |x: &AnyArray| of_state(&stage.run(&step, &to_state(&b, x)?)?);
+    let x = krylov::solve("linear system", (&solver, false), &mut product, &right)?;
     let x = to_state(&b, &x)?;
     // A right-hand side of zero was not multiplied.
     drop(stage.run(&step, &x)?);
-    stage.finish(&step, &x, Some(b.arrays()), (Equation::Linear(Vec::new()), options))
+    stage.finish(&step, &x, Some(b.arrays()), (Equation::Linear(Vec::new()), solver))
 }
 
 /// Where an implicit operation runs its step: watched as in a rollout, neither recorded nor with tangents.
@@ -70,25 +71,6 @@ pub(super) struct Stage {
     ledger: Rc<Ledger>,
     recording: bool,
     forward: Paused,
-}
-
-/// Forward mode, if it was on, goes on when this is dropped.
-struct Paused(bool);
-
-impl Paused {
-    fn new() -> Paused {
-        let on = context::mode().forward();
-        context::set_forward(false);
-        Paused(on)
-    }
-}
-
-impl Drop for Paused {
-    fn drop(&mut self) {
-        if self.0 {
-            context::set_forward(true);
-        }
-    }
 }
 
 impl Stage {
@@ -124,9 +106,9 @@ impl Stage {
     }
 
     /// An operation by its tape: nothing outside moves it, and it is on no tape.
-    pub(super) fn operation(&self, (equation, options): (Equation, SolveOptions), tape: StepTape) -> Implicit {
+    pub(super) fn operation(&self, (equation, solver): (Equation, Solver), tape: StepTape) -> Implicit {
         let ledger = self.ledger.clone();
-        Implicit { equation, options, tape, ends: Vec::new(), captured: Vec::new(), ledger }
+        Implicit { equation, solver, tape, ends: Vec::new(), captured: Vec::new(), ledger }
     }
 
     /// Puts the operation with the solution `x` on the tape, or its tangents beside it.
@@ -135,26 +117,26 @@ impl Stage {
         step: &impl Fn(&S, usize) -> Result<S>,
         x: &S,
         right: Option<Vec<AnyArray>>,
-        (equation, options): (Equation, SolveOptions),
+        (equation, solver): (Equation, Solver),
     ) -> Result<S> {
         pass_on(&self.machine)?;
         let solution = refresh(x)?;
-        if !self.recording && !self.forward.0 {
+        if !self.recording && !self.forward.was_on() {
             return Ok(solution);
         }
-        if self.forward.0 {
+        if self.forward.was_on() {
             let captured = self.machine.captured.values();
             self.machine.external = captured.filter(|c| c.array.elem().is_real()).map(|c| c.array.id()).collect();
         }
         let (_, tape) = self.machine.record(step, &refresh(x)?, 0)?;
         let captured: Vec<AnyArray> = self.machine.captured.values().map(|c| c.array.clone()).collect();
-        let mut operation = self.operation((equation, options), tape);
+        let mut operation = self.operation((equation, solver), tape);
         operation.ends = solution.arrays().iter().map(Shape::of).collect();
         operation.captured = captured.iter().map(AnyArray::id).collect();
         if let (Equation::Linear(shapes), Some(right)) = (&mut operation.equation, &right) {
             *shapes = right.iter().map(|array| (Shape::of(array), false)).collect();
         }
-        if self.forward.0 {
+        if self.forward.was_on() {
             carry(&operation, &captured, right.as_deref(), &solution)?;
             return Ok(solution);
         }

@@ -11,8 +11,9 @@
 use std::any::Any;
 use std::rc::Rc;
 
-use super::vectors::{gather, scatter};
-use super::{SolveOptions, krylov};
+use super::vectors::{add_scaled, difference, gather, scaled, scatter};
+use super::{Solver, krylov};
+use crate::array::AnyArray;
 use crate::error::{Error, Result};
 use crate::report::{Entry, Graph};
 use crate::rollout::StepTape;
@@ -27,7 +28,7 @@ pub(super) enum Equation {
 
 pub(super) struct Implicit {
     pub(super) equation: Equation,
-    pub(super) options: SolveOptions,
+    pub(super) solver: Solver,
     pub(super) tape: StepTape,
     /// The arrays of the solution.
     pub(super) ends: Vec<Shape>,
@@ -66,11 +67,11 @@ impl Implicit {
     }
 
     /// `v` and the image of `v` under `J` or its transpose make the image under the matrix of the system.
-    fn system(&self, v: &[f64], mut image: Vec<f64>) -> Vec<f64> {
-        if let Equation::FixedPoint = self.equation {
-            image.iter_mut().zip(v).for_each(|(image, v)| *image = v - *image);
+    fn system(&self, v: &AnyArray, image: AnyArray) -> Result<AnyArray> {
+        match self.equation {
+            Equation::FixedPoint => difference(v, &image),
+            Equation::Root | Equation::Linear(_) => Ok(image),
         }
-        image
     }
 
     fn sign(&self) -> f64 {
@@ -81,7 +82,7 @@ impl Implicit {
     }
 
     /// Tangents of what the step returns, for tangents of the solution and of what it reads.
-    pub(super) fn push(&self, solution: Parts, outer: &[(u64, Kept)]) -> Result<Vec<f64>> {
+    pub(super) fn push(&self, solution: Parts, outer: &[(u64, Kept)]) -> Result<AnyArray> {
         let mut dots = [self.table(solution, outer)];
         forward(&self.tape.nodes, &mut dots, false)?;
         let after: Parts = self.tape.outputs.iter().map(|shape| dots[0].keep(shape.id)).collect();
@@ -96,29 +97,27 @@ impl Implicit {
     }
 
     /// `J^T w`.
-    fn pull(&self, w: &[f64]) -> Result<Vec<f64>> {
+    fn pull(&self, w: &AnyArray) -> Result<AnyArray> {
         let mut bars = Bars::new(&self.ledger);
         add(&mut bars, &self.tape.outputs, scatter(&self.tape.outputs, w, &self.ledger)?)?;
         self.tape.nodes.iter().rev().try_for_each(|node| node.backward(&mut bars))?;
         gather(&self.tape.inputs, &take(&mut bars, &self.tape.inputs))
     }
 
-    fn solve_transposed(&self, right: &[f64]) -> Result<Vec<f64>> {
-        let mut apply = |w: &[f64]| Ok(self.system(w, self.pull(w)?));
-        krylov::solve(self.what()[1], &self.options, &mut apply, right)
+    fn solve_transposed(&self, right: &AnyArray) -> Result<AnyArray> {
+        let mut apply = |w: &AnyArray| self.system(w, self.pull(w)?);
+        krylov::solve(self.what()[1], (&self.solver, true), &mut apply, right)
     }
 
     /// The tangent of the solution: `right` is that of the right-hand side of a linear system.
-    pub(super) fn tangent(&self, outer: &[(u64, Kept)], right: Option<Vec<f64>>) -> Result<Vec<f64>> {
+    pub(super) fn tangent(&self, outer: &[(u64, Kept)], right: Option<AnyArray>) -> Result<AnyArray> {
         let none = || self.tape.inputs.iter().map(|_| None).collect();
-        let mut constant = self.push(none(), outer)?;
-        let sign = self.sign();
-        constant.iter_mut().for_each(|c| *c *= sign);
+        let constant = scaled(&self.push(none(), outer)?, self.sign())?;
         if let Some(right) = right {
-            krylov::add_scaled(&mut constant, 1.0, &right);
+            add_scaled(&constant, 1.0, &right)?;
         }
-        let mut apply = |v: &[f64]| Ok(self.system(v, self.push(scatter(&self.tape.inputs, v, &self.ledger)?, &[])?));
-        krylov::solve(self.what()[0], &self.options, &mut apply, &constant)
+        let mut apply = |v: &AnyArray| self.system(v, self.push(scatter(&self.tape.inputs, v, &self.ledger)?, &[])?);
+        krylov::solve(self.what()[0], (&self.solver, false), &mut apply, &constant)
     }
 
     /// The arrays of the right-hand side.
@@ -130,7 +129,7 @@ impl Implicit {
     }
 
     /// Adds `w` to the adjoint of the right-hand side, where it has one.
-    fn add_right(&self, bars: &mut Bars, w: &[f64]) -> Result<()> {
+    fn add_right(&self, bars: &mut Bars, w: &AnyArray) -> Result<()> {
         let Equation::Linear(right) = &self.equation else { return Ok(()) };
         let parts = scatter(&self.ends, w, &self.ledger)?;
         for ((shape, tracked), part) in right.iter().zip(parts) {
@@ -144,14 +143,14 @@ impl Implicit {
     }
 
     /// Gives the step `w` as the adjoint of what it returns.
-    fn seed(&self, bars: &mut Bars, w: &[f64]) -> Result<()> {
-        let seed: Vec<f64> = w.iter().map(|w| self.sign() * w).collect();
+    fn seed(&self, bars: &mut Bars, w: &AnyArray) -> Result<()> {
+        let seed = scaled(w, self.sign())?;
         add(bars, &self.tape.outputs, scatter(&self.tape.outputs, &seed, &self.ledger)?)
     }
 
     /// `dJ^T w` per direction: the tangents of the adjoints of the solution when only the solution and what the step reads
     /// move.
-    fn turned(&self, tangents: &Tangents, w: &[f64]) -> Result<Vec<Vec<f64>>> {
+    fn turned(&self, tangents: &Tangents, w: &AnyArray) -> Result<Vec<AnyArray>> {
         let mut tables = self.tables(tangents);
         let trails = forward(&self.tape.nodes, &mut tables, true)?;
         let mut bars = Bars::new(&self.ledger);
@@ -235,9 +234,9 @@ impl Replay for Implicit {
         self.seed(bars, &w)?;
         let turned = self.turned(&tangents, &w)?;
         for ((bars, end_dots), turned) in bar_dots.iter_mut().zip(&end_dots).zip(turned) {
-            let mut right = gather(&self.ends, end_dots)?;
+            let right = gather(&self.ends, end_dots)?;
             // The seed of a linear system is `-w`, so that what turned is `-dJ^T w` already.
-            krylov::add_scaled(&mut right, 1.0, &turned);
+            add_scaled(&right, 1.0, &turned)?;
             let w_dot = self.solve_transposed(&right)?;
             self.add_right(bars, &w_dot)?;
             self.seed(bars, &w_dot)?;

@@ -1,10 +1,11 @@
 //! `r(x, p) = 0`.
 
-use super::SolveOptions;
-use super::krylov::{self, add_scaled, norm};
+use super::krylov::{self, norms};
 use super::linear::Stage;
 use super::operation::{Equation, Implicit};
-use super::vectors::{of_state, scatter, to_state};
+use super::vectors::{add_scaled, of_state, scaled, scatter, to_state};
+use super::{SolveOptions, Solver};
+use crate::array::AnyArray;
 use crate::error::Result;
 use crate::rollout::State;
 
@@ -25,8 +26,8 @@ const FORCING: [f64; 2] = [1e-6, 0.1];
 /// method; [`jvp`](crate::jvp), [`Tape::hvp`](crate::Tape::hvp) and rollouts around work as with any operation. Gradients
 /// reach all arrays that `residual` reads, not `start`. They are those of the equation, exact as far as it is solved.
 ///
-/// `residual` is pure, as the step of a [`rollout`](crate::rollout), and does the same launches each time. The vectors of the
-/// iteration live on the host, which waits for a device once per product.
+/// `residual` is pure, as the step of a [`rollout`](crate::rollout), and does the same launches each time. Vectors stay
+/// on the device; the host waits for a number every ten products, and once for each length of a step that is tried.
 ///
 /// ```
 /// use diffkern::implicit::{SolveOptions, root};
@@ -57,37 +58,44 @@ const FORCING: [f64; 2] = [1e-6, 0.1];
 /// # Errors
 /// What `residual` returns; [`Error::NotConverged`](crate::Error::NotConverged), which names the residual, of the iteration, of a direction and of the
 /// derivatives; when `residual` has another shape than its argument.
-pub fn root<S: State>(start: S, options: SolveOptions, residual: impl Fn(&S) -> Result<S>) -> Result<S> {
-    options.check()?;
+pub fn root<S: State>(start: S, solver: impl Into<Solver>, residual: impl Fn(&S) -> Result<S>) -> Result<S> {
+    let solver = solver.into().checked()?;
+    let options = solver.options;
     let mut stage = Stage::new(&start)?;
     let step = |state: &S, _: usize| residual(state);
     let mut x = of_state(&start)?;
-    let (scale, mut first, mut before, mut left) = (norm(&x), None, f64::INFINITY, f64::INFINITY);
+    let [from] = norms([&x])?;
+    let (mut first, mut before, mut left) = (None, f64::INFINITY, None);
     for turn in 0..options.iterations {
-        let (mut r, tangents) = stage.linearised(&step, &to_state(&start, &x)?, options)?;
-        left = norm(&r);
-        if left == 0.0 {
-            return stage.finish(&step, &to_state(&start, &x)?, None, (Equation::Root, options));
+        let (r, tangents) = stage.linearised(&step, &to_state(&start, &x)?, &solver)?;
+        let now = match left {
+            Some(left) => left,
+            None => norms([&r])?[0],
+        };
+        if now == 0.0 {
+            return stage.finish(&step, &to_state(&start, &x)?, None, (Equation::Root, solver));
         }
-        let first = *first.get_or_insert(left);
-        if !left.is_finite() {
-            return Err(options.missed("root", turn, left));
+        let first = *first.get_or_insert(now);
+        if !now.is_finite() {
+            return Err(options.missed("root", turn, now));
         }
-        let forcing = (left / before).powi(2).clamp(FORCING[0], FORCING[1]);
-        before = left;
-        r.iter_mut().for_each(|r| *r = -*r);
-        let mut apply = |v: &[f64]| tangents.push(scatter(&tangents.tape.inputs, v, &tangents.ledger)?, &[]);
-        let linear = SolveOptions { tolerance: forcing, ..options };
-        let direction = krylov::solve("direction of Newton's method", &linear, &mut apply, &r)?;
-        if norm(&direction) <= options.tolerance * norm(&x).max(scale) {
-            add_scaled(&mut x, 1.0, &direction);
-            return stage.finish(&step, &to_state(&start, &x)?, None, (Equation::Root, options));
+        let forcing = (now / before).powi(2).clamp(FORCING[0], FORCING[1]);
+        before = now;
+        let mut apply = |v: &AnyArray| tangents.push(scatter(&tangents.tape.inputs, v, &tangents.ledger)?, &[]);
+        let linear = Solver { options: SolveOptions { tolerance: forcing, ..options }, ..solver.clone() };
+        let direction =
+            krylov::solve("direction of Newton's method", (&linear, false), &mut apply, &scaled(&r, -1.0)?)?;
+        let [length, size] = norms([&direction, &x])?;
+        if length <= options.tolerance * size.max(from) {
+            add_scaled(&x, 1.0, &direction)?;
+            return stage.finish(&step, &to_state(&start, &x)?, None, (Equation::Root, solver));
         }
-        if !stage.search(&step, &start, (&mut x, &direction), left)? {
-            return Err(options.missed("root", turn, left / first));
+        match stage.search(&step, &start, (&x, &direction), now)? {
+            Some((further, less)) => (x, left) = (further, Some(less)),
+            None => return Err(options.missed("root", turn, now / first)),
         }
     }
-    Err(options.missed("root", options.iterations, left / first.unwrap_or(1.0)))
+    Err(options.missed("root", options.iterations, left.unwrap_or(f64::INFINITY) / first.unwrap_or(1.0)))
 }
 
 /// The root `x` of `residual` that the caller has found, as one operation: its derivatives are those of the equation, as
@@ -95,12 +103,12 @@ pub fn root<S: State>(start: S, options: SolveOptions, residual: impl Fn(&S) -> 
 ///
 /// # Errors
 /// As [`root`].
-pub fn root_at<S: State>(x: S, options: SolveOptions, residual: impl Fn(&S) -> Result<S>) -> Result<S> {
-    options.check()?;
+pub fn root_at<S: State>(x: S, solver: impl Into<Solver>, residual: impl Fn(&S) -> Result<S>) -> Result<S> {
+    let solver = solver.into().checked()?;
     let mut stage = Stage::new(&x)?;
     let step = |state: &S, _: usize| residual(state);
     drop(stage.run(&step, &x)?);
-    stage.finish(&step, &x, None, (Equation::Root, options))
+    stage.finish(&step, &x, None, (Equation::Root, solver))
 }
 
 impl Stage {
@@ -109,32 +117,31 @@ impl Stage {
         &mut self,
         step: &impl Fn(&S, usize) -> Result<S>,
         x: &S,
-        options: SolveOptions,
-    ) -> Result<(Vec<f64>, Implicit)> {
+        solver: &Solver,
+    ) -> Result<(AnyArray, Implicit)> {
         let (residual, tape) = self.record(step, x)?;
-        let tangents = self.operation((Equation::Root, options), tape);
+        let tangents = self.operation((Equation::Root, solver.clone()), tape);
         Ok((of_state(&residual)?, tangents))
     }
 
-    /// Goes along the direction until the residual is less; whether it found such a place.
+    /// Goes along the direction until the residual is less: that place, and the norm of the residual there.
     fn search<S: State>(
         &mut self,
         step: &impl Fn(&S, usize) -> Result<S>,
         like: &S,
-        (x, direction): (&mut Vec<f64>, &[f64]),
+        (x, direction): (&AnyArray, &AnyArray),
         from: f64,
-    ) -> Result<bool> {
+    ) -> Result<Option<(AnyArray, f64)>> {
         let mut part = 1.0;
         for _ in 0..HALVINGS {
-            let mut moved = crate::memory::collect(x.iter().copied())?;
-            add_scaled(&mut moved, part, direction);
-            let left = norm(&of_state(&self.run(step, &to_state(like, &moved)?)?)?);
+            let moved = scaled(x, 1.0)?;
+            add_scaled(&moved, part, direction)?;
+            let [left] = norms([&of_state(&self.run(step, &to_state(like, &moved)?)?)?])?;
             if left <= (1.0 - DECREASE * part) * from {
-                *x = moved;
-                return Ok(true);
+                return Ok(Some((moved, left)));
             }
             part /= 2.0;
         }
-        Ok(false)
+        Ok(None)
     }
 }

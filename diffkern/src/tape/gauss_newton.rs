@@ -66,7 +66,7 @@ fn scaled(weight: &AnyArray, tangent: &AnyArray) -> Result<AnyArray> {
 }
 
 /// The scalars of a real array, on the host.
-pub(crate) fn scalars(array: &AnyArray) -> Result<Vec<f64>> {
+fn scalars(array: &AnyArray) -> Result<Vec<f64>> {
     let (at, size) = array.byte_range();
     let mut bytes = memory::filled(size, 0u8)?;
     array.device().download(&array.buffer(), at, &mut bytes)?;
@@ -76,7 +76,7 @@ pub(crate) fn scalars(array: &AnyArray) -> Result<Vec<f64>> {
 }
 
 /// Appends the reals of type `scalar` that these bytes are.
-pub(crate) fn decode(scalar: ScalarTy, bytes: &[u8], reals: &mut Vec<f64>) {
+fn decode(scalar: ScalarTy, bytes: &[u8], reals: &mut Vec<f64>) {
     match scalar {
         ScalarTy::F64 => reals.extend(bytes.as_chunks::<8>().0.iter().map(|&word| f64::from_ne_bytes(word))),
         _ => reals.extend(bytes.as_chunks::<4>().0.iter().map(|&word| f64::from(f32::from_ne_bytes(word)))),
@@ -84,7 +84,7 @@ pub(crate) fn decode(scalar: ScalarTy, bytes: &[u8], reals: &mut Vec<f64>) {
 }
 
 /// The bytes of these reals as ones of type `scalar`.
-pub(crate) fn encode(scalar: ScalarTy, reals: &[f64]) -> Result<Vec<u8>> {
+fn encode(scalar: ScalarTy, reals: &[f64]) -> Result<Vec<u8>> {
     let mut bytes = memory::with_room(reals.len() * scalar.bytes())?;
     match scalar {
         ScalarTy::F64 => reals.iter().for_each(|x| bytes.extend(x.to_ne_bytes())),
@@ -94,7 +94,7 @@ pub(crate) fn encode(scalar: ScalarTy, reals: &[f64]) -> Result<Vec<u8>> {
 }
 
 /// A whole array like `like` with these scalars.
-pub(crate) fn upload(like: &AnyArray, scalars: &[f64]) -> Result<AnyArray> {
+fn upload(like: &AnyArray, scalars: &[f64]) -> Result<AnyArray> {
     let bytes = encode(like.scalar(), scalars)?;
     let buffer = like.device().alloc(bytes.len())?;
     like.device().upload(&buffer, 0, &bytes)?;

@@ -34,8 +34,6 @@ pub(crate) use recorder::Recorder;
 pub use recording::Recording;
 pub(crate) use second::{Trail, forward, second};
 
-pub(crate) use gauss_newton::{decode, encode, scalars, upload};
-
 pub use gauss_newton::Metric;
 pub use hvp::Products;
 
