@@ -1,7 +1,7 @@
 //! What only the macro knows of an item: where its parts stand in the source, by the numbers that the IR carries. All
 //! forms of an item share it.
 
-use diffkern_ir::{Callee, Func, Node};
+use diffkern_ir::{Callee, Node};
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Ident, Path};
@@ -61,10 +61,5 @@ impl Source {
         owner.segments.pop_punct();
         let last = owner.segments.last()?.ident.to_string();
         (last.starts_with(char::is_uppercase) || self.laws.contains(&last)).then_some((owner, method))
-    }
-
-    /// Whether `func` is of laws, or calls one's methods.
-    pub fn has_laws(&self, func: &Func) -> bool {
-        !self.laws.is_empty() || func.callees.iter().any(|callee| self.method_of(callee).is_some())
     }
 }

@@ -27,16 +27,31 @@ pub(super) fn callee_form(source: &Source, callee: &Callee, form: &str) -> Token
         "def" => quote!(<#path as ::diffkern::private::DiffFn>::def),
         "calls" => quote!(<#path as ::diffkern::private::DiffFn>::RECURSION_IS_REFUSED),
         _ => {
-            let function = function(source, callee);
+            let types = takes(&callee.call);
+            let function = quote_spanned!(path.span()=> <#path as ::diffkern::private::#types>::FUNCTION);
             quote_spanned!(path.span()=> #function.#name)
         }
     }
 }
 
-/// The value of which the forms are methods.
-pub(super) fn function(source: &Source, callee: &Callee) -> TokenStream {
-    let (path, types) = (source.path(callee), takes(&callee.call));
-    quote_spanned!(path.span()=> <#path as ::diffkern::private::#types>::FUNCTION)
+/// Whether bodies of lanes can call that form of a device function.
+pub(super) fn callee_constant(source: &Source, callee: &Callee, form: &str) -> TokenStream {
+    if let Some((owner, method)) = source.method_of(callee) {
+        let name = law_constant(&method, form);
+        return quote!(<#owner>::#name);
+    }
+    let (path, name) = (source.path(callee), function_constant(form));
+    quote!(<#path as ::diffkern::private::DiffFn>::#name)
+}
+
+/// `VJP_LANES`: whether bodies of lanes can call a form of a device function.
+pub(super) fn function_constant(form: &str) -> Ident {
+    Ident::new(&format!("{}_LANES", form.to_uppercase()), Span::call_site())
+}
+
+/// `__stress_VJP_LANES`: the same of a method of a law.
+pub(super) fn law_constant(method: &Ident, form: &str) -> Ident {
+    law_name(method, &function_constant(form).to_string())
 }
 
 /// `Takes<(Real, u32), Real>`

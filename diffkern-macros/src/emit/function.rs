@@ -7,6 +7,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::ItemFn;
 
+use super::callee::function_constant;
 use super::imports::imports;
 use super::native::rust_type;
 use super::signature::{Laws, allow, call_params, call_result, docs, host_real, on_host, primitives};
@@ -25,8 +26,11 @@ pub fn function(item: &ItemFn, sig: &Signature, forms: &Forms) -> TokenStream {
     let bodies: Vec<_> =
         generated.map(|(func, name)| native::function(func, &forms.source, &format_ident!("{name}"))).collect();
     let on_lanes = &all[..3];
-    let lane_bodies = on_lanes.iter().map(|(func, name)| lanes::functions(func, &forms.source, name));
-    let lane_constants = on_lanes.iter().map(|(func, name)| lanes::constants(func, &forms.source, name));
+    let lane_bodies = on_lanes
+        .iter()
+        .map(|(func, name)| lanes::functions(func, &forms.source, &format_ident!("{name}"), lanes::Owner::Function));
+    let lane_constants =
+        on_lanes.iter().map(|(func, name)| lanes::constant(func, &forms.source, &function_constant(name)));
     let table = fn_def(&name_text, forms);
     let calls = super::callee::calls(&forms.primal, &forms.source);
     let takes = super::callee::takes(&forms.primal.call_types());

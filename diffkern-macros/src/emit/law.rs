@@ -5,11 +5,11 @@ use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::{Ident, ItemFn};
 
-use super::Forms;
-use super::callee::calls;
+use super::callee::{calls, law_constant};
 use super::native::{self, rust_type};
 use super::signature::{allow, call_params, call_result, docs};
 use super::table::fn_def;
+use super::{Forms, lanes};
 use crate::expand::SECOND_ORDER;
 use crate::names::bare;
 use crate::parse::{SigKind, Signature};
@@ -48,7 +48,10 @@ pub fn law_method(item: &ItemFn, sig: &Signature) -> TokenStream {
     };
     let primal = form("primal", params.clone(), results.clone());
     let replay = form("replay", params.clone(), results.clone());
-    let vjp = form("vjp", [params.clone(), real_results.clone()].concat(), real_params.clone());
+    let seeded = [params.clone(), real_results.clone()].concat();
+    let vjp = form("vjp", seeded.clone(), real_params.clone());
+    let on_lanes = [("primal", &params, &results), ("replay", &params, &results), ("vjp", &seeded, &real_params)]
+        .map(|(form, args, results)| lanes::declared(&law_name(name, form), &law_constant(name, form), args, results));
     let second = SECOND_ORDER.then(|| {
         let dots = [real_params.clone(), real_results.clone()].concat();
         let args = [params.clone(), real_results.clone(), dots].concat();
@@ -64,6 +67,7 @@ pub fn law_method(item: &ItemFn, sig: &Signature) -> TokenStream {
         #vjp
         #jvp
         #second
+        #(#on_lanes)*
         #[doc(hidden)]
         #[allow(non_upper_case_globals)]
         const #calls: ::core::primitive::usize;
@@ -91,6 +95,15 @@ fn host_method(item: &ItemFn, sig: &Signature) -> TokenStream {
 pub fn law_impl(item: &ItemFn, forms: &Forms) -> TokenStream {
     let name = &item.sig.ident;
     let all = [(&forms.primal, "primal"), (&forms.replay, "replay"), (&forms.adjoint, "vjp"), (&forms.tangent, "jvp")];
+    // Tangents have no lanes.
+    let on_lanes = all.iter().take(3).map(|(func, form)| {
+        let (name, constant) = (law_name(name, form), law_constant(name, form));
+        // Without them the law's own are there, which are never called.
+        let constant = lanes::constant(func, &forms.source, &constant)?;
+        let functions = lanes::functions(func, &forms.source, &name, lanes::Owner::Law);
+        Some(quote!(#constant #functions))
+    });
+    let on_lanes: Vec<_> = on_lanes.collect();
     let all = all.into_iter().chain(forms.second.iter().map(|second| (second, "second")));
     let bodies: Vec<_> = all.map(|(func, form)| native::method(func, &forms.source, &law_name(name, form))).collect();
     let (def, count) = (law_name(name, "def"), law_name(name, "calls"));
@@ -98,6 +111,7 @@ pub fn law_impl(item: &ItemFn, forms: &Forms) -> TokenStream {
     let bodies = bodies.iter().map(|body| quote!(#allow #[inline(always)] #body));
     quote! {
         #(#bodies)*
+        #(#on_lanes)*
         #[allow(non_upper_case_globals)]
         const #count: ::core::primitive::usize = #calls;
         fn #def() -> &'static ::diffkern::private::FnDef {

@@ -1,35 +1,120 @@
 //! A device function over packs: once for integers and truth values that are alike in all lanes, once for any.
+//!
+//! ```text
+//! fn stress(x: F, k: u32) -> F      primal_lanes(self, m, bad, v0_0: S::R, v1: u32) -> ([S::R; 1],)
+//!                                   primal_lanes_varying(self, m, bad, v0_0: S::R, v1_0: S::I) -> ([S::R; 1],)
+//! the same of a law                 __stress_primal_lanes(m, bad, ..), __stress_primal_lanes_varying(m, bad, ..)
+//! ```
 
 use diffkern_ir::{Access, Func, Id, ParamKind, Ty};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
+use syn::Ident;
 
 use super::Lanes;
 use super::kernel::callees;
 use super::statements::packs;
 use crate::emit::native::{array, rust_type, value};
+use crate::emit::signature::allow;
 use crate::source::Source;
 
-/// `name_lanes` and, where it has integers among its arguments, `name_lanes_varying`.
-pub fn functions(func: &Func, source: &Source, name: &str) -> TokenStream {
-    if source.has_laws(func) {
-        return quote!();
-    }
-    let [uniform, varying] = parameters(func);
-    let first = function(func, source, &format!("{name}_lanes"), &uniform);
-    let second =
-        (uniform.len() < varying.len()).then(|| function(func, source, &format!("{name}_lanes_varying"), &varying));
-    quote!(#first #second)
+/// Whether integers and truth values vary among lanes; by this a form on packs has its name.
+#[derive(Clone, Copy)]
+enum Integers {
+    Uniform,
+    Varying,
 }
 
-/// `const NAME_LANES: bool`: whether they can be called.
-pub fn constants(func: &Func, source: &Source, name: &str) -> TokenStream {
-    let constant = format_ident!("{}_LANES", name.to_uppercase());
-    if source.has_laws(func) || parameters(func).iter().any(|varying| body(func, source, varying).is_none()) {
-        return quote!();
+impl Integers {
+    fn name(self, form: &Ident) -> Ident {
+        match self {
+            Integers::Uniform => format_ident!("{form}_lanes"),
+            Integers::Varying => format_ident!("{form}_lanes_varying"),
+        }
+    }
+}
+
+/// What has the forms as methods.
+#[derive(Clone, Copy)]
+pub enum Owner {
+    /// A device function, in an `impl` of its own.
+    Function,
+    /// A type that implements a law.
+    Law,
+}
+
+/// `form_lanes` and, where it has integers among its arguments, `form_lanes_varying`.
+pub fn functions(func: &Func, source: &Source, form: &Ident, owner: Owner) -> TokenStream {
+    let (before, receiver) = match owner {
+        Owner::Function => (quote!(pub), quote!(self,)),
+        Owner::Law => (quote!(), quote!()),
+    };
+    let [uniform, varying] = parameters(func);
+    let mut forms = vec![(Integers::Uniform, &uniform)];
+    if uniform.len() < varying.len() {
+        forms.push((Integers::Varying, &varying));
+    }
+    let allow = allow();
+    let forms = forms.into_iter().map(|(integers, ids)| {
+        let function = function(func, source, &integers.name(form), &receiver, ids);
+        quote!(#allow #[inline(always)] #before #function)
+    });
+    quote!(#(#forms)*)
+}
+
+/// `const NAME: bool`: whether they can be called; nothing where they cannot, which is the default.
+pub fn constant(func: &Func, source: &Source, name: &Ident) -> Option<TokenStream> {
+    if parameters(func).iter().any(|varying| body(func, source, varying).is_none()) {
+        return None;
     }
     let callees = callees(func, source);
-    quote!(const #constant: bool = true #callees;)
+    Some(quote! {
+        #[allow(non_upper_case_globals)]
+        const #name: ::core::primitive::bool = true #callees;
+    })
+}
+
+/// What a law says of a form of a method on packs, by the types of its arguments and results: that there is none, unless an
+/// implementation has it.
+pub fn declared(form: &Ident, constant: &Ident, args: &[Ty], results: &[Ty]) -> TokenStream {
+    let allow = allow();
+    let method = |integers: Integers| {
+        let name = integers.name(form);
+        let args = args.iter().flat_map(|&ty| match integers {
+            Integers::Uniform if !ty.is_real() => vec![rust_type(ty)],
+            Integers::Uniform | Integers::Varying => vec![pack(ty); ty.components()],
+        });
+        let results = results.iter().map(|&ty| packs(ty));
+        quote! {
+            #[doc(hidden)]
+            #allow
+            fn #name<F: ::diffkern::Float, S: ::diffkern::private::Lanes<F = F>>(
+                _: S::M,
+                _: &mut S::M,
+                #(_: #args),*
+            ) -> (#(#results,)*) {
+                ::core::unreachable!()
+            }
+        }
+    };
+    let uniform = method(Integers::Uniform);
+    let varying = args.iter().any(|ty| !ty.is_real()).then(|| method(Integers::Varying));
+    quote! {
+        #[doc(hidden)]
+        #[allow(non_upper_case_globals)]
+        const #constant: ::core::primitive::bool = false;
+        #uniform
+        #varying
+    }
+}
+
+/// The type of one component that varies.
+fn pack(ty: Ty) -> TokenStream {
+    match ty {
+        Ty::Bool => quote!(S::M),
+        ty if ty.is_int() => quote!(S::I),
+        _ => quote!(S::R),
+    }
 }
 
 /// The scalar parameters that vary: the reals, and all.
@@ -64,8 +149,7 @@ fn body(func: &Func, source: &Source, varying: &[Id]) -> Option<TokenStream> {
     Some(quote!(#text #result))
 }
 
-fn function(func: &Func, source: &Source, name: &str, varying: &[Id]) -> TokenStream {
-    let name = format_ident!("{name}");
+fn function(func: &Func, source: &Source, name: &Ident, receiver: &TokenStream, varying: &[Id]) -> TokenStream {
     let args = func.params.iter().enumerate().flat_map(|(slot, param)| match &param.kind {
         ParamKind::Array { elem, access, .. } => {
             let (var, elem) = (array(slot), rust_type(*elem));
@@ -77,13 +161,8 @@ fn function(func: &Func, source: &Source, name: &str, varying: &[Id]) -> TokenSt
             }]
         }
         ParamKind::Scalar { id, .. } if varying.contains(id) => {
-            let ty = func.ty(*id);
-            let pack = match ty {
-                Ty::Bool => quote!(S::M),
-                ty if ty.is_int() => quote!(S::I),
-                _ => quote!(S::R),
-            };
-            (0..ty.components())
+            let pack = pack(func.ty(*id));
+            (0..func.ty(*id).components())
                 .map(|k| {
                     let name = format_ident!("v{}_{k}", id.0);
                     quote!(#name: #pack)
@@ -99,9 +178,8 @@ fn function(func: &Func, source: &Source, name: &str, varying: &[Id]) -> TokenSt
     let types = func.body.yields.iter().map(|&id| packs(func.ty(id)));
     let body = body(func, source, varying).unwrap_or_else(|| quote!(::core::unreachable!()));
     quote! {
-        #[inline(always)]
-        pub fn #name<F: ::diffkern::Float, S: ::diffkern::private::Lanes<F = F>>(
-            self,
+        fn #name<F: ::diffkern::Float, S: ::diffkern::private::Lanes<F = F>>(
+            #receiver
             m: S::M,
             bad: &mut S::M,
             #(#args),*

@@ -5,6 +5,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::Lanes;
+use crate::emit::callee::callee_constant;
 use crate::emit::native::{array, rust_type};
 use crate::places::{adds_once, places, takes_once};
 use crate::source::Source;
@@ -14,8 +15,7 @@ use crate::source::Source;
 /// know then that no position reads what another has written.
 pub fn kernel(func: &Func, source: &Source) -> TokenStream {
     let (vectorizes, places) = (vectorizes(func), !places(func).is_empty());
-    // Laws have no forms for lanes.
-    if vectorizes && !places || source.has_laws(func) {
+    if vectorizes && !places {
         return quote!();
     }
     let body = if vectorizes && adds_up(func) { own(func, source) } else { any(func, source) };
@@ -120,9 +120,8 @@ pub(super) fn callees(func: &Func, source: &Source) -> TokenStream {
     found
         .into_iter()
         .map(|(callee, mode)| {
-            let path = source.path(&func.callees[callee]);
-            let name = format_ident!("{}_LANES", mode.name().to_uppercase());
-            quote!(&& <#path as ::diffkern::private::DiffFn>::#name)
+            let constant = callee_constant(source, &func.callees[callee], mode.name());
+            quote!(&& #constant)
         })
         .collect()
 }

@@ -16,7 +16,7 @@ mod ops;
 mod statements;
 mod values;
 
-pub use function::{constants, functions};
+pub use function::{Owner, constant, declared, functions};
 #[cfg(test)]
 pub use kernel::any;
 pub use kernel::kernel;

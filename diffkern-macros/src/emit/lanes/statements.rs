@@ -5,7 +5,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 
 use super::Lanes;
-use crate::emit::callee;
+use crate::emit::callee::callee_form;
 use crate::emit::native::{array, rust_type, value};
 
 impl Lanes<'_> {
@@ -216,12 +216,8 @@ impl Lanes<'_> {
         out: &mut TokenStream,
     ) -> Option<()> {
         let callee = &self.func.callees[callee];
-        let path = self.source.path(callee);
-        // There are no lanes for tangents, nor for an instance of a function with laws.
+        // There are no lanes for tangents.
         if matches!(mode, CallMode::Jvp | CallMode::Second) {
-            return None;
-        }
-        if path.segments.iter().any(|segment| !segment.arguments.is_empty()) {
             return None;
         }
         // Two arguments cannot add to one array here; in scalar they can.
@@ -237,7 +233,6 @@ impl Lanes<'_> {
         }
         let mode = mode.name();
         let span = self.source.span(stmt.node);
-        let function = callee::function(self.source, callee);
         if self.values.shapes.is_uniform_call(self.func, args) {
             let args = args.iter().map(|arg| match arg {
                 CallArg::Value(id) => {
@@ -249,9 +244,9 @@ impl Lanes<'_> {
                     quote!(#a.scalar())
                 }
             });
-            let mode = format_ident!("{mode}");
+            let function = callee_form(self.source, callee, mode);
             let (args, binding) = (args.collect::<Vec<_>>(), self.scalar.binding(results));
-            out.extend(quote_spanned!(span=> #binding #function.#mode::<F>(#(#args),*);));
+            out.extend(quote_spanned!(span=> #binding #function::<F>(#(#args),*);));
             return Some(());
         }
         // Integers and truth values stay scalar where all of them are uniform.
@@ -268,7 +263,8 @@ impl Lanes<'_> {
                 CallArg::Array(slot) => list.push(self.array_argument(*slot)),
             }
         }
-        let name = format_ident!("{mode}_lanes{}", if mixed { "_varying" } else { "" });
+        let form = format!("{mode}_lanes{}", if mixed { "_varying" } else { "" });
+        let function = callee_form(self.source, callee, &form);
         let patterns: Vec<_> = results
             .iter()
             .map(|&id| {
@@ -279,7 +275,7 @@ impl Lanes<'_> {
         let binding = if patterns.is_empty() { quote!() } else { quote!(let (#(#patterns,)*) =) };
         // Not with the span of the source, which may be that of a macro's definition.
         let (mask, bad) = (quote!(m), self.bad());
-        let call = quote_spanned!(span=> #function.#name::<F, S>(#mask, #bad, #(#list),*));
+        let call = quote_spanned!(span=> #function::<F, S>(#mask, #bad, #(#list),*));
         out.extend(quote!(#binding #call;));
         Some(())
     }
