@@ -5,6 +5,7 @@ mod common;
 
 use common::{Random, shuffled};
 use diffkern::prelude::*;
+use diffkern_sim::material::{FixedCorotated, Material, NeoHookean};
 use diffkern_sim::mesh::interpolate_3d;
 use diffkern_sim::mpm::g2p::{grid_to_particles_2d, grid_to_particles_3d};
 use diffkern_sim::mpm::grid_update::{update_grid_2d, update_grid_3d};
@@ -14,12 +15,12 @@ use diffkern_sim::mpm::reorder::{reorder_2d, reorder_3d, reorder_material};
 use diffkern_sim::mpm::{square_distance_2d, square_distance_3d};
 
 macro_rules! check {
-    ($kernel:ident, $($arg:expr),*) => {
-        $kernel::gradcheck($($arg),*)?;
-        $kernel::lanecheck($($arg),*)?;
+    ($kernel:ident $(::<$law:ident>)?, $($arg:expr),*) => {
+        $kernel $(::<$law>)?::gradcheck($($arg),*)?;
+        $kernel $(::<$law>)?::lanecheck($($arg),*)?;
         #[cfg(any(feature = "wgpu", feature = "wgpu-spirv", feature = "cuda"))]
         for device in diffkern::gradcheck::devices()? {
-            $kernel::devicecheck(&device, $($arg),*)?;
+            $kernel $(::<$law>)?::devicecheck(&device, $($arg),*)?;
         }
     };
 }
@@ -43,88 +44,92 @@ fn planes() -> [Vec4<f64>; 4] {
     ]
 }
 
+fn particles_to_grid_in_plane<M: Material>(seed: u64) -> Result<()> {
+    let dev = Device::cpu();
+    let mut r = Random(seed);
+    let n = 37;
+    let x = dev.array(&r.many(n, |r| r.vec2(0.32, 0.95)))?;
+    let v = dev.array(&r.many(n, |r| r.vec2(-1.0, 1.0)))?;
+    let c = dev.array(&r.many(n, |r| r.mat2(2.0)))?;
+    let f = dev.array(&r.many(n, |r| Mat2::identity() + r.mat2(0.3)))?;
+    let material = dev.array(&packed(&mut r, n))?;
+    let (planes, friction, touching) = (dev.array(&planes())?, dev.array(&[0.3, 0.2])?, dev.array(&[0, 1])?);
+    let table = dev.array(&shuffled(&mut r, 4).0)?;
+    let (f_next, grid) = (dev.zeros(n)?, dev.zeros(4 * 64)?);
+    check!(
+        particles_to_grid_2d::<M>,
+        n,
+        &x,
+        &v,
+        &c,
+        &f,
+        &material,
+        &planes,
+        &friction,
+        &touching,
+        &table,
+        &f_next,
+        &grid,
+        0.01,
+        0.02,
+        1.0 / DX,
+        DT,
+        NODES,
+        NODES,
+        2
+    );
+    Ok(())
+}
+
 #[test]
 fn particles_to_grid_plane() -> Result<()> {
+    particles_to_grid_in_plane::<NeoHookean>(11)?;
+    particles_to_grid_in_plane::<FixedCorotated>(12)
+}
+
+fn particles_to_grid_in_space<M: Material>(seed: u64) -> Result<()> {
     let dev = Device::cpu();
-    for law in [0, 1] {
-        let mut r = Random(11 + u64::from(law));
-        let n = 37;
-        let x = dev.array(&r.many(n, |r| r.vec2(0.32, 0.95)))?;
-        let v = dev.array(&r.many(n, |r| r.vec2(-1.0, 1.0)))?;
-        let c = dev.array(&r.many(n, |r| r.mat2(2.0)))?;
-        let f = dev.array(&r.many(n, |r| Mat2::identity() + r.mat2(0.3)))?;
-        let material = dev.array(&packed(&mut r, n))?;
-        let (planes, friction, touching) = (dev.array(&planes())?, dev.array(&[0.3, 0.2])?, dev.array(&[0, 1])?);
-        let table = dev.array(&shuffled(&mut r, 4).0)?;
-        let (f_next, grid) = (dev.zeros(n)?, dev.zeros(4 * 64)?);
-        check!(
-            particles_to_grid_2d,
-            n,
-            &x,
-            &v,
-            &c,
-            &f,
-            &material,
-            &planes,
-            &friction,
-            &touching,
-            &table,
-            &f_next,
-            &grid,
-            0.01,
-            0.02,
-            1.0 / DX,
-            DT,
-            NODES,
-            NODES,
-            2,
-            law
-        );
-    }
+    let mut r = Random(seed);
+    let n = 37;
+    let x = dev.array(&r.many(n, |r| r.vec3(0.22, 0.65)))?;
+    let v = dev.array(&r.many(n, |r| r.vec3(-1.0, 1.0)))?;
+    let c = dev.array(&r.many(n, |r| r.mat3(2.0)))?;
+    let f = dev.array(&r.many(n, |r| Mat3::identity() + r.mat3(0.25)))?;
+    let material = dev.array(&packed(&mut r, n))?;
+    let (planes, friction, touching) = (dev.array(&planes())?, dev.array(&[0.3, 0.2])?, dev.array(&[0, 1])?);
+    let table = dev.array(&shuffled(&mut r, 27).0)?;
+    let (f_next, grid) = (dev.zeros(n)?, dev.zeros(27 * 64)?);
+    check!(
+        particles_to_grid_3d::<M>,
+        n,
+        &x,
+        &v,
+        &c,
+        &f,
+        &material,
+        &planes,
+        &friction,
+        &touching,
+        &table,
+        &f_next,
+        &grid,
+        0.01,
+        0.02,
+        0.0,
+        1.0 / DX,
+        DT,
+        NODES,
+        NODES,
+        NODES,
+        2
+    );
     Ok(())
 }
 
 #[test]
 fn particles_to_grid_space() -> Result<()> {
-    let dev = Device::cpu();
-    for law in [0, 1] {
-        let mut r = Random(21 + u64::from(law));
-        let n = 37;
-        let x = dev.array(&r.many(n, |r| r.vec3(0.22, 0.65)))?;
-        let v = dev.array(&r.many(n, |r| r.vec3(-1.0, 1.0)))?;
-        let c = dev.array(&r.many(n, |r| r.mat3(2.0)))?;
-        let f = dev.array(&r.many(n, |r| Mat3::identity() + r.mat3(0.25)))?;
-        let material = dev.array(&packed(&mut r, n))?;
-        let (planes, friction, touching) = (dev.array(&planes())?, dev.array(&[0.3, 0.2])?, dev.array(&[0, 1])?);
-        let table = dev.array(&shuffled(&mut r, 27).0)?;
-        let (f_next, grid) = (dev.zeros(n)?, dev.zeros(27 * 64)?);
-        check!(
-            particles_to_grid_3d,
-            n,
-            &x,
-            &v,
-            &c,
-            &f,
-            &material,
-            &planes,
-            &friction,
-            &touching,
-            &table,
-            &f_next,
-            &grid,
-            0.01,
-            0.02,
-            0.0,
-            1.0 / DX,
-            DT,
-            NODES,
-            NODES,
-            NODES,
-            2,
-            law
-        );
-    }
-    Ok(())
+    particles_to_grid_in_space::<NeoHookean>(21)?;
+    particles_to_grid_in_space::<FixedCorotated>(22)
 }
 
 #[test]

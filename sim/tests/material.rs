@@ -4,9 +4,7 @@ mod common;
 
 use common::Random;
 use diffkern::prelude::*;
-use diffkern_sim::material::{
-    fixed_corotated_2d, fixed_corotated_3d, neo_hookean_2d, neo_hookean_3d, polar_2d, polar_3d,
-};
+use diffkern_sim::material::{FixedCorotated, Material, NeoHookean, polar_2d, polar_3d};
 
 const MU: f64 = 3.0;
 const LAMBDA: f64 = 5.0;
@@ -44,13 +42,13 @@ fn plane_stresses_are_derivatives_of_energies() {
             let f = Mat2::from_array(f);
             neo_hookean(f.ddot(f), f.determinant(), 2.0)
         };
-        close(neo_hookean_2d(f, MU, LAMBDA).to_array(), kirchhoff(f.to_array(), energy));
+        close(NeoHookean::kirchhoff_2d(f, MU, LAMBDA).to_array(), kirchhoff(f.to_array(), energy));
         let energy = |f: [f64; 4]| {
             let f = Mat2::from_array(f);
             let d = f - polar_2d(f);
             fixed_corotated(d.ddot(d), f.determinant())
         };
-        close(fixed_corotated_2d(f, MU, LAMBDA).to_array(), kirchhoff(f.to_array(), energy));
+        close(FixedCorotated::kirchhoff_2d(f, MU, LAMBDA).to_array(), kirchhoff(f.to_array(), energy));
     }
 }
 
@@ -63,13 +61,13 @@ fn stresses_are_derivatives_of_energies() {
             let f = Mat3::from_array(f);
             neo_hookean(f.ddot(f), f.determinant(), 3.0)
         };
-        close(neo_hookean_3d(f, MU, LAMBDA).to_array(), kirchhoff(f.to_array(), energy));
+        close(NeoHookean::kirchhoff_3d(f, MU, LAMBDA).to_array(), kirchhoff(f.to_array(), energy));
         let energy = |f: [f64; 9]| {
             let f = Mat3::from_array(f);
             let d = f - polar_3d(f);
             fixed_corotated(d.ddot(d), f.determinant())
         };
-        close(fixed_corotated_3d(f, MU, LAMBDA).to_array(), kirchhoff(f.to_array(), energy));
+        close(FixedCorotated::kirchhoff_3d(f, MU, LAMBDA).to_array(), kirchhoff(f.to_array(), energy));
     }
 }
 

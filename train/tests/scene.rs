@@ -4,7 +4,7 @@ mod common;
 
 use common::{copy_sample, edit_scene, fresh, sample};
 use serde_json::json;
-use train::scene::{Law, Name, Scene};
+use train::scene::{Name, Scene};
 use train::video::{Depth, Video};
 
 #[test]
@@ -13,7 +13,7 @@ fn the_sample_is_read_in_si_units() {
     assert_eq!(scene.name, "jelly_drop_a");
     assert!((scene.camera.vertical_fov - 32f64.to_radians()).abs() < 1e-15);
     assert_eq!(scene.gravity, [0.0, 0.0, -9.81]);
-    assert_eq!((scene.material.law, scene.material.viscosity), (Law::NeoHookean, 0.0));
+    assert_eq!((scene.material.law.name(), scene.material.viscosity), ("compressible neo-Hookean", 0.0));
     assert_eq!(scene.floor.as_ref().map(|f| (f.normal, f.friction)), Some(([0.0, 0.0, 1.0], 0.0)));
     assert_eq!(scene.unknowns.len(), 2);
     let mu = scene.unknowns.iter().find(|r| r.name == Name::Mu).unwrap();

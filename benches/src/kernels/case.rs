@@ -76,9 +76,10 @@ pub(super) fn seeded<T: Element>(output: &Array<T>, one: T) -> Result<(AnyArray,
 }
 
 /// A [`Kernel`]: `kernel!(name: inputs => |i| unit count, (arguments of the launch), writes [array => seed, ..])`, where
-/// `inputs::<F>(device, size)` makes `i`. The arguments are those of the timed launch and of the check.
+/// `inputs::<F>(device, size)` makes `i`. A kernel over a law has one of these after its name, `name<Law>`. The arguments are
+/// those of the timed launch and of the check.
 macro_rules! kernel {
-    ($name:ident: $inputs:ident => |$i:ident| $unit:literal $elements:expr,
+    ($name:ident $(<$law:ident>)?: $inputs:ident => |$i:ident| $unit:literal $elements:expr,
      ($($arg:expr),+ $(,)?), writes [$($written:expr => $one:expr),+]) => {
         crate::kernels::Kernel {
             name: stringify!($name),
@@ -86,11 +87,11 @@ macro_rules! kernel {
                 let $i = $inputs::<f32>(device, crate::kernels::Size::Usual)?;
                 let written = vec![$(crate::kernels::case::seeded(&$written, $one)?),+];
                 let (unit, elements) = ($unit, $elements);
-                Ok(crate::kernels::Case { unit, elements, written, launch: Box::new(move || $name($($arg),+)) })
+                Ok(crate::kernels::Case { unit, elements, written, launch: Box::new(move || $name $(::<f32, $law>)?($($arg),+)) })
             },
             check: Some(|device| {
                 let $i = $inputs::<f64>(device, crate::kernels::Size::Small)?;
-                $name::gradcheck($($arg),+)
+                $name $(::<$law>)?::gradcheck($($arg),+)
             }),
         }
     };

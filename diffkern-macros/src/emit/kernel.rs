@@ -169,12 +169,12 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
 }
 
 /// The host's bodies by scalar type. Those of a kernel without laws are compiled once, in the crate that defines it: the
-/// functions are no generics, and never inlined elsewhere. Of a kernel in one precision the other is made where a gradient
-/// check asks for it.
+/// functions are no generics, and never inlined elsewhere. Over a law they are compiled in the first crate that asks for that
+/// law, and found there by those above it, as functions are that are never inlined. Of a kernel in one precision the other is
+/// made where a gradient check asks for it.
 fn natives(native_of: &TokenStream, sig: &Signature) -> TokenStream {
     let both = [("F32", "__single", "f32"), ("F64", "__double", "f64")];
     let compiled = both.iter().filter(|(_, _, real)| match &sig.real {
-        _ if !sig.law_params.is_empty() => false,
         Some(own) => !sig.concrete || own == real,
         None => true,
     });

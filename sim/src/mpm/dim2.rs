@@ -11,6 +11,7 @@ use super::p2g::particles_to_grid_2d;
 use super::reorder::reorder_2d;
 use super::solver::Solver;
 use super::state::State;
+use crate::material::with_law;
 use diffkern::prelude::*;
 
 /// Two dimensions.
@@ -52,7 +53,7 @@ impl Dimension for Dim2 {
     ) -> diffkern::Result<()> {
         let model = solver.model();
         let (origin, nodes_of) = (model.grid().origin(), model.grid().counts());
-        particles_to_grid_2d(
+        with_law!(model.law(), M => particles_to_grid_2d::<F, M>(
             state.len(),
             &state.x,
             &state.v,
@@ -72,8 +73,7 @@ impl Dimension for Dim2 {
             nodes_of[0],
             nodes_of[1],
             model.touching_count,
-            model.law().selector(),
-        )
+        ))
     }
 
     fn update_grid<F: Float>(

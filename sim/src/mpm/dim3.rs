@@ -11,6 +11,7 @@ use super::p2g::particles_to_grid_3d;
 use super::reorder::reorder_3d;
 use super::solver::Solver;
 use super::state::State;
+use crate::material::with_law;
 use diffkern::prelude::*;
 
 /// Three dimensions.
@@ -52,7 +53,7 @@ impl Dimension for Dim3 {
     ) -> diffkern::Result<()> {
         let model = solver.model();
         let (origin, nodes_of) = (model.grid().origin(), model.grid().counts());
-        particles_to_grid_3d(
+        with_law!(model.law(), M => particles_to_grid_3d::<F, M>(
             state.len(),
             &state.x,
             &state.v,
@@ -74,8 +75,7 @@ impl Dimension for Dim3 {
             nodes_of[1],
             nodes_of[2],
             model.touching_count,
-            model.law().selector(),
-        )
+        ))
     }
 
     fn update_grid<F: Float>(

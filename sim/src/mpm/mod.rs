@@ -20,6 +20,8 @@ pub mod g2p;
 #[doc(hidden)]
 pub mod grid_update;
 mod half_space;
+#[doc(hidden)]
+pub mod instances;
 mod lattice;
 mod model;
 #[doc(hidden)]

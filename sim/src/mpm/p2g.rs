@@ -9,7 +9,7 @@
 use super::penalty::{penalty_force_2d, penalty_force_3d};
 use super::stencil::{block_starts_2d, block_starts_3d};
 use super::weights::quadratic;
-use crate::material::{kirchhoff_2d, kirchhoff_3d};
+use crate::material::{Material, kirchhoff_2d, kirchhoff_3d};
 use diffkern::prelude::*;
 
 /// Nodes hold `(momentum, mass)`; `packed` is `(V0 mu, V0 lambda, V0 eta, mass)`; nodes are in blocks,
@@ -18,7 +18,7 @@ use diffkern::prelude::*;
 /// `touching` lists the `touching_count` half-spaces that act on particles; half-space `k` is
 /// `planes[2 k] = (n_x, n_y, 0, offset)`, `planes[2 k + 1] = (stiffness * area, slip speed, 0, 0)`.
 #[diff_kernel]
-pub fn particles_to_grid_2d<F: Float>(
+pub fn particles_to_grid_2d<F: Float, M: Material>(
     x: &Array<Vec2<F>>,
     v: &Array<Vec2<F>>,
     c: &Array<Mat2<F>>,
@@ -37,7 +37,6 @@ pub fn particles_to_grid_2d<F: Float>(
     nx: u32,
     ny: u32,
     touching_count: u32,
-    #[comptime] law: u32,
 ) {
     let i = ABSOLUTE_POS;
     let xp = x[i];
@@ -48,7 +47,7 @@ pub fn particles_to_grid_2d<F: Float>(
     let f_new = f_old + cp * f_old * dt;
     f_next[i] = f_new;
 
-    let tau: Mat2<F> = kirchhoff_2d::<F>(f_new, cp, q, law);
+    let tau: Mat2<F> = kirchhoff_2d::<F, M>(f_new, cp, q);
     let affine = cp * q.w - tau * (4.0 * inv_dx * inv_dx * dt);
     let mut p = vp * q.w;
     for k in 0..touching_count {
@@ -105,7 +104,7 @@ pub fn particles_to_grid_2d<F: Float>(
 
 /// As [`particles_to_grid_2d()`] in space.
 #[diff_kernel]
-pub fn particles_to_grid_3d<F: Float>(
+pub fn particles_to_grid_3d<F: Float, M: Material>(
     x: &Array<Vec3<F>>,
     v: &Array<Vec3<F>>,
     c: &Array<Mat3<F>>,
@@ -126,7 +125,6 @@ pub fn particles_to_grid_3d<F: Float>(
     ny: u32,
     nz: u32,
     touching_count: u32,
-    #[comptime] law: u32,
 ) {
     let i = ABSOLUTE_POS;
     let xp = x[i];
@@ -137,7 +135,7 @@ pub fn particles_to_grid_3d<F: Float>(
     let f_new = f_old + cp * f_old * dt;
     f_next[i] = f_new;
 
-    let tau: Mat3<F> = kirchhoff_3d::<F>(f_new, cp, q, law);
+    let tau: Mat3<F> = kirchhoff_3d::<F, M>(f_new, cp, q);
     let affine = cp * q.w - tau * (4.0 * inv_dx * inv_dx * dt);
     let mut p = vp * q.w;
     for k in 0..touching_count {

@@ -5,7 +5,7 @@ use super::cost::pass;
 use super::failure::{Failure, Outcome};
 use crate::error::Result;
 use crate::job::{Discretisation, Flow, Runs, Values};
-use crate::scene::{Law, Name, Scene};
+use crate::scene::{Name, Scene};
 use crate::video::Frame;
 use diffkern::memory::collect;
 use diffkern::prelude::*;
@@ -287,10 +287,7 @@ pub(super) fn spec(scene: &Scene, known: &Values, cells: usize, room: f64) -> Bl
         max: block.max,
         velocity: block.velocity,
         angular_velocity: block.angular_velocity,
-        law: match scene.material.law {
-            Law::NeoHookean => mpm::Law::NeoHookean,
-            Law::FixedCorotated => mpm::Law::FixedCorotated,
-        },
+        law: scene.material.law,
         mu,
         lambda,
         density: [block.density; 2],

@@ -8,6 +8,7 @@ mod read;
 pub(crate) use read::{from_json, read_text};
 
 use crate::text::quoted;
+use diffkern_sim::mpm::Law;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -92,19 +93,10 @@ pub struct Block {
     pub angular_velocity: [f64; 3],
 }
 
-/// Elastic energy of the material.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Law {
-    /// `mu/2 (tr F^T F - 3) - mu ln J + lambda/2 ln(J)^2`.
-    NeoHookean,
-    /// `mu |F - R|^2 + lambda/2 (J - 1)^2`.
-    FixedCorotated,
-}
-
-/// Material law with the constants that are known.
+/// Constitutive model with the constants that are known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Material {
-    /// Elastic energy.
+    /// One of the simulator's list.
     pub law: Law,
     /// Newtonian viscosity eta of the Cauchy stress `eta (L + L^T)` \[Pa s\], zero if there is none.
     pub viscosity: f64,

@@ -1,6 +1,7 @@
 //! MLS-MPM in the plane: a block above a floor that pushes its lowest particles and stops nodes below it.
 
 use diffkern::prelude::*;
+use diffkern_sim::material::NeoHookean;
 use diffkern_sim::mpm::g2p::grid_to_particles_2d;
 use diffkern_sim::mpm::grid_update::update_grid_2d;
 use diffkern_sim::mpm::p2g::particles_to_grid_2d;
@@ -98,9 +99,9 @@ fn block<F: Float>(d: &Device, size: Size) -> Result<Block<F>> {
 
 pub fn kernels() -> Vec<Kernel> {
     vec![
-        kernel!(particles_to_grid_2d: block => |b| "particles" b.particles, (
+        kernel!(particles_to_grid_2d<NeoHookean>: block => |b| "particles" b.particles, (
             b.particles, &b.x, &b.v, &b.c, &b.f, &b.packed, &b.planes, &b.friction, &b.touching, &b.table, &b.f_next, &b.grid,
-            0.0, 0.0, b.inv_dx, b.dt, b.side, b.side, 1, 0,
+            0.0, 0.0, b.inv_dx, b.dt, b.side, b.side, 1,
         ), writes [b.f_next => Mat2::identity(), b.grid => Vec3::new(1.0, 1.0, 1.0)]),
         kernel!(update_grid_2d: block => |b| "nodes" b.nodes, (
             b.nodes, &b.momentum, &b.masks, &b.list, &b.planes, &b.kinds, &b.friction, &b.gravity, &b.damping, &b.u, b.dt, 1e-3,

@@ -1,9 +1,10 @@
 //! Checks of the block, its material and what it touches.
 
-use super::super::{Block, Clamp, Floor, Law, Material, Name, Range, raw};
+use super::super::{Block, Clamp, Floor, Material, Name, Range, raw};
 use super::{Checker, bounds};
 use crate::error::Result;
 use crate::text::{quoted, shown};
+use diffkern_sim::mpm::Law;
 
 impl Checker<'_> {
     pub(super) fn block(&mut self, raw: raw::Block) -> Result<Block> {
@@ -46,15 +47,9 @@ impl Checker<'_> {
     }
 
     pub(super) fn material(&mut self, raw: raw::Material) -> Result<Material> {
-        let model = raw.model.to_lowercase();
-        let law = if model.contains("neo-hookean") {
-            Law::NeoHookean
-        } else if model.contains("corotated") {
-            Law::FixedCorotated
-        } else {
-            let problem =
-                format!("{}, expected \"compressible neo-Hookean\" or \"fixed corotated\"", quoted(&raw.model));
-            return self.wrong("material.model", problem);
+        let Some(law) = Law::described(&raw.model) else {
+            let known = Law::ALL.map(|law| quoted(law.name())).join(" or ");
+            return self.wrong("material.model", format!("{}, expected {known}", quoted(&raw.model)));
         };
         let viscosity = match raw.damping {
             None => 0.0,
