@@ -1,8 +1,8 @@
 //! W1 and W2: an elastic block thrown at the floor, through the kernels of `diffkern-sim`.
 
 use anyhow::Result;
-use diffkern::Schedule;
 use diffkern::prelude::*;
+use diffkern::{Direction, Schedule, jvp};
 use diffkern_sim::mpm::{
     Contact, Dim2, Dim3, Dimension, Grid, HalfSpace, Law, Model, Params, State, mean_square_distance,
 };
@@ -116,6 +116,19 @@ impl<D: Dimension> Block<D> {
         let solver = self.model.solver(&self.params, self.start.len())?;
         let end = solver.advance(&self.start, 0, self.steps, schedule)?;
         mean_square_distance::<D, f32>(&end.x, self.target)
+    }
+
+    /// The loss and its derivatives along so many directions, at most three: the velocities, the shear and the bulk moduli.
+    pub fn with_tangents(&self, directions: usize) -> Result<Vec<f64>> {
+        let along = [self.start.v.as_any(), self.params.mu.as_any(), self.params.lambda.as_any()];
+        let pairs: Vec<[_; 1]> = along.iter().take(directions).map(|array| [(*array, *array)]).collect();
+        let pairs: Vec<Direction<'_>> = pairs.iter().map(|pair| pair.as_slice()).collect();
+        let (loss, tangents) = jvp(&pairs, || self.run(Schedule::Auto))?;
+        let mut all = vec![f64::from(loss.to_vec()?[0])];
+        for k in 0..pairs.len() {
+            all.push(f64::from(tangents.get(k, &loss)?.to_vec()?[0]));
+        }
+        Ok(all)
     }
 }
 

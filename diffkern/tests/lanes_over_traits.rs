@@ -262,8 +262,8 @@ macro_rules! natives {
 /// A kernel that runs in scalar after all would agree with itself.
 macro_rules! same_bits {
     ($law:ident, $written:ident) => {
-        assert_eq!(over_a_law::<$law>::LANES, [true, true]);
-        assert_eq!($written::LANES, [true, true]);
+        assert_eq!(over_a_law::<$law>::LANES, [true, true, true]);
+        assert_eq!($written::LANES, [true, true, true]);
         let (law, written) = (natives!(over_a_law<$law>), natives!($written));
         for (law, written) in law.0.into_iter().zip(written.0) {
             let law = outcome::<f32>(over_a_law::<$law>::def(), law)?;
@@ -343,8 +343,8 @@ fn roots<F: Float, R: Root>(x: &Array<Vec2<F>>, y: &mut Array<Vec2<F>>) {
 #[test]
 fn a_law_without_lanes_runs_in_scalar() -> Result<()> {
     // The choice is made for each law: a function runs on lanes if all that it calls does.
-    assert_eq!(roots::<Exact>::LANES, [true, true]);
-    assert_eq!(roots::<Newton>::LANES, [true, false]);
+    assert_eq!(roots::<Exact>::LANES, [true, true, true]);
+    assert_eq!(roots::<Newton>::LANES, [true, false, true]);
     let dev = Device::cpu();
     let x: Vec<_> = numbers(3, 2 * N, 0.5, 4.0).chunks(2).map(|x| Vec2::new(x[0], x[1])).collect();
     let (x, y) = (dev.array(&x)?, dev.zeros(N)?);

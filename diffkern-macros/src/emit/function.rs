@@ -25,12 +25,10 @@ pub fn function(item: &ItemFn, sig: &Signature, forms: &Forms) -> TokenStream {
     let generated = generated.chain(forms.second.iter().map(|second| (second, "second")));
     let bodies: Vec<_> =
         generated.map(|(func, name)| native::function(func, &forms.source, &format_ident!("{name}"))).collect();
-    let on_lanes = &all[..3];
-    let lane_bodies = on_lanes
+    let lane_bodies = all
         .iter()
         .map(|(func, name)| lanes::functions(func, &forms.source, &format_ident!("{name}"), lanes::Owner::Function));
-    let lane_constants =
-        on_lanes.iter().map(|(func, name)| lanes::constant(func, &forms.source, &function_constant(name)));
+    let lane_constants = all.iter().map(|(func, name)| lanes::constant(func, &forms.source, &function_constant(name)));
     let table = fn_def(&name_text, forms);
     let calls = super::callee::calls(&forms.primal, &forms.source);
     let takes = super::callee::takes(&forms.primal.call_types());

@@ -35,9 +35,9 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
     // Of two kernels of one name each has its own, so that the name alone is an error.
     let hidden = names::hidden("kernel", name);
     let domain = unseen("domain");
-    // Tangents and second derivatives are seldom launched, and not worth the time that bodies of lanes take to compile.
+    // Second derivatives are seldom launched, and not worth the time that bodies of lanes take to compile.
     let adjoint = kernel_form((&forms.adjoint, &forms.source), "__adjoint", OnLanes::Yes, attribute.vjp.as_ref(), sig);
-    let tangent = kernel_form((&forms.tangent, &forms.source), "__tangent", OnLanes::No, attribute.jvp.as_ref(), sig);
+    let tangent = kernel_form((&forms.tangent, &forms.source), "__tangent", OnLanes::Yes, attribute.jvp.as_ref(), sig);
     let clear = forms.clear.as_ref().map(|func| kernel_form((func, &forms.source), "__clear", OnLanes::Yes, None, sig));
     let clear_body = clear.as_ref().map(|form| &form.body);
     let clear_native = option(clear.as_ref().map(|form| &form.native));
@@ -53,7 +53,13 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
         lanes: adjoint_lanes,
         on_lanes: adjoint_on_lanes,
     } = adjoint;
-    let KernelForm { body: tangent_body, program: tangent, native: tangent_native, .. } = tangent;
+    let KernelForm {
+        body: tangent_body,
+        program: tangent,
+        native: tangent_native,
+        lanes: tangent_lanes,
+        on_lanes: tangent_on_lanes,
+    } = tangent;
     let by_hand = [(&attribute.vjp, "check_adjoint"), (&attribute.jvp, "check_tangent")].map(|(path, check)| {
         path.as_ref().map(|path| {
             let check = Ident::new(check, path.span());
@@ -144,15 +150,20 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
 
                 #natives
 
-                /// Whether the kernel and its adjoint run on packs of lanes.
+                /// Whether the kernel, its adjoint and its tangent run on packs of lanes.
                 #[doc(hidden)]
-                pub const LANES: [bool; 2] = [<__primal<f32 #(, #law_names)*> as ::diffkern::private::Body>::LANES, #adjoint_on_lanes];
+                pub const LANES: [bool; 3] = [
+                    <__primal<f32 #(, #law_names)*> as ::diffkern::private::Body>::LANES,
+                    #adjoint_on_lanes,
+                    #tangent_on_lanes,
+                ];
 
                 #[doc(hidden)]
                 pub fn on_lanes<F: ::diffkern::Float, K: ::diffkern::private::Kind>() -> ::diffkern::private::Native {
                     ::diffkern::private::Native {
                         primal: K::run::<__primal<F #(, #law_names)*>>,
                         adjoint: #adjoint_lanes,
+                        tangent: #tangent_lanes,
                         in_place: true,
                         ..Self::native::<F>()
                     }

@@ -50,14 +50,20 @@ pub fn law_method(item: &ItemFn, sig: &Signature) -> TokenStream {
     let replay = form("replay", params.clone(), results.clone());
     let seeded = [params.clone(), real_results.clone()].concat();
     let vjp = form("vjp", seeded.clone(), real_params.clone());
-    let on_lanes = [("primal", &params, &results), ("replay", &params, &results), ("vjp", &seeded, &real_params)]
-        .map(|(form, args, results)| lanes::declared(&law_name(name, form), &law_constant(name, form), args, results));
+    let (moved, moves) = ([&params[..], &real_params].concat(), [&results[..], &real_results].concat());
+    let jvp = form("jvp", moved.clone(), moves.clone());
+    let on_lanes = [
+        ("primal", &params, &results),
+        ("replay", &params, &results),
+        ("vjp", &seeded, &real_params),
+        ("jvp", &moved, &moves),
+    ]
+    .map(|(form, args, results)| lanes::declared(&law_name(name, form), &law_constant(name, form), args, results));
     let second = SECOND_ORDER.then(|| {
         let dots = [real_params.clone(), real_results.clone()].concat();
         let args = [params.clone(), real_results.clone(), dots].concat();
         form("second", args, [real_params.clone(), real_params.clone()].concat())
     });
-    let jvp = form("jvp", [params, real_params].concat(), [results, real_results].concat());
     let (def, calls) = (law_name(name, "def"), law_name(name, "calls"));
     let host = host_method(item, sig);
     quote! {
@@ -95,8 +101,7 @@ fn host_method(item: &ItemFn, sig: &Signature) -> TokenStream {
 pub fn law_impl(item: &ItemFn, forms: &Forms) -> TokenStream {
     let name = &item.sig.ident;
     let all = [(&forms.primal, "primal"), (&forms.replay, "replay"), (&forms.adjoint, "vjp"), (&forms.tangent, "jvp")];
-    // Tangents have no lanes.
-    let on_lanes = all.iter().take(3).map(|(func, form)| {
+    let on_lanes = all.iter().map(|(func, form)| {
         let (name, constant) = (law_name(name, form), law_constant(name, form));
         // Without them the law's own are there, which are never called.
         let constant = lanes::constant(func, &forms.source, &constant)?;

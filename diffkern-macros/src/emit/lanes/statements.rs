@@ -216,8 +216,8 @@ impl Lanes<'_> {
         out: &mut TokenStream,
     ) -> Option<()> {
         let callee = &self.func.callees[callee];
-        // There are no lanes for tangents.
-        if matches!(mode, CallMode::Jvp | CallMode::Second) {
+        // There are no lanes for tangents of adjoints.
+        if mode == CallMode::Second {
             return None;
         }
         // Two arguments cannot add to one array here; in scalar they can.
