@@ -175,6 +175,11 @@ impl Device {
         &self.0.kind
     }
 
+    /// Whether it is the CPU.
+    pub(crate) fn is_cpu(&self) -> bool {
+        matches!(self.kind(), Kind::Cpu)
+    }
+
     /// `cpu`, `wgpu` or `cuda`.
     pub fn name(&self) -> &str {
         &self.0.name

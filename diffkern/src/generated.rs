@@ -18,14 +18,26 @@ pub trait DiffFn: Sized {
 
     /// Its programs.
     fn def() -> &'static FnDef;
-    /// Whether its primal can be called by bodies of lanes.
-    const PRIMAL_LANES: bool = false;
-    /// Whether its replay can.
-    const REPLAY_LANES: bool = false;
-    /// Whether its vjp can.
-    const VJP_LANES: bool = false;
-    /// Whether its jvp can.
-    const JVP_LANES: bool = false;
+    /// What keeps its primal from being called by bodies of lanes.
+    const PRIMAL_LACKS: Option<&'static str>;
+    /// The same of its replay.
+    const REPLAY_LACKS: Option<&'static str>;
+    /// The same of its vjp.
+    const VJP_LACKS: Option<&'static str>;
+    /// The same of its jvp.
+    const JVP_LACKS: Option<&'static str>;
+}
+
+/// The first that there is.
+pub const fn first_lack(lacks: &[Option<&'static str>]) -> Option<&'static str> {
+    let mut k = 0;
+    while k < lacks.len() {
+        if lacks[k].is_some() {
+            return lacks[k];
+        }
+        k += 1;
+    }
+    None
 }
 
 /// What a device function takes and gives: by this a call finds the function, so that a call that says otherwise is one

@@ -4,6 +4,7 @@ pub use diffkern_ir::Access;
 
 use crate::array::AnyArray;
 use crate::backend::native::Chunk;
+use crate::device::Device;
 use crate::error::{Error, Result};
 
 /// Scalar type of the elements of an array, and of the reals of a kernel.
@@ -289,6 +290,15 @@ pub struct Native {
     pub second: Option<NativeBody>,
     /// Whether the adjoint is fast where bars are one, see [`KernelDef::places`].
     pub in_place: bool,
+    /// What keeps the kernel and its adjoint from packs of lanes.
+    pub lacks: [Option<&'static str>; 2],
+}
+
+impl Native {
+    /// What keeps them from packs of lanes on `device`. Packs are of `f32` and on the CPU.
+    pub(crate) fn lacks_on(&self, device: &Device) -> [Option<&'static str>; 2] {
+        if self.scalar == ScalarTy::F32 && device.is_cpu() { self.lacks } else { [None; 2] }
+    }
 }
 
 /// An argument of a launch.

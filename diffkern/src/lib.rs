@@ -116,7 +116,7 @@ pub mod private {
     };
     pub use crate::custom::{check_adjoint, check_tangent};
     pub use crate::element::sealed::Sealed;
-    pub use crate::generated::{ArrayOf, DiffFn, Real, Takes, idiv, irem, sign, udiv, urem, with_names};
+    pub use crate::generated::{ArrayOf, DiffFn, Real, Takes, first_lack, idiv, irem, sign, udiv, urem, with_names};
     pub use crate::gradcheck::kernel as gradcheck;
     pub use crate::gradcheck::on_device as devicecheck;
     pub use crate::gradcheck::{OnPacks, on_lanes as lanecheck, on_packs};

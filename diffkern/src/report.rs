@@ -72,6 +72,11 @@ pub struct KernelReport {
     pub adjoint_launches: usize,
     /// Time of these \[s\].
     pub adjoint_seconds: f64,
+    /// Why launches in `f32` on the CPU ran one position at a time, where packs of lanes would run several at once: the construct
+    /// of the kernel that has no lanes, and where it stands.
+    pub in_scalar: Option<&'static str>,
+    /// The same of its adjoint.
+    pub adjoint_in_scalar: Option<&'static str>,
 }
 
 impl KernelReport {
@@ -83,6 +88,8 @@ impl KernelReport {
             seconds: 0.0,
             adjoint_launches: 0,
             adjoint_seconds: 0.0,
+            in_scalar: None,
+            adjoint_in_scalar: None,
         }
     }
 
@@ -160,6 +167,13 @@ impl fmt::Display for Report {
                 "{:<width$}  {:>9}  {ms:>11.3}  {:>9}  {adjoint_ms:>11.3}",
                 k.name, k.launches, k.adjoint_launches
             )?;
+        }
+        for k in &self.kernels {
+            for (whose, lack) in [("", k.in_scalar), ("the adjoint of ", k.adjoint_in_scalar)] {
+                if let Some(lack) = lack {
+                    writeln!(f, "{whose}`{}` ran in scalar, for lanes do not have {lack}", k.name)?;
+                }
+            }
         }
         self.zero_gradients.iter().try_for_each(|zero| writeln!(f, "{zero}"))?;
         self.advice.iter().try_for_each(|words| writeln!(f, "{words}"))

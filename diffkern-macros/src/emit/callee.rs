@@ -34,7 +34,7 @@ pub(super) fn callee_form(source: &Source, callee: &Callee, form: &str) -> Token
     }
 }
 
-/// Whether bodies of lanes can call that form of a device function.
+/// What keeps bodies of lanes from calling that form of a device function, an `Option<&str>`.
 pub(super) fn callee_constant(source: &Source, callee: &Callee, form: &str) -> TokenStream {
     if let Some((owner, method)) = source.method_of(callee) {
         let name = law_constant(&method, form);
@@ -44,12 +44,12 @@ pub(super) fn callee_constant(source: &Source, callee: &Callee, form: &str) -> T
     quote!(<#path as ::diffkern::private::DiffFn>::#name)
 }
 
-/// `VJP_LANES`: whether bodies of lanes can call a form of a device function.
+/// `VJP_LACKS`: what keeps bodies of lanes from calling a form of a device function.
 pub(super) fn function_constant(form: &str) -> Ident {
-    Ident::new(&format!("{}_LANES", form.to_uppercase()), Span::call_site())
+    Ident::new(&format!("{}_LACKS", form.to_uppercase()), Span::call_site())
 }
 
-/// `__stress_VJP_LANES`: the same of a method of a law.
+/// `__stress_VJP_LACKS`: the same of a method of a law.
 pub(super) fn law_constant(method: &Ident, form: &str) -> Ident {
     law_name(method, &function_constant(form).to_string())
 }

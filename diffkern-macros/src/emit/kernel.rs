@@ -52,6 +52,7 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
         native: adjoint_native,
         lanes: adjoint_lanes,
         on_lanes: adjoint_on_lanes,
+        lacks: adjoint_lacks,
     } = adjoint;
     let KernelForm {
         body: tangent_body,
@@ -59,6 +60,7 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
         native: tangent_native,
         lanes: tangent_lanes,
         on_lanes: tangent_on_lanes,
+        ..
     } = tangent;
     let by_hand = [(&attribute.vjp, "check_adjoint"), (&attribute.jvp, "check_tangent")].map(|(path, check)| {
         path.as_ref().map(|path| {
@@ -85,6 +87,7 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
             clear: #clear_native,
             second: #second_native,
             in_place: #in_place,
+            lacks: [<__primal<F #(, #law_names)*> as ::diffkern::private::Body>::LACKS, #adjoint_lacks],
         }
     };
     let natives = natives(&native_of, sig);
@@ -230,6 +233,8 @@ struct KernelForm {
     lanes: TokenStream,
     /// Whether it runs on packs.
     on_lanes: TokenStream,
+    /// What keeps it from packs.
+    lacks: TokenStream,
 }
 
 /// Whether a form also gets a body for packs of lanes.
@@ -253,6 +258,7 @@ fn kernel_form(
             native: quote_spanned!(path.span()=> #path::native::<F>().primal),
             lanes: quote_spanned!(path.span()=> #path::on_lanes::<F, K>().primal),
             on_lanes: quote_spanned!(path.span()=> #path::LANES[0]),
+            lacks: quote_spanned!(path.span()=> #path::native::<F>().lacks[0]),
         };
     }
     let name = format_ident!("{name}");
@@ -264,6 +270,7 @@ fn kernel_form(
         native: quote!(::diffkern::private::dispatch::<#name<F #(, #laws)*>>),
         lanes: quote!(K::run::<#name<F #(, #laws)*>>),
         on_lanes: quote!(<#name<f32 #(, #laws)*> as ::diffkern::private::Body>::LANES),
+        lacks: quote!(<#name<F #(, #laws)*> as ::diffkern::private::Body>::LACKS),
     }
 }
 
@@ -277,6 +284,7 @@ fn second_form(form: (&Func, &Source), by_hand: Option<&syn::Path>, sig: &Signat
             native: quote_spanned!(path.span()=> #path::native::<F>().tangent),
             lanes: quote!(),
             on_lanes: quote!(),
+            lacks: quote!(),
         },
     }
 }

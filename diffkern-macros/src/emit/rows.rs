@@ -33,7 +33,7 @@ fn every_row_is_written_for_one_position() {
 #[test]
 fn every_row_is_written_for_packs() {
     for row in rows() {
-        let text = lanes::any(&row.func, &source()).unwrap_or_else(|| panic!("no lanes for {}", row.name));
+        let text = lanes::any(&row.func, &source()).unwrap_or_else(|_| panic!("no lanes for {}", row.name));
         is_rust(&row, quote::quote!(impl Body for Row { #text }));
     }
 }

@@ -154,13 +154,14 @@ pub(crate) fn before_launch(call: Call<'_>) -> Result<()> {
 }
 
 pub(crate) fn after_launch(call: Call<'_>, reads: &[Option<Arc<Buffer>>], seconds: f64) {
+    let [lack, _] = call.native.lacks_on(call.device);
     let recorded = with_recorder(|recorder, around| {
-        recorder.ledger.forward(call.def, seconds);
+        recorder.ledger.forward(call.def, lack, seconds);
         recorder.launch(call, reads, around);
     });
     if recorded.is_none() {
         // A step that is run only to get to a later one.
-        with_ledger(|ledger| ledger.forward(call.def, seconds));
+        with_ledger(|ledger| ledger.forward(call.def, lack, seconds));
     }
 }
 

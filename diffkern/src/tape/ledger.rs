@@ -51,10 +51,12 @@ impl Ledger {
         self.held.borrow().count.contains_key(&address(buffer))
     }
 
-    pub(crate) fn forward(&self, def: &'static KernelDef, seconds: f64) {
+    /// `lack`: what kept the launch from packs of lanes.
+    pub(crate) fn forward(&self, def: &'static KernelDef, lack: Option<&'static str>, seconds: f64) {
         let mut work = self.work.borrow_mut();
         let kernel = work.kernels.entry(std::ptr::from_ref(def) as usize).or_insert_with(|| KernelReport::of(def));
         kernel.launches += 1;
+        kernel.in_scalar = kernel.in_scalar.or(lack);
         kernel.seconds += seconds;
     }
 
@@ -65,10 +67,12 @@ impl Ledger {
         kernel.launches_again += 1;
     }
 
-    pub(crate) fn backward(&self, def: &'static KernelDef, seconds: f64) {
+    /// As [`Ledger::forward`], of the adjoint.
+    pub(crate) fn backward(&self, def: &'static KernelDef, lack: Option<&'static str>, seconds: f64) {
         let mut work = self.work.borrow_mut();
         let kernel = work.kernels.entry(std::ptr::from_ref(def) as usize).or_insert_with(|| KernelReport::of(def));
         kernel.adjoint_launches += 1;
+        kernel.adjoint_in_scalar = kernel.adjoint_in_scalar.or(lack);
         kernel.adjoint_seconds += seconds;
     }
 

@@ -229,7 +229,8 @@ impl LaunchNode {
         if options.timed {
             self.device.wait()?;
         }
-        bars.ledger.backward(self.def, start.elapsed().as_secs_f64());
+        let [_, lack] = self.native.lacks_on(&self.device);
+        bars.ledger.backward(self.def, lack, start.elapsed().as_secs_f64());
         if let Some(watch) = watch {
             let written: Vec<_> = targets.iter().filter_map(|t| t.buffer.clone()).collect();
             let launched =

@@ -166,7 +166,8 @@ impl LaunchNode {
         args.extend(dot_targets.iter().map(Target::bound));
         let start = Instant::now();
         backend::run(&self.device, (self.def, Which::Second, body), self.native.scalar, self.domain, &args)?;
-        bars.ledger.backward(self.def, start.elapsed().as_secs_f64());
+        // Second derivatives never run on lanes.
+        bars.ledger.backward(self.def, None, start.elapsed().as_secs_f64());
         if let Some(clear) = self.native.clear {
             // By hand: its tangent leaves the bars alone, and clears nothing.
             let mut args = self.bound(&contents);

@@ -13,6 +13,7 @@ use syn::Ident;
 
 use super::Lanes;
 use super::kernel::callees;
+use super::lack::{Lack, first};
 use super::statements::packs;
 use crate::emit::native::{array, rust_type, value};
 use crate::emit::signature::allow;
@@ -62,16 +63,14 @@ pub fn functions(func: &Func, source: &Source, form: &Ident, owner: Owner) -> To
     quote!(#(#forms)*)
 }
 
-/// `const NAME: bool`: whether they can be called; nothing where they cannot, which is the default.
-pub fn constant(func: &Func, source: &Source, name: &Ident) -> Option<TokenStream> {
-    if parameters(func).iter().any(|varying| body(func, source, varying).is_none()) {
-        return None;
-    }
-    let callees = callees(func, source);
-    Some(quote! {
+/// `const NAME: Option<&str>`: what keeps them from being called, if anything does.
+pub fn constant(func: &Func, source: &Source, name: &Ident) -> TokenStream {
+    let lack = parameters(func).iter().find_map(|varying| body(func, source, varying).err());
+    let words = lack.map_or_else(|| first(&callees(func, source)), Lack::words);
+    quote! {
         #[allow(non_upper_case_globals)]
-        const #name: ::core::primitive::bool = true #callees;
-    })
+        const #name: ::core::option::Option<&'static ::core::primitive::str> = #words;
+    }
 }
 
 /// What a law says of a form of a method on packs, by the types of its arguments and results: that there is none, unless an
@@ -102,7 +101,8 @@ pub fn declared(form: &Ident, constant: &Ident, args: &[Ty], results: &[Ty]) -> 
     quote! {
         #[doc(hidden)]
         #[allow(non_upper_case_globals)]
-        const #constant: ::core::primitive::bool = false;
+        const #constant: ::core::option::Option<&'static ::core::primitive::str> =
+            ::core::option::Option::Some("a law by hand");
         #uniform
         #varying
     }
@@ -132,13 +132,13 @@ fn parameters(func: &Func) -> [Vec<Id>; 2] {
 }
 
 /// Statements, then the value.
-fn body(func: &Func, source: &Source, varying: &[Id]) -> Option<TokenStream> {
+fn body(func: &Func, source: &Source, varying: &[Id]) -> Result<TokenStream, Lack> {
     let lanes = Lanes::new(func, source, varying);
     for &id in varying {
         lanes.values.name(id);
     }
     let mut text = lanes.stacks();
-    lanes.block(&func.body, &mut text)?;
+    lanes.statements(&func.body, &mut text)?;
     let mut results = TokenStream::new();
     for &id in &func.body.yields {
         let parts = lanes.parts(id, &mut text);
@@ -146,7 +146,7 @@ fn body(func: &Func, source: &Source, varying: &[Id]) -> Option<TokenStream> {
     }
     let flat = !func.body.yields.is_empty();
     let result = if flat { quote!((#results)) } else { quote!() };
-    Some(quote!(#text #result))
+    Ok(quote!(#text #result))
 }
 
 fn function(func: &Func, source: &Source, name: &Ident, receiver: &TokenStream, varying: &[Id]) -> TokenStream {
@@ -176,7 +176,7 @@ fn function(func: &Func, source: &Source, name: &Ident, receiver: &TokenStream, 
     });
     let args: Vec<_> = args.collect();
     let types = func.body.yields.iter().map(|&id| packs(func.ty(id)));
-    let body = body(func, source, varying).unwrap_or_else(|| quote!(::core::unreachable!()));
+    let body = body(func, source, varying).unwrap_or_else(|_| quote!(::core::unreachable!()));
     quote! {
         fn #name<F: ::diffkern::Float, S: ::diffkern::private::Lanes<F = F>>(
             #receiver

@@ -5,12 +5,13 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::Lanes;
+use super::lack::{Lack, first};
 use crate::emit::callee::callee_constant;
 use crate::emit::native::{array, rust_type};
 use crate::places::{adds_once, places, takes_once};
 use crate::source::Source;
 
-/// The items of `Body` that make it one of lanes; nothing where lanes cannot run it or do not pay. Where the compiler
+/// The items of `Body` that make it one of lanes, or say what it lacks; nothing where lanes do not pay. Where the compiler
 /// makes vector instructions of the scalar body, they pay when one array takes the place of another: the compiler does not
 /// know then that no position reads what another has written.
 pub fn kernel(func: &Func, source: &Source) -> TokenStream {
@@ -19,18 +20,31 @@ pub fn kernel(func: &Func, source: &Source) -> TokenStream {
         return quote!();
     }
     let body = if vectorizes && adds_up(func) { own(func, source) } else { any(func, source) };
-    let Some(body) = body else { return quote!() };
-    let can = callees(func, source);
-    let always = (!vectorizes).then(|| quote!(const LANES: bool = true #can;));
-    let in_place = places.then(|| quote!(const LANES_IN_PLACE: bool = true #can;));
-    quote!(#always #in_place #body)
+    let lacks = |words| quote!(const LACKS: ::core::option::Option<&'static ::core::primitive::str> = #words;);
+    let body = match body {
+        Ok(body) => body,
+        Err(_) if vectorizes => return quote!(),
+        Err(lack) => return lacks(lack.words()),
+    };
+    let lacks = lacks(first(&callees(func, source)));
+    let always = (!vectorizes).then(|| {
+        quote!(
+            const LANES: bool = Self::LACKS.is_none();
+        )
+    });
+    let in_place = places.then(|| {
+        quote!(
+            const LANES_IN_PLACE: bool = Self::LACKS.is_none();
+        )
+    });
+    quote!(#lacks #always #in_place #body)
 }
 
 /// The body where all arrays cover the positions; else the scalar one.
-fn own(func: &Func, source: &Source) -> Option<TokenStream> {
+fn own(func: &Func, source: &Source) -> Result<TokenStream, Lack> {
     let lanes = Lanes::new(func, source, &[]);
     let mut text = TokenStream::new();
-    lanes.block(&func.body, &mut text)?;
+    lanes.statements(&func.body, &mut text)?;
     let arrays = func.params.iter().enumerate().filter_map(|(slot, param)| {
         let ParamKind::Array { elem, access, .. } = &param.kind else { return None };
         let method = match access {
@@ -49,7 +63,7 @@ fn own(func: &Func, source: &Source) -> Option<TokenStream> {
             return Self::run(c);
         };
     };
-    Some(packs(quote!(#covered #(#arrays)* #scalars), &quote!(covered), &text, &quote!()))
+    Ok(packs(quote!(#covered #(#arrays)* #scalars), &quote!(covered), &text, &quote!()))
 }
 
 /// `run_lanes`: what comes `before`, then `each` for every pack of the positions of `of`, then what comes `after`.
@@ -75,10 +89,10 @@ fn scalars(lanes: &Lanes<'_>) -> TokenStream {
     (0..lanes.func.params.len()).map(|slot| lanes.scalar.scalar_binding(slot)).collect()
 }
 
-pub fn any(func: &Func, source: &Source) -> Option<TokenStream> {
+pub fn any(func: &Func, source: &Source) -> Result<TokenStream, Lack> {
     let lanes = Lanes::new(func, source, &[]);
     let mut text = TokenStream::new();
-    lanes.block(&func.body, &mut text)?;
+    lanes.statements(&func.body, &mut text)?;
     let (stacks, scalars) = (lanes.stacks(), scalars(&lanes));
     let mut arrays = TokenStream::new();
     let mut flushes = TokenStream::new();
@@ -94,7 +108,7 @@ pub fn any(func: &Func, source: &Source) -> Option<TokenStream> {
             Access::Take if takes_once(func, slot) => ("take_once", true),
             Access::Take => ("take", true),
             Access::Unused => continue,
-            Access::Update | Access::Fetch => return None,
+            Access::Update | Access::Fetch => return Err(Lack::UPDATE),
         };
         let (method, mutable) = (format_ident!("lanes_{method}"), mutable.then(|| quote!(mut)));
         let fixed = (*access == Access::Add).then(|| lanes.fixed.borrow().get(&slot).copied().unwrap_or(0));
@@ -107,23 +121,17 @@ pub fn any(func: &Func, source: &Source) -> Option<TokenStream> {
     let after = quote!(if S::any(bad) {
         c.suspect();
     });
-    Some(packs(quote!(#arrays #scalars #stacks), &quote!(c), &quote!(#text #flushes), &after))
+    Ok(packs(quote!(#arrays #scalars #stacks), &quote!(c), &quote!(#text #flushes), &after))
 }
 
-/// Whether all that it calls runs on lanes, as ` && a && b`.
-pub(super) fn callees(func: &Func, source: &Source) -> TokenStream {
+/// What each function that it calls lacks, see [`first`].
+pub(super) fn callees(func: &Func, source: &Source) -> Vec<TokenStream> {
     let mut found: Vec<(usize, CallMode)> = Vec::new();
     func.body.each(&mut |stmt| match stmt.kind {
         StmtKind::Call { callee, mode, .. } if !found.contains(&(callee, mode)) => found.push((callee, mode)),
         _ => {}
     });
-    found
-        .into_iter()
-        .map(|(callee, mode)| {
-            let constant = callee_constant(source, &func.callees[callee], mode.name());
-            quote!(&& #constant)
-        })
-        .collect()
+    found.into_iter().map(|(callee, mode)| callee_constant(source, &func.callees[callee], mode.name())).collect()
 }
 
 /// Whether it does nothing to arrays but read them, add to elements once and take elements once, as adjoints do.

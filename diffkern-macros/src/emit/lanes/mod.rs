@@ -7,11 +7,12 @@
 //! ```
 //!
 //! `m` is the mask of the lanes that take part. What does not vary among lanes stays scalar ([`crate::uniform`]). A construct
-//! that is not known here gives no body of lanes, and the kernel runs in scalar.
+//! that is not known here gives no body of lanes: the kernel runs in scalar, and reports name the [`lack`].
 
 mod control;
 mod function;
 mod kernel;
+mod lack;
 mod ops;
 mod statements;
 mod values;
@@ -27,6 +28,7 @@ use std::collections::HashMap;
 use diffkern_ir::{Func, Id, Slot};
 use proc_macro2::TokenStream;
 
+use self::lack::Lack;
 use self::values::Values;
 use super::growing::growing;
 use super::native;
@@ -42,6 +44,8 @@ struct Lanes<'a> {
     depth: Cell<usize>,
     /// Additions that every pack makes once, by array.
     fixed: RefCell<HashMap<Slot, usize>>,
+    /// The first construct found that has no lanes.
+    lack: RefCell<Option<Lack>>,
 }
 
 impl<'a> Lanes<'a> {
@@ -53,6 +57,7 @@ impl<'a> Lanes<'a> {
             values: Values::new(func, parameters),
             depth: Cell::new(0),
             fixed: RefCell::default(),
+            lack: RefCell::default(),
         }
     }
 

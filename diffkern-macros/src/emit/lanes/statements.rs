@@ -10,7 +10,13 @@ use crate::emit::native::{array, rust_type, value};
 
 impl Lanes<'_> {
     pub(super) fn block(&self, block: &Block, out: &mut TokenStream) -> Option<()> {
-        block.stmts.iter().try_for_each(|stmt| self.statement(stmt, out))
+        block.stmts.iter().try_for_each(|stmt| {
+            let done = self.statement(stmt, out);
+            if done.is_none() {
+                self.note(stmt);
+            }
+            done
+        })
     }
 
     fn statement(&self, stmt: &Stmt, out: &mut TokenStream) -> Option<()> {

@@ -22,6 +22,8 @@ pub trait Body {
     const LANES: bool = false;
     /// Whether there is one that is the better one where bars are [`in_place`].
     const LANES_IN_PLACE: bool = false;
+    /// What in it has no lanes, and where, if it runs in scalar for want of them.
+    const LACKS: Option<&'static str> = None;
 
     /// Runs the positions of `chunk`.
     fn run(chunk: &Chunk<'_>);
