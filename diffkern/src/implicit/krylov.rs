@@ -56,10 +56,13 @@ fn zero<F: Float>(like: &Array<F>) -> Result<Array<F>> {
     like.device().zeros(like.len())
 }
 
+/// What multiplies a vector by a matrix, or solves with one nearly.
+type Multiply<'a, F> = dyn Fn(&Array<F>) -> Result<Array<F>> + 'a;
+
 /// `A x = b`, with an approximate inverse `M` of `A`, the identity if there is none.
 struct System<'a, F: Float> {
     apply: &'a mut dyn FnMut(&Array<F>) -> Result<Array<F>>,
-    inverse: Option<&'a dyn Fn(&Array<F>) -> Result<Array<F>>>,
+    inverse: Option<&'a Multiply<'a, F>>,
     b: &'a Array<F>,
     /// The norm of `b`.
     size: f64,
@@ -135,7 +138,7 @@ fn solved<F: Float>(
         return zero(b);
     }
     let inverse = solver.preconditioner.as_ref().map(|nearly| move |r: &Array<F>| nearly.apply(r, transposed));
-    let inverse = inverse.as_ref().map(|inverse| inverse as &dyn Fn(&Array<F>) -> Result<Array<F>>);
+    let inverse = inverse.as_ref().map(|inverse| inverse as &Multiply<'_, F>);
     let goal = options.tolerance * size;
     let mut system = System { apply, inverse, b, size, goal, most: options.iterations };
     let (x, iterations) = system.solve(options.method)?;
@@ -467,7 +470,7 @@ mod tests {
             let transpose: Vec<f64> = (0..n * n).map(|k| a[k % n * n + k / n]).collect();
             for (a, transposed) in [(&a, false), (&transpose, true)] {
                 let b = on_cpu(&product(a, &exact));
-                let mut count = |preconditioned: bool| {
+                let count = |preconditioned: bool| {
                     let mut products = 0;
                     let mut apply = |x: &Array<f64>| {
                         products += 1;
