@@ -178,12 +178,15 @@ impl<'f, 's, 'm> Frame<'f, 's, 'm> {
             StmtKind::Store { array, index, value } => {
                 self.store(self.element(*array, *index), self.known(*value).clone())?;
             }
-            StmtKind::Add { array, index, value } => {
+            StmtKind::Add { array, index, value: id } => {
                 let at = self.element(*array, *index);
-                let (old, value) = (self.load(at, node)?, self.known(*value));
+                let (old, value) = (self.load(at, node)?, self.known(*id));
                 let val = match (&old.val, &value.val) {
-                    (Val::Int(a), Val::Int(b)) => Val::Int(a + b),
-                    _ => ops::rounded(ops::zip(&old.val, &value.val, |a, b| a + b), self.shared.point.round),
+                    (Val::Int(a), Val::Int(b)) => wrap(self.func.ty(*id), a + b),
+                    (Val::Real(_), Val::Real(_)) => {
+                        ops::rounded(ops::zip(&old.val, &value.val, |a, b| a + b), self.shared.point.round)
+                    }
+                    (old, value) => return Err(format!("{value:?} is added to {old:?}")),
                 };
                 let from = match val.is_finite() {
                     true => None,
