@@ -1,4 +1,4 @@
-//! Launches of the solvers themselves, which are nobody's business.
+//! Launches of the solvers themselves, which take part in no recording.
 
 use crate::tape::context::{self, Frame};
 

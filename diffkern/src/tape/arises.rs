@@ -161,7 +161,7 @@ impl Memory for Elements<'_> {
         if index >= contents.len() {
             return None;
         }
-        // Nobody reads what is stored to an array that is absent.
+        // What is stored to an array that is absent is never read.
         if matches!(contents.bytes, Bytes::Known(_)) {
             self.changed.insert((array, index), value);
         }
