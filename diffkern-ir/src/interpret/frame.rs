@@ -71,18 +71,20 @@ impl<'f, 's, 'm> Frame<'f, 's, 'm> {
         args: Vec<Given>,
         shared: &'s mut Shared<'m>,
         calls: Vec<(Node, usize, CallMode)>,
-    ) -> Self {
-        assert_eq!(args.len(), func.params.len(), "arguments of {}", func.name);
+    ) -> Res<Self> {
+        if args.len() != func.params.len() {
+            return Err(format!("{} takes {} arguments, not {}", func.name, func.params.len(), args.len()));
+        }
         let (slots, values) = (vec![usize::MAX; args.len()], vec![None; func.types.len()]);
         let mut frame = Frame { func, functions, shared, slots, values, stacks: HashMap::new(), calls };
         for (slot, (param, arg)) in func.params.iter().zip(args).enumerate() {
             match (&param.kind, arg) {
                 (ParamKind::Array { .. }, Given::Array(array)) => frame.slots[slot] = array,
                 (ParamKind::Scalar { id, .. }, Given::Value(known)) => frame.set(*id, known),
-                (kind, _) => panic!("{kind:?} of {} does not take its argument", func.name),
+                (kind, _) => return Err(format!("{kind:?} of {} does not take its argument", func.name)),
             }
         }
-        frame
+        Ok(frame)
     }
 
     pub(super) fn run(mut self) -> Res<Vec<Known>> {
@@ -257,6 +259,6 @@ impl<'f, 's, 'm> Frame<'f, 's, 'm> {
         let found = self.functions.callee(self.func, callee, mode);
         let function = found.ok_or_else(|| format!("{} calls a function that is not known", self.func.name))?;
         let calls = [&self.calls[..], &[(node, callee, mode)]].concat();
-        Frame::new(function, args, self.shared, calls).run()
+        Frame::new(function, args, self.shared, calls)?.run()
     }
 }

@@ -142,8 +142,8 @@ pub fn run(func: &Func, args: &[Arg], arrays: &mut [Array], pos: usize, library:
     let point = Point { position: pos, coordinates: [pos, 0, 0], round: |x| x };
     let mut arrays = arrays;
     let mut shared = Shared::new(&mut arrays, point);
-    let results = Frame::new((func, library), args.iter().map(Given::from).collect(), &mut shared, Vec::new()).run();
-    let results = results.unwrap_or_else(|why| panic!("{}: {why}", func.name));
+    let frame = Frame::new((func, library), args.iter().map(Given::from).collect(), &mut shared, Vec::new());
+    let results = frame.and_then(Frame::run).unwrap_or_else(|why| panic!("{}: {why}", func.name));
     results.into_iter().map(|known| known.val).collect()
 }
 
@@ -161,7 +161,8 @@ pub struct Place {
 /// parameter. Nothing when the element is finite in the end, or was not touched.
 ///
 /// # Errors
-/// Says why the function cannot run with these arguments: an index out of range, a `while` beyond its bound.
+/// Says why the function cannot run with these arguments: an index out of range, a `while` beyond its bound, arguments that
+/// are not those of its parameters.
 ///
 /// # Panics
 /// When the function is not valid by [`verify`](crate::verify()), or an argument is not of the type of its parameter.
@@ -174,6 +175,6 @@ pub fn arises(
 ) -> Result<Option<Place>, String> {
     let Some(Arg::Array(array)) = args.get(slot) else { return Ok(None) };
     let mut shared = Shared::new(memory, point);
-    Frame::new((func, functions), args.iter().map(Given::from).collect(), &mut shared, Vec::new()).run()?;
+    Frame::new((func, functions), args.iter().map(Given::from).collect(), &mut shared, Vec::new())?.run()?;
     Ok(shared.from(*array, index))
 }

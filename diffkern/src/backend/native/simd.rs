@@ -13,8 +13,12 @@ use super::pending;
 use crate::float::Float;
 use crate::kernel::ScalarTy;
 
-/// A generated body. Its `run` is `#[inline(always)]`, so that it is compiled anew inside [`dispatch`]; a function passed
-/// by value would not be.
+/// A generated body. Its `run` and `run_lanes` are `#[inline(always)]`, so that each function that calls them compiles them
+/// for its own instructions.
+///
+/// Those functions are methods with a body here, not functions over a `Body`: rustc puts a method next to the type that it
+/// is for, so that each module of kernels is compiled apart from the others, in parallel, and again only where it has changed.
+/// Functions over a `Body` would all be one unit of this module.
 pub trait Body {
     /// The real scalar.
     type Real: Float;
@@ -29,8 +33,51 @@ pub trait Body {
     fn run(chunk: &Chunk<'_>);
 
     /// Runs the positions of `chunk`, several at once.
+    #[inline(always)]
     fn run_lanes<S: Lanes<F = Self::Real>>(chunk: &Chunk<'_>) {
         Self::run(chunk);
+    }
+
+    /// [`Body::run`] for any machine, compiled once.
+    #[inline(never)]
+    fn scalar(chunk: &Chunk<'_>) {
+        Self::run(chunk);
+    }
+
+    /// [`Body::run_lanes`] in plain arrays, on any machine.
+    #[inline(never)]
+    fn arrays(chunk: &Chunk<'_>) {
+        Self::run_lanes::<Portable<Self::Real>>(chunk);
+    }
+
+    /// [`Body::run`] with AVX2.
+    ///
+    /// # Safety
+    /// The machine has these instructions.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn scalar_v3(chunk: &Chunk<'_>) {
+        Self::run(chunk);
+    }
+
+    /// [`Body::run_lanes`] with AVX2.
+    ///
+    /// # Safety
+    /// The machine has these instructions.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn lanes_v3(chunk: &Chunk<'_>) {
+        Self::run_lanes::<<Self::Real as Float>::Narrow>(chunk);
+    }
+
+    /// [`Body::run_lanes`] with AVX-512.
+    ///
+    /// # Safety
+    /// The machine has these instructions.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn lanes_v4(chunk: &Chunk<'_>) {
+        Self::run_lanes::<<Self::Real as Float>::Wide>(chunk);
     }
 }
 
@@ -57,7 +104,7 @@ impl Kind for OneByOne {
     }
 
     fn run<B: Body>(chunk: &Chunk<'_>) {
-        B::run(chunk);
+        B::scalar(chunk);
     }
 }
 
@@ -73,10 +120,10 @@ impl Kind for Arrays {
 
     fn run<B: Body>(chunk: &Chunk<'_>) {
         if (B::LANES || B::LANES_IN_PLACE && chunk.in_place()) && chunk.fits_lanes() {
-            B::run_lanes::<Portable<B::Real>>(chunk);
+            B::arrays(chunk);
             return checked::<B>(chunk);
         }
-        B::run(chunk);
+        B::scalar(chunk);
     }
 }
 
@@ -95,10 +142,10 @@ impl Kind for Narrow {
     fn run<B: Body>(chunk: &Chunk<'_>) {
         if (const { on_lanes::<B>() } || const { on_lanes_in_place::<B>() } && chunk.in_place()) && chunk.fits_lanes() {
             // SAFETY: the machine has the instructions.
-            unsafe { v3_lanes::<B>(chunk) };
+            unsafe { B::lanes_v3(chunk) };
             return checked::<B>(chunk);
         }
-        B::run(chunk);
+        B::scalar(chunk);
     }
 }
 
@@ -117,10 +164,10 @@ impl Kind for Wide {
     fn run<B: Body>(chunk: &Chunk<'_>) {
         if (const { on_lanes::<B>() } || const { on_lanes_in_place::<B>() } && chunk.in_place()) && chunk.fits_lanes() {
             // SAFETY: the machine has the instructions.
-            unsafe { v4_lanes::<B>(chunk) };
+            unsafe { B::lanes_v4(chunk) };
             return checked::<B>(chunk);
         }
-        B::run(chunk);
+        B::scalar(chunk);
     }
 }
 
@@ -144,10 +191,10 @@ pub fn dispatch<B: Body>(chunk: &Chunk<'_>) {
             }
         } else if is_x86_64_v3() {
             // SAFETY: the machine has these instructions.
-            return unsafe { x86_64_v3::<B>(chunk) };
+            return unsafe { B::scalar_v3(chunk) };
         }
     }
-    B::run(chunk);
+    B::scalar(chunk);
 }
 
 /// Whether a body runs on packs of special instructions.
@@ -175,7 +222,7 @@ pub fn in_place<B: Body>() -> bool {
 #[inline(always)]
 fn checked<B: Body>(chunk: &Chunk<'_>) {
     if chunk.suspect.get() || chunk.fault.get().is_some() || pending::is_some() {
-        chunk.explain(B::run);
+        chunk.explain(B::scalar);
     }
 }
 
@@ -197,28 +244,4 @@ fn is_x86_64_v4() -> bool {
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512dq")
         && is_x86_feature_detected!("avx512vl")
-}
-
-/// # Safety
-/// [`is_x86_64_v3`] says so of the machine.
-#[cfg(all(target_arch = "x86_64", any(test, not(debug_assertions))))]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-fn x86_64_v3<B: Body>(chunk: &Chunk<'_>) {
-    B::run(chunk);
-}
-
-/// # Safety
-/// [`is_x86_64_v3`] says so of the machine.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-fn v3_lanes<B: Body>(chunk: &Chunk<'_>) {
-    B::run_lanes::<<B::Real as Float>::Narrow>(chunk);
-}
-
-/// # Safety
-/// [`is_x86_64_v4`] says so of the machine.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-fn v4_lanes<B: Body>(chunk: &Chunk<'_>) {
-    B::run_lanes::<<B::Real as Float>::Wide>(chunk);
 }
