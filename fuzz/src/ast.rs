@@ -211,7 +211,7 @@ pub enum Kind {
     With(Vec<(&'static str, Expr)>, Box<Expr>),
     /// From components, row-major; a struct from its fields.
     New(Vec<Expr>),
-    /// A device function of [`crate::print::LIBRARY`] by name; only as what a `let` binds, or where a struct is expected.
+    /// A device function of [`crate::print::LIBRARY`] by name, or a method of `R`; only as what a `let` binds, or where a struct is expected.
     Call(&'static str, Vec<Expr>),
     /// A whole array, as argument of a device function.
     Array(usize),
@@ -256,11 +256,22 @@ pub enum Stmt {
     Return(Expr),
 }
 
+/// A type that implements the trait `Response` of [`crate::print::RESPONSE`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Response {
+    /// Without control flow.
+    Soft,
+    /// With branches and a loop.
+    Stiff,
+}
+
 /// A kernel over [`ARRAYS`], a real `s` and an integer `n`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kernel {
     /// Whether it has the arrays of structs.
     pub structs: bool,
+    /// The type that it is launched with, if it is over a type `R: Response`.
+    pub response: Option<Response>,
     /// Its statements.
     pub body: Vec<Stmt>,
 }

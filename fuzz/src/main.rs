@@ -36,6 +36,9 @@ struct Args {
     /// Variables and arrays of structs, too. The kernels of a seed differ from those without.
     #[arg(long)]
     structs: bool,
+    /// Kernels over a type, whose methods they call. The kernels of a seed differ from those without.
+    #[arg(long)]
+    traits: bool,
     /// Where the crate of a batch is written.
     #[arg(long)]
     folder: Option<PathBuf>,
@@ -82,8 +85,8 @@ fn main() -> Result<()> {
     let (mut checked, mut first) = (0, args.seed);
     while first < args.seed + args.kernels {
         let last = (first + args.batch).min(args.seed + args.kernels);
-        let kernels: Vec<_> =
-            (first..last).map(|seed| (seed, kernel(seed, Features { updates: true, structs: args.structs }))).collect();
+        let features = Features { updates: true, structs: args.structs, traits: args.traits };
+        let kernels: Vec<_> = (first..last).map(|seed| (seed, kernel(seed, features))).collect();
         let numbered: Vec<_> = kernels.iter().map(|(seed, kernel)| (*seed, kernel)).collect();
         for ((seed, kernel), run) in kernels.iter().zip(native.run(&numbered)?) {
             match verdict(kernel, *seed, &run) {

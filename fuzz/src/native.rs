@@ -93,12 +93,18 @@ fn source(kernels: &[Numbered<'_>]) -> String {
     for function in print::LIBRARY.into_iter().chain(print::OF_STRUCTS) {
         let _ = writeln!(out, "#[diff_fn]\n{function}\n");
     }
+    let [declared, types @ ..] = print::RESPONSE;
+    let _ = writeln!(out, "#[diff_trait]\n{declared}\npub struct Soft;\npub struct Stiff;\n");
+    for implemented in types {
+        let _ = writeln!(out, "#[diff_impl]\n{implemented}\n");
+    }
     let mut table = String::from("pub const ALL: &[(usize, u64, Launch)] = &[\n");
     for (number, (seed, kernel)) in kernels.iter().enumerate() {
         let _ = writeln!(out, "#[diff_kernel]\n{}", print::kernel(kernel, &format!("k{number}")));
         let arguments: Vec<_> = kernel.arrays().iter().map(|(name, ..)| format!("&a.{name}")).collect();
         let arguments = arguments.join(", ");
-        let _ = writeln!(table, "({number}, {seed}, |d, a, s, n| k{number}(d, {arguments}, s, n)),");
+        let of = kernel.response.map(|of| format!("::<f64, {of:?}>")).unwrap_or_default();
+        let _ = writeln!(table, "({number}, {seed}, |d, a, s, n| k{number}{of}(d, {arguments}, s, n)),");
     }
     out + &table + "];\n"
 }

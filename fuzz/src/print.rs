@@ -71,6 +71,44 @@ pub const OF_STRUCTS: [&str; 3] = [
     }",
 ];
 
+/// The trait that kernels are over, and the types that implement it, as source.
+pub const RESPONSE: [&str; 3] = [
+    "trait Response {
+        fn bend<F: Float>(x: F, w: F, n: u32) -> F;
+        fn pull<F: Float>(v: Vec3<F>, w: F, n: u32) -> Vec3<F>;
+    }",
+    "impl Response for Soft {
+        fn bend<F: Float>(x: F, w: F, n: u32) -> F {
+            let c = F::cast_from(n % 3) * 0.25 + 0.5;
+            (x * c).sin() * w
+        }
+        fn pull<F: Float>(v: Vec3<F>, w: F, n: u32) -> Vec3<F> {
+            v * (w.tanh() + F::cast_from(n % 2))
+        }
+    }",
+    "impl Response for Stiff {
+        fn bend<F: Float>(x: F, w: F, n: u32) -> F {
+            let mut s = x;
+            for k in 0..n % 4 {
+                if s > w {
+                    s = (s * w).sin();
+                } else {
+                    s += F::cast_from(k) * w * w;
+                }
+            }
+            s
+        }
+        fn pull<F: Float>(v: Vec3<F>, w: F, n: u32) -> Vec3<F> {
+            if v.x > w {
+                let a: F = blend(v.y, w, v.z);
+                Vec3::new(v.z, a, v.x * w)
+            } else {
+                v + v * (v.dot(v) * 0.25)
+            }
+        }
+    }",
+];
+
 /// The name of a type in a kernel.
 pub fn type_name(ty: Ty) -> &'static str {
     match ty {
@@ -89,7 +127,8 @@ pub fn type_name(ty: Ty) -> &'static str {
 
 /// The kernel as a function called `name`, without its attribute.
 pub fn kernel(kernel: &Kernel, name: &str) -> String {
-    let mut out = format!("fn {name}<F: Float>(");
+    let over = if kernel.response.is_some() { ", R: Response" } else { "" };
+    let mut out = format!("fn {name}<F: Float{over}>(");
     for (array, ty, usage) in kernel.arrays() {
         let mutable = if *usage == Use::Read { "" } else { "mut " };
         let _ = write!(out, "{array}: &{mutable}Array<{}>, ", type_name(*ty));

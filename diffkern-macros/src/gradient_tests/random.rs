@@ -16,7 +16,7 @@ use diffkern_fuzz::print;
 use diffkern_fuzz::shrink::{candidates, size};
 
 /// What the kernels may contain.
-pub(super) const FEATURES: Features = Features { updates: true, structs: false };
+pub(super) const FEATURES: Features = Features { updates: true, structs: false, traits: false };
 
 /// Kernels to check.
 const KERNELS: u64 = 10_000;

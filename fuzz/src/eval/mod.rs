@@ -1,13 +1,14 @@
 //! Runs a kernel over dual numbers, statement by statement as written.
 
+mod calls;
 mod ops;
 
 use std::collections::HashMap;
 
-use crate::ast::{ARRAYS, Binary, Expr, Kernel, Kind, LOCAL, Stmt, Ty};
+use crate::ast::{ARRAYS, Binary, Expr, Kernel, Kind, LOCAL, Response, Stmt, Ty};
 use crate::case::{Case, DOMAIN, LEN};
 use crate::dual::Dual;
-use ops::{binary_method, infix, is_close_call, is_near_jump, method, offset, product, split, unary};
+use ops::{binary_method, infix, is_close_call, is_near_jump, offset, product, split, unary};
 
 /// A value.
 #[derive(Clone, Debug)]
@@ -38,7 +39,7 @@ pub fn eval(kernel: &Kernel, case: &Case) -> Option<Outcome> {
             values.iter().enumerate().map(|(k, v)| Dual::new(*v, dot(k))).collect()
         })
         .collect();
-    let mut run = Run { arrays, case, pos: 0, scopes: Vec::new(), doubtful: false };
+    let mut run = Run { arrays, case, response: kernel.response, pos: 0, scopes: Vec::new(), doubtful: false };
     for pos in 0..DOMAIN {
         run.pos = pos;
         run.scopes.clear();
@@ -52,6 +53,7 @@ pub fn eval(kernel: &Kernel, case: &Case) -> Option<Outcome> {
 struct Run<'a> {
     arrays: Vec<Vec<Dual>>,
     case: &'a Case,
+    response: Option<Response>,
     pos: usize,
     scopes: Vec<HashMap<u32, Val>>,
     doubtful: bool,
@@ -351,56 +353,5 @@ impl Run<'_> {
     fn arguments(&mut self, args: &[Expr]) -> Vec<Val> {
         let value = |e: &Expr| if matches!(e.kind, Kind::Array(_)) { Val::Bool(false) } else { self.operand(e) };
         args.iter().map(value).collect()
-    }
-
-    fn call(&mut self, name: &str, args: &[Expr], values: &[Val]) -> Val {
-        let one = Dual::constant(1.0);
-        let reals = |k: usize| values[k].clone().reals();
-        let real = |k: usize| reals(k)[0];
-        match name {
-            "blend" => {
-                let [a, b, t] = [0, 1, 2].map(real);
-                let s = method("sin", t);
-                Val::Real(vec![a * (one - s) + b * s * s])
-            }
-            "turn" => {
-                let (v, angle) = (reals(0), real(1));
-                let (c, s) = (method("cos", angle), method("sin", angle));
-                Val::Real(vec![c * v[0] - s * v[1], s * v[0] + c * v[1]])
-            }
-            "gather" => {
-                let Kind::Array(array) = args[0].kind else { panic!("`gather` takes an array") };
-                let Val::Int(start) = values[1] else { panic!("`gather` starts at an integer") };
-                let w = real(2);
-                let mut sum = Dual::constant(0.5);
-                for k in 0..3u32 {
-                    let e = self.arrays[array][start.wrapping_add(k) as usize % LEN];
-                    sum = if e.v > 0.0 { sum + method("sin", sum * e) * w } else { sum - e * w * w };
-                }
-                Val::Real(vec![sum])
-            }
-            "push" => {
-                let (b, w) = (reals(0), real(1));
-                let mass = (b[0] + b[1] * w) * Dual::constant(0.5);
-                let scale = method("sin", w) + one;
-                Val::Real(std::iter::once(mass).chain(b[1..].iter().map(|x| *x * scale)).collect())
-            }
-            "hold" => {
-                let (b, v, w) = (reals(0), reals(1), real(2));
-                let half = b.iter().map(|x| *x * Dual::constant(0.5));
-                let held = [v[0] * w, v[1]].into_iter().chain(if w.v > 0.0 { half.collect() } else { b.clone() });
-                Val::Real(held.chain([b[0] * w]).collect())
-            }
-            "let_go" => {
-                let h = reals(0);
-                let body = [h[2] + h[6], h[3] + h[0], h[4] * h[1], h[5]];
-                Val::Real(if h[6].v > 0.5 {
-                    if h[0].v > 0.0 { body.to_vec() } else { h[2..6].to_vec() }
-                } else {
-                    vec![h[6], h[3], h[0], h[1]]
-                })
-            }
-            other => panic!("no device function `{other}`"),
-        }
     }
 }

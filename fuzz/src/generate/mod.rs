@@ -4,7 +4,7 @@
 mod expressions;
 mod structs;
 
-use crate::ast::{ARRAYS, Binary, Expr, Kernel, Kind, LOCAL, Stmt, Ty, UPDATED, Unary};
+use crate::ast::{ARRAYS, Binary, Expr, Kernel, Kind, LOCAL, Response, Stmt, Ty, UPDATED, Unary};
 use crate::random::Random;
 
 /// What the kernels may contain beyond the basics.
@@ -14,6 +14,8 @@ pub struct Features {
     pub updates: bool,
     /// Variables are structs, too.
     pub structs: bool,
+    /// The kernel is over a type, whose methods it calls.
+    pub traits: bool,
 }
 
 /// The kernel of `seed`.
@@ -25,13 +27,15 @@ pub fn kernel(seed: u64, features: Features) -> Kernel {
         loops: 0,
         reads_updated: features.updates,
         structs: features.structs,
+        traits: features.traits,
         unread: Vec::new(),
         pure: false,
     };
     let mut body = make.block(7, true);
     make.reads_updated = false;
     body.extend(make.outputs(features));
-    Kernel { structs: features.structs, body }
+    let response = features.traits.then_some(if seed % 2 == 0 { Response::Soft } else { Response::Stiff });
+    Kernel { structs: features.structs, response, body }
 }
 
 struct Make {
@@ -43,6 +47,7 @@ struct Make {
     loops: usize,
     reads_updated: bool,
     structs: bool,
+    traits: bool,
     /// Fields of the element that is overwritten which may still be read.
     unread: Vec<&'static str>,
     /// In a condition or a bound, which change nothing.
@@ -159,7 +164,7 @@ impl Make {
             let e = if self.rng.chance(35) { self.call(ty, 2) } else { self.structure(ty, 3) };
             return Stmt::Let(self.fresh(ty, true), e);
         }
-        if self.rng.chance(12) {
+        if self.rng.chance(if self.traits { 25 } else { 12 }) {
             return self.bind_call();
         }
         let ty = if self.rng.chance(15) {
@@ -173,6 +178,11 @@ impl Make {
 
     fn bind_call(&mut self) -> Stmt {
         let call = |name, args, ty| expr(ty, Kind::Call(name, args));
+        if self.traits && self.rng.chance(60) {
+            let (name, ty) = *self.rng.pick(&[("R::bend", Ty::Real), ("R::pull", Ty::Vec3)]);
+            let args = vec![self.value(ty, 2), self.value(Ty::Real, 2), self.value(Ty::U32, 1)];
+            return Stmt::Let(self.fresh(ty, true), call(name, args, ty));
+        }
         match self.rng.below(4) {
             0 => {
                 let args = (0..3).map(|_| self.value(Ty::Real, 2)).collect();
