@@ -34,47 +34,55 @@
 // Generated code names this crate by its path, also inside it.
 extern crate self as diffkern;
 
-pub mod arith;
-mod array;
-mod backend;
-mod buffer;
-mod custom;
-mod decompose;
-mod device;
-mod domain;
-mod element;
-mod error;
+mod few;
+mod sync;
+mod ids;
 #[doc(hidden)]
 pub mod faults;
-mod few;
-mod float;
-mod forward;
-mod generated;
-pub mod gradcheck;
-mod ids;
-pub mod implicit;
-pub mod interrupt;
-mod kernel;
-mod launch;
-mod linked;
-mod macros;
-mod math;
+mod error;
 #[doc(hidden)]
 pub mod memory;
-pub mod ops;
-pub mod rand;
-pub mod reduce;
-mod report;
-mod rollout;
+mod domain;
+pub mod interrupt;
 pub mod schedule;
-mod tape;
 #[cfg(feature = "trace")]
 pub mod trace;
 #[cfg(not(feature = "trace"))]
 mod trace;
 mod unoptimised;
 
-pub use array::{AnyArray, Array, Label};
+mod kernel;
+mod macros;
+mod custom;
+mod generated;
+mod linked;
+mod element;
+mod float;
+mod math;
+
+mod buffer;
+mod backend;
+mod device;
+mod array;
+mod launch;
+
+mod decompose;
+pub mod arith;
+pub mod reduce;
+pub mod ops;
+pub mod rand;
+
+mod report;
+mod tangent;
+mod tape;
+#[cfg(feature = "cubecl")]
+pub mod shared;
+mod forward;
+mod rollout;
+pub mod implicit;
+pub mod gradcheck;
+
+pub use array::{AnyArray, Array};
 pub use decompose::{polar2, polar3, singular_values2, singular_values3, svd2, svd3};
 pub use device::Device;
 #[doc(hidden)]
@@ -83,17 +91,17 @@ pub use domain::Domain;
 pub use element::{Element, Scalar};
 pub use error::{Error, Foreign, NotFinite, Origin, Result};
 pub use float::Float;
-pub use forward::{Direction, Tangents, jvp};
+pub use forward::{Tangents, jvp};
 pub use gradcheck::GradcheckReport;
+pub use ids::Label;
 pub use macros::{diff_enum, diff_fn, diff_impl, diff_kernel, diff_struct, diff_trait};
 pub use math::{Mat2, Mat3, Quat, Vec2, Vec3, Vec4};
 pub use report::{Entry, Graph, KernelReport, Part, PathEnd, Report, RolloutReport, Use, ZeroGradient};
 pub use rollout::{Given, Rollout, State, rollout, rollout_with};
 pub use schedule::Schedule;
+pub use tangent::Direction;
 pub use tape::{Metric, Overwrite, Products, Recording, Tape, recompute};
 
-#[cfg(feature = "cubecl")]
-pub use backend::cubecl::shared;
 /// Number of threads that kernels use on the CPU. Results do not depend on it.
 pub use backend::native::set_threads;
 
@@ -111,18 +119,20 @@ pub mod prelude {
 pub mod private {
     pub use crate::backend::native::{
         Acc, AccOnce, Arrays, Body, Chunk, Covered, Fetch, In, Kind, LaneAcc, LaneAccOnce, LaneIn, LaneOut, LaneOwn,
-        LaneStack, LaneTake, Lanes, Narrow, OneByOne, Out, OwnAcc, OwnIn, OwnOut, OwnTake, OwnTakeOnce, OwnUpdate,
-        Take, Update, Wide, dispatch, first, in_place, largest, local_outside,
+        LaneStack, LaneTake, Narrow, Native, NativeBody, OneByOne, Out, OwnAcc, OwnIn, OwnOut, OwnTake, OwnTakeOnce,
+        OwnUpdate, Take, Update, Wide, dispatch, first, in_place, largest, local_outside,
     };
     pub use crate::custom::{check_adjoint, check_tangent};
     pub use crate::element::sealed::Sealed;
-    pub use crate::generated::{ArrayOf, DiffFn, Real, Takes, first_lack, idiv, irem, sign, udiv, urem, with_names};
+    pub use crate::float::integers::{idiv, irem, sign, udiv, urem};
+    pub use crate::float::lanes::Lanes;
+    pub use crate::generated::{ArrayOf, DiffFn, Real, Takes, first_lack, with_names};
     pub use crate::gradcheck::kernel as gradcheck;
     pub use crate::gradcheck::on_device as devicecheck;
     pub use crate::gradcheck::{OnPacks, on_lanes as lanecheck, on_packs};
     pub use crate::kernel::{
-        Access, Arg, Digit, ElemTy, Extent, FnDef, Indices, KernelDef, Native, NativeBody, ParamDef, ParamKind,
-        Program, ScalarKind, ScalarTy, Term, Write,
+        Access, Digit, ElemTy, Extent, FnDef, Indices, KernelDef, ParamDef, ParamKind, Program, ScalarKind, ScalarTy,
+        Term, Write,
     };
-    pub use crate::launch::launch;
+    pub use crate::launch::{Arg, launch};
 }
