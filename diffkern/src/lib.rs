@@ -29,6 +29,49 @@
 //! The exact derivative of what the kernels compute, in the branch they take. It is one-sided at kinks (`abs`, `min`,
 //! a branch on a real), zero through `floor`, `round` and integers, and it does not pass through values that the host
 //! reads from one array and hands on as scalars.
+//!
+//! # Modules
+//! In the order in which data flows; each uses those above it.
+//!
+//! - `few`: vectors of a few items, on the stack
+//! - `sync`: locks
+//! - `ids`: identities of arrays and what they are called
+//! - `faults`: failures on demand
+//! - `error`: everything that can go wrong
+//! - `memory`: values on the host, and numbers of bytes
+//! - `domain`: the indices that a launch runs over
+//! - `interrupt`: ends asked for from outside, looked at by every launch
+//! - `schedule`: checkpoint schedules, iterators of actions that know no arrays
+//! - `trace`: spans, with the feature `trace`
+//! - `unoptimised`: what is said of builds without optimisation
+//! - `kernel`: what a kernel is: programs, parameters, where they store
+//! - `macros`: the attributes
+//! - `custom`: checks of derivatives written by hand
+//! - `generated`: how a kernel finds the device functions it calls
+//! - `linked`: a program with what it calls, parsed
+//! - `element`: what an array may hold
+//! - `float`: reals, and packs of them
+//! - `math`: vectors, matrices and quaternions
+//! - `buffer`: blocks of memory, and the trait of all backends
+//! - `backend`: the backends: the CPU, and GPUs through CubeCL
+//! - `device`: a backend by its name
+//! - `array`: typed handles over shared, versioned memory
+//! - `launch`: launches, writes and reads, with the stack of observers around them
+//! - `decompose`: singular values and polar factors
+//! - `arith`: sums and products of arrays
+//! - `reduce`: sums over arrays
+//! - `ops`: gathers, sorting, prefix sums
+//! - `rand`: random numbers by counters
+//! - `report`: what recordings cost, what they were, where no gradient flows
+//! - `tangent`: the engine of tangents
+//! - `tape`: what was launched, and sweeps over it: observers
+//! - `shared`: memory shared with others who use CubeCL
+//! - `forward`: tangents beside the launches: an observer
+//! - `rollout`: steps under a schedule
+//! - `implicit`: fixed points, roots and linear systems as one operation
+//! - `gradcheck`: is a gradient right?
+//! - `prelude`: what kernels and the programs around them need
+//! - `private`: what generated code calls
 #![deny(missing_docs)]
 
 // Generated code names this crate by its path, also inside it.
