@@ -129,7 +129,8 @@ impl<A: Elements> Pushed<'_, A> {
                 None => table.zeros(array)?,
             });
         }
-        let mut args = self.args.clone();
+        let mut args = Vec::with_capacity(self.args.len() + self.arrays.len());
+        args.extend_from_slice(&self.args);
         args.extend(self.arrays.iter().zip(&tangents).map(|((array, _), tangent)| array.within(tangent.as_deref())));
         let _span = trace::launch(self.def.name, "tangent", self.domain);
         let program = (self.def, Which::Tangent, self.native.tangent);

@@ -27,7 +27,7 @@ impl Tree {
         let mut tree = Tree::of(parse(root).items);
         let items = std::mem::take(&mut tree.sources[0].items);
         let folder = root.parent().expect("a folder");
-        collect(&items, &mut Vec::new(), folder, root, &mut tree.sources);
+        collect(&items, &mut Vec::new(), folder, &mut tree.sources);
         tree.sources[0] = Source { module: Vec::new(), file: root.to_owned(), items };
         tree
     }
@@ -111,20 +111,20 @@ fn parse(file: &Path) -> File {
 }
 
 /// Reads the files that `mod` lines name; those of tests are left out.
-fn collect(items: &[Item], module: &mut Vec<String>, folder: &Path, file: &Path, sources: &mut Vec<Source>) {
+fn collect(items: &[Item], module: &mut Vec<String>, folder: &Path, sources: &mut Vec<Source>) {
     for item in items.iter().filter(|item| !is_test(item)) {
         let Item::Mod(item) = item else { continue };
         let name = item.ident.to_string();
         module.push(name.clone());
         let inside = folder.join(&name);
         match &item.content {
-            Some((_, items)) => collect(items, module, &inside, file, sources),
+            Some((_, items)) => collect(items, module, &inside, sources),
             None if sources.iter().any(|source| source.module == *module) => {}
             None => {
                 let candidates = [inside.with_extension("rs"), inside.join("mod.rs")];
                 let file = candidates.iter().find(|file| file.exists()).expect("a file of the module");
                 let items = parse(file).items;
-                collect(&items, module, &inside, file, sources);
+                collect(&items, module, &inside, sources);
                 sources.push(Source { module: module.clone(), file: file.clone(), items });
             }
         }

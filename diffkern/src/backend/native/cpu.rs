@@ -151,7 +151,6 @@ fn host<'a>((buffer, at): Part<'a>, bytes: usize) -> Result<&'a [u8]> {
     unsafe { whole.slice(at..at + bytes) }.ok_or_else(foreign)
 }
 
-#[expect(clippy::mut_from_ref, reason = "the caller holds the only reference, see `Backend`")]
 fn host_mut<'a>((buffer, at): Part<'a>, bytes: usize) -> Result<&'a mut [u8]> {
     let whole = buffer.host().ok_or_else(foreign)?;
     // SAFETY: the caller holds the only reference to a destination, or its lock (see `Backend`).
