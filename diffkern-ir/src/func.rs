@@ -2,10 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Block, Id, Node, StmtKind, Ty};
-
-/// Index into [`Func::params`].
-pub type Slot = usize;
+use crate::{Block, Id, Node, Slot, StmtKind, Ty};
 
 /// How a function touches an array parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

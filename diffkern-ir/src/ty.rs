@@ -124,3 +124,6 @@ impl fmt::Display for Id {
         write!(f, "%{}", self.0)
     }
 }
+
+/// Number of a parameter: index into [`Func::params`](crate::Func::params).
+pub type Slot = usize;

@@ -14,9 +14,6 @@ use crate::record::{self, Records};
 use crate::source::Source;
 use crate::{adjoint, guard, lower, parse, port, simplify, spell, tangent, writes};
 
-/// Whether the tangent of each adjoint is made, too.
-pub const SECOND_ORDER: bool = cfg!(any(test, feature = "second-order"));
-
 pub fn expand(args: TokenStream, item: TokenStream, kind: FuncKind) -> TokenStream {
     expand_with(args, item, kind, &Records::default())
 }
@@ -76,7 +73,7 @@ pub fn translate(
     kind: FuncKind,
     records: &Records,
     errors: &Diagnostics,
-) -> (ItemFn, record::HostSide) {
+) -> (ItemFn, parse::HostSide) {
     let mut params = record::rewrite_enums(original, kind, &records.choices, errors);
     let mut item = original.clone();
     params.extend(record::rewrite_options(&mut item, kind, errors));
@@ -85,7 +82,7 @@ pub fn translate(
     }
     spell::plain(&mut item, errors);
     let (item, mut host) = match records.all.is_empty() {
-        true => (item, record::HostSide::default()),
+        true => (item, parse::HostSide::default()),
         false => record::rewrite(&item, kind, records, errors),
     };
     host.params.extend(params);
@@ -144,7 +141,7 @@ pub fn forms((mut primal, mut source): (Func, Source), attribute: &Attribute, er
         (FuncKind::Kernel, Some(_)) => Some(adjoint::clearing(&primal)),
         _ => None,
     };
-    let second = SECOND_ORDER.then(|| tangent::second(&adjoint));
+    let second = tangent::SECOND_ORDER.then(|| tangent::second(&adjoint));
     let adjoint = guard::lower(adjoint);
     for func in [&mut primal, &mut tangent].into_iter().chain(&mut clear) {
         simplify::simplify(func);

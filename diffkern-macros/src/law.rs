@@ -179,7 +179,7 @@ fn no_arguments(args: &TokenStream) -> Option<TokenStream> {
 }
 
 /// Every law has the same forms of a method, whatever its body does, so arrays, which only some forms touch, stay outside.
-fn signature(function: &ItemFn, host: record::HostSide, errors: &Diagnostics) -> Option<Signature> {
+fn signature(function: &ItemFn, host: parse::HostSide, errors: &Diagnostics) -> Option<Signature> {
     let mut sig = parse::signature(function, FuncKind::DiffFn, errors)?;
     for param in sig.params.iter().filter(|p| matches!(p.kind, SigKind::Array { .. })) {
         errors.error(param.span, "a method of a law takes values; read the elements in the kernel and pass them");

@@ -2,42 +2,81 @@
 //!
 //! `parse` and `lower` turn the function into typed IR, `adjoint` and `tangent` are functions from IR to IR, `simplify`
 //! removes what nobody reads, `emit` writes Rust for the CPU and a text from which `diffkern` builds GPU kernels.
+//!
+//! # Modules
+//! In the order in which data flows; each uses those above it.
+//!
+//! - `diagnostics`: all mistakes of an item, each on the token to change
+//! - `names`: raw names, and names made of others
+//! - `home`: where generated code finds `diffkern`
+//! - `attribute`: what stands in the brackets of an attribute
+//! - `cube`: names of CubeCL that are refused, with what to write
+//! - `parse`: the signature: names, parameters, types
+//! - `source`: spans, and the paths of device functions, by the numbers that the IR carries
+//! - `port`: what authors of CubeCL kernels write in another way, as the language has it
+//! - `tuples`: tuples in tuples, laid flat
+//! - `early`: `return` before the end, as the branches that it stands for
+//! - `spell`: what may be written in two ways, in the one that is read
+//! - `lower`: from syntax to IR
+//! - `effects`: what the evaluation of an expression changes
+//! - `builder`: appends statements to a function
+//! - `rules`: the derivative of every operation, one row each
+//! - `terms`: the terms that the components of products are sums of
+//! - `activity`: which values carry a derivative
+//! - `access`: how a generated function touches its arrays
+//! - `simplify`: removes what nobody reads
+//! - `reach`: where an adjoint may be zero because the value was not chosen
+//! - `guard`: tests of an adjoint against zero
+//! - `adjoint`: the adjoint of a function
+//! - `tangent`: the tangent of a function
+//! - `custom`: derivatives written by hand
+//! - `places`: which arrays of an adjoint may share memory
+//! - `uniform`: which values all lanes of a pack have in common
+//! - `writes`: which elements a kernel stores to
+//! - `emit`: Rust for the CPU, texts for GPUs, the function that launches
+//! - `record`: structs, enums and options: from source with them to source without
+//! - `expand`: the whole way from an annotated function to what replaces it
+//! - `law`: traits whose methods are device functions
+//! - `resume`: an item goes on when one more struct is known
+//! - `place`: where an item may stand
 
-mod access;
-mod activity;
-mod adjoint;
-mod attribute;
-mod builder;
-mod cube;
-mod custom;
 mod diagnostics;
+mod names;
+mod home;
+mod attribute;
+mod cube;
+mod parse;
+mod source;
+mod port;
+mod tuples;
 mod early;
+mod spell;
+mod lower;
 mod effects;
+mod builder;
+mod rules;
+mod terms;
+mod activity;
+mod access;
+mod simplify;
+mod reach;
+mod guard;
+mod adjoint;
+mod tangent;
+mod custom;
+mod places;
+mod uniform;
+mod writes;
 mod emit;
+mod record;
 mod expand;
+mod law;
+mod resume;
+mod place;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
 mod gradient_tests;
-mod guard;
-mod home;
-mod law;
-mod lower;
-mod names;
-mod parse;
-mod place;
-mod places;
-mod port;
-mod reach;
-mod record;
-mod rules;
-mod simplify;
-mod source;
-mod spell;
-mod tangent;
-mod tuples;
-mod uniform;
-mod writes;
 
 use proc_macro2::TokenStream;
 
@@ -91,7 +130,7 @@ pub fn __expand(args: proc_macro::TokenStream, _: proc_macro::TokenStream) -> pr
 #[doc(hidden)]
 #[proc_macro]
 pub fn __resume(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
-    record::resume(input.into()).into()
+    resume::resume(input.into()).into()
 }
 
 /// Expands an item at the crate that the arguments say.

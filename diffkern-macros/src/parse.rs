@@ -1,12 +1,27 @@
 //! The signature of a kernel or device function: names, parameters, types.
 
 use diffkern_ir::{FuncKind, Ty};
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenStream};
 use syn::{FnArg, GenericParam, Ident, ItemFn, Pat, ReturnType, Type, TypeParamBound};
 
 use crate::cube;
 use crate::diagnostics::Diagnostics;
-use crate::record::HostSide;
+
+/// A parameter as the host passes it.
+pub struct HostParam {
+    pub name: Ident,
+    pub ty: TokenStream,
+    /// The arguments of the launch, or of the function over the fields.
+    pub args: Vec<TokenStream>,
+}
+
+/// The signature before it was rewritten.
+#[derive(Default)]
+pub struct HostSide {
+    pub params: Vec<HostParam>,
+    /// Type of the result, and how it is made from the values `r`.
+    pub result: Option<(TokenStream, TokenStream)>,
+}
 
 /// What a signature says.
 pub struct Signature {

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use diffkern_ir::{BinaryOp, Block, CallArg, Func, Id, Lit, Op, StmtKind, Ty, UnaryOp};
 
 use crate::activity::{active_operands, defined};
-use crate::adjoint::product_terms;
+use crate::terms::product_terms;
 
 /// A set of components, one bit each.
 type Parts = u16;

@@ -22,6 +22,9 @@ use crate::guard;
 use crate::rules::{BinaryRule, UnaryRule, binary, unary};
 use crate::simplify::simplify;
 
+/// Whether the tangent of each adjoint is made, too.
+pub const SECOND_ORDER: bool = cfg!(any(test, feature = "second-order"));
+
 /// The tangent of a kernel or the Jacobian-vector product of a device function, simplified.
 ///
 /// Parameters are those of the primal, then for a device function one scalar for the tangent of each real value parameter,

@@ -31,15 +31,17 @@
 //! is an array of one element ([`scale_by`]) has its gradient. Its sum over all elements rounds each time, see the kernel
 //! language on `y[0] += e`.
 
-mod linear;
+mod kernels;
+pub(crate) mod linear;
 #[cfg(test)]
 mod tests;
 
-pub use linear::Linear;
+pub use crate::float::Linear;
 
 use crate::array::{AnyArray, Array};
 use crate::element::Element;
 use crate::error::{Error, Result};
+use crate::float::Float;
 
 /// `a + b` by element.
 ///
@@ -71,7 +73,7 @@ pub fn scaled_sum<T: Linear>(terms: &[(T::Real, &Array<T>)]) -> Result<Array<T>>
     };
     for (s, a) in rest {
         fits(WHAT, a, &sum)?;
-        T::accumulate(a, &sum, *s)?;
+        linear::accumulate::<T>(a, &sum, *s)?;
     }
     Ok(sum)
 }
@@ -82,7 +84,7 @@ pub fn scaled_sum<T: Linear>(terms: &[(T::Real, &Array<T>)]) -> Result<Array<T>>
 /// As [`add`], when the two have an element in common, or the write is refused (see [`Overwrite`](crate::Overwrite)).
 pub fn add_scaled<T: Linear>(x: &Array<T>, scale: T::Real, y: &Array<T>) -> Result<()> {
     fits("add_scaled", x, y)?;
-    T::accumulate(x, y, scale)
+    linear::accumulate::<T>(x, y, scale)
 }
 
 /// `scale * x`
@@ -91,7 +93,7 @@ pub fn add_scaled<T: Linear>(x: &Array<T>, scale: T::Real, y: &Array<T>) -> Resu
 /// When memory is short or the device fails.
 pub fn scale<T: Linear>(x: &Array<T>, scale: T::Real) -> Result<Array<T>> {
     let y = x.device().uninit(x.len())?;
-    T::scaled(x, &y, scale)?;
+    linear::scaled::<T>(x, &y, scale)?;
     Ok(y)
 }
 
@@ -104,7 +106,7 @@ pub fn scale_by<T: Linear>(x: &Array<T>, scale: &Array<T::Real>) -> Result<Array
     same_device(WHAT, scale, x)?;
     same_length(WHAT, scale.len(), 1)?;
     let y = x.device().uninit(x.len())?;
-    T::scaled_by(x, scale, &y)?;
+    linear::scaled_by::<T>(x, scale, &y)?;
     Ok(y)
 }
 
@@ -117,7 +119,7 @@ pub fn multiply<T: Linear>(w: &Array<T::Real>, x: &Array<T>) -> Result<Array<T>>
     same_device(WHAT, w, x)?;
     same_length(WHAT, w.len(), x.len())?;
     let y = x.device().uninit(x.len())?;
-    T::weighted(w, x, &y)?;
+    linear::weighted::<T>(w, x, &y)?;
     Ok(y)
 }
 
@@ -139,7 +141,7 @@ pub fn multiply<T: Linear>(w: &Array<T::Real>, x: &Array<T>) -> Result<Array<T>>
 /// When memory is short or the device fails.
 pub fn components<T: Linear>(x: &Array<T>) -> Result<Array<T::Real>> {
     let y = x.device().uninit(x.len() * T::COMPONENTS)?;
-    T::split(x, &y)?;
+    linear::split::<T>(x, &y)?;
     Ok(y)
 }
 
@@ -151,12 +153,12 @@ pub fn from_components<T: Linear>(x: &Array<T::Real>) -> Result<Array<T>> {
     let n = x.len().div_ceil(T::COMPONENTS);
     same_length("from_components", x.len(), n * T::COMPONENTS)?;
     let y = x.device().uninit(n)?;
-    T::join(x, &y)?;
+    linear::join::<T>(x, &y)?;
     Ok(y)
 }
 
 fn one<T: Linear>() -> T::Real {
-    crate::Float::one()
+    Float::one()
 }
 
 fn combined<T: Linear>(
@@ -166,7 +168,7 @@ fn combined<T: Linear>(
 ) -> Result<Array<T>> {
     fits(what, b, a)?;
     let y = a.device().uninit(a.len())?;
-    T::combine(a, b, &y, s, t)?;
+    linear::combine::<T>(a, b, &y, s, t)?;
     Ok(y)
 }
 

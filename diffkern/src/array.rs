@@ -1,13 +1,14 @@
-//! Arrays on a device: typed handles over shared, versioned, copy-on-write memory.
+//! Arrays on a device: typed handles over shared, versioned, copy-on-write memory. What moves their elements is in
+//! [`launch`](crate::launch).
 
+pub(crate) mod active;
 mod any;
+mod captured;
 mod debug;
-mod label;
 mod marks;
 mod typed;
 
 pub use any::AnyArray;
 pub(crate) use any::{Blank, Cell, Dots};
-pub use label::Label;
-pub(crate) use marks::forget;
+pub(crate) use captured::Past;
 pub use typed::Array;

@@ -1,15 +1,34 @@
-//! A block of device memory with a fixed size, shared by reference count and never written while shared.
+//! A block of memory with a fixed size, shared by reference count and never written while shared; and what a backend does
+//! with such blocks.
+
+mod backend;
+mod host;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod huge;
+mod pool;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 
-use crate::backend::{Entries, HostBuffer, Storage};
-use crate::device::Device;
-use crate::error::Result;
+pub(crate) use backend::{Backend, Block, LaunchArg, Part, Run, Storage};
+#[cfg(doc)]
+pub(crate) use host::BEYOND;
+pub(crate) use host::HostBuffer;
+pub(crate) use pool::Pool;
 
-/// Locks even after a panic elsewhere: no invariant spans the locks of this crate.
-pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+use crate::error::{Error, Result};
+use crate::faults;
+use crate::sync::lock;
+use crate::trace;
+
+/// The entries of a list that a launch stores by, and the elements that they may name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entries {
+    pub(crate) first: u32,
+    pub(crate) count: u32,
+    pub(crate) stride: u32,
+    /// Elements of the array that is stored to; an index beyond is a fault of its own.
+    pub(crate) elements: u32,
 }
 
 /// Memory of one array. Whoever holds the only reference may write; see [`Buffer::unshare`].
@@ -17,7 +36,9 @@ pub(crate) struct Buffer {
     /// `None` only while it is dropped.
     storage: Option<Storage>,
     bytes: usize,
-    device: Device,
+    owner: Arc<dyn Backend>,
+    /// Somebody outside this crate has the memory, too: it is not written any more.
+    lent: AtomicBool,
     /// Host memory with old contents that count as zero until `zeroed` is done.
     dirty: bool,
     zeroed: Once,
@@ -27,18 +48,31 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    pub(crate) fn new(storage: Storage, bytes: usize, device: Device) -> Arc<Buffer> {
-        Buffer::build(storage, bytes, device, false)
+    /// Memory of unspecified contents; with `zero`, of zeros.
+    pub(crate) fn alloc(owner: &Arc<dyn Backend>, bytes: usize, zero: bool) -> Result<Arc<Buffer>> {
+        if faults::allocation(bytes) {
+            return Err(Buffer::out_of_memory(&**owner, bytes));
+        }
+        Ok(Buffer::over(owner, owner.alloc(bytes, zero)?, bytes))
     }
 
-    /// Host memory that counts as zero, whatever is in it: whoever comes first clears it, or writes all of it.
-    pub(crate) fn to_zero(storage: Storage, bytes: usize, device: Device) -> Arc<Buffer> {
-        Buffer::build(storage, bytes, device, true)
+    /// Over memory of a backend.
+    pub(crate) fn over(owner: &Arc<dyn Backend>, block: Block, bytes: usize) -> Arc<Buffer> {
+        Arc::new(Buffer {
+            storage: Some(block.storage),
+            bytes,
+            owner: owner.clone(),
+            lent: AtomicBool::new(false),
+            dirty: block.dirty,
+            zeroed: Once::new(),
+            last_use: AtomicBool::new(false),
+            distinct: Mutex::new(None),
+        })
     }
 
-    fn build(storage: Storage, bytes: usize, device: Device, dirty: bool) -> Arc<Buffer> {
-        let (zeroed, last_use, distinct) = (Once::new(), AtomicBool::new(false), Mutex::new(None));
-        Arc::new(Buffer { storage: Some(storage), bytes, device, dirty, zeroed, last_use, distinct })
+    pub(crate) fn out_of_memory(owner: &dyn Backend, bytes: usize) -> Error {
+        let reason = format!("the system has none left, {} bytes are in use", owner.pool().live());
+        Error::Memory { device: owner.name().to_owned(), bytes, reason }
     }
 
     /// Size in bytes of the contents.
@@ -76,30 +110,29 @@ impl Buffer {
     }
 
     fn memory(&self) -> Option<&HostBuffer> {
-        match self.storage.as_ref() {
-            Some(Storage::Host(host)) => Some(host),
-            #[cfg(feature = "cubecl")]
-            _ => None,
-            #[cfg(not(feature = "cubecl"))]
-            None => None,
+        match self.storage.as_ref()? {
+            Storage::Host(host) => Some(host),
+            Storage::Device(_) => None,
         }
     }
 
-    /// The memory of a CubeCL device, when it is that.
+    /// The memory of a backend that has its own kind of it.
     #[cfg(feature = "cubecl")]
-    pub(crate) fn cube(&self) -> Option<&crate::backend::cubecl::CubeBuffer> {
-        match self.storage.as_ref() {
-            Some(Storage::Cube(cube)) => Some(cube),
-            _ => None,
+    pub(crate) fn device(&self) -> Option<&(dyn std::any::Any + Send + Sync)> {
+        match self.storage.as_ref()? {
+            Storage::Host(_) => None,
+            Storage::Device(memory) => Some(&**memory),
         }
     }
 
-    /// Whether somebody outside this crate has the memory, too.
+    /// Says that somebody outside this crate has the memory, too.
+    #[cfg(feature = "cubecl")]
+    pub(crate) fn lend(&self) {
+        self.lent.store(true, Ordering::Relaxed);
+    }
+
     fn is_lent(&self) -> bool {
-        #[cfg(feature = "cubecl")]
-        return self.cube().is_some_and(|cube| cube.is_shared());
-        #[cfg(not(feature = "cubecl"))]
-        false
+        self.lent.load(Ordering::Relaxed)
     }
 
     /// Whether entries of it are distinct: `look` says, once for the present contents.
@@ -120,8 +153,9 @@ impl Buffer {
         match Arc::get_mut(shared) {
             Some(own) if !lent => *own.distinct.get_mut().unwrap_or_else(PoisonError::into_inner) = None,
             _ => {
-                let fresh = shared.device.alloc(shared.bytes)?;
-                shared.device.copy(shared, 0, &fresh, 0, shared.bytes)?;
+                let fresh = Buffer::alloc(&shared.owner, shared.bytes, false)?;
+                let _span = trace::transfer("copy", shared.bytes);
+                shared.owner.copy((shared, 0), (&fresh, 0), shared.bytes)?;
                 *shared = fresh;
             }
         }
@@ -132,7 +166,7 @@ impl Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         if let Some(storage) = self.storage.take() {
-            self.device.reclaim(storage, self.bytes);
+            self.owner.reclaim(storage, self.bytes);
         }
     }
 }

@@ -98,3 +98,10 @@ scalar!(f64, F64, Real, 0.0, AtomicU64, u64, |a, b| a + b, f64::to_bits, f64::fr
 scalar!(u32, U32, U32, 0, AtomicU32, u32, |a, b| a.wrapping_add(b), |x| x, |x| x);
 scalar!(i32, I32, I32, 0, AtomicU32, u32, |a, b| a.wrapping_add(b), |x| x as u32, |x| x as i32);
 const _: () = assert!(align_of::<AtomicU64>() == align_of::<f64>());
+
+/// The elements as plain bytes.
+pub(crate) fn bytes_of<T: Element>(elements: &[T]) -> &[u8] {
+    debug_assert_eq!(size_of::<T>(), T::COMPONENTS * <T::Scalar as Scalar>::TY.bytes());
+    // SAFETY: an element is scalars in a row without padding, by the contract of `Element`.
+    unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
+}

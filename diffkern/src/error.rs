@@ -8,7 +8,7 @@ use std::fmt;
 pub use finite::{NotFinite, Origin};
 pub use foreign::Foreign;
 
-use crate::array::Label;
+use crate::ids::Label;
 
 /// Result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,13 +1,32 @@
-//! The real scalars: `f32` and `f64` behind one trait, with the semantics that every backend shares.
+//! The real scalars: `f32` and `f64` behind one trait, with the semantics that every backend shares; and packs of them.
+
+pub(crate) mod integers;
+pub(crate) mod lanes;
 
 use std::fmt::{Debug, Display};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
-use crate::arith::Linear;
-use crate::backend::native::{Lanes, Portable};
-use crate::element::Scalar;
+use crate::element::{Element, Scalar};
 use crate::kernel::ScalarTy;
+use lanes::{Lanes, Portable};
+
+/// Elements that can be added and scaled: `f32`, `f64`, and [`Vec2`](crate::Vec2), [`Vec3`](crate::Vec3),
+/// [`Vec4`](crate::Vec4) of them.
+///
+/// The functions of [`arith`](crate::arith) and of [`reduce`](crate::reduce) are generic over it.
+pub trait Linear: Element {
+    /// The scalars of the space.
+    type Real: Float;
+}
+
+impl Linear for f32 {
+    type Real = f32;
+}
+
+impl Linear for f64 {
+    type Real = f64;
+}
 
 /// A real scalar, `f32` or `f64`. Kernels are generic over it.
 ///
@@ -203,7 +222,7 @@ macro_rules! float {
 }
 
 #[cfg(target_arch = "x86_64")]
-float!(f32, F32, libm::erff, crate::backend::native::Avx512, crate::backend::native::Avx2);
+float!(f32, F32, libm::erff, lanes::Avx512, lanes::Avx2);
 #[cfg(not(target_arch = "x86_64"))]
 float!(f32, F32, libm::erff, Portable<f32>, Portable<f32>);
 float!(f64, F64, libm::erf, Portable<f64>, Portable<f64>);

@@ -1,11 +1,9 @@
-//! What generated code calls besides operators: integer semantics that are the same on every backend, and the way by
-//! which a kernel finds the device functions it calls.
+//! The way by which a kernel finds the device functions it calls, and what else generated code names.
 
 use std::collections::HashMap;
 
 use diffkern_ir::Id;
 
-use crate::float::Float;
 use crate::kernel::{FnDef, Program};
 
 /// A `#[diff_fn]`, found by its path.
@@ -60,42 +58,6 @@ pub enum Real {}
 /// An array of `T`.
 pub struct ArrayOf<T>(std::marker::PhantomData<T>);
 
-/// -1, 0 or 1; of NaN, NaN.
-#[inline(always)]
-pub fn sign<F: Float>(x: F) -> F {
-    if x > F::zero() {
-        F::one()
-    } else if x < F::zero() {
-        -F::one()
-    } else {
-        x * F::zero()
-    }
-}
-
-/// `a / b`, 0 where `b` is 0.
-#[inline(always)]
-pub fn udiv(a: u32, b: u32) -> u32 {
-    a.checked_div(b).unwrap_or(0)
-}
-
-/// `a % b`, 0 where `b` is 0.
-#[inline(always)]
-pub fn urem(a: u32, b: u32) -> u32 {
-    a.checked_rem(b).unwrap_or(0)
-}
-
-/// `a / b` towards zero, wrapping, 0 where `b` is 0.
-#[inline(always)]
-pub fn idiv(a: i32, b: i32) -> i32 {
-    if b == 0 { 0 } else { a.wrapping_div(b) }
-}
-
-/// `a % b` with the sign of `a`, 0 where `b` is 0.
-#[inline(always)]
-pub fn irem(a: i32, b: i32) -> i32 {
-    if b == 0 { 0 } else { a.wrapping_rem(b) }
-}
-
 /// The text of a program with the names of its values, which `names` gives as `3 sum 7 sum_bar`.
 pub fn with_names(program: &Program, names: &str) -> String {
     let mut words = names.split(' ');
@@ -104,22 +66,4 @@ pub fn with_names(program: &Program, names: &str) -> String {
         by_id.extend(id.parse().map(|id| (Id(id), name)));
     }
     diffkern_ir::with_names(program.text, |id| by_id.get(&id).copied())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn division_by_zero_is_zero_and_overflow_wraps() {
-        assert_eq!((udiv(7, 0), urem(7, 0), idiv(-7, 0), irem(-7, 0)), (0, 0, 0, 0));
-        assert_eq!((udiv(7, 2), urem(7, 2), idiv(-7, 2), irem(-7, 2)), (3, 1, -3, -1));
-        assert_eq!((idiv(i32::MIN, -1), irem(i32::MIN, -1)), (i32::MIN, 0));
-    }
-
-    #[test]
-    fn the_sign_of_zero_is_zero_and_nan_stays() {
-        assert_eq!((sign(-2.5f64), sign(0.0f64), sign(0.1f64)), (-1.0, 0.0, 1.0));
-        assert!(sign(f64::NAN).is_nan());
-    }
 }

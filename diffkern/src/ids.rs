@@ -1,4 +1,8 @@
-//! Identities of arrays, and hash tables keyed by them.
+//! Identities of arrays, what they are called, and hash tables keyed by them.
+
+mod label;
+
+pub use label::Label;
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};

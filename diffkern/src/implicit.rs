@@ -12,7 +12,6 @@ mod krylov;
 mod linear;
 mod operation;
 mod preconditioner;
-mod quiet;
 mod root;
 mod scalars;
 mod vectors;

@@ -1,10 +1,7 @@
-//! What `#[diff_kernel]` generates and the launcher takes: the text of its programs, their native bodies, arguments.
+//! What a kernel is: the text of its programs, their parameters, where they store.
 
 pub use diffkern_ir::Access;
 
-use crate::array::AnyArray;
-use crate::backend::native::Chunk;
-use crate::device::Device;
 use crate::error::{Error, Result};
 
 /// Scalar type of the elements of an array, and of the reals of a kernel.
@@ -270,64 +267,31 @@ pub struct KernelDef {
     pub places: &'static [(usize, usize)],
 }
 
-/// Body of a program on the host, for one chunk of the domain.
-pub type NativeBody = fn(&Chunk<'_>);
-
-/// The host's bodies of a kernel, for one scalar type.
-#[derive(Clone, Copy)]
-pub struct Native {
-    /// What `F` is in them.
-    pub scalar: ScalarTy,
-    /// The kernel.
-    pub primal: NativeBody,
-    /// Its adjoint.
-    pub adjoint: NativeBody,
-    /// Its tangent.
-    pub tangent: NativeBody,
-    /// See [`KernelDef::clear`].
-    pub clear: Option<NativeBody>,
-    /// The adjoint and its tangent in one, with the feature `second-order`.
-    pub second: Option<NativeBody>,
-    /// Whether the adjoint is fast where bars are one, see [`KernelDef::places`].
-    pub in_place: bool,
-    /// What keeps the kernel and its adjoint from packs of lanes.
-    pub lacks: [Option<&'static str>; 2],
+/// Which of the programs of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    Primal,
+    Adjoint,
+    Tangent,
+    Clear,
+    /// The adjoint and its tangent in one.
+    Second,
 }
 
-impl Native {
-    /// What keeps them from packs of lanes on `device`. Packs are of `f32` and on the CPU.
-    pub(crate) fn lacks_on(&self, device: &Device) -> [Option<&'static str>; 2] {
-        if self.scalar == ScalarTy::F32 && device.is_cpu() { self.lacks } else { [None; 2] }
+impl Which {
+    pub(crate) fn of(self, def: &'static KernelDef) -> Result<&'static Program> {
+        Ok(match self {
+            Which::Primal => &def.primal,
+            Which::Adjoint => &def.adjoint,
+            Which::Tangent => &def.tangent,
+            Which::Clear => def.clear.as_ref().unwrap_or(&def.adjoint),
+            Which::Second => def.second.as_ref().ok_or_else(|| Which::missing(def))?,
+        })
     }
-}
 
-/// An argument of a launch.
-#[derive(Clone, Copy)]
-pub enum Arg<'a> {
-    /// An array, read or written.
-    Array(&'a AnyArray),
-    /// A real, rounded to the kernel's scalar.
-    Real(f64),
-    /// Unsigned 32-bit integer.
-    U32(u32),
-    /// Signed 32-bit integer.
-    I32(i32),
-    /// Index.
-    Usize(u32),
-    /// Truth value.
-    Bool(bool),
-}
-
-impl Arg<'_> {
-    /// The index argument `param` of `kernel`.
-    ///
-    /// # Errors
-    /// When it exceeds 32 bits.
-    pub fn usize(kernel: &'static str, param: &'static str, n: usize) -> Result<Arg<'static>> {
-        let too_large = |_| {
-            let reason = format!("it is {n}, over {}, the largest index that kernels have", u32::MAX);
-            Error::Argument { kernel, param, reason }
-        };
-        u32::try_from(n).map(Arg::Usize).map_err(too_large)
+    /// Why there is no tangent of an adjoint.
+    pub(crate) fn missing(def: &'static KernelDef) -> Error {
+        let reason = "it has no second derivatives; switch on the feature `second-order` of diffkern".to_owned();
+        Error::Launch { kernel: def.name, reason }
     }
 }

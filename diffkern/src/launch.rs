@@ -1,62 +1,27 @@
-//! The typed launch: checks, exclusion, the run, and what tapes and tangents want to know of it.
+//! The typed launch: checks, exclusion, the run, with the observers of the thread around it.
 
+mod call;
+pub(crate) mod observers;
 mod check;
+mod host;
 #[cfg(test)]
 mod tests;
 
 use std::sync::{Arc, MutexGuard};
-use std::time::Instant;
 
-use crate::array::{AnyArray, Cell};
-use crate::backend::{self, LaunchArg, Which};
+pub use call::Arg;
+pub(crate) use call::{Call, access, bind, part};
+
+use crate::array::{AnyArray, Cell, active};
+use crate::backend::native::Native;
 use crate::buffer::Buffer;
-use crate::device::Device;
 use crate::domain::Domain;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::few::Few;
-use crate::forward;
-use crate::kernel::{Access, Arg, KernelDef, Native, ParamDef, ParamKind};
-use crate::tape::context::Mode;
-use crate::tape::{Launched, Prefix, Recording, Watch, context, open};
+use crate::kernel::{Access, KernelDef, ParamDef, Which};
 use crate::trace;
 use crate::unoptimised;
-
-/// A launch that has passed its checks.
-#[derive(Clone, Copy)]
-pub(crate) struct Call<'a> {
-    pub(crate) def: &'static KernelDef,
-    pub(crate) native: Native,
-    pub(crate) domain: Domain,
-    pub(crate) args: &'a [Arg<'a>],
-    pub(crate) device: &'a Device,
-}
-
-impl<'a> Call<'a> {
-    /// The array arguments: slot, array, access.
-    pub(crate) fn arrays(self) -> impl Iterator<Item = (usize, &'a AnyArray, Access)> {
-        self.args.iter().zip(self.def.primal.params).enumerate().filter_map(|(slot, (arg, param))| match arg {
-            Arg::Array(array) => Some((slot, *array, access(param))),
-            _ => None,
-        })
-    }
-
-    /// Whether it gives the same each time: the order in which a GPU runs its positions decides what `fetch_add` gives.
-    pub(crate) fn is_repeatable(self) -> bool {
-        self.device.repeats_fetches() || !self.arrays().any(|(_, _, access)| access == Access::Fetch)
-    }
-
-    /// The arrays that it writes.
-    pub(crate) fn writes(self) -> impl Iterator<Item = &'a AnyArray> {
-        self.arrays().filter(|(_, _, access)| access.writes()).map(|(_, array, _)| array)
-    }
-}
-
-pub(crate) fn access(param: &ParamDef) -> Access {
-    match param.kind {
-        ParamKind::Array { access, .. } => access,
-        ParamKind::Scalar { .. } => Access::Unused,
-    }
-}
+use observers::Event;
 
 /// Runs a kernel once per index of `domain`. What the host can check is checked; on a GPU the kernel itself runs later.
 ///
@@ -67,84 +32,20 @@ pub fn launch(def: &'static KernelDef, native: Native, domain: Domain, args: &[A
         return Ok(());
     };
     let call = Call { def, native, domain, args, device };
-    let mode = context::mode();
-    if mode.observed() {
-        context::before_launch(call)?;
-    }
-    if mode.forward() {
-        forward::allow_use(call.arrays().map(|(_, array, _)| array), &|| format!("kernel `{}`", def.name))?;
-    }
-    let reads = read_buffers(call, mode.any());
-    let done = match mode.any() {
-        false => run_primal(call, &reads),
-        true => observed(call, mode, &reads).inspect_err(|_| {
-            context::failed(def.name);
-            forward::failed(def.name);
-        }),
-    };
-    open::note_strays(|| call.arrays().map(|(_, array, _)| array), || call.writes());
-    done
-}
-
-/// Runs a launch that tapes or tangents want to know of.
-fn observed(call: Call<'_>, mode: Mode, reads: &[Option<Arc<Buffer>>]) -> Result<()> {
-    let options = if mode.observed() { context::options() } else { Recording::default() };
-    let watch = if options.check_finite { Some((Watch::launch(call)?, held(call))) } else { None };
-    if options.timed {
-        call.device.wait()?;
-    }
-    let start = Instant::now();
-    run_primal(call, reads)?;
-    if options.timed {
-        call.device.wait()?;
-    }
-    let seconds = start.elapsed().as_secs_f64();
-    if let Some((watch, held)) = watch {
-        let written: Vec<_> = call.arrays().filter(|(_, array, access)| access.writes() && array.is_real()).collect();
-        let run = |positions: usize, id: u64| run_first(call, reads, &held, positions, id);
-        let prefix = Prefix { positions: call.domain.len(), run: &run };
-        let line = matches!(call.domain.dims(), [_, 1, 1]).then_some(&prefix);
-        let before = |id: u64| held.iter().find(|(other, _)| *other == id).map(|(_, buffer)| &**buffer);
-        let args = bind(call, reads, &before);
-        let (device, scalar, domain) = (call.device, call.native.scalar, call.domain);
-        let launched = Launched { device, scalar, domain, args: &args };
-        watch.check(&|place| written.get(place).map(|(_, array, _)| array.buffer()), line, launched)?;
-    }
-    if mode.observed() {
-        context::after_launch(call, reads, seconds);
-    }
-    if mode.forward() {
-        forward::launch(call, reads)?;
-    }
-    Ok(())
-}
-
-/// What the launch is about to overwrite, by identity of the array. Held, it stays as it is.
-fn held(call: Call<'_>) -> Vec<(u64, Arc<Buffer>)> {
-    call.writes().map(|array| (array.id(), array.buffer())).collect()
-}
-
-/// Runs the first positions of a launch on copies of what it overwrites; gives the one of the array `id`.
-fn run_first(
-    call: Call<'_>,
-    reads: &[Option<Arc<Buffer>>],
-    held: &[(u64, Arc<Buffer>)],
-    positions: usize,
-    id: u64,
-) -> Result<Arc<Buffer>> {
-    let mut copies: Vec<(u64, Arc<Buffer>)> = Vec::new();
-    for (id, before) in held {
-        if copies.iter().all(|(other, _)| other != id) {
-            let copy = call.device.alloc(before.bytes())?;
-            call.device.copy(before, 0, &copy, 0, before.bytes())?;
-            copies.push((*id, copy));
+    let done = match observers::observed() {
+        false => run_primal(call, &read_buffers(call, false)),
+        true => {
+            let active = observers::active();
+            let event = Event::Launch(call);
+            active.iter().try_for_each(|observer| observer.before(&event))?;
+            let reads = read_buffers(call, !active.is_empty());
+            let after = |()| active.iter().rev().try_for_each(|observer| observer.after(&event, &reads));
+            let failed = |_: &_| active.iter().for_each(|observer| observer.failed(def.name));
+            run_primal(call, &reads).and_then(after).inspect_err(failed)
         }
-    }
-    let of = |id: u64| copies.iter().find(|(other, _)| *other == id).map(|(_, copy)| copy);
-    let args = bind(call, reads, &|id| of(id).map(|copy| &**copy));
-    let program = (call.def, Which::Primal, call.native.primal);
-    backend::run(call.device, program, call.native.scalar, positions.into(), &args)?;
-    of(id).cloned().ok_or_else(|| Error::Invalid("a launch that does not write what it wrote".to_owned()))
+    };
+    active::note_strays(|| call.arrays().map(|(_, array, _)| array), || call.writes());
+    done
 }
 
 fn run_primal(call: Call<'_>, reads: &[Option<Arc<Buffer>>]) -> Result<()> {
@@ -158,35 +59,7 @@ fn run_primal(call: Call<'_>, reads: &[Option<Arc<Buffer>>]) -> Result<()> {
     let args = bind(call, reads, &written);
     let _span = trace::launch(call.def.name, "kernel", call.domain);
     let program = (call.def, Which::Primal, call.native.primal);
-    unoptimised::timed(|| backend::run(call.device, program, call.native.scalar, call.domain, &args))
-}
-
-/// The arguments, with the contents of what is written by identity of the array.
-fn bind<'a>(
-    call: Call<'_>,
-    reads: &'a [Option<Arc<Buffer>>],
-    written: &dyn Fn(u64) -> Option<&'a Buffer>,
-) -> Few<LaunchArg<'a, Buffer>, 24> {
-    let mut args: Few<LaunchArg<'_, Buffer>, 24> = Few::new();
-    for (slot, arg) in call.args.iter().enumerate() {
-        args.push(match *arg {
-            Arg::Array(array) => match written(array.id()).or(reads[slot].as_deref()) {
-                Some(buffer) => part(array, buffer),
-                None => LaunchArg::Absent { len: array.len() as u32 },
-            },
-            Arg::Real(x) => LaunchArg::Real(x),
-            Arg::U32(x) => LaunchArg::U32(x),
-            Arg::I32(x) => LaunchArg::I32(x),
-            Arg::Usize(x) => LaunchArg::Usize(x),
-            Arg::Bool(x) => LaunchArg::Bool(x),
-        });
-    }
-    args
-}
-
-/// The elements of `array` within `buffer`, which has those of the whole array that it is a view of.
-pub(crate) fn part<'a>(array: &AnyArray, buffer: &'a Buffer) -> LaunchArg<'a, Buffer> {
-    LaunchArg::Buffer { buffer, offset: array.offset(), len: array.len() as u32, elem: array.elem() }
+    unoptimised::timed(|| call.device.run(program, call.native.scalar, call.domain, &args))
 }
 
 /// By slot, the present contents of what is read; `before`: also of what is read and overwritten. A view of an array that

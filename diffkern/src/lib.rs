@@ -29,52 +29,103 @@
 //! The exact derivative of what the kernels compute, in the branch they take. It is one-sided at kinks (`abs`, `min`,
 //! a branch on a real), zero through `floor`, `round` and integers, and it does not pass through values that the host
 //! reads from one array and hands on as scalars.
+//!
+//! # Modules
+//! In the order in which data flows; each uses those above it.
+//!
+//! - `few`: vectors of a few items, on the stack
+//! - `sync`: locks
+//! - `ids`: identities of arrays and what they are called
+//! - `faults`: failures on demand
+//! - `error`: everything that can go wrong
+//! - `memory`: values on the host, and numbers of bytes
+//! - `domain`: the indices that a launch runs over
+//! - `interrupt`: ends asked for from outside, looked at by every launch
+//! - `schedule`: checkpoint schedules, iterators of actions that know no arrays
+//! - `trace`: spans, with the feature `trace`
+//! - `unoptimised`: what is said of builds without optimisation
+//! - `kernel`: what a kernel is: programs, parameters, where they store
+//! - `macros`: the attributes
+//! - `custom`: checks of derivatives written by hand
+//! - `generated`: how a kernel finds the device functions it calls
+//! - `linked`: a program with what it calls, parsed
+//! - `element`: what an array may hold
+//! - `float`: reals, and packs of them
+//! - `math`: vectors, matrices and quaternions
+//! - `buffer`: blocks of memory, and the trait of all backends
+//! - `backend`: the backends: the CPU, and GPUs through CubeCL
+//! - `device`: a backend by its name
+//! - `array`: typed handles over shared, versioned memory
+//! - `launch`: launches, writes and reads, with the stack of observers around them
+//! - `decompose`: singular values and polar factors
+//! - `arith`: sums and products of arrays
+//! - `reduce`: sums over arrays
+//! - `ops`: gathers, sorting, prefix sums
+//! - `rand`: random numbers by counters
+//! - `report`: what recordings cost, what they were, where no gradient flows
+//! - `tangent`: the engine of tangents
+//! - `tape`: what was launched, and sweeps over it: observers
+//! - `shared`: memory shared with others who use CubeCL
+//! - `forward`: tangents beside the launches: an observer
+//! - `rollout`: steps under a schedule
+//! - `implicit`: fixed points, roots and linear systems as one operation
+//! - `gradcheck`: is a gradient right?
+//! - `prelude`: what kernels and the programs around them need
+//! - `private`: what generated code calls
 #![deny(missing_docs)]
 
 // Generated code names this crate by its path, also inside it.
 extern crate self as diffkern;
 
-pub mod arith;
-mod array;
-mod backend;
-mod buffer;
-mod custom;
-mod decompose;
-mod device;
-mod domain;
-mod element;
-mod error;
+mod few;
+mod sync;
+mod ids;
 #[doc(hidden)]
 pub mod faults;
-mod few;
-mod float;
-mod forward;
-mod generated;
-pub mod gradcheck;
-mod ids;
-pub mod implicit;
-pub mod interrupt;
-mod kernel;
-mod launch;
-mod linked;
-mod macros;
-mod math;
+mod error;
 #[doc(hidden)]
 pub mod memory;
-pub mod ops;
-pub mod rand;
-pub mod reduce;
-mod report;
-mod rollout;
+mod domain;
+pub mod interrupt;
 pub mod schedule;
-mod tape;
 #[cfg(feature = "trace")]
 pub mod trace;
 #[cfg(not(feature = "trace"))]
 mod trace;
 mod unoptimised;
 
-pub use array::{AnyArray, Array, Label};
+mod kernel;
+mod macros;
+mod custom;
+mod generated;
+mod linked;
+mod element;
+mod float;
+mod math;
+
+mod buffer;
+mod backend;
+mod device;
+mod array;
+mod launch;
+
+mod decompose;
+pub mod arith;
+pub mod reduce;
+pub mod ops;
+pub mod rand;
+
+mod report;
+mod tangent;
+mod tape;
+#[cfg(feature = "cubecl")]
+pub mod shared;
+mod forward;
+mod rollout;
+pub mod implicit;
+pub mod gradcheck;
+
+pub use array::{AnyArray, Array};
 pub use decompose::{polar2, polar3, singular_values2, singular_values3, svd2, svd3};
 pub use device::Device;
 #[doc(hidden)]
@@ -83,17 +134,17 @@ pub use domain::Domain;
 pub use element::{Element, Scalar};
 pub use error::{Error, Foreign, NotFinite, Origin, Result};
 pub use float::Float;
-pub use forward::{Direction, Tangents, jvp};
+pub use forward::{Tangents, jvp};
 pub use gradcheck::GradcheckReport;
+pub use ids::Label;
 pub use macros::{diff_enum, diff_fn, diff_impl, diff_kernel, diff_struct, diff_trait};
 pub use math::{Mat2, Mat3, Quat, Vec2, Vec3, Vec4};
 pub use report::{Entry, Graph, KernelReport, Part, PathEnd, Report, RolloutReport, Use, ZeroGradient};
 pub use rollout::{Given, Rollout, State, rollout, rollout_with};
 pub use schedule::Schedule;
+pub use tangent::Direction;
 pub use tape::{Metric, Overwrite, Products, Recording, Tape, recompute};
 
-#[cfg(feature = "cubecl")]
-pub use backend::cubecl::shared;
 /// Number of threads that kernels use on the CPU. Results do not depend on it.
 pub use backend::native::set_threads;
 
@@ -111,18 +162,20 @@ pub mod prelude {
 pub mod private {
     pub use crate::backend::native::{
         Acc, AccOnce, Arrays, Body, Chunk, Covered, Fetch, In, Kind, LaneAcc, LaneAccOnce, LaneIn, LaneOut, LaneOwn,
-        LaneStack, LaneTake, Lanes, Narrow, OneByOne, Out, OwnAcc, OwnIn, OwnOut, OwnTake, OwnTakeOnce, OwnUpdate,
-        Take, Update, Wide, dispatch, first, in_place, largest, local_outside,
+        LaneStack, LaneTake, Narrow, Native, NativeBody, OneByOne, Out, OwnAcc, OwnIn, OwnOut, OwnTake, OwnTakeOnce,
+        OwnUpdate, Take, Update, Wide, dispatch, first, in_place, largest, local_outside,
     };
     pub use crate::custom::{check_adjoint, check_tangent};
     pub use crate::element::sealed::Sealed;
-    pub use crate::generated::{ArrayOf, DiffFn, Real, Takes, first_lack, idiv, irem, sign, udiv, urem, with_names};
+    pub use crate::float::integers::{idiv, irem, sign, udiv, urem};
+    pub use crate::float::lanes::Lanes;
+    pub use crate::generated::{ArrayOf, DiffFn, Real, Takes, first_lack, with_names};
     pub use crate::gradcheck::kernel as gradcheck;
     pub use crate::gradcheck::on_device as devicecheck;
     pub use crate::gradcheck::{OnPacks, on_lanes as lanecheck, on_packs};
     pub use crate::kernel::{
-        Access, Arg, Digit, ElemTy, Extent, FnDef, Indices, KernelDef, Native, NativeBody, ParamDef, ParamKind,
-        Program, ScalarKind, ScalarTy, Term, Write,
+        Access, Digit, ElemTy, Extent, FnDef, Indices, KernelDef, ParamDef, ParamKind, Program, ScalarKind, ScalarTy,
+        Term, Write,
     };
-    pub use crate::launch::launch;
+    pub use crate::launch::{Arg, launch};
 }

@@ -30,11 +30,11 @@ impl Linked {
         static CACHE: OnceLock<Cache> = OnceLock::new();
         let cache = CACHE.get_or_init(Cache::default);
         let key = std::ptr::from_ref(program) as usize;
-        if let Some(found) = crate::buffer::lock(cache).get(&key) {
+        if let Some(found) = crate::sync::lock(cache).get(&key) {
             return Ok(found.clone());
         }
         let linked = Arc::new(Self::link(program, DEPTH)?);
-        crate::buffer::lock(cache).insert(key, linked.clone());
+        crate::sync::lock(cache).insert(key, linked.clone());
         Ok(linked)
     }
 

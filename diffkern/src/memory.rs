@@ -1,5 +1,7 @@
 //! Values on the host, many at a time: an error where the system has no memory for them.
 
+use std::fmt;
+
 use crate::error::{Error, Result};
 use crate::faults;
 
@@ -35,6 +37,21 @@ pub fn with_room<T>(n: usize) -> Result<Vec<T>> {
         return Err(Error::Memory { device: "host".to_owned(), bytes, reason });
     }
     Ok(vector)
+}
+
+/// A number of bytes, for people.
+pub(crate) struct Bytes(pub(crate) usize);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = self.0 as f64;
+        match self.0 {
+            0..1024 => write!(f, "{} B", self.0),
+            1024..1_048_576 => write!(f, "{:.1} KiB", bytes / 1024.0),
+            1_048_576..1_073_741_824 => write!(f, "{:.1} MiB", bytes / 1_048_576.0),
+            _ => write!(f, "{:.2} GiB", bytes / 1_073_741_824.0),
+        }
+    }
 }
 
 #[cfg(test)]

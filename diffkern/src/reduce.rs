@@ -2,10 +2,10 @@
 
 use diffkern_macros::diff_kernel;
 
-use crate::arith::{Linear, same_device, same_length};
+use crate::arith::{linear, same_device, same_length};
 use crate::array::Array;
 use crate::error::{Error, Result};
-use crate::float::Float;
+use crate::float::{Float, Linear};
 
 /// Elements that one thread adds up.
 const BLOCK: usize = 64;
@@ -91,7 +91,7 @@ pub fn dot<T: Linear>(x: &Array<T>, y: &Array<T>) -> Result<Array<T::Real>> {
     same_device("dot", y, x)?;
     same_length("dot", y.len(), x.len())?;
     let products = x.device().uninit(x.len())?;
-    T::inner(x, y, &products)?;
+    linear::inner(x, y, &products)?;
     sum(&products)
 }
 

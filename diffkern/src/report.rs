@@ -11,8 +11,9 @@ pub use graph::{Entry, Graph, Part, Use};
 pub(crate) use zeros::zero_gradients;
 pub use zeros::{PathEnd, ZeroGradient};
 
-use crate::array::Label;
+use crate::ids::Label;
 use crate::kernel::KernelDef;
+use crate::memory::Bytes;
 
 /// Account of a tape, for people and for programs.
 #[derive(Clone, Debug, PartialEq)]
@@ -177,20 +178,5 @@ impl fmt::Display for Report {
         }
         self.zero_gradients.iter().try_for_each(|zero| writeln!(f, "{zero}"))?;
         self.advice.iter().try_for_each(|words| writeln!(f, "{words}"))
-    }
-}
-
-/// A number of bytes, for people.
-pub(crate) struct Bytes(pub(crate) usize);
-
-impl fmt::Display for Bytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let bytes = self.0 as f64;
-        match self.0 {
-            0..1024 => write!(f, "{} B", self.0),
-            1024..1_048_576 => write!(f, "{:.1} KiB", bytes / 1024.0),
-            1_048_576..1_073_741_824 => write!(f, "{:.1} MiB", bytes / 1_048_576.0),
-            _ => write!(f, "{:.2} GiB", bytes / 1_073_741_824.0),
-        }
     }
 }

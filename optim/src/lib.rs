@@ -41,6 +41,21 @@
 //! # What a gradient must be
 //! Exact: L-BFGS and the line search compare changes of values with slopes. At kinks, where it is one-sided, they may end early
 //! ([`Ended::Exhausted`]); gradient descent goes on. Gradients that are not finite are errors, and leave the parameters alone.
+//!
+//! # Modules
+//! In the order in which data flows; each uses those above it.
+//!
+//! - `check`: checks of states that come from a file
+//! - `error`: what can go wrong
+//! - `vector`: parameters, gradients and directions
+//! - `objective`: value, gradient and products at a point
+//! - `taped`: an objective that is a program under a tape
+//! - `rule`: the interface of all rules, and the loop around them
+//! - `first_order`: gradient descent and Adam
+//! - `lbfgs`: L-BFGS and its line search
+//! - `newton_cg`: truncated conjugate gradients in a trust region
+//! - `levenberg_marquardt`: the same, damped
+//! - `dense`: rules for few parameters within bounds
 #![deny(missing_docs)]
 
 pub mod check;
@@ -54,8 +69,8 @@ mod rule;
 
 mod first_order;
 mod lbfgs;
-mod levenberg_marquardt;
 mod newton_cg;
+mod levenberg_marquardt;
 
 pub mod dense;
 

@@ -46,6 +46,24 @@
 //! assert!(vertices.grad()?.to_vec()?[2].z > 0.0); // a higher tip covers more
 //! # Ok::<(), diffkern_render::Error>(())
 //! ```
+//!
+//! # Modules
+//! In the order in which data flows; each uses those above it.
+//!
+//! - `error`: what can go wrong
+//! - `mesh`: triangles
+//! - `camera`: a pinhole, and its parameters
+//! - `light`: light and how surfaces take it
+//! - `bin`: which triangles a tile sees
+//! - `coverage`: the exact area of a triangle under a box
+//! - `raster`: areas and colours of the pixels of a tile
+//! - `shade`: colours of corners
+//! - `silhouette`: coverage alone, with its adjoint
+//! - `renderer`: a mesh to a picture
+//! - `loss`: differences of pictures
+//! - `pyramid`: pictures at coarser levels
+//! - `image`: files of pictures
+//! - `animation`: files of moving pictures
 #![deny(missing_docs)]
 
 mod error;
@@ -70,8 +88,8 @@ pub mod renderer;
 pub mod loss;
 pub mod pyramid;
 
-pub mod animation;
 pub mod image;
+pub mod animation;
 
 pub use camera::{Camera, CameraParams};
 pub use error::{Error, Result};

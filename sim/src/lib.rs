@@ -36,6 +36,15 @@
 //! assert_ne!(params.mu.grad()?.to_vec()?[0], 0.0);
 //! # Ok::<(), Error>(())
 //! ```
+//!
+//! # Modules
+//! In the order in which data flows; each uses those above it.
+//!
+//! - `error`: what can go wrong
+//! - `material`: constitutive models
+//! - `mesh`: surfaces: reading and checking them, their insides
+//! - `mpm`: the simulator of particles and grid
+//! - `scene`: blocks and bodies to start from
 
 #![deny(missing_docs)]
 

@@ -2,6 +2,7 @@
 //! replaced; what it points to is left alone.
 
 use crate::error::{Error, Result};
+use serde::Serialize;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -18,6 +19,18 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
         let written = File::create_new(temporary).and_then(|mut file| file.write_all(bytes));
         written.map_err(|e| Error::write(path, e))
     })
+}
+
+/// Writes a value as JSON, for people to read.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<()> {
+    let text = serde_json::to_string_pretty(value).map_err(|e| {
+        let name = path.file_name().unwrap_or_default().display();
+        Error::Compute(format!("{name} cannot be written as JSON: {e}"))
+    })?;
+    write(path, (text + "\n").as_bytes())
 }
 
 /// Has `fill` write a file under another name, which then gets the name `path`, whole or not at all. Makes its folder if

@@ -1,6 +1,5 @@
 //! What goes into an identification and what comes out of it.
 
-use crate::error::Result;
 use crate::limits::Limits;
 use crate::optimizer::Optimizer;
 use crate::scene::Name;
@@ -115,23 +114,6 @@ impl Stop {
     pub fn flow(&self) -> Flow {
         if self.0.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
     }
-}
-
-/// Who listens to a running job.
-pub trait Observer {
-    /// The flag that ends the job at the next launch.
-    fn stop(&self) -> Stop {
-        Stop::default()
-    }
-
-    /// Called often; `Flow::Stop` when the user wants an end.
-    fn progress(&mut self, progress: &Progress) -> Flow;
-
-    /// Called after every finished iteration with all that is needed to go on from there.
-    ///
-    /// # Errors
-    /// When it cannot be saved; the job ends with that error.
-    fn checkpoint(&mut self, state: &crate::identify::State) -> Result<()>;
 }
 
 /// Why a job ended.

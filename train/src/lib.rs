@@ -1,5 +1,23 @@
 //! From a video to the material that made it: reading scenes and frames, identification through
 //! generated adjoints, and the pictures and files that a run leaves behind.
+//!
+//! # Modules
+//! In the order in which data flows; each uses those above it.
+//!
+//! - `text`: text of others in messages
+//! - `error`: what can go wrong, in one line
+//! - `limits`: time and memory that a job may take
+//! - `files`: writes files whole or not at all
+//! - `input`: reads files up to a size
+//! - `mesh`: checks of the meshes that a scene names
+//! - `scene`: what a video shows
+//! - `video`: its frames
+//! - `optimizer`: which rule chooses the steps
+//! - `job`: what goes into an identification and what comes out
+//! - `identify`: finds the material
+//! - `experiment`: jobs as a person writes them
+//! - `report`: numbers, curves, frames, an animation
+//! - `run`: jobs from their first check to the last picture
 #![deny(missing_docs)]
 
 pub mod text;
@@ -20,8 +38,8 @@ pub mod video;
 
 pub mod optimizer;
 
-pub mod identify;
 pub mod job;
+pub mod identify;
 
 pub mod experiment;
 pub mod report;

@@ -50,7 +50,7 @@ fn numbers_pictures_and_frames_are_written_whole() {
     let meta = Meta::here(&scene, &video, "cpu", 0);
     let run = RunDir::begin(&folder, &Identify::new(sample()), &meta, Former::Keep).unwrap();
     let outcome = outcome(&video);
-    let files = report::write(&run, &scene, &video, &outcome, 12.5).unwrap();
+    let files = report::write(run.path(), &scene, &video, &outcome, 12.5).unwrap();
     assert!(files.iter().all(|file| file.exists()), "{files:?}");
 
     let text = fs::read_to_string(folder.join("result.json")).unwrap();

@@ -33,7 +33,6 @@ use crate::reach::{Reached, reached};
 use crate::simplify::simplify;
 
 use bars::Bar;
-pub use products::product_terms;
 
 /// The adjoint of a kernel or the vector-Jacobian product of a device function, simplified.
 ///

@@ -4,8 +4,8 @@ use diffkern_ir::{BinaryOp, Block, CallArg, CallMode, Id, Op, Stmt, StmtKind, Ty
 
 use super::Adjoint;
 use super::bars::Bar;
-use super::product_terms;
 use crate::rules::{BinaryRule, UnaryRule, binary, unary};
+use crate::terms::product_terms;
 
 impl Adjoint<'_> {
     pub fn reverse(&mut self, stmts: &[Stmt]) {

@@ -10,9 +10,9 @@ use super::native::{self, rust_type};
 use super::signature::{allow, call_params, call_result, docs};
 use super::table::fn_def;
 use super::{Forms, lanes};
-use crate::expand::SECOND_ORDER;
 use crate::names::bare;
 use crate::parse::{SigKind, Signature};
+use crate::tangent::SECOND_ORDER;
 
 /// The hidden method that is a form of a method of a law.
 pub fn law_name(method: &Ident, form: &str) -> Ident {

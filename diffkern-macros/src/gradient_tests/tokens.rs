@@ -11,7 +11,7 @@ use syn::ext::IdentExt;
 
 use super::random::{FEATURES, quietly};
 use crate::home::at_home;
-use crate::{expand, law, names, record};
+use crate::{expand, law, names, record, resume};
 
 /// Which macro is given the tokens.
 #[derive(Clone, Copy)]
@@ -190,7 +190,7 @@ fn run(which: Macro, args: TokenStream, tokens: TokenStream) -> TokenStream {
         Macro::Implementation => at_home(args, tokens, law::expand_impl),
         Macro::Struct => at_home(args, tokens, record::declare),
         Macro::Enum => at_home(args, tokens, record::declare_enum),
-        Macro::Resume => record::resume(tokens),
+        Macro::Resume => resume::resume(tokens),
     }
 }
 

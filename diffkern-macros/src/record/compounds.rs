@@ -8,10 +8,11 @@ use diffkern_ir::Ty;
 use quote::quote;
 use syn::{FnArg, ItemFn, Pat, Stmt, parse_quote, parse_quote_spanned};
 
-use super::host::{self, HostParam};
+use super::host;
 use super::values::{compose, parts};
 use crate::diagnostics::Diagnostics;
 use crate::names::bare;
+use crate::parse::HostParam;
 use crate::parse::{real_of, value_type};
 
 /// Rewrites a kernel with such parameters as one without; gives what the host sees of them.

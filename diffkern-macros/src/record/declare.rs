@@ -1,6 +1,6 @@
 //! `#[diff_struct]`: the struct with what arrays need, and the macro that tells its fields.
 
-use diffkern_ir::{FuncKind, Ty};
+use diffkern_ir::Ty;
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
@@ -10,19 +10,17 @@ use super::def::{Field, Kind, Record, Records};
 use super::enums::Choice;
 use super::find::missing_in_type;
 use crate::diagnostics::Diagnostics;
-use crate::expand;
 use crate::home::Home;
-use crate::law;
 use crate::names;
 use crate::parse::value_type;
 
 /// What `__resume!` is given: where the crate is, the structs known so far, the newest first, and where to go on.
-struct Resume {
-    home: Home,
-    records: Records,
-    what: Ident,
-    args: TokenStream,
-    item: TokenStream,
+pub struct Resume {
+    pub home: Home,
+    pub records: Records,
+    pub what: Ident,
+    pub args: TokenStream,
+    pub item: TokenStream,
 }
 
 impl Parse for Resume {
@@ -63,23 +61,6 @@ fn is_enum(input: ParseStream<'_>) -> bool {
     )
 }
 
-/// Goes on with an item when one more struct is known.
-pub fn resume(input: TokenStream) -> TokenStream {
-    let resume: Resume = match syn::parse2(names::plain(input)) {
-        Ok(resume) => resume,
-        Err(e) => return e.into_compile_error(),
-    };
-    let (args, item, records) = (resume.args, resume.item, &resume.records);
-    let expanded = match resume.what.to_string().as_str() {
-        "diff_kernel" => expand::expand_with(args, item, FuncKind::Kernel, records),
-        "diff_fn" => expand::expand_with(args, item, FuncKind::DiffFn, records),
-        "diff_trait" => law::expand_trait_with(item, records),
-        "diff_impl" => law::expand_impl_with(item, records),
-        _ => declare_with(item, records),
-    };
-    resume.home.moved(expanded)
-}
-
 /// The call of the macro of a struct that is missing.
 pub fn ask(path: &syn::Path, known: &Records, what: &str, args: &TokenStream, item: &TokenStream) -> TokenStream {
     let records = known.all.iter().map(Record::tokens).chain(known.choices.iter().map(Choice::tokens));
@@ -96,7 +77,7 @@ pub fn declare(args: TokenStream, item: TokenStream) -> TokenStream {
     declare_with(item, &Records::default())
 }
 
-fn declare_with(tokens: TokenStream, known: &Records) -> TokenStream {
+pub fn declare_with(tokens: TokenStream, known: &Records) -> TokenStream {
     let mut item: ItemStruct = match syn::parse2(tokens.clone()) {
         Ok(item) => item,
         Err(_) if syn::parse2::<syn::ItemEnum>(tokens.clone()).is_ok() => {

@@ -18,8 +18,8 @@ use syn::{
 };
 
 use super::declare::{refuse_cfg, teller};
-use super::host::HostParam;
 use crate::diagnostics::Diagnostics;
+use crate::parse::HostParam;
 
 /// An enum: its name, and the number of each variant.
 #[derive(Clone)]

@@ -8,22 +8,6 @@ use syn::Ident;
 use super::def::{Kind, Record};
 use crate::names::bare;
 
-/// A parameter as the host passes it.
-pub struct HostParam {
-    pub name: Ident,
-    pub ty: TokenStream,
-    /// The arguments of the launch, or of the function over the fields.
-    pub args: Vec<TokenStream>,
-}
-
-/// The signature before it was rewritten.
-#[derive(Default)]
-pub struct HostSide {
-    pub params: Vec<HostParam>,
-    /// Type of the result, and how it is made from the values `r`.
-    pub result: Option<(TokenStream, TokenStream)>,
-}
-
 /// The fields of `value`, all plain, as arguments of a device function.
 pub fn fields(value: &TokenStream, record: &Record) -> Vec<TokenStream> {
     let leaf = |path: &[Ident]| quote!(#value #(.#path)*);

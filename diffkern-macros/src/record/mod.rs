@@ -28,10 +28,9 @@ mod tests;
 mod values;
 
 pub use compounds::rewrite as rewrite_compounds;
-pub use declare::{ask, declare, is_cfg, resume};
+pub use declare::{Resume, ask, declare, declare_with, is_cfg};
 pub use def::Records;
 pub use enums::{declare as declare_enum, rewrite as rewrite_enums};
 pub use find::{ambiguous, missing};
-pub use host::HostSide;
 pub use options::rewrite as rewrite_options;
 pub use rewrite::rewrite;

@@ -15,9 +15,9 @@ use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, ExprMatch, ExprMethodCall, FnArg, Ident, ItemFn, Local, Pat, Stmt, Type, parse_quote_spanned};
 
-use super::host::HostParam;
 use crate::diagnostics::Diagnostics;
 use crate::names::bare;
+use crate::parse::HostParam;
 use crate::parse::{argument, value_type};
 
 /// Rewrites a function with options as one without; gives what the host sees of its parameters.

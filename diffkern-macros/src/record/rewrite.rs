@@ -16,11 +16,11 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, Ident, ItemFn, Pat, parse_quote, parse_quote_spanned};
 
 use super::def::{Kind, Record, Records};
-use super::host::HostSide;
 use super::order::Want;
 use super::parts::{tuple, within};
 use super::values::{Place, component};
 use crate::diagnostics::Diagnostics;
+use crate::parse::HostSide;
 
 /// A name that is a struct, or an array of structs.
 #[derive(Clone)]

@@ -6,9 +6,10 @@ use syn::spanned::Spanned;
 use syn::{FnArg, ItemFn, Pat, Stmt, Type, parse_quote, parse_quote_spanned};
 
 use super::def::Record;
-use super::host::{self, HostParam, HostSide};
+use super::host;
 use super::rewrite::{Rewrite, Var};
 use super::values::{compose, leaf_name, parts, plain_type};
+use crate::parse::{HostParam, HostSide};
 
 impl Rewrite<'_> {
     pub(super) fn parameters(&mut self, item: &mut ItemFn, kind: FuncKind, side: &mut HostSide) -> Vec<Stmt> {

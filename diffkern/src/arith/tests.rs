@@ -1,6 +1,7 @@
 //! Each kernel, for each type of element: the dot-product identity and finite differences, packs, and every device.
 
-use super::linear::{Linear, real, vec2, vec3, vec4};
+use super::Linear;
+use super::kernels::{real, vec2, vec3, vec4};
 use crate::array::Array;
 use crate::device::Device;
 use crate::error::Result;

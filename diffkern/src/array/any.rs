@@ -3,14 +3,14 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::Label;
+use super::captured;
 use super::marks::Marks;
-use crate::buffer::{Buffer, lock};
+use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::ids::fresh_id;
+use crate::ids::{Label, fresh_id};
 use crate::kernel::{ElemTy, ScalarTy};
-use crate::tape::{context, past};
+use crate::sync::lock;
 
 /// An array whose type of element is known at run time only. Cloning gives another handle to the same array.
 #[derive(Clone)]
@@ -234,12 +234,12 @@ impl AnyArray {
 
     /// Present contents, to be read; for the replay of a step, what it read at first.
     pub(crate) fn buffer(&self) -> Arc<Buffer> {
-        past::contents(self.id()).unwrap_or_else(|| self.lock().buffer.clone())
+        captured::contents(self.id()).unwrap_or_else(|| self.lock().buffer.clone())
     }
 
     /// Present contents, unless a launch has them in hand.
     pub(super) fn try_buffer(&self) -> Option<Arc<Buffer>> {
-        past::contents(self.id()).or_else(|| Some(self.shared.cell.try_lock().ok()?.buffer.clone()))
+        captured::contents(self.id()).or_else(|| Some(self.shared.cell.try_lock().ok()?.buffer.clone()))
     }
 
     /// Runs `write` on contents that nobody else holds, and counts the write.
@@ -248,45 +248,5 @@ impl AnyArray {
         Buffer::unshare(&mut cell.buffer)?;
         cell.version += 1;
         write(&cell.buffer)
-    }
-
-    /// Overwrites all elements from the host; recorded.
-    pub(crate) fn upload(&self, bytes: &[u8]) -> Result<()> {
-        let (at, size) = self.byte_range();
-        debug_assert_eq!(size, bytes.len());
-        context::overwrite(self, "write", bytes, |array| array.update(|to| array.device().upload(to, at, bytes)))
-    }
-
-    /// Sets all elements to the one with these bytes; recorded.
-    pub(crate) fn fill(&self, element: &[u8]) -> Result<()> {
-        let (at, size) = self.byte_range();
-        context::overwrite(self, "fill", element, |array| array.update(|to| array.device().fill(to, at, size, element)))
-    }
-
-    /// All elements, to the host. A rollout's step that reads is checked to read the same when it is replayed.
-    pub(crate) fn download(&self, into: &mut [u8]) -> Result<()> {
-        let (at, _) = self.byte_range();
-        let buffer = self.buffer();
-        self.device().download(&buffer, at, into)?;
-        context::observe_read(self, into)
-    }
-
-    /// Copies all elements from another array; recorded.
-    pub(crate) fn copy_from(&self, from: &AnyArray) -> Result<()> {
-        const WHAT: &str = "copy_from";
-        if self.device() != from.device() {
-            let (a, b) = (self.device().name().to_owned(), from.device().name().to_owned());
-            return Err(Error::DeviceMismatch { what: WHAT, a, b });
-        }
-        if self.len != from.len {
-            return Err(Error::Length { what: WHAT, found: from.len(), expected: self.len() });
-        }
-        if self.overlaps(from) {
-            return match self.offset == from.offset {
-                true => Ok(()),
-                false => Err(Error::Invalid("copy_from: the two overlap; copy through a third array".to_owned())),
-            };
-        }
-        context::copy(self, from)
     }
 }

@@ -5,9 +5,9 @@ use std::hash::BuildHasherDefault;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use crate::buffer::lock;
+use super::active;
 use crate::ids::IdMap;
-use crate::tape::open;
+use crate::sync::lock;
 
 /// What a recording may note.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ static MORE: Mutex<IdMap<Vec<(Note, u64)>>> = Mutex::new(HashMap::with_hasher(Bu
 static MORE_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// Forgets such notes of a recording.
-pub(crate) fn forget(recording: u64) {
+pub(super) fn forget(recording: u64) {
     if MORE_COUNT.load(Ordering::Acquire) > 0 {
         let mut more = lock(&MORE);
         more.retain(|_, notes| {
@@ -111,7 +111,7 @@ impl Marks {
         let before = main.load(Ordering::Acquire);
         let replace = |before| main.compare_exchange(before, recording, Ordering::AcqRel, Ordering::Acquire);
         // A recording is open before it notes anything: who sees its note sees whether it is the only one.
-        if before == recording || (before == 0 || !open::several()) && replace(before).is_ok() {
+        if before == recording || (before == 0 || !active::several()) && replace(before).is_ok() {
             return;
         }
         let mut more = lock(&MORE);
@@ -120,7 +120,7 @@ impl Marks {
         }
         let mut before = main.load(Ordering::Acquire);
         while before != recording {
-            if open::is_open(before) {
+            if active::is_open(before) {
                 more.entry(self.id).or_default().push((note, recording));
                 MORE_COUNT.store(more.len(), Ordering::Release);
                 return;

@@ -6,13 +6,11 @@ use std::sync::Arc;
 
 use super::{AnyArray, Blank};
 use crate::buffer::Buffer;
-use crate::device::{Device, bytes_of};
+use crate::device::Device;
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
 use crate::float::Float;
 use crate::kernel::ScalarTy;
-use crate::memory;
-use crate::tape::context;
 
 /// Elements of type `T` on a device. Cloning gives another handle to the same array; the contents are shared with
 /// tapes and snapshots and copied when they are written while one of those still needs them.
@@ -118,19 +116,6 @@ impl<T: Element> Array<T> {
         Ok(Array { any, elem: PhantomData })
     }
 
-    /// A copy of the elements on the host.
-    ///
-    /// # Errors
-    /// When the device fails, or a replayed step of a rollout reads something else than it did at first.
-    pub fn to_vec(&self) -> Result<Vec<T>> {
-        let mut elements = memory::filled(self.len(), T::ZERO)?;
-        let bytes = size_of_val(elements.as_slice());
-        // SAFETY: any bits are a valid element, by the contract of `Element`.
-        let raw = unsafe { std::slice::from_raw_parts_mut(elements.as_mut_ptr().cast::<u8>(), bytes) };
-        self.any.download(raw)?;
-        Ok(elements)
-    }
-
     /// Asks for the gradient of this array: [`Tape::backward`](crate::Tape::backward) adds it to [`Array::grad`].
     /// Call it before the launches that read the array are recorded; afterwards, that recording refuses the array.
     /// An array of integers has none, and no such function.
@@ -179,33 +164,6 @@ impl<T: Element> Array<T> {
         *self.any.lock_grad() = None;
     }
 
-    /// Sets all elements to `value`. Recorded by a tape, like every write.
-    ///
-    /// # Errors
-    /// When the device fails, or the write is refused (see [`Overwrite`](crate::Overwrite)).
-    pub fn fill(&self, value: T) -> Result<()> {
-        self.any.fill(bytes_of(&[value]))
-    }
-
-    /// Copies all elements of another array of the same length.
-    ///
-    /// # Errors
-    /// When the lengths or devices differ, or as for [`Array::fill`].
-    pub fn copy_from(&self, from: &Array<T>) -> Result<()> {
-        self.any.copy_from(&from.any)
-    }
-
-    /// Overwrites all elements.
-    ///
-    /// # Errors
-    /// When the lengths differ, or as for [`Array::fill`].
-    pub fn write(&self, elements: &[T]) -> Result<()> {
-        if elements.len() != self.len() {
-            return Err(Error::Length { what: "write", found: elements.len(), expected: self.len() });
-        }
-        self.any.upload(bytes_of(elements))
-    }
-
     /// A view of some elements: it shares their memory and their gradient.
     ///
     /// # Errors
@@ -222,18 +180,5 @@ impl<T: Element> Array<T> {
             Bound::Unbounded => self.len(),
         };
         Ok(Array { any: self.any.view(from.saturating_mul(T::PARTS), to.saturating_mul(T::PARTS))?, elem: PhantomData })
-    }
-
-    /// A new array with the same elements, on no tape: no gradient flows through it.
-    ///
-    /// # Errors
-    /// When memory is short, or the step of a rollout may not read the array.
-    pub fn detached(&self) -> Result<Array<T>> {
-        context::observe_use(&self.any, "detached")?;
-        let copy = Array::on(self.device(), self.len(), |bytes| self.device().alloc(bytes))?;
-        let (at, bytes) = self.any.byte_range();
-        let from = self.any.buffer();
-        copy.any.update(|to| self.device().copy(&from, at, to, 0, bytes))?;
-        Ok(copy)
     }
 }

@@ -1,6 +1,7 @@
 //! What the decompositions of both sizes have in common: pairs of axes.
 
-use diffkern::prelude::*;
+use crate::float::Float;
+use crate::macros::diff_fn;
 
 /// Cosine and sine of the rotation that makes two columns orthogonal, by their squares and their product.
 #[diff_fn]

@@ -2,7 +2,9 @@
 
 use super::pair::twist;
 use super::svd_3d::svd3;
-use diffkern::prelude::*;
+use crate::float::Float;
+use crate::macros::diff_fn;
+use crate::math::{Mat3, Vec3};
 
 /// `A = R S` with the rotation `R` nearest to `A` and a symmetric `S` (positive definite if `det A > 0`): `(R, S)`.
 ///

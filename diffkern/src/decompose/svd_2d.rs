@@ -1,7 +1,9 @@
 //! 2x2: one rotation makes the columns orthogonal.
 
 use super::pair::{gap, pair, rotation};
-use diffkern::prelude::*;
+use crate::float::Float;
+use crate::macros::diff_fn;
+use crate::math::{Mat2, Vec2};
 
 /// Singular value decomposition `A = U diag(s) Vᵀ` of a 2x2 matrix: `(U, s, V)` with rotations `U`, `V` and
 /// `s₁ ≥ |s₂|`, `s₂` with the sign of `det A`.

@@ -1,7 +1,9 @@
 //! 3x3: one-sided Jacobi iteration.
 
 use super::pair::{gap, pair, rotation};
-use diffkern::prelude::*;
+use crate::float::Float;
+use crate::macros::diff_fn;
+use crate::math::{Mat3, Vec3};
 
 /// Makes two columns orthogonal; their images in `V` turn along.
 #[diff_fn]

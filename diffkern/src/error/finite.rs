@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::array::Label;
+use crate::ids::Label;
 
 /// Where a NaN or an infinity was found first, and where it comes from.
 #[derive(Clone, Debug, PartialEq)]

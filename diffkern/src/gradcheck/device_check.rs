@@ -5,10 +5,12 @@ use std::fmt::Display;
 use super::point::{Contents, Point};
 use super::random::Random;
 use crate::backend::native::Kind;
+use crate::backend::native::Native;
 use crate::device::Device;
 use crate::domain::Domain;
 use crate::error::{Error, Result};
-use crate::kernel::{Arg, KernelDef, Native, ScalarTy};
+use crate::kernel::{KernelDef, ScalarTy};
+use crate::launch::Arg;
 
 /// Relative to the CPU's component, in f32. Each of the two rounds every operation to 6e-8, a GPU's functions may err by a few
 /// times that, and sums are added up in another order: 1e-4 leaves room for some hundred operations in a row, and a

@@ -4,10 +4,12 @@ use super::GradcheckReport;
 use super::differences::{Estimate, Ladder};
 use super::point::{Contents, Point};
 use super::random::Random;
+use crate::backend::native::Native;
 use crate::device::Device;
 use crate::domain::Domain;
 use crate::error::{Error, Result};
-use crate::kernel::{Arg, KernelDef, Native, ScalarTy};
+use crate::kernel::{KernelDef, ScalarTy};
+use crate::launch::Arg;
 
 const DIRECTIONS: u64 = 3;
 const DIFFERENCES: f64 = 1e-6;

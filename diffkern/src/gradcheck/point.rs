@@ -4,11 +4,14 @@ use std::rc::Rc;
 
 use super::random::Random;
 use crate::array::AnyArray;
-use crate::device::{Device, bytes_of};
+use crate::backend::native::Native;
+use crate::device::Device;
 use crate::domain::Domain;
+use crate::element::bytes_of;
 use crate::error::{Error, Result};
 use crate::forward::jvp;
-use crate::kernel::{Arg, KernelDef, Native, ScalarTy};
+use crate::kernel::{KernelDef, ScalarTy};
+use crate::launch::Arg;
 use crate::launch::{access, launch};
 use crate::tape::{Bars, Frame, Kept, Ledger, Overwrite, Recorder, Recording, Shape, context};
 

@@ -4,7 +4,6 @@
 use std::cell::Cell;
 
 use super::basis::Basis;
-use super::quiet::quietly;
 use super::scalars::{add_by, quotient, root, rotated, turn_by};
 use super::vectors::with_real;
 use super::{Method, Solver};
@@ -13,6 +12,7 @@ use crate::array::{AnyArray, Array};
 use crate::error::Result;
 use crate::float::Float;
 use crate::reduce;
+use crate::tape::context::quietly;
 
 /// Iterations between two questions.
 const EVERY: usize = 10;

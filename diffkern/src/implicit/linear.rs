@@ -5,12 +5,12 @@ use std::rc::Rc;
 use super::Solver;
 use super::krylov;
 use super::operation::{Equation, Implicit};
-use super::quiet::Paused;
 use super::vectors::{of_state, scatter, to_state};
 use crate::array::AnyArray;
 use crate::error::{Error, Result};
-use crate::forward as jvp;
+use crate::forward::current;
 use crate::ids::fresh_id;
+use crate::launch::observers::{self, Registered, Roles};
 use crate::rollout::{Machine, State, StepTape, observe, pass_on, refresh};
 use crate::tape::{Kept, Ledger, Node, Overwrite, Recording, Shape, context};
 
@@ -70,7 +70,10 @@ pub(super) struct Stage {
     machine: Machine,
     ledger: Rc<Ledger>,
     recording: bool,
-    forward: Paused,
+    /// Whether tangents are to be carried through the operation.
+    forward: bool,
+    /// They are not carried through its steps.
+    _masked: Registered,
 }
 
 impl Stage {
@@ -85,7 +88,8 @@ impl Stage {
         let (ledger, overwrite) =
             around.unwrap_or_else(|| (Rc::new(Ledger::new(Recording::default())), Overwrite::Keep));
         let machine = Machine::new(first_id, Some((ledger.clone(), overwrite)));
-        Ok(Stage { machine, ledger, recording, forward: Paused::new() })
+        let forward = observers::is_played(Roles::TANGENTS);
+        Ok(Stage { machine, ledger, recording, forward, _masked: observers::mask(Roles::TANGENTS) })
     }
 
     pub(super) fn fresh<S: State>(&self, state: &S) -> Result<S> {
@@ -121,10 +125,10 @@ impl Stage {
     ) -> Result<S> {
         pass_on(&self.machine)?;
         let solution = refresh(x)?;
-        if !self.recording && !self.forward.was_on() {
+        if !self.recording && !self.forward {
             return Ok(solution);
         }
-        if self.forward.was_on() {
+        if self.forward {
             let captured = self.machine.captured.values();
             self.machine.external = captured.filter(|c| c.array.elem().is_real()).map(|c| c.array.id()).collect();
         }
@@ -136,7 +140,7 @@ impl Stage {
         if let (Equation::Linear(shapes), Some(right)) = (&mut operation.equation, &right) {
             *shapes = right.iter().map(|array| (Shape::of(array), false)).collect();
         }
-        if self.forward.was_on() {
+        if self.forward {
             carry(&operation, &captured, right.as_deref(), &solution)?;
             return Ok(solution);
         }
@@ -170,11 +174,11 @@ impl Stage {
 
 /// Gives the solution its tangents in forward mode.
 fn carry(operation: &Implicit, captured: &[AnyArray], right: Option<&[AnyArray]>, x: &impl State) -> Result<()> {
-    let Some((evaluation, directions)) = jvp::current() else { return Ok(()) };
+    let Some(evaluation) = current() else { return Ok(()) };
     let right_too = right.into_iter().flatten();
-    jvp::allow_use(captured.iter().chain(right_too), &|| "an implicit operation".to_owned())?;
-    let dot = |array: &AnyArray, k: usize| jvp::dot(evaluation, array, k).map(|dot| Kept::new(dot, &operation.ledger));
-    for k in 0..directions {
+    evaluation.allow_use(captured.iter().chain(right_too), &|| "an implicit operation".to_owned())?;
+    let dot = |array: &AnyArray, k: usize| evaluation.dot(array, k).map(|dot| Kept::new(dot, &operation.ledger));
+    for k in 0..evaluation.directions() {
         let outer: Vec<(u64, Kept)> = captured.iter().filter_map(|array| Some((array.id(), dot(array, k)?))).collect();
         let right = operation.right().zip(right).map(|(shapes, arrays)| {
             let parts: Vec<Option<Kept>> = arrays.iter().map(|array| dot(array, k)).collect();
@@ -183,7 +187,7 @@ fn carry(operation: &Implicit, captured: &[AnyArray], right: Option<&[AnyArray]>
         let moved = operation.tangent(&outer, right.transpose()?)?;
         let parts = scatter(&operation.ends, &moved, &operation.ledger)?;
         for (array, part) in x.arrays().iter().zip(parts) {
-            jvp::set(evaluation, directions, array, (k, part.map(|part| part.buffer().clone())));
+            evaluation.set(array, k, part.map(|part| part.buffer().clone()));
         }
     }
     Ok(())

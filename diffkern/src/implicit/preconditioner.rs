@@ -3,13 +3,13 @@
 use diffkern_macros::diff_kernel;
 
 use super::SolveOptions;
-use super::quiet::quietly;
 use crate::array::{AnyArray, Array};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::float::Float;
 use crate::kernel::ElemTy;
 use crate::math::{Mat2, Mat3};
+use crate::tape::context::quietly;
 
 /// A square matrix on the diagonal of a system: `f32` or `f64` for one of 1 by 1, [`Mat2`], [`Mat3`].
 pub trait Block: Element {

@@ -3,7 +3,6 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::quiet::quietly;
 use crate::arith;
 use crate::array::{AnyArray, Array};
 use crate::buffer::Buffer;
@@ -12,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::float::Float;
 use crate::kernel::{ElemTy, ScalarTy};
 use crate::rollout::{State, with_arrays};
+use crate::tape::context::quietly;
 use crate::tape::{Kept, Ledger, Shape};
 
 /// Evaluates an expression with the type of a real scalar.

@@ -1,10 +1,11 @@
 //! Do the arguments fit the kernel?
 
+use super::{Arg, access};
 use crate::array::AnyArray;
+use crate::backend::native::Native;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::kernel::{Arg, ElemTy, KernelDef, Native, ParamDef, ParamKind, ScalarKind, ScalarTy};
-use crate::launch::access;
+use crate::kernel::{ElemTy, KernelDef, ParamDef, ParamKind, ScalarKind, ScalarTy};
 
 /// Checks counts, types, devices and aliasing. `None` when there is no array, so nothing to do.
 pub(super) fn check<'a>(def: &'static KernelDef, native: &Native, args: &[Arg<'a>]) -> Result<Option<&'a Device>> {

@@ -4,6 +4,7 @@ use diffkern_macros::diff_kernel;
 
 use super::*;
 use crate::array::Array;
+use crate::device::Device;
 use crate::error::Error;
 
 #[diff_kernel]

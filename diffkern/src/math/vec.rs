@@ -5,7 +5,7 @@ use std::ops::{Add, AddAssign, Div, DivAssign, Index, IndexMut, Mul, MulAssign, 
 
 use super::{Mat2, Mat3, componentwise};
 use crate::element::{Element, sealed::Sealed};
-use crate::float::Float;
+use crate::float::{Float, Linear};
 use crate::kernel::ElemTy;
 
 macro_rules! vector {
@@ -112,6 +112,10 @@ macro_rules! vector {
         }
 
         componentwise!($v, $v, $n);
+
+        impl<F: Float> Linear for $v<F> {
+            type Real = F;
+        }
     };
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::graph::{Entry, Graph, Part};
-use crate::array::Label;
+use crate::ids::Label;
 
 /// A graph of the recorded launches for `dot -Tsvg`: boxes are launches, ovals arrays that were there before, arrows
 /// carry the arrays from one to the next. A rollout is one frame with its last step in it.

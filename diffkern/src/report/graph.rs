@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::array::Label;
+use crate::ids::Label;
 use crate::kernel::KernelDef;
 
 /// The recorded launches in order; those without a gradient in them are not recorded.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::graph::{Entry, Graph, Part};
-use crate::array::Label;
+use crate::ids::Label;
 
 /// Steps of a rollout that are followed one by one; what has not come out by then is taken not to.
 const STEPS: usize = 1000;

@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use super::state::State;
 use crate::array::AnyArray;
+use crate::array::active::Open;
 use crate::error::{Error, Result};
 use crate::ids::IdMap;
 use crate::tape::monitor::{Captured, Monitor};
-use crate::tape::open::Open;
 use crate::tape::{Again, Frame, Ledger, Node, Overwrite, Recorder, Shape, context};
 
 /// The tape of one step.

@@ -144,9 +144,6 @@ pub(crate) fn with_arrays<S: State>(state: &S, arrays: Vec<AnyArray>) -> Result<
 
 /// Tells the step around the rollout, if there is one, that the state is read.
 pub(crate) fn observe<S: State>(state: &S) -> Result<()> {
-    if !context::mode().observed() {
-        return Ok(());
-    }
     let what = || "initial state of a rollout inside the step".to_owned();
     context::with_monitor(|monitor| state.arrays().iter().try_for_each(|array| monitor.read(array, &what)))
 }

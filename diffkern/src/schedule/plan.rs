@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Action, Blocked, Multistage, Revolve, Schedule, StoreAll};
 use crate::error::{Error, Result};
-use crate::report::Bytes;
+use crate::memory::Bytes;
 
 /// The schedule of a rollout and what it costs.
 #[derive(Clone, Copy, Debug, PartialEq)]

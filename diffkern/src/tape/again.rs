@@ -11,14 +11,14 @@ use std::sync::Arc;
 use super::bars::Shape;
 use super::ledger::{Kept, Ledger};
 use crate::array::{AnyArray, Blank};
-use crate::backend::{self, LaunchArg, Which};
-use crate::buffer::Buffer;
+use crate::backend::native::Native;
+use crate::buffer::{Buffer, LaunchArg};
 use crate::device::Device;
 use crate::domain::Domain;
 use crate::error::Result;
 use crate::ids::IdMap;
-use crate::kernel::{Access, Arg, KernelDef, Native};
-use crate::launch::Call;
+use crate::kernel::{Access, KernelDef, Which};
+use crate::launch::{Arg, Call};
 
 /// Launches that lean on each other are run again in a chain of at most this length; then contents are kept.
 const LONGEST_CHAIN: usize = 64;
@@ -238,7 +238,7 @@ impl Rerun {
             .collect();
         let _span = crate::trace::launch(self.def.name, "again", self.domain);
         let program = (self.def, Which::Primal, self.native.primal);
-        backend::run(&self.device, program, self.native.scalar, self.domain, &args)?;
+        self.device.run(program, self.native.scalar, self.domain, &args)?;
         self.ledger.again(self.def);
         Ok(outputs)
     }

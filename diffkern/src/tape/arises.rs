@@ -7,8 +7,7 @@ use std::collections::HashMap;
 use diffkern_ir::interpret::{Arg, Memory, Place, Point, Val, arises};
 use diffkern_ir::{Access, ParamKind, Ty};
 
-use crate::backend::LaunchArg;
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, LaunchArg};
 use crate::device::Device;
 use crate::domain::Domain;
 use crate::error::Result;

@@ -4,12 +4,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::ledger::{Kept, Ledger};
-use crate::array::{AnyArray, Label};
-use crate::buffer::Buffer;
+use crate::array::AnyArray;
+use crate::buffer::{Buffer, LaunchArg};
 use crate::device::Device;
 use crate::error::Result;
-use crate::ids::IdMap;
+use crate::ids::{IdMap, Label};
 use crate::kernel::{ElemTy, ScalarTy};
+use crate::tangent::Elements;
 
 /// What backward needs to know of an array, which may be gone by then.
 #[derive(Clone)]
@@ -75,6 +76,27 @@ impl Shape {
 
     pub(crate) fn overlaps(&self, other: &Shape) -> bool {
         self.id == other.id && self.offset < other.offset + other.len && other.offset < self.offset + self.len
+    }
+}
+
+impl Elements for Shape {
+    fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn base_bytes(&self) -> usize {
+        Shape::base_bytes(self)
+    }
+
+    fn byte_range(&self) -> (usize, usize) {
+        Shape::byte_range(self)
+    }
+
+    fn within<'a>(&self, buffer: Option<&'a Buffer>) -> LaunchArg<'a, Buffer> {
+        match buffer {
+            Some(buffer) => LaunchArg::Buffer { buffer, offset: self.offset, len: self.len, elem: self.elem },
+            None => LaunchArg::Absent { len: self.len },
+        }
     }
 }
 

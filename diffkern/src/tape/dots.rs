@@ -1,4 +1,4 @@
-//! Tangents of arrays while a tape is walked forwards.
+//! Tangents of arrays while a tape is swept forwards.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -8,10 +8,9 @@ use super::ledger::{Kept, Ledger};
 use crate::buffer::Buffer;
 use crate::error::Result;
 use crate::ids::IdMap;
+use crate::tangent::Tangents;
 
 /// By identity of the array, its tangent along one direction, of the size of the whole array; absent while it is zero.
-///
-/// Whoever keeps a tangent keeps that version: writing makes a copy first.
 pub(crate) struct Dots {
     by_id: IdMap<Kept>,
     pub(crate) ledger: Rc<Ledger>,
@@ -22,8 +21,8 @@ impl Dots {
         Dots { by_id: IdMap::default(), ledger: ledger.clone() }
     }
 
-    pub(crate) fn get(&self, id: u64) -> Option<&Arc<Buffer>> {
-        self.by_id.get(&id).map(Kept::buffer)
+    pub(crate) fn has(&self, id: u64) -> bool {
+        self.by_id.contains_key(&id)
     }
 
     /// The present version, kept.
@@ -37,31 +36,23 @@ impl Dots {
             None => self.by_id.remove(&id),
         };
     }
+}
 
-    /// The tangent of an array, zero if it had none, with no other reference to it.
-    pub(crate) fn writable(&mut self, shape: &Shape) -> Result<Arc<Buffer>> {
-        let mut buffer = match self.by_id.remove(&shape.id) {
-            Some(kept) => kept.buffer().clone(),
-            None => shape.device.alloc_zeroed(shape.base_bytes())?,
-        };
-        Buffer::unshare(&mut buffer)?;
-        self.by_id.insert(shape.id, Kept::new(buffer.clone(), &self.ledger));
-        Ok(buffer)
+impl Tangents<Shape> for Dots {
+    fn get(&self, shape: &Shape) -> Option<Arc<Buffer>> {
+        self.by_id.get(&shape.id).map(|kept| kept.buffer().clone())
     }
 
-    /// Overwrites the tangent of the elements of `to` by what `from` has from byte `at` on; by zero without it.
-    pub(crate) fn write(&mut self, to: &Shape, from: Option<(&Arc<Buffer>, usize)>) -> Result<()> {
-        let (to_at, bytes) = to.byte_range();
-        match from {
-            Some((from, at)) => {
-                let target = self.writable(to)?;
-                to.device.copy(from, at, &target, to_at, bytes)
-            }
-            None if self.get(to.id).is_some() => {
-                let target = self.writable(to)?;
-                to.device.clear(&target, to_at, bytes)
-            }
-            None => Ok(()),
-        }
+    fn take(&mut self, shape: &Shape) -> Option<Arc<Buffer>> {
+        self.by_id.remove(&shape.id).map(|kept| kept.buffer().clone())
+    }
+
+    fn put(&mut self, shape: &Shape, tangent: Arc<Buffer>) {
+        self.by_id.insert(shape.id, Kept::new(tangent, &self.ledger));
+    }
+
+    /// The kernel of second derivatives is compiled for what is absent as well.
+    fn zeros(&mut self, _: &Shape) -> Result<Option<Arc<Buffer>>> {
+        Ok(None)
     }
 }

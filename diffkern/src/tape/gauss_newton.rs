@@ -7,9 +7,9 @@ use super::hvp::Products;
 use super::second::forward;
 use crate::array::AnyArray;
 use crate::error::{Error, Result};
-use crate::forward::Direction;
 use crate::kernel::ScalarTy;
 use crate::memory;
+use crate::tangent::{Direction, Tangents};
 
 /// How the outputs of a program are weighted, the `M` of `J^T M J`: symmetric and without negative eigenvalues.
 #[derive(Clone, Copy)]
@@ -183,10 +183,11 @@ impl Tape {
 
 /// The tangent of the elements of `output`.
 fn tangent(dots: &Dots, output: &AnyArray) -> Result<AnyArray> {
-    let ((at, bytes), device) = (Shape::of(output).byte_range(), output.device());
+    let (shape, device) = (Shape::of(output), output.device());
+    let (at, bytes) = shape.byte_range();
     let buffer = device.alloc_zeroed(bytes)?;
-    if let Some(dot) = dots.get(output.id()) {
-        device.copy(dot, at, &buffer, 0, bytes)?;
+    if let Some(dot) = dots.get(&shape) {
+        device.copy(&dot, at, &buffer, 0, bytes)?;
     }
     Ok(AnyArray::over(device, output.scalar(), output.elem(), output.len() as u32, buffer))
 }

@@ -8,8 +8,9 @@ use super::{Tape, context, one};
 use crate::array::{AnyArray, Array};
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::forward::{Direction, named_twice, twice};
 use crate::ids::IdMap;
+use crate::launch::observers::{self, Roles};
+use crate::tangent::{Direction, Tangents, named_twice, twice};
 
 /// What [`Tape::hvp`] and [`Tape::gauss_newton`] return: a gradient and products of a matrix with some directions, each
 /// with a part for every array of the tape that asked for a gradient.
@@ -145,7 +146,7 @@ impl Tape {
     }
 
     pub(super) fn ready(&self, what: &str) -> Result<()> {
-        if context::is_recording() || context::is_stepping() || context::mode().forward() {
+        if context::is_recording() || context::is_stepping() || observers::is_played(Roles::TANGENTS) {
             return Err(Error::Tape(format!("`{what}` inside a recording, a rollout or `jvp`; leave it first")));
         }
         Ok(())

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::array::Label;
 use crate::buffer::Buffer;
+use crate::ids::Label;
 use crate::ids::{IdMap, fresh_id};
 use crate::kernel::KernelDef;
 use crate::report::{Graph, KernelReport, Report, RolloutReport, zero_gradients};

@@ -1,33 +1,31 @@
 //! The tape: what was launched, and its gradients by walking it backwards.
 
+mod ledger;
+mod bars;
+mod dots;
 mod again;
 mod arises;
-mod bars;
-pub(crate) mod context;
-mod dots;
 mod finite;
-mod gauss_newton;
-mod hand_over;
-mod hvp;
-mod ledger;
-pub(crate) mod monitor;
 mod node;
-pub(crate) mod open;
-pub(crate) mod past;
-mod recorder;
-mod recording;
+mod hand_over;
 mod second;
+mod recorder;
+pub(crate) mod monitor;
+mod account;
+mod check_finite;
+pub(crate) mod context;
+mod recording;
+mod hvp;
+mod gauss_newton;
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 pub(crate) use again::Again;
 pub use again::recompute;
-pub(crate) use arises::Launched;
 pub(crate) use bars::{Bars, Shape};
 pub(crate) use context::Frame;
 pub(crate) use dots::Dots;
-pub(crate) use finite::{Prefix, Watch};
 pub(crate) use ledger::{Kept, Ledger};
 pub(crate) use node::{Node, Replay};
 pub(crate) use recorder::Recorder;
@@ -37,10 +35,10 @@ pub(crate) use second::{Trail, forward, second};
 pub use gauss_newton::Metric;
 pub use hvp::Products;
 
-use crate::array::{AnyArray, Array, Label};
+use crate::array::{AnyArray, Array};
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::ids::{IdMap, IdSet};
+use crate::ids::{IdMap, IdSet, Label};
 use crate::kernel::ScalarTy;
 use crate::report::{Graph, Report};
 use crate::trace;

@@ -3,12 +3,10 @@
 use std::rc::Rc;
 
 use super::ledger::{Kept, Ledger};
-use super::past::Past;
-use crate::array::AnyArray;
+use crate::array::{AnyArray, Past};
 use crate::error::{Error, Result};
 use crate::ids::{IdMap, mix, next_id};
-use crate::kernel::Arg;
-use crate::launch::Call;
+use crate::launch::{Arg, Call};
 
 /// An array that steps read but that is not in the state, as it was at the first read.
 pub(crate) struct Captured {
@@ -56,7 +54,9 @@ impl Monitor {
         let (state, made) = (state.iter().map(AnyArray::id).collect(), IdMap::default());
         let mut past = Past::default();
         for Captured { array, kept, .. } in captured.values() {
-            past.add(array, kept.as_ref());
+            if let Some(kept) = kept {
+                past.add(array, kept.buffer().clone());
+            }
         }
         Monitor {
             step,
@@ -170,7 +170,9 @@ impl Monitor {
             });
         }
         let kept = self.ledger.as_ref().map(|ledger| Kept::new(array.buffer(), ledger));
-        self.past.add(array, kept.as_ref());
+        if let Some(kept) = &kept {
+            self.past.add(array, kept.buffer().clone());
+        }
         self.captured.insert(array.id(), Captured { array: array.clone(), index, kept });
         Ok(())
     }

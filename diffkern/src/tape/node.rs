@@ -12,14 +12,15 @@ use super::dots::Dots;
 use super::finite::Watch;
 use super::hand_over::HandedOver;
 use super::ledger::Kept;
-use crate::backend::{self, LaunchArg, Which};
-use crate::buffer::Buffer;
+use crate::backend::native::Native;
+use crate::buffer::{Buffer, LaunchArg};
 use crate::device::Device;
 use crate::domain::Domain;
 use crate::error::Result;
-use crate::kernel::{Access, KernelDef, Native};
+use crate::kernel::{Access, KernelDef, Which};
 use crate::launch::access;
 use crate::report::{Entry, Use, passes};
+use crate::tangent::Elements;
 use crate::trace;
 
 /// One recorded operation.
@@ -222,9 +223,9 @@ impl LaunchNode {
         let _span = trace::launch(self.def.name, "adjoint", self.domain);
         let start = Instant::now();
         let program = (self.def, Which::Adjoint, self.native.adjoint);
-        backend::run(&self.device, program, self.native.scalar, self.domain, &args)?;
+        self.device.run(program, self.native.scalar, self.domain, &args)?;
         if let Some(clear) = self.native.clear {
-            backend::run(&self.device, (self.def, Which::Clear, clear), self.native.scalar, self.domain, &args)?;
+            self.device.run((self.def, Which::Clear, clear), self.native.scalar, self.domain, &args)?;
         }
         if options.timed {
             self.device.wait()?;
@@ -266,7 +267,7 @@ impl LaunchNode {
     pub(super) fn bound<'a>(&'a self, contents: &'a [Option<Arc<Buffer>>]) -> Vec<LaunchArg<'a, Buffer>> {
         let one = |(arg, contents): (&'a KeptArg, &'a Option<Arc<Buffer>>)| match arg {
             KeptArg::Scalar(scalar) => *scalar,
-            KeptArg::Array(array) => part(&array.shape, contents.as_deref()),
+            KeptArg::Array(array) => array.shape.within(contents.as_deref()),
         };
         self.args.iter().zip(contents).map(one).collect()
     }
@@ -314,14 +315,7 @@ impl Target<'_> {
         let shape = &self.array.shape;
         match self.buffer.as_deref() {
             Some(buffer) if self.in_place => LaunchArg::Place { buffer, len: shape.len, elem: shape.elem },
-            buffer => part(shape, buffer),
+            buffer => shape.within(buffer),
         }
-    }
-}
-
-pub(super) fn part<'a>(shape: &Shape, buffer: Option<&'a Buffer>) -> LaunchArg<'a, Buffer> {
-    match buffer {
-        Some(buffer) => LaunchArg::Buffer { buffer, offset: shape.offset, len: shape.len, elem: shape.elem },
-        None => LaunchArg::Absent { len: shape.len },
     }
 }

@@ -8,12 +8,11 @@ use super::bars::Shape;
 use super::ledger::Ledger;
 use super::node::{Detour, KeptArg, KeptArray, LaunchNode, Node};
 use crate::array::AnyArray;
-use crate::backend::LaunchArg;
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, LaunchArg};
 use crate::error::{Error, Result};
 use crate::ids::{IdMap, IdSet};
-use crate::kernel::{Access, Arg, ParamDef};
-use crate::launch::{Call, access};
+use crate::kernel::{Access, ParamDef};
+use crate::launch::{Arg, Call, access};
 use crate::tape::Overwrite;
 
 /// Records the launches of one stretch of the program: of a whole tape, or of one step of a rollout.

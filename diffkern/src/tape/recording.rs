@@ -2,9 +2,10 @@
 
 use std::rc::Rc;
 
-use super::open::Open;
 use super::{Frame, Ledger, Overwrite, Recorder, Tape, context};
+use crate::array::active::Open;
 use crate::error::{Error, Result};
+use crate::launch::observers::{self, Roles};
 
 /// How a program is to be recorded: [`Tape::record`] with more to choose.
 ///
@@ -82,7 +83,7 @@ impl Recording {
         if context::is_stepping() {
             return refuse("a step of a rollout cannot record; record around the rollout");
         }
-        if context::mode().forward() {
+        if observers::is_played(Roles::TANGENTS) {
             return refuse("`jvp` cannot be recorded; call `jvp` and `Tape::record` one after the other");
         }
         let ledger = Rc::new(Ledger::new(self));

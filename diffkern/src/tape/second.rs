@@ -4,18 +4,16 @@
 //! tangent `x_bar_dot = (H v)`: forward over reverse (Griewank and Walther 2008, chapter 5).
 
 use std::any::Any;
-use std::sync::Arc;
 use std::time::Instant;
 
-use super::bars::{Bars, Shape};
+use super::bars::Bars;
 use super::dots::Dots;
 use super::ledger::Kept;
-use super::node::{KeptArg, KeptArray, LaunchNode, Node, Target, part};
-use crate::backend::{self, Which};
-use crate::buffer::Buffer;
+use super::node::{KeptArg, KeptArray, LaunchNode, Node, Target};
 use crate::error::{Error, Result};
-use crate::kernel::Access;
+use crate::kernel::{Access, Which};
 use crate::launch::access;
+use crate::tangent::{Elements, Pushed, Tangents};
 
 /// What the walk forwards leaves at an entry for the walk back.
 pub(crate) enum Trail {
@@ -55,16 +53,14 @@ pub(crate) fn second(nodes: &[Node], trails: Vec<Trail>, bars: &mut Bars, bar_do
 impl Node {
     fn forward(&self, dots: &mut [Dots], keep: bool) -> Result<Trail> {
         match self {
-            Node::Launch(launch) => {
-                Ok(Trail::Launch(dots.iter_mut().map(|dots| launch.forward(dots, keep)).collect::<Result<_>>()?))
-            }
+            Node::Launch(launch) => Ok(Trail::Launch(launch.forward(dots, keep)?)),
             Node::Overwrite { to } => {
                 dots.iter_mut().try_for_each(|dots| dots.write(to, None))?;
                 Ok(Trail::Nothing)
             }
             Node::Copy { to, from, .. } => {
                 for dots in dots {
-                    let source = from.as_ref().and_then(|from| Some((dots.get(from.id)?.clone(), from.byte_range().0)));
+                    let source = from.as_ref().and_then(|from| Some((dots.get(from)?, from.byte_range().0)));
                     dots.write(to, source.as_ref().map(|(buffer, at)| (buffer, *at)))?;
                 }
                 Ok(Trail::Nothing)
@@ -88,22 +84,13 @@ impl Node {
 }
 
 impl LaunchNode {
-    /// Runs the tangent along one direction.
-    fn forward(&self, dots: &mut Dots, keep: bool) -> Result<Option<KeptDots>> {
+    /// Runs the tangents, along the directions that reach it.
+    fn forward(&self, dots: &mut [Dots], keep: bool) -> Result<Vec<Option<KeptDots>>> {
         let real = || self.arrays().filter(|array| array.shape.elem.is_real());
-        if !real().any(|array| dots.get(array.shape.id).is_some()) {
-            return Ok(None);
+        let reached = |dots: &Dots| real().any(|array| dots.has(array.shape.id));
+        if !dots.iter().any(reached) {
+            return Ok(dots.iter().map(|_| None).collect());
         }
-        let kept = |array: &KeptArray| match keep && array.kept.is_some() {
-            true => dots.keep(array.shape.id),
-            false => None,
-        };
-        let kept: KeptDots = self.args.iter().map(|arg| arg.array().and_then(kept)).collect();
-        for array in real().filter(|array| array.access.writes()) {
-            dots.writable(&array.shape)?;
-        }
-        let tangents: Vec<(&Shape, Option<Arc<Buffer>>)> =
-            real().map(|array| (&array.shape, dots.get(array.shape.id).cloned())).collect();
         for (arg, param) in self.args.iter().zip(self.def.tangent.params) {
             if let (KeptArg::Array(KeptArray { kept: None, .. }), Access::Read) = (arg, access(param)) {
                 return Err(Error::Tape(format!(
@@ -113,11 +100,25 @@ impl LaunchNode {
             }
         }
         let contents = self.contents()?;
-        let mut args = self.bound(&contents);
-        args.extend(tangents.iter().map(|(shape, dot)| part(shape, dot.as_deref())));
-        let program = (self.def, Which::Tangent, self.native.tangent);
-        backend::run(&self.device, program, self.native.scalar, self.domain, &args)?;
-        Ok(Some(kept))
+        let LaunchNode { def, native, domain, ref device, .. } = *self;
+        let arrays = real().map(|array| (&array.shape, array.access)).collect();
+        let pushed = Pushed { def, native, domain, device, args: self.bound(&contents), arrays };
+        let mut trail = Vec::with_capacity(dots.len());
+        for dots in dots {
+            if !reached(dots) {
+                trail.push(None);
+                continue;
+            }
+            // Before the launch, whose adjoint reads them as they were.
+            let kept = |array: &KeptArray| match keep && array.kept.is_some() {
+                true => dots.keep(array.shape.id),
+                false => None,
+            };
+            let kept: KeptDots = self.args.iter().map(|arg| arg.array().and_then(kept)).collect();
+            pushed.along(dots)?;
+            trail.push(Some(kept));
+        }
+        Ok(trail)
     }
 
     fn second(&self, kept: &[Option<KeptDots>], bars: &mut Bars, bar_dots: &mut [Bars]) -> Result<()> {
@@ -157,7 +158,7 @@ impl LaunchNode {
         let real = self.args.iter().enumerate().filter_map(|(slot, arg)| Some((slot, arg.array()?)));
         let dots = real.filter(|(_, array)| array.shape.elem.is_real()).map(|(slot, array)| {
             let dot = kept.and_then(|kept| kept[slot].as_ref());
-            part(&array.shape, dot.map(|dot| &**dot.buffer()))
+            array.shape.within(dot.map(|dot| &**dot.buffer()))
         });
         let contents = self.contents()?;
         let mut args = self.bound(&contents);
@@ -165,14 +166,14 @@ impl LaunchNode {
         args.extend(dots);
         args.extend(dot_targets.iter().map(Target::bound));
         let start = Instant::now();
-        backend::run(&self.device, (self.def, Which::Second, body), self.native.scalar, self.domain, &args)?;
+        self.device.run((self.def, Which::Second, body), self.native.scalar, self.domain, &args)?;
         // Second derivatives never run on lanes.
         bars.ledger.backward(self.def, None, start.elapsed().as_secs_f64());
         if let Some(clear) = self.native.clear {
             // By hand: its tangent leaves the bars alone, and clears nothing.
             let mut args = self.bound(&contents);
             args.extend(dot_targets.iter().map(Target::bound));
-            backend::run(&self.device, (self.def, Which::Clear, clear), self.native.scalar, self.domain, &args)?;
+            self.device.run((self.def, Which::Clear, clear), self.native.scalar, self.domain, &args)?;
             if !aside {
                 self.run_adjoint(bars)?;
             }

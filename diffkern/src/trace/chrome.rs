@@ -14,8 +14,8 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-use crate::buffer::lock;
 use crate::error::{Error, Result};
+use crate::sync::lock;
 
 /// Writes all spans of the process into a file, from [`ChromeTrace::start`] until it is dropped.
 pub struct ChromeTrace(Arc<Sink>);

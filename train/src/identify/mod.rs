@@ -18,6 +18,7 @@ mod misfit;
 mod taped;
 
 mod place;
+mod observer;
 mod reporter;
 mod search;
 mod state;
@@ -32,10 +33,11 @@ mod gradient;
 
 pub use cost::{Cost, Estimate, Task, estimate};
 pub use gradient::gradcheck;
+pub use observer::Observer;
 pub use state::State;
 
 use crate::error::{Error, Result};
-use crate::job::{Ending, Flow, IdentifyOptions, Observer, Outcome, Stop, Values};
+use crate::job::{Ending, Flow, IdentifyOptions, Outcome, Stop, Values};
 use crate::limits::Limits;
 use crate::scene::Scene;
 use crate::video::{Frame, Video};

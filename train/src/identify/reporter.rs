@@ -1,9 +1,10 @@
 //! Signs of life, with an estimate of how much is done: by the passes over the frames, run and still to be expected.
 
+use super::observer::Observer;
 use super::state::Stage;
 use crate::error::Result;
 use crate::identify::State;
-use crate::job::{Flow, Observer, Progress, Runs, Values};
+use crate::job::{Flow, Progress, Runs, Values};
 
 /// Part of what a stage typically takes that is always thought to be left of it: it may not be over.
 const LEAST_LEFT: f64 = 0.15;

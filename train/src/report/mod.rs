@@ -10,13 +10,15 @@ pub use comparison::animation;
 use crate::error::Result;
 use crate::files;
 use crate::job::{Discretisation, Ending, Outcome, Runs, Values};
-use crate::run::RunDir;
 use crate::scene::{Name, Scene};
 use crate::video::{Depth, Frame, Video, png_bytes};
 use canvas::Canvas;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// The numbers of a run: it stands for a complete folder.
+pub(crate) const RESULT: &str = "result.json";
 
 /// The contents of `result.json`, all in SI units.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -77,20 +79,21 @@ impl Summary {
     }
 }
 
-/// Writes everything into the folder of the run; the pictures' paths are returned, the numbers last
+/// Writes everything into `folder`, that of a run; the pictures' paths are returned, the numbers last
 /// on disk, so that `result.json` stands for a complete folder.
 ///
 /// # Errors
 /// When a file cannot be written.
-pub fn write(run: &RunDir, scene: &Scene, video: &Video, outcome: &Outcome, seconds: f64) -> Result<Vec<PathBuf>> {
-    run.reopen()?;
+pub fn write(folder: &Path, scene: &Scene, video: &Video, outcome: &Outcome, seconds: f64) -> Result<Vec<PathBuf>> {
+    let result = folder.join(RESULT);
+    files::remove(&result)?;
     // Of a part of the run that this one resumed.
-    let (frames, comparison) = (run.file("frames"), run.file("comparison.gif"));
+    let (frames, comparison) = (folder.join("frames"), folder.join("comparison.gif"));
     files::remove(&frames)?;
     files::remove(&comparison)?;
     let mut files = Vec::new();
     for (name, canvas) in [("loss.png", curves::loss(outcome)), ("parameters.png", curves::parameters(outcome))] {
-        let path = run.file(name);
+        let path = folder.join(name);
         files::write(&path, &encode(&canvas)?)?;
         files.push(path);
     }
@@ -99,12 +102,12 @@ pub fn write(run: &RunDir, scene: &Scene, video: &Video, outcome: &Outcome, seco
             frame.write(&frames, k, video.width, Depth::Eight)?;
         }
         let found = outcome.frames.iter().map(Frame::copied).collect::<Result<_>>()?;
-        let result = Video { frames: found, ..*video };
-        animation(&comparison, &[("target", video), ("result", &result)], scene.frame_rate)?;
+        let found = Video { frames: found, ..*video };
+        animation(&comparison, &[("target", video), ("result", &found)], scene.frame_rate)?;
         files.extend([comparison, frames]);
     }
-    run.write_json("result.json", &Summary::new(scene, outcome, seconds))?;
-    files.push(run.file("result.json"));
+    files::write_json(&result, &Summary::new(scene, outcome, seconds))?;
+    files.push(result);
     Ok(files)
 }
 

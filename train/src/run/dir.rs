@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::experiment::{Experiment, Identify};
 use crate::files;
 use crate::job::{Gradcheck, Record};
+use crate::report::RESULT;
 use crate::scene::{from_json, read_text};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -18,7 +19,6 @@ const META: &str = "meta.json";
 const CHECKPOINT: &str = "checkpoint.json";
 const BEST: &str = "best.json";
 const METRICS: &str = "metrics.jsonl";
-const RESULT: &str = "result.json";
 
 /// What a run writes. It has something to show once it has a checkpoint.
 const RUN: Outputs = Outputs {
@@ -204,9 +204,7 @@ impl RunDir {
     /// # Errors
     /// When it cannot be written.
     pub fn write_json<T: Serialize>(&self, name: &str, value: &T) -> Result<()> {
-        let text = serde_json::to_string_pretty(value)
-            .map_err(|e| Error::Compute(format!("{name} cannot be written as JSON: {e}")))?;
-        files::write(&self.file(name), (text + "\n").as_bytes())
+        files::write_json(&self.file(name), value)
     }
 
     /// Path of a file in this folder.

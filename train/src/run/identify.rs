@@ -143,7 +143,7 @@ impl Prepared {
             outcome.warnings.push("stopped before its first iteration: the former run is back".into());
             return Ok(Finished { outcome, seconds, files: Vec::new() });
         }
-        let files = report::write(&self.run, &self.scene, &self.video, &outcome, seconds)?;
+        let files = report::write(self.run.path(), &self.scene, &self.video, &outcome, seconds)?;
         Ok(Finished { outcome, seconds, files })
     }
 }

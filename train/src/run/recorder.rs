@@ -4,8 +4,9 @@ use super::checkpoint::Checkpoint;
 use super::dir::RunDir;
 use super::metrics::Metric;
 use crate::error::{Error, Result};
+use crate::identify::Observer;
 use crate::identify::State;
-use crate::job::{Flow, Observer, Progress, Record, Stop};
+use crate::job::{Flow, Progress, Record, Stop};
 use std::time::Instant;
 
 /// What the screen is told: the progress and the time since the start \[s\].

@@ -14,7 +14,7 @@ use cubecl::stream_id::StreamId;
 use cubecl_handle::Handle;
 
 use super::kernel::Kernel;
-use crate::buffer::lock;
+use crate::sync::lock;
 
 /// The type of memory handles.
 pub(crate) mod cubecl_handle {

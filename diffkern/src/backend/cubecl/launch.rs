@@ -10,12 +10,12 @@ use super::build::{Layout, Scratch, Special, Target};
 use super::client::{Call, GATE, Word, cubecl_handle::Handle};
 use super::kernel::Kernel;
 use super::{CubeBuffer, CubeDevice};
-use crate::backend::LaunchArg;
-use crate::buffer::lock;
+use crate::buffer::LaunchArg;
 use crate::domain::Domain;
 use crate::error::Result;
 use crate::kernel::{Access, ParamKind, Program, ScalarTy};
 use crate::linked::Linked;
+use crate::sync::lock;
 
 /// Most bytes of scratch memory of one launch; a domain that needs more is split.
 const MAX_SCRATCH: u64 = 64 << 20;

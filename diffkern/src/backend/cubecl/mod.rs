@@ -6,11 +6,12 @@
 mod bound;
 mod build;
 mod client;
+mod gpu;
 mod kernel;
 mod launch;
 mod open;
 mod ordered;
-pub mod shared;
+mod sharing;
 mod stock;
 #[cfg(test)]
 mod tests;
@@ -23,19 +24,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cubecl::ir::features::AtomicUsage;
 use cubecl::ir::{DeviceProperties, ElemType, FloatKind, StorageType, Type};
 
-use super::LaunchArg;
-use crate::buffer::lock;
+use crate::buffer::LaunchArg;
 use crate::error::{Error, Result};
 use crate::kernel::{Access, ElemTy, ParamDef, ParamKind, Program, ScalarKind, ScalarTy};
-use client::{Queue, cubecl_handle::Handle};
+use crate::sync::lock;
+use client::Queue;
+pub(crate) use gpu::Gpu;
+pub use sharing::Handle;
+pub(crate) use sharing::{Runtime, name_of};
 
 /// A GPU.
-pub(crate) struct CubeDevice {
+struct CubeDevice {
     name: &'static str,
     opened: open::Opened,
     properties: Arc<DeviceProperties>,
     atomic_add: bool,
-    pub(crate) work: Work,
+    work: Work,
     stock: Mutex<stock::Stock>,
     /// Sums do not depend on the order in which threads run.
     deterministic: AtomicBool,
@@ -52,7 +56,7 @@ pub(crate) struct CubeDevice {
 
 /// What a device has been asked to do so far.
 #[derive(Default)]
-pub(crate) struct Work {
+struct Work {
     pub launches: AtomicU64,
     /// Waits of the host for the device.
     pub waits: AtomicU64,
@@ -63,23 +67,16 @@ pub(crate) struct Work {
 }
 
 /// Memory on a GPU.
-pub(crate) struct CubeBuffer {
+struct CubeBuffer {
     handle: Mutex<Handle>,
     bytes: usize,
     /// The launch that should have written it and failed.
     poison: Mutex<Option<String>>,
-    /// Others have the memory, too: it is not written any more.
-    shared: AtomicBool,
 }
 
 impl CubeBuffer {
     fn new(handle: Handle, bytes: usize) -> Self {
-        Self { handle: Mutex::new(handle), bytes, poison: Mutex::default(), shared: AtomicBool::new(false) }
-    }
-
-    /// Whether others than this crate may read it.
-    pub fn is_shared(&self) -> bool {
-        self.shared.load(Ordering::Relaxed)
+        Self { handle: Mutex::new(handle), bytes, poison: Mutex::default() }
     }
 
     fn handle(&self) -> Handle {

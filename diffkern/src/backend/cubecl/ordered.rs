@@ -7,7 +7,7 @@
 
 use super::launch::{Args, Split};
 use super::{CubeBuffer, CubeDevice};
-use crate::backend::LaunchArg;
+use crate::buffer::LaunchArg;
 use crate::error::{Error, Result};
 use crate::kernel::{Access, ElemTy, ParamDef, ParamKind, Program, ScalarKind, ScalarTy};
 

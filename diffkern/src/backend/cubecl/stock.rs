@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use super::CubeDevice;
 use super::client::cubecl_handle::Handle;
-use crate::buffer::lock;
 use crate::error::Result;
+use crate::sync::lock;
 
 /// Larger pieces are cleared one by one: there a launch is little beside the clearing.
 const MAX_PIECE: usize = 16 << 10;

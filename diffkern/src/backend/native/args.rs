@@ -44,7 +44,7 @@ pub(crate) struct HostArray<'a> {
     pub(super) over: bool,
     /// Nobody needs the contents after this launch.
     pub(super) last_use: bool,
-    /// Whether packs may read [`BEYOND`](crate::backend::BEYOND) bytes after the last element.
+    /// Whether packs may read [`BEYOND`](crate::buffer::BEYOND) bytes after the last element.
     pub(super) padded: bool,
     memory: PhantomData<&'a mut [u8]>,
 }
@@ -75,7 +75,7 @@ impl<'a> HostArray<'a> {
         HostArray { ptr, len, elem, scalar, access, owned, fresh, over, last_use, padded, memory: PhantomData }
     }
 
-    /// The same, when there are [`BEYOND`](crate::backend::BEYOND) bytes more.
+    /// The same, when there are [`BEYOND`](crate::buffer::BEYOND) bytes more.
     ///
     /// # Safety
     /// They are valid for reads.

@@ -9,7 +9,7 @@ use super::accumulate::Pages;
 use super::args::{Fault, HostArg, HostArray};
 use super::chunk::Chunk;
 use super::{parts, pending, pool, scatter, worth};
-use crate::backend::HostBuffer;
+use crate::buffer::HostBuffer;
 use crate::domain::Domain;
 use crate::faults;
 use crate::few::Few;

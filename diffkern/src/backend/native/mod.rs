@@ -5,7 +5,9 @@
 
 mod accumulate;
 mod args;
+mod bodies;
 mod chunk;
+mod cpu;
 mod exec;
 mod lanes;
 mod merge;
@@ -19,10 +21,9 @@ mod update;
 mod views;
 mod worth;
 
+pub use bodies::{Native, NativeBody};
 pub use chunk::Chunk;
-#[cfg(target_arch = "x86_64")]
-pub use lanes::{Avx2, Avx512};
-pub use lanes::{LaneAcc, LaneAccOnce, LaneIn, LaneOut, LaneOwn, LaneStack, LaneTake, Lanes, Portable, first, largest};
+pub use lanes::{LaneAcc, LaneAccOnce, LaneIn, LaneOut, LaneOwn, LaneStack, LaneTake, first, largest};
 pub use own::{Covered, OwnAcc, OwnIn, OwnOut, OwnTake, OwnTakeOnce, OwnUpdate};
 pub use pending::local_outside;
 pub use pool::set_threads;
@@ -30,8 +31,9 @@ pub use simd::{Arrays, Body, Kind, Narrow, OneByOne, Wide, dispatch, in_place};
 pub use update::{Fetch, Update};
 pub use views::{Acc, AccOnce, In, Out, Take};
 
-pub(crate) use args::{Fault, HostArg, HostArray};
-pub(crate) use exec::{Options, run};
+use args::{Fault, HostArg, HostArray};
+pub(crate) use cpu::Cpu;
+use exec::{Options, run};
 
 #[cfg(test)]
 mod tests;

@@ -8,9 +8,9 @@
 //! compiles the others there.
 
 use super::chunk::Chunk;
-use super::lanes::{Lanes, Portable};
 use super::pending;
 use crate::float::Float;
+use crate::float::lanes::{Lanes, Portable};
 use crate::kernel::ScalarTy;
 
 /// A generated body. Its `run` and `run_lanes` are `#[inline(always)]`, so that each function that calls them compiles them

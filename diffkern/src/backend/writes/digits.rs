@@ -1,6 +1,6 @@
 //! Do the digits of an index tell all threads of a launch apart?
 
-use super::LaunchArg;
+use crate::buffer::LaunchArg;
 use crate::kernel::{Digit, Extent, Term};
 
 /// A launch as the digits see it.

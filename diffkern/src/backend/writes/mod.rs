@@ -7,9 +7,7 @@ mod digits;
 
 use std::sync::atomic::AtomicU32;
 
-use super::LaunchArg;
-use crate::buffer::Buffer;
-use crate::device::{Device, Kind};
+use crate::buffer::{Backend, Buffer, Entries, LaunchArg};
 use crate::domain::Domain;
 #[cfg(feature = "cubecl")]
 use crate::error::Error;
@@ -21,19 +19,9 @@ use crate::kernel::{Access, Indices, ParamKind, Program, Write};
 use crate::memory;
 use digits::Counts;
 
-/// The entries of a list that a launch stores by, and the elements that they may name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Entries {
-    first: u32,
-    count: u32,
-    stride: u32,
-    /// Elements of the array that is stored to; an index beyond is a fault of its own.
-    elements: u32,
-}
-
 /// The arrays of which it is not known that no two threads store to one element.
 pub(super) fn unproven(
-    device: &Device,
+    backend: &dyn Backend,
     program: &'static Program,
     domain: Domain,
     args: &[LaunchArg<'_, Buffer>],
@@ -46,15 +34,15 @@ pub(super) fn unproven(
     let threads = dims.iter().product::<u32>();
     for write in program.writes {
         // With debug assertions the CPU looks at promises, too: nothing else would find a wrong one.
-        let believed = write.promised && !(cfg!(debug_assertions) && matches!(device.kind(), Kind::Cpu));
-        if threads > 1 && !believed && !proved(device, write, dims, args)? {
+        let believed = write.promised && !(cfg!(debug_assertions) && backend.is_cpu());
+        if threads > 1 && !believed && !proved(backend, write, dims, args)? {
             unproven.push(write.slot);
         }
     }
     Ok(unproven)
 }
 
-fn proved(device: &Device, write: &Write, dims: [u32; 3], args: &[LaunchArg<'_, Buffer>]) -> Result<bool> {
+fn proved(backend: &dyn Backend, write: &Write, dims: [u32; 3], args: &[LaunchArg<'_, Buffer>]) -> Result<bool> {
     let threads = dims.iter().product();
     match write.indices {
         Indices::Digits { forms } => Ok(Counts { dims, args }.tell_apart(forms)),
@@ -66,7 +54,7 @@ fn proved(device: &Device, write: &Write, dims: [u32; 3], args: &[LaunchArg<'_, 
                 | LaunchArg::Absent { len: elements },
             ) => {
                 let entries = Entries { first: offset, count: len.min(threads), stride, elements };
-                buffer.are_distinct(entries, || distinct(device, buffer, entries))
+                buffer.are_distinct(entries, || distinct(backend, buffer, entries))
             }
             _ => Ok(false),
         },
@@ -75,9 +63,9 @@ fn proved(device: &Device, write: &Write, dims: [u32; 3], args: &[LaunchArg<'_, 
 }
 
 /// Whether no two entries name elements in common.
-fn distinct(device: &Device, list: &Buffer, entries: Entries) -> Result<bool> {
+fn distinct(backend: &dyn Backend, list: &Buffer, entries: Entries) -> Result<bool> {
     let mut bytes = memory::filled(entries.count as usize * size_of::<u32>(), 0u8)?;
-    device.download(list, entries.first as usize * size_of::<u32>(), &mut bytes)?;
+    backend.download((list, entries.first as usize * size_of::<u32>()), &mut bytes)?;
     let mut seen = memory::filled((entries.elements / entries.stride / u64::BITS) as usize + 1, 0u64)?;
     for entry in bytes.as_chunks().0.iter().map(|&word| u32::from_ne_bytes(word)) {
         let Some(first) = entry.checked_mul(entries.stride) else { return Ok(false) };
@@ -139,9 +127,10 @@ mod tests {
     use super::*;
 
     fn are(list: &[u32], entries: (u32, u32), stride: u32, elements: u32) -> Result<bool> {
-        let list = Device::cpu().array(list)?;
+        let cpu = crate::Device::cpu();
+        let list = cpu.array(list)?;
         let entries = Entries { first: entries.0, count: entries.1, stride, elements };
-        distinct(&Device::cpu(), &list.as_any().buffer(), entries)
+        distinct(&**cpu.backend(), &list.as_any().buffer(), entries)
     }
 
     #[test]

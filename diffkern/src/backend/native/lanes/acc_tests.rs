@@ -6,11 +6,12 @@ use std::cell::OnceCell;
 use super::super::accumulate::Pages;
 use super::super::args::HostArray;
 use super::super::views::{Acc, AccOnce, Target};
+use super::LaneAcc;
 use super::acc_once::LaneAccOnce;
-use super::values::Values;
-use super::{LaneAcc, Lanes};
 use crate::Element;
 use crate::backend::native::{Kind, Narrow, Wide};
+use crate::float::lanes::values::Values;
+use crate::float::lanes::{Avx2, Avx512, Lanes, Portable};
 use crate::kernel::Access;
 use crate::math::{Mat3, Vec2, Vec3, Vec4};
 
@@ -168,16 +169,16 @@ fn all<S: Lanes<F = f32>>() {
 
 #[test]
 fn packs_add_what_their_lanes_add() {
-    all::<super::Portable<f32>>();
+    all::<Portable<f32>>();
     if Narrow::is_here() {
-        all::<super::Avx2>();
+        all::<Avx2>();
     }
     if Wide::is_here() {
-        all::<super::Avx512>();
+        all::<Avx512>();
     }
 }
 
-type S = super::Portable<f32>;
+type S = Portable<f32>;
 
 const EVERY: u32 = (1 << S::N) - 1;
 

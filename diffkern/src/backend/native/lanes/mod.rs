@@ -8,35 +8,19 @@
 
 mod acc;
 mod acc_once;
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
 mod chunk;
-mod element;
 mod kept;
-mod math;
-mod memory;
 mod own;
-mod portable;
-mod rows;
 mod stack;
-mod values;
 mod views;
 
 pub use acc::LaneAcc;
 pub use acc_once::LaneAccOnce;
-#[cfg(target_arch = "x86_64")]
-pub use avx2::Avx2;
-#[cfg(target_arch = "x86_64")]
-pub use avx512::Avx512;
-pub use memory::Lanes;
 pub use own::LaneOwn;
-pub use portable::Portable;
 pub use stack::LaneStack;
 pub use views::{LaneIn, LaneOut, LaneTake, first, largest};
 
+use crate::float::lanes::{element, memory, values};
+
 #[cfg(all(test, target_arch = "x86_64"))]
 mod acc_tests;
-#[cfg(all(test, target_arch = "x86_64"))]
-mod tests;

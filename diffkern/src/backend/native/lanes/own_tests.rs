@@ -2,9 +2,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::super::portable::Portable;
-use super::super::values::Values;
 use super::*;
+use crate::float::lanes::portable::Portable;
+use crate::float::lanes::values::Values;
 
 type S = Portable<f32>;
 const N: usize = <S as Values>::N;

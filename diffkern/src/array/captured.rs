@@ -6,8 +6,7 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
-use super::ledger::Kept;
-use crate::array::AnyArray;
+use super::AnyArray;
 use crate::buffer::Buffer;
 use crate::ids::IdMap;
 
@@ -16,20 +15,18 @@ thread_local! {
 }
 
 /// What an array has for this thread in place of its present contents, if anything.
-pub(crate) fn contents(id: u64) -> Option<Arc<Buffer>> {
+pub(super) fn contents(id: u64) -> Option<Arc<Buffer>> {
     PAST.with_borrow(|past| if past.is_empty() { None } else { past.get(&id).cloned() })
 }
 
 /// Arrays that have contents of then, for the reads of this thread, until it is dropped. Others see no change.
 #[derive(Default)]
-pub(super) struct Past(Vec<(u64, Option<Arc<Buffer>>)>);
+pub(crate) struct Past(Vec<(u64, Option<Arc<Buffer>>)>);
 
 impl Past {
-    pub(super) fn add(&mut self, array: &AnyArray, then: Option<&Kept>) {
-        if let Some(then) = then {
-            let before = PAST.with_borrow_mut(|past| past.insert(array.id(), then.buffer().clone()));
-            self.0.push((array.id(), before));
-        }
+    pub(crate) fn add(&mut self, array: &AnyArray, then: Arc<Buffer>) {
+        let before = PAST.with_borrow_mut(|past| past.insert(array.id(), then));
+        self.0.push((array.id(), before));
     }
 }
 

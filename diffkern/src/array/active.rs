@@ -1,13 +1,14 @@
-//! What is under way, on all threads, recordings and forward-mode evaluations: launches on other threads may be missed there.
+//! Active recordings and forward-mode evaluations, of all threads: they miss what other threads launch.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::array::{AnyArray, forget};
-use crate::buffer::lock;
+use super::AnyArray;
+use super::marks::forget;
 use crate::few::Few;
+use crate::sync::lock;
 
 /// How many are under way, and each with how often it was opened.
 static COUNT: AtomicUsize = AtomicUsize::new(0);

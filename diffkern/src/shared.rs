@@ -10,23 +10,22 @@
 //! [`adopt`] or [`lend`] of a thread puts whatever that thread asks CubeCL for from then on into the same stream: one queue, in
 //! the order of the program. A thread that only works with memory that another one has lent has to [`join`] itself.
 
-use cubecl::device::Device as _;
-use cubecl::prelude::Runtime;
-pub use cubecl::server::Handle;
+use std::any::Any;
 
-use super::open::Place;
-use super::{CubeBuffer, CubeDevice};
+pub use crate::backend::cubecl::Handle;
+
 use crate::array::{AnyArray, Array};
-use crate::device::{Device, Kind};
+use crate::backend::cubecl::{Gpu, Runtime, name_of};
+use crate::buffer::Buffer;
+use crate::device::Device;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::tape::context;
-use std::sync::atomic::Ordering;
 
 /// Whether `device` is the one that CubeCL's runtime `R` calls `place`, so that memory can be shared. `Device::wgpu()` is
 /// `WgpuDevice::DefaultDevice`, `Device::cuda()` is the first one.
 pub fn is_on<R: Runtime>(device: &Device, place: &R::Device) -> bool {
-    matches!(device.kind(), Kind::Cube(cube) if cube.opened.place == Place::of::<R>(place))
+    gpu(device).is_ok_and(|gpu| gpu.is_at::<R>(place))
 }
 
 /// Puts the work of this thread, whoever asks CubeCL for it, into the queue of `device`.
@@ -34,8 +33,7 @@ pub fn is_on<R: Runtime>(device: &Device, place: &R::Device) -> bool {
 /// # Errors
 /// When `device` is not of CubeCL, or something that this thread asked for before has failed.
 pub fn join(device: &Device) -> Result<()> {
-    let cube = cube(device)?;
-    cube.queue().join().map_err(|e| cube.error(e))
+    gpu(device)?.join()
 }
 
 /// An array of `len` elements over memory of others, from the start of `handle` on, without a copy. Nobody may write to
@@ -51,24 +49,15 @@ pub fn adopt<R: Runtime, T: Element>(
     len: usize,
 ) -> Result<Array<T>> {
     if !is_on::<R>(device, place) {
-        let (a, b) = (device.name().to_owned(), format!("{:?} of {}", place.to_id(), std::any::type_name::<R>()));
-        return Err(Error::DeviceMismatch { what: "adopt", a, b });
+        return Err(Error::DeviceMismatch { what: "adopt", a: device.name().to_owned(), b: name_of::<R>(place) });
     }
     outside_steps("adopt")?;
-    join(device)?;
-    let cube = cube(device)?;
+    let gpu = gpu(device)?;
+    gpu.join()?;
     Array::on(device, len, |bytes| {
-        let there = usize::try_from(handle.size_in_used()).unwrap_or(usize::MAX);
-        if bytes > there || bytes > cube.max_bytes() {
-            let reason = format!("the handle has {there} bytes, and one array can have {}", cube.max_bytes());
-            return Err(Error::Memory { device: device.name().to_owned(), bytes, reason });
-        }
-        if !cube.is_aligned(handle.offset_start.unwrap_or(0)) {
-            return Err(Error::Invalid("adopt: the memory starts where no kernel can bind it; copy it".to_owned()));
-        }
-        let memory = CubeBuffer::new(handle, bytes);
-        memory.shared.store(true, Ordering::Relaxed);
-        Ok(device.adopt(memory, bytes))
+        let buffer = Buffer::over(device.backend(), gpu.adopt(handle, bytes)?, bytes);
+        buffer.lend();
+        Ok(buffer)
     })
 }
 
@@ -78,40 +67,29 @@ pub fn adopt<R: Runtime, T: Element>(
 /// # Errors
 /// When the array is not on a device of CubeCL, something that was launched has failed, or a step of a rollout runs.
 pub fn lend<T: Element>(array: &Array<T>) -> Result<Handle> {
-    let cube = cube(array.device())?;
+    let gpu = gpu(array.device())?;
     outside_steps("lend")?;
-    join(array.device())?;
-    cube.settle()?;
-    cube.check_bounds()?;
+    gpu.join()?;
     let (at, _) = array.byte_range();
-    if !cube.is_aligned(at as u64) {
-        return give(cube, array.detached()?.as_any());
+    match gpu.can_lend(at)? {
+        true => give(gpu, array.as_any()),
+        false => give(gpu, array.detached()?.as_any()),
     }
-    give(cube, array.as_any())
 }
 
-fn give(cube: &CubeDevice, array: &AnyArray) -> Result<Handle> {
+fn give(gpu: &Gpu, array: &AnyArray) -> Result<Handle> {
     let (at, bytes) = array.byte_range();
-    // Under the lock: whoever writes afterwards finds the mark.
+    // Under the lock: a writer finds the mark afterwards.
     let cell = array.lock();
-    let Some(memory) = cell.buffer.cube() else {
-        return Err(Error::Invalid("lend: the array is not in memory of its device".to_owned()));
-    };
-    cube.check(memory)?;
-    memory.shared.store(true, Ordering::Relaxed);
-    let handle = memory.handle();
-    let beyond = handle.size_in_used() - (at + bytes) as u64;
-    Ok(handle.offset_start(at as u64).offset_end(beyond))
+    gpu.lend(&cell.buffer, at, bytes)
 }
 
-fn cube(device: &Device) -> Result<&CubeDevice> {
-    match device.kind() {
-        Kind::Cube(cube) => Ok(cube),
-        Kind::Cpu => {
-            let reason = "its memory is not CubeCL's, so it cannot be shared; copy through the host".to_owned();
-            Err(Error::Device { device: device.name().to_owned(), reason })
-        }
-    }
+fn gpu(device: &Device) -> Result<&Gpu> {
+    let backend: &dyn Any = &**device.backend();
+    backend.downcast_ref().ok_or_else(|| {
+        let reason = "its memory is not CubeCL's, so it cannot be shared; copy through the host".to_owned();
+        Error::Device { device: device.name().to_owned(), reason }
+    })
 }
 
 /// A replayed step has to find what it found at first, which nobody can see to here.
@@ -119,11 +97,5 @@ fn outside_steps(what: &str) -> Result<()> {
     match context::is_stepping() {
         true => Err(Error::Invalid(format!("{what} inside a step of a rollout; do it before, or after"))),
         false => Ok(()),
-    }
-}
-
-impl CubeDevice {
-    fn is_aligned(&self, offset: u64) -> bool {
-        offset.is_multiple_of(self.properties.memory.alignment)
     }
 }

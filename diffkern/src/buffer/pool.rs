@@ -3,13 +3,13 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::backend::HostBuffer;
-use crate::buffer::lock;
+use super::HostBuffer;
 use crate::ids::IdMap;
+use crate::sync::lock;
 
 /// Free blocks by size, and what is in use.
 #[derive(Default)]
-pub(super) struct Pool {
+pub(crate) struct Pool {
     free: Mutex<Free>,
     live: AtomicUsize,
     peak: AtomicUsize,
@@ -38,7 +38,7 @@ impl Free {
 
 impl Pool {
     /// A block of at least `bytes`, and whether it is zero; `None` when the system has none.
-    pub(super) fn take(&self, bytes: usize) -> Option<(HostBuffer, bool)> {
+    pub(crate) fn take(&self, bytes: usize) -> Option<(HostBuffer, bool)> {
         let size = HostBuffer::class(bytes)?;
         let mut free = lock(&self.free);
         if let Some(block) = free.by_size.get_mut(&size).and_then(Vec::pop) {
@@ -58,7 +58,7 @@ impl Pool {
     }
 
     /// Takes a block back.
-    pub(super) fn give(&self, block: HostBuffer) {
+    pub(crate) fn give(&self, block: HostBuffer) {
         let size = block.bytes();
         self.unaccount(size);
         let mut free = lock(&self.free);
@@ -66,20 +66,20 @@ impl Pool {
         free.by_size.entry(size).or_default().push(block);
     }
 
-    pub(super) fn account(&self, bytes: usize) {
+    pub(crate) fn account(&self, bytes: usize) {
         let live = self.live.fetch_add(bytes, Ordering::Relaxed) + bytes;
         self.peak.fetch_max(live, Ordering::Relaxed);
     }
 
-    pub(super) fn unaccount(&self, bytes: usize) {
+    pub(crate) fn unaccount(&self, bytes: usize) {
         self.live.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    pub(super) fn live(&self) -> usize {
+    pub(crate) fn live(&self) -> usize {
         self.live.load(Ordering::Relaxed)
     }
 
-    pub(super) fn peak(&self) -> usize {
+    pub(crate) fn peak(&self) -> usize {
         self.peak.load(Ordering::Relaxed)
     }
 }

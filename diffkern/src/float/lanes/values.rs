@@ -2,8 +2,7 @@
 
 use std::array::from_fn;
 
-use crate::float::Float;
-use crate::generated;
+use crate::float::{Float, integers};
 
 /// The most lanes of any pack.
 pub const MOST: usize = 16;
@@ -296,19 +295,19 @@ pub trait Values: Copy + 'static {
     }
     #[inline(always)]
     fn div_u(a: Self::I, b: Self::I) -> Self::I {
-        Self::map_i(a, b, generated::udiv)
+        Self::map_i(a, b, integers::udiv)
     }
     #[inline(always)]
     fn rem_u(a: Self::I, b: Self::I) -> Self::I {
-        Self::map_i(a, b, generated::urem)
+        Self::map_i(a, b, integers::urem)
     }
     #[inline(always)]
     fn div_i(a: Self::I, b: Self::I) -> Self::I {
-        Self::map_i(a, b, |a, b| generated::idiv(a as i32, b as i32) as u32)
+        Self::map_i(a, b, |a, b| integers::idiv(a as i32, b as i32) as u32)
     }
     #[inline(always)]
     fn rem_i(a: Self::I, b: Self::I) -> Self::I {
-        Self::map_i(a, b, |a, b| generated::irem(a as i32, b as i32) as u32)
+        Self::map_i(a, b, |a, b| integers::irem(a as i32, b as i32) as u32)
     }
     #[inline(always)]
     fn abs_i(a: Self::I) -> Self::I {
