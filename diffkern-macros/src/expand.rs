@@ -12,7 +12,7 @@ use crate::emit::{self, Forms};
 use crate::parse::Signature;
 use crate::record::{self, Records};
 use crate::source::Source;
-use crate::{adjoint, guard, lower, parse, port, simplify, spell, tangent, writes};
+use crate::{adjoint, dimension, guard, lower, parse, port, simplify, spell, tangent, writes};
 
 /// Whether the tangent of each adjoint is made, too.
 pub const SECOND_ORDER: bool = cfg!(any(test, feature = "second-order"));
@@ -23,16 +23,34 @@ pub fn expand(args: TokenStream, item: TokenStream, kind: FuncKind) -> TokenStre
 
 /// Goes on when some structs are known: asks for the next, or expands.
 pub fn expand_with(args: TokenStream, tokens: TokenStream, kind: FuncKind, records: &Records) -> TokenStream {
-    let mut original: ItemFn = match syn::parse2(tokens.clone()) {
+    let original: ItemFn = match syn::parse2(tokens.clone()) {
         Ok(item) => item,
         Err(e) => return no_function(&tokens, kind).unwrap_or(e).into_compile_error(),
     };
-    let errors = Diagnostics::default();
-    port::plain(&mut original, &errors);
-    if let Some(path) = record::missing(&original, records) {
+    let (rest, errors) = match dimension::of(&args, &original, kind) {
+        Ok(over) => return over.expand(&args, &tokens, kind, records),
+        Err(plain) => plain,
+    };
+    let mut plain = original.clone();
+    port::plain(&mut plain, &Diagnostics::default());
+    if let Some(path) = record::missing(&plain, records) {
         let what = if kind == FuncKind::Kernel { "diff_kernel" } else { "diff_fn" };
         return record::ask(&path, records, what, &args, &tokens);
     }
+    let (error, item) = expand_item(rest, original, kind, records, errors);
+    let error = error.map(syn::Error::into_compile_error);
+    quote!(#error #item)
+}
+
+/// The mistakes of a function all of whose structs are known, `errors` among them, and what replaces it.
+pub fn expand_item(
+    args: TokenStream,
+    mut original: ItemFn,
+    kind: FuncKind,
+    records: &Records,
+    errors: Diagnostics,
+) -> (Option<syn::Error>, TokenStream) {
+    port::plain(&mut original, &errors);
     if let Some(path) = record::ambiguous(&original, records) {
         errors.at(
             path,
@@ -59,13 +77,12 @@ pub fn expand_with(args: TokenStream, tokens: TokenStream, kind: FuncKind, recor
     let forms = lowered.map(|sig| forms(lower::lower(&item, sig, kind, &errors), &attribute, &errors));
     match (errors.finish(), sig, forms) {
         (Ok(()), Some(sig), Some(Some(forms))) => match kind {
-            FuncKind::Kernel => emit::kernel(&original, &sig, &forms, &attribute),
-            FuncKind::DiffFn => emit::function(&original, &sig, &forms),
+            FuncKind::Kernel => (None, emit::kernel(&original, &sig, &forms, &attribute)),
+            FuncKind::DiffFn => (None, emit::function(&original, &sig, &forms)),
         },
         (result, sig, _) => {
-            let error = result.err().map(syn::Error::into_compile_error);
             let rest = sig.and_then(|sig| stand_in(&original, &item, &sig, kind));
-            quote!(#error #rest)
+            (result.err(), rest.unwrap_or_default())
         }
     }
 }

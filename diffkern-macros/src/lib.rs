@@ -11,6 +11,7 @@ mod builder;
 mod cube;
 mod custom;
 mod diagnostics;
+mod dimension;
 mod early;
 mod effects;
 mod emit;

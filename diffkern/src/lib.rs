@@ -41,6 +41,7 @@ mod buffer;
 mod custom;
 mod decompose;
 mod device;
+mod dimension;
 mod domain;
 mod element;
 mod error;
@@ -79,6 +80,7 @@ pub use decompose::{polar2, polar3, singular_values2, singular_values3, svd2, sv
 pub use device::Device;
 #[doc(hidden)]
 pub use diffkern_macros::{__expand, __resume};
+pub use dimension::{Dim2, Dim3, Dimension};
 pub use domain::Domain;
 pub use element::{Element, Scalar};
 pub use error::{Error, Foreign, NotFinite, Origin, Result};
@@ -100,9 +102,9 @@ pub use backend::native::set_threads;
 /// What kernels and the programs around them need.
 pub mod prelude {
     pub use crate::{
-        AnyArray, Array, Device, Domain, Element, Error, Float, Mat2, Mat3, Quat, Result, Schedule, State, Tape, Vec2,
-        Vec3, Vec4, diff_enum, diff_fn, diff_impl, diff_kernel, diff_struct, diff_trait, polar2, polar3,
-        singular_values2, singular_values3, svd2, svd3,
+        AnyArray, Array, Device, Dim2, Dim3, Dimension, Domain, Element, Error, Float, Mat2, Mat3, Quat, Result,
+        Schedule, State, Tape, Vec2, Vec3, Vec4, diff_enum, diff_fn, diff_impl, diff_kernel, diff_struct, diff_trait,
+        polar2, polar3, singular_values2, singular_values3, svd2, svd3,
     };
 }
 
@@ -115,6 +117,7 @@ pub mod private {
         Take, Update, Wide, dispatch, first, in_place, largest, local_outside,
     };
     pub use crate::custom::{check_adjoint, check_tangent};
+    pub use crate::dimension::{NotOfThisDimension, same};
     pub use crate::element::sealed::Sealed;
     pub use crate::generated::{ArrayOf, DiffFn, Real, Takes, first_lack, idiv, irem, sign, udiv, urem, with_names};
     pub use crate::gradcheck::kernel as gradcheck;
