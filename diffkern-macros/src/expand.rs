@@ -94,6 +94,8 @@ pub fn translate(
     records: &Records,
     errors: &Diagnostics,
 ) -> (ItemFn, record::HostSide) {
+    let of_dimension = dimension::records_of(original, records, errors);
+    let records = of_dimension.as_ref().unwrap_or(records);
     let mut params = record::rewrite_enums(original, kind, &records.choices, errors);
     let mut item = original.clone();
     params.extend(record::rewrite_options(&mut item, kind, errors));

@@ -317,3 +317,80 @@ fn laws_are_over_the_dimension() -> Result<()> {
     assert_ne!(totals::<Linear, Dim3>(&space)?, totals::<Cubic, Dim3>(&space)?);
     Ok(())
 }
+
+/// A ball that falls, in either dimension.
+#[diff_struct(dims(2, 3))]
+struct Ball<F, const D: usize> {
+    x: Vector<F, D>,
+    v: Vector<F, D>,
+    mass: F,
+}
+
+/// Two of them.
+#[diff_struct(dims(2, 3))]
+struct Pair<F, const D: usize> {
+    first: Ball<F, D>,
+    second: Ball<F, D>,
+    stiffness: F,
+}
+
+#[diff_fn(dims(2, 3))]
+fn pushed<F: Float, const D: usize>(ball: Ball<F, D>, force: Vector<F, D>, dt: F) -> Ball<F, D> {
+    let v = ball.v + force * (dt / ball.mass);
+    Ball { x: ball.x + v * dt, v, ..ball }
+}
+
+#[diff_kernel(dims(2, 3))]
+fn fall<F: Float, const D: usize>(balls: &Array<Ball<F, D>>, next: &mut Array<Ball<F, D>>, pair: Pair<F, D>, dt: F) {
+    let ball = balls[ABSOLUTE_POS];
+    let apart = pair.first.x - pair.second.x;
+    let force = (apart - ball.x * ball.x.dot(pair.second.v)) * pair.stiffness;
+    let b: Ball<F, D> = pushed::<F, D>(ball, force, dt);
+    next[ABSOLUTE_POS] = b;
+}
+
+/// Of one dimension only.
+#[diff_kernel]
+fn heights<F: Float>(balls: &Array<Ball<F, Dim3>>, z: &mut Array<F>) {
+    z[ABSOLUTE_POS] = balls[ABSOLUTE_POS].x.z * balls[ABSOLUTE_POS].mass;
+}
+
+fn ball<D: Dimension>(shift: f64) -> Ball<f64, D> {
+    let [mut x, mut v] = [D::Coords::default(); 2];
+    for (k, (x, v)) in x.as_mut().iter_mut().zip(v.as_mut()).enumerate() {
+        (*x, *v) = (0.3 + k as f64 * 0.2 + shift, 0.7 - k as f64 * 0.4 - shift);
+    }
+    Ball { x: D::vector(&x), v: D::vector(&v), mass: 1.5 + shift }
+}
+
+fn fallen<D: Dimension>(balls: &[Ball<f64, D>]) -> Result<Vec<Ball<f64, D>>> {
+    let dev = Device::cpu();
+    let next = dev.uninit(balls.len())?;
+    let pair = Pair { first: ball(0.1), second: ball(0.4), stiffness: 3.0 };
+    fall::<f64, D>(balls.len(), &dev.array(balls)?, &next, pair, 0.1)?;
+    next.to_vec()
+}
+
+#[test]
+fn structs_are_over_the_dimension() -> Result<()> {
+    let dev = Device::cpu();
+    let (balls, next) = (dev.array(&[ball::<Dim2>(0.0), ball(0.3)])?, dev.zeros(2)?);
+    let pair = Pair { first: ball::<Dim2>(0.1), second: ball(0.4), stiffness: 3.0 };
+    fall_2d::gradcheck(2, &balls, &next, pair, 0.1)?;
+    fall_2d::lanecheck(2, &balls, &next, pair, 0.1)?;
+    fall_2d(2, &balls, &next, pair, 0.1)?;
+    assert_eq!(next.to_vec()?, fallen::<Dim2>(&balls.to_vec()?)?);
+    let b = balls.to_vec()?[1];
+    let force = (pair.first.x - pair.second.x - b.x * b.x.dot(pair.second.v)) * 3.0;
+    let v = b.v + force * (0.1 / b.mass);
+    assert_eq!(next.to_vec()?[1], Ball { x: b.x + v * 0.1, v, mass: b.mass });
+
+    let (balls, next) = (dev.array(&[ball::<Dim3>(0.0), ball(0.3)])?, dev.zeros(2)?);
+    let pair = Pair { first: ball::<Dim3>(0.1), second: ball(0.4), stiffness: 3.0 };
+    fall_3d::gradcheck(2, &balls, &next, pair, 0.1)?;
+    heights::gradcheck(2, &balls, &dev.zeros(2)?)?;
+    let z = dev.zeros(2)?;
+    heights(2, &balls, &z)?;
+    assert_eq!(z.to_vec()?[0], 0.7 * 1.5);
+    Ok(())
+}

@@ -118,16 +118,23 @@ pub fn is_dimension(name: &Ident, visit: impl FnOnce(&mut dyn FnMut(&Path))) -> 
     found
 }
 
+struct Paths<'a>(&'a mut dyn FnMut(&Path));
+
+impl<'ast> Visit<'ast> for Paths<'_> {
+    fn visit_path(&mut self, path: &'ast Path) {
+        (self.0)(path);
+        syn::visit::visit_path(self, path);
+    }
+}
+
 /// Calls `each` with all paths of a function.
 pub fn paths(item: &syn::ItemFn, each: &mut dyn FnMut(&Path)) {
-    struct Paths<'a>(&'a mut dyn FnMut(&Path));
-    impl<'ast> Visit<'ast> for Paths<'_> {
-        fn visit_path(&mut self, path: &'ast Path) {
-            (self.0)(path);
-            syn::visit::visit_path(self, path);
-        }
-    }
     Paths(each).visit_item_fn(item);
+}
+
+/// The same of a type.
+pub fn paths_of_type(ty: &syn::Type, each: &mut dyn FnMut(&Path)) {
+    Paths(each).visit_type(ty);
 }
 
 fn mentions(e: &Expr, name: &Ident) -> bool {

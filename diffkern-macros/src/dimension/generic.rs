@@ -135,13 +135,17 @@ fn float(bound: &mut TypeParamBound) {
     }
 }
 
-/// Types of a signature over the dimension, as the host has them.
-struct Host {
+/// Types over the dimension, as the host has them.
+pub struct Host {
     dimension: Ident,
     real: Option<Ident>,
 }
 
 impl Host {
+    pub fn new(dimension: Ident) -> Host {
+        Host { dimension, real: None }
+    }
+
     fn parameter(&mut self, ty: &mut Type) {
         if let Type::Reference(r) = ty {
             r.mutability = None;
@@ -179,6 +183,9 @@ impl Host {
             known.value(&n)
         });
         let ([Some(plane), Some(space)], dimension) = (counts, &self.dimension) else { return None };
+        if ![plane, space].iter().all(|count| (2..=4).contains(count)) {
+            return None;
+        }
         let stem = if segment.ident == "Vector" { "Vec" } else { "Mat" };
         let (plane_type, space_type) = (format_ident!("{stem}{plane}"), format_ident!("{stem}{space}"));
         let of_dimension = quote!(<#dimension as ::diffkern::Dimension>);

@@ -30,9 +30,7 @@ const MOST: i64 = 64;
 pub fn instance(item: &ItemFn, name: &Ident, d: u8, errors: &Diagnostics) -> ItemFn {
     let mut item = item.clone();
     dims::take_parameter(&mut item.sig.generics);
-    let mut instance =
-        Instance { d, name: name.clone(), own: item.sig.ident.to_string(), known: Known::default(), errors };
-    instance.known.bind(name.to_string(), Some(d.into()));
+    let mut instance = Instance::new(name, d, item.sig.ident.to_string(), errors);
     item.sig.ident = named(&item.sig.ident, d);
     instance.visit_item_fn_mut(&mut item);
     item
@@ -43,7 +41,8 @@ pub fn named(name: &Ident, d: u8) -> Ident {
     format_ident!("{name}_{d}d", span = name.span())
 }
 
-struct Instance<'a> {
+/// The transformation.
+pub struct Instance<'a> {
     d: u8,
     name: Ident,
     /// The function itself.
@@ -52,7 +51,14 @@ struct Instance<'a> {
     errors: &'a Diagnostics,
 }
 
-impl Instance<'_> {
+impl<'a> Instance<'a> {
+    /// Of what `own` is called, whose dimension is `name`.
+    pub fn new(name: &Ident, d: u8, own: String, errors: &'a Diagnostics) -> Instance<'a> {
+        let mut known = Known::default();
+        known.bind(name.to_string(), Some(d.into()));
+        Instance { d, name: name.clone(), own, known, errors }
+    }
+
     /// `Vec2` of `Vector<F, D>`.
     fn shape(&self, segment: &PathSegment) -> Option<(Ident, Type, i64)> {
         let (of, n) = dims::over(segment)?;
@@ -174,14 +180,15 @@ impl Instance<'_> {
             return None;
         }
         let closed = matches!(range.limits, syn::RangeLimits::Closed(_));
-        let (lo, hi) = (self.known.value(lo)?, self.known.value(hi)? + i64::from(closed));
+        let (lo, hi) = (self.known.value(lo)?, self.known.value(hi)?.saturating_add(i64::from(closed)));
         let name = match &*e.pat {
             Pat::Ident(name) if plain_name(&e.pat).is_some() => Some(name.ident.to_string()),
             Pat::Wild(_) => None,
             _ => return None,
         };
-        if hi - lo > MOST {
-            self.errors.at(range, format!("a loop over the dimension has at most {MOST} iterations, here {}", hi - lo));
+        let count = hi.saturating_sub(lo);
+        if count > MOST {
+            self.errors.at(range, format!("a loop over the dimension has at most {MOST} iterations, here {count}"));
             return Some(parse_quote!({}));
         }
         if let Some(span) = leaves(e) {

@@ -18,6 +18,9 @@ mod dims;
 mod generic;
 mod instance;
 mod methods;
+mod structs;
+#[cfg(test)]
+mod tests;
 
 use diffkern_ir::FuncKind;
 use proc_macro2::TokenStream;
@@ -30,6 +33,7 @@ use crate::{expand, port};
 use dims::Dims;
 
 pub use methods::{Methods, methods};
+pub use structs::{Struct, of_struct, records_of};
 
 /// A function over the dimension.
 pub struct Over {
