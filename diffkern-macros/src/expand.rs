@@ -50,6 +50,7 @@ pub fn expand_item(
     records: &Records,
     errors: Diagnostics,
 ) -> (Option<syn::Error>, TokenStream) {
+    let broken = errors.found();
     port::plain(&mut original, &errors);
     if let Some(path) = record::ambiguous(&original, records) {
         errors.at(
@@ -73,7 +74,7 @@ pub fn expand_item(
         );
     }
     // What could not be translated would be reported again.
-    let lowered = if errors.found() && !records.all.is_empty() { None } else { sig.as_ref() };
+    let lowered = if broken || errors.found() && !records.all.is_empty() { None } else { sig.as_ref() };
     let forms = lowered.map(|sig| forms(lower::lower(&item, sig, kind, &errors), &attribute, &errors));
     match (errors.finish(), sig, forms) {
         (Ok(()), Some(sig), Some(Some(forms))) => match kind {

@@ -108,6 +108,32 @@ pub fn same<A: 'static, B: 'static>(value: &A) -> Result<&B> {
     any.downcast_ref().ok_or_else(|| Error::other(format!("`{}` in another dimension", std::any::type_name::<A>())))
 }
 
-/// Stands in place of a device function that has no instance for a dimension.
+/// The dimension of functions for the plane only.
 #[doc(hidden)]
-pub struct NotOfThisDimension;
+#[diagnostic::on_unimplemented(
+    message = "this function is for two dimensions only and called in three",
+    note = "write `dims(2, 3)` where it is defined, or call it under `if D == 2`"
+)]
+pub trait InPlane {
+    /// The function.
+    type Of<A>;
+}
+
+impl InPlane for Dim2 {
+    type Of<A> = A;
+}
+
+/// The dimension of functions for space only.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "this function is for three dimensions only and called in two",
+    note = "write `dims(2, 3)` where it is defined, or call it under `if D == 3`"
+)]
+pub trait InSpace {
+    /// The function.
+    type Of<A>;
+}
+
+impl InSpace for Dim3 {
+    type Of<A> = A;
+}

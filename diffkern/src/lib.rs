@@ -117,7 +117,7 @@ pub mod private {
         Take, Update, Wide, dispatch, first, in_place, largest, local_outside,
     };
     pub use crate::custom::{check_adjoint, check_tangent};
-    pub use crate::dimension::{NotOfThisDimension, same};
+    pub use crate::dimension::{InPlane, InSpace, same};
     pub use crate::element::sealed::Sealed;
     pub use crate::generated::{ArrayOf, DiffFn, Real, Takes, first_lack, idiv, irem, sign, udiv, urem, with_names};
     pub use crate::gradcheck::kernel as gradcheck;

@@ -286,6 +286,34 @@ fn work<F: Float, L: Law, const D: usize>(f: Matrix<F, D>, k: F) -> F {
     energy + stress.ddot(f)
 }
 
+/// A function for space only.
+#[diff_fn(dims(3))]
+fn turned<F: Float, const D: usize>(x: Vector<F, D>) -> Vector<F, D> {
+    x.cross(Vector::<F, D>::from_fn(|a| if a == 0 { 1.0 } else { 0.5 }))
+}
+
+#[diff_kernel(dims(2, 3))]
+fn turn<F: Float, const D: usize>(x: &Array<Vector<F, D>>, y: &mut Array<Vector<F, D>>) {
+    let mut v = x[ABSOLUTE_POS] * 2.0;
+    if D == 3 {
+        let t: Vector<F, D> = turned::<F, D>(v);
+        v = t;
+    }
+    y[ABSOLUTE_POS] = v;
+}
+
+#[test]
+fn a_function_of_one_dimension_is_called_in_it() -> Result<()> {
+    let dev = Device::cpu();
+    let y = dev.zeros(1)?;
+    turn_2d(1, &dev.array(&[Vec2::new(1.0, 2.0)])?, &y)?;
+    assert_eq!(y.to_vec()?, [Vec2::new(2.0, 4.0)]);
+    let y = dev.zeros(1)?;
+    turn_3d(1, &dev.array(&[Vec3::new(1.0, 2.0, 3.0)])?, &y)?;
+    assert_eq!(y.to_vec()?, [Vec3::new(-1.0, 5.0, -3.0)]);
+    Ok(())
+}
+
 /// Over a law as well.
 #[diff_kernel(dims(2, 3))]
 fn total<F: Float, L: Law, const D: usize>(f: &Array<Matrix<F, D>>, sum: &mut Array<F>, k: F) {

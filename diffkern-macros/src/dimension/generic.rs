@@ -55,17 +55,24 @@ fn chosen(item: &ItemFn, dimension: &Ident, all: &[u8]) -> TokenStream {
     let params: Vec<_> = params.collect();
     let laws: Vec<_> = params.iter().filter(|param| **param != dimension).collect();
     let of_laws = (!laws.is_empty()).then(|| quote!(<#(#laws),*>));
-    let instances = dims::ALL.map(|d| match all.contains(&d) {
-        true => {
-            let instance = named(name, d);
-            quote!(#instance #of_laws)
+    let instance = |d: u8| {
+        let instance = named(name, d);
+        quote!(#instance #of_laws)
+    };
+    let choice = match all {
+        [2] | [3] => {
+            let (only, instance) = (if all == [2] { quote!(InPlane) } else { quote!(InSpace) }, instance(all[0]));
+            quote!(<#dimension as ::diffkern::private::#only>::Of<#instance>)
         }
-        false => quote!(::diffkern::private::NotOfThisDimension),
-    });
+        _ => {
+            let instances = dims::ALL.map(instance);
+            quote!(<#dimension as ::diffkern::Dimension>::Choose<#(#instances),*>)
+        }
+    };
     quote! {
         #[doc(hidden)]
         #[allow(unused, non_camel_case_types, type_alias_bounds, clippy::all, clippy::pedantic, clippy::nursery)]
-        #vis type #name<#(#params),*> = <#dimension as ::diffkern::Dimension>::Choose<#(#instances),*>;
+        #vis type #name<#(#params),*> = #choice;
     }
 }
 
