@@ -170,14 +170,17 @@ fn numbers(n: usize, seed: u64) -> Vec<f64> {
     (0..n).map(|_| next()).collect()
 }
 
-fn plane(seed: u64) -> Result<(Array<Vec2<f64>>, Array<Mat2<f64>>)> {
+/// Positions and matrices.
+type Particles<D> = (Array<<D as Dimension>::Vector<f64>>, Array<<D as Dimension>::Matrix<f64>>);
+
+fn plane(seed: u64) -> Result<Particles<Dim2>> {
     let (dev, n) = (Device::cpu(), numbers(6 * N, seed));
     let x: Vec<_> = n.chunks(6).map(|n| Vec2::new(n[0], n[1])).collect();
     let l: Vec<_> = n.chunks(6).map(|n| Mat2::new(n[2], n[3], n[4], n[5])).collect();
     Ok((dev.array(&x)?, dev.array(&l)?))
 }
 
-fn space(seed: u64) -> Result<(Array<Vec3<f64>>, Array<Mat3<f64>>)> {
+fn space(seed: u64) -> Result<Particles<Dim3>> {
     let (dev, n) = (Device::cpu(), numbers(12 * N, seed));
     let x: Vec<_> = n.chunks(12).map(|n| Vec3::new(n[0], n[1], n[2])).collect();
     let l: Vec<_> = n.chunks(12).map(|n| Mat3::new(n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10], n[11])).collect();

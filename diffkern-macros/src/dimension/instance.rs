@@ -82,7 +82,7 @@ impl<'a> Instance<'a> {
     }
 
     /// `Vec2::new(..)`, a value for each axis; `None` where this is another call.
-    fn from_function(&mut self, call: &ExprCall, shape: &Ident, n: i64) -> Option<Expr> {
+    fn axis_by_axis(&mut self, call: &ExprCall, shape: &Ident, n: i64) -> Option<Expr> {
         let [Expr::Closure(closure)] = call.args.iter().collect::<Vec<_>>()[..] else {
             self.errors.at(call, "`from_fn` takes a closure that is written out: `Vector::<F, D>::from_fn(|a| x[a])`");
             return None;
@@ -125,7 +125,7 @@ impl<'a> Instance<'a> {
         {
             (owner.ident, owner.arguments) = (shape.clone(), PathArguments::None);
             return match segments.last().is_some_and(|last| last.ident == "from_fn") {
-                true => self.from_function(&whole, &shape, n),
+                true => self.axis_by_axis(&whole, &shape, n),
                 false => None,
             };
         }
