@@ -8,6 +8,7 @@ use syn::ItemFn;
 use crate::attribute::{self, Attribute};
 use crate::custom::{self, Form};
 use crate::diagnostics::Diagnostics;
+use crate::dimension::{self, Over};
 use crate::emit::{self, Forms};
 use crate::parse::Signature;
 use crate::record::{self, Records};
@@ -20,16 +21,53 @@ pub fn expand(args: TokenStream, item: TokenStream, kind: FuncKind) -> TokenStre
 
 /// Goes on when some structs are known: asks for the next, or expands.
 pub fn expand_with(args: TokenStream, tokens: TokenStream, kind: FuncKind, records: &Records) -> TokenStream {
-    let mut original: ItemFn = match syn::parse2(tokens.clone()) {
+    let original: ItemFn = match syn::parse2(tokens.clone()) {
         Ok(item) => item,
         Err(e) => return no_function(&tokens, kind).unwrap_or(e).into_compile_error(),
     };
-    let errors = Diagnostics::default();
-    port::plain(&mut original, &errors);
-    if let Some(path) = record::missing(&original, records) {
-        let what = if kind == FuncKind::Kernel { "diff_kernel" } else { "diff_fn" };
-        return record::ask(&path, records, what, &args, &tokens);
+    let (rest, errors) = match dimension::of(&args, &original, kind) {
+        Ok(over) => return expand_over(over, &args, &tokens, kind, records),
+        Err(plain) => plain,
+    };
+    let mut plain = original.clone();
+    port::plain(&mut plain, &Diagnostics::default());
+    if let Some(path) = record::missing(&plain, records) {
+        return record::ask(&path, records, dimension::attribute(kind), &args, &tokens);
     }
+    let (error, item) = expand_item(rest, original, kind, records, errors);
+    let error = error.map(syn::Error::into_compile_error);
+    quote!(#error #item)
+}
+
+/// The instances of a function over the dimension, and the one name for them.
+fn expand_over(over: Over, args: &TokenStream, tokens: &TokenStream, kind: FuncKind, records: &Records) -> TokenStream {
+    let (mut found, mut instances) = (Vec::new(), Vec::new());
+    for (args_here, item, errors) in over.instances() {
+        let mut plain = item.clone();
+        port::plain(&mut plain, &Diagnostics::default());
+        if let Some(path) = record::missing(&plain, records) {
+            return record::ask(&path, records, dimension::attribute(kind), args, tokens);
+        }
+        let (error, item) = expand_item(args_here, item, kind, records, errors);
+        found.push(error);
+        instances.push(item);
+    }
+    let one_name = over.one_name(kind);
+    found.insert(0, over.finish().err());
+    let error = dimension::merged(found).map(syn::Error::into_compile_error);
+    quote!(#error #(#instances)* #one_name)
+}
+
+/// The mistakes of a function all of whose structs are known, `errors` among them, and what replaces it.
+fn expand_item(
+    args: TokenStream,
+    mut original: ItemFn,
+    kind: FuncKind,
+    records: &Records,
+    errors: Diagnostics,
+) -> (Option<syn::Error>, TokenStream) {
+    let broken = errors.found();
+    port::plain(&mut original, &errors);
     if let Some(path) = record::ambiguous(&original, records) {
         errors.at(
             path,
@@ -52,17 +90,16 @@ pub fn expand_with(args: TokenStream, tokens: TokenStream, kind: FuncKind, recor
         );
     }
     // What could not be translated would be reported again.
-    let lowered = if errors.found() && !records.all.is_empty() { None } else { sig.as_ref() };
+    let lowered = if broken || errors.found() && !records.all.is_empty() { None } else { sig.as_ref() };
     let forms = lowered.map(|sig| forms(lower::lower(&item, sig, kind, &errors), &attribute, &errors));
     match (errors.finish(), sig, forms) {
         (Ok(()), Some(sig), Some(Some(forms))) => match kind {
-            FuncKind::Kernel => emit::kernel(&original, &sig, &forms, &attribute),
-            FuncKind::DiffFn => emit::function(&original, &sig, &forms),
+            FuncKind::Kernel => (None, emit::kernel(&original, &sig, &forms, &attribute)),
+            FuncKind::DiffFn => (None, emit::function(&original, &sig, &forms)),
         },
         (result, sig, _) => {
-            let error = result.err().map(syn::Error::into_compile_error);
             let rest = sig.and_then(|sig| stand_in(&original, &item, &sig, kind));
-            quote!(#error #rest)
+            (result.err(), rest.unwrap_or_default())
         }
     }
 }
@@ -74,6 +111,8 @@ pub fn translate(
     records: &Records,
     errors: &Diagnostics,
 ) -> (ItemFn, parse::HostSide) {
+    let of_dimension = record::of_dimension(original, records, errors);
+    let records = of_dimension.as_ref().unwrap_or(records);
     let mut params = record::rewrite_enums(original, kind, &records.choices, errors);
     let mut item = original.clone();
     params.extend(record::rewrite_options(&mut item, kind, errors));

@@ -13,23 +13,28 @@ use syn::{Attribute as Attr, Block, ImplItem, ItemFn, ItemImpl, ItemTrait, Trait
 
 use crate::attribute::Attribute;
 use crate::diagnostics::Diagnostics;
+use crate::dimension::Methods;
 use crate::expand::{forms, translate};
 use crate::parse::{SigKind, Signature};
 use crate::record::{self, Records};
-use crate::{emit, lower, parse, port};
+use crate::{dimension, emit, lower, parse, port};
 
 /// `#[diff_trait] trait Law { fn method<F: Float>(..) -> ..; }`
 pub fn expand_trait(args: TokenStream, item: TokenStream) -> TokenStream {
-    no_arguments(&args).unwrap_or_else(|| expand_trait_with(item, &Records::default()))
+    expand_trait_with(args, item, &Records::default())
 }
 
 /// Goes on when some structs are known.
-pub fn expand_trait_with(tokens: TokenStream, records: &Records) -> TokenStream {
+pub fn expand_trait_with(args: TokenStream, tokens: TokenStream, records: &Records) -> TokenStream {
+    let errors = Diagnostics::default();
+    let (over, rest) = dimension::methods(&args, "diff_trait", &errors);
+    if let Some(error) = no_arguments(&rest) {
+        return error;
+    }
     let item: ItemTrait = match syn::parse2(tokens.clone()) {
         Ok(item) => item,
         Err(e) => return e.into_compile_error(),
     };
-    let errors = Diagnostics::default();
     let mut functions = Vec::new();
     for entry in &item.items {
         match entry {
@@ -38,13 +43,13 @@ pub fn expand_trait_with(tokens: TokenStream, records: &Records) -> TokenStream 
                     errors.at(body, "a law has no default bodies; write the method in each `#[diff_impl]`");
                 }
                 let block = Block { brace_token: Default::default(), stmts: Vec::new() };
-                functions.push(function(&method.attrs, &method.sig, block, &errors));
+                functions.extend(function(&method.attrs, &method.sig, block, &over, &errors));
             }
             other => no_method(other, type_name_of_trait(other), &errors),
         }
     }
     if let Some(path) = functions.iter().find_map(|function| record::missing(function, records)) {
-        return record::ask(&path, records, "diff_trait", &TokenStream::new(), &tokens);
+        return record::ask(&path, records, "diff_trait", &args, &tokens);
     }
     let mut methods = Vec::new();
     for mut original in functions {
@@ -59,7 +64,7 @@ pub fn expand_trait_with(tokens: TokenStream, records: &Records) -> TokenStream 
     }
     let colon = item.colon_token;
     let imports = emit::imports(&item);
-    match errors.finish() {
+    match over.finish(errors) {
         Ok(()) => quote! {
             #(#attrs)*
             #vis #unsafety trait #ident #colon #supertraits {
@@ -73,16 +78,20 @@ pub fn expand_trait_with(tokens: TokenStream, records: &Records) -> TokenStream 
 
 /// `#[diff_impl] impl Law for Material { fn method<F: Float>(..) -> .. { .. } }`
 pub fn expand_impl(args: TokenStream, item: TokenStream) -> TokenStream {
-    no_arguments(&args).unwrap_or_else(|| expand_impl_with(item, &Records::default()))
+    expand_impl_with(args, item, &Records::default())
 }
 
 /// Goes on when some structs are known.
-pub fn expand_impl_with(tokens: TokenStream, records: &Records) -> TokenStream {
+pub fn expand_impl_with(args: TokenStream, tokens: TokenStream, records: &Records) -> TokenStream {
+    let errors = Diagnostics::default();
+    let (over, rest) = dimension::methods(&args, "diff_impl", &errors);
+    if let Some(error) = no_arguments(&rest) {
+        return error;
+    }
     let item: ItemImpl = match syn::parse2(tokens.clone()) {
         Ok(item) => item,
         Err(e) => return e.into_compile_error(),
     };
-    let errors = Diagnostics::default();
     let (ty, generics) = (&item.self_ty, &item.generics);
     if !generics.params.is_empty() {
         errors.at(generics, "the type that implements a law has no parameters");
@@ -99,13 +108,13 @@ pub fn expand_impl_with(tokens: TokenStream, records: &Records) -> TokenStream {
     for entry in &item.items {
         match entry {
             ImplItem::Fn(method) => {
-                functions.push(function(&method.attrs, &method.sig, method.block.clone(), &errors));
+                functions.extend(function(&method.attrs, &method.sig, method.block.clone(), &over, &errors));
             }
             other => no_method(other, type_name_of_impl(other), &errors),
         }
     }
     if let Some(path) = functions.iter().find_map(|function| record::missing(function, records)) {
-        return record::ask(&path, records, "diff_impl", &TokenStream::new(), &tokens);
+        return record::ask(&path, records, "diff_impl", &args, &tokens);
     }
     let checks = functions.iter().map(|function| {
         let name = emit::law_name(&function.sig.ident, "calls");
@@ -115,7 +124,7 @@ pub fn expand_impl_with(tokens: TokenStream, records: &Records) -> TokenStream {
     let methods: Vec<_> =
         functions.into_iter().filter_map(|function| implemented(function, records, &errors)).collect();
     let (attrs, primitives, imports) = (&item.attrs, emit::primitives(), emit::imports(&item));
-    match errors.finish() {
+    match over.finish(errors) {
         Ok(()) => quote! {
             const _: () = {
                 #primitives
@@ -146,15 +155,16 @@ fn implemented(mut original: ItemFn, records: &Records, errors: &Diagnostics) ->
     Some(emit::law_impl(&function, &forms))
 }
 
-/// A method as a function.
-fn function(attrs: &[Attr], sig: &syn::Signature, block: Block, errors: &Diagnostics) -> ItemFn {
+/// A method as a function, or as one for each dimension.
+fn function(attrs: &[Attr], sig: &syn::Signature, block: Block, over: &Methods, errors: &Diagnostics) -> Vec<ItemFn> {
     for attr in attrs.iter().filter(|attr| record::is_cfg(attr)) {
         errors.at(attr, "a law has all its methods or none; put it on the whole law");
     }
     let block = Box::new(block);
-    let mut function = ItemFn { attrs: attrs.to_vec(), vis: syn::Visibility::Inherited, sig: sig.clone(), block };
-    port::plain(&mut function, errors);
-    function
+    let function = ItemFn { attrs: attrs.to_vec(), vis: syn::Visibility::Inherited, sig: sig.clone(), block };
+    let mut all = over.of(function, errors);
+    all.iter_mut().for_each(|function| port::plain(function, errors));
+    all
 }
 
 fn type_name_of_trait(item: &TraitItem) -> Option<&syn::Ident> {

@@ -12,6 +12,7 @@
 //! - `attribute`: what stands in the brackets of an attribute
 //! - `cube`: names of CubeCL that are refused, with what to write
 //! - `parse`: the signature: names, parameters, types
+//! - `dimension`: one source for two and three dimensions, written out for each
 //! - `source`: spans, and the paths of device functions, by the numbers that the IR carries
 //! - `port`: what authors of CubeCL kernels write in another way, as the language has it
 //! - `tuples`: tuples in tuples, laid flat
@@ -46,6 +47,7 @@ mod home;
 mod attribute;
 mod cube;
 mod parse;
+mod dimension;
 mod source;
 mod port;
 mod tuples;

@@ -16,9 +16,9 @@ pub fn resume(input: TokenStream) -> TokenStream {
     let expanded = match resume.what.to_string().as_str() {
         "diff_kernel" => expand::expand_with(args, item, FuncKind::Kernel, records),
         "diff_fn" => expand::expand_with(args, item, FuncKind::DiffFn, records),
-        "diff_trait" => law::expand_trait_with(item, records),
-        "diff_impl" => law::expand_impl_with(item, records),
-        _ => declare_with(item, records),
+        "diff_trait" => law::expand_trait_with(args, item, records),
+        "diff_impl" => law::expand_impl_with(args, item, records),
+        _ => declare_with(args, item, records),
     };
     resume.home.moved(expanded)
 }

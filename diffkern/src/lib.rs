@@ -52,6 +52,7 @@
 //! - `element`: what an array may hold
 //! - `float`: reals, and packs of them
 //! - `math`: vectors, matrices and quaternions
+//! - `dimension`: two and three dimensions as types
 //! - `buffer`: blocks of memory, and the trait of all backends
 //! - `backend`: the backends: the CPU, and GPUs through CubeCL
 //! - `device`: a backend by its name
@@ -102,6 +103,7 @@ mod linked;
 mod element;
 mod float;
 mod math;
+mod dimension;
 
 mod buffer;
 mod backend;
@@ -130,6 +132,7 @@ pub use decompose::{polar2, polar3, singular_values2, singular_values3, svd2, sv
 pub use device::Device;
 #[doc(hidden)]
 pub use diffkern_macros::{__expand, __resume};
+pub use dimension::{Dim2, Dim3, Dimension};
 pub use domain::Domain;
 pub use element::{Element, Scalar};
 pub use error::{Error, Foreign, NotFinite, Origin, Result};
@@ -151,9 +154,9 @@ pub use backend::native::set_threads;
 /// What kernels and the programs around them need.
 pub mod prelude {
     pub use crate::{
-        AnyArray, Array, Device, Domain, Element, Error, Float, Mat2, Mat3, Quat, Result, Schedule, State, Tape, Vec2,
-        Vec3, Vec4, diff_enum, diff_fn, diff_impl, diff_kernel, diff_struct, diff_trait, polar2, polar3,
-        singular_values2, singular_values3, svd2, svd3,
+        AnyArray, Array, Device, Dim2, Dim3, Dimension, Domain, Element, Error, Float, Mat2, Mat3, Quat, Result,
+        Schedule, State, Tape, Vec2, Vec3, Vec4, diff_enum, diff_fn, diff_impl, diff_kernel, diff_struct, diff_trait,
+        polar2, polar3, singular_values2, singular_values3, svd2, svd3,
     };
 }
 
@@ -166,6 +169,7 @@ pub mod private {
         OwnUpdate, Take, Update, Wide, dispatch, first, in_place, largest, local_outside,
     };
     pub use crate::custom::{check_adjoint, check_tangent};
+    pub use crate::dimension::{InPlane, InSpace, same};
     pub use crate::element::sealed::Sealed;
     pub use crate::float::integers::{idiv, irem, sign, udiv, urem};
     pub use crate::float::lanes::Lanes;

@@ -7,9 +7,9 @@ use common::{Random, relative};
 use diffkern::prelude::*;
 use diffkern::{Rollout, Schedule};
 use diffkern_sim::mpm::occupied::{base_nodes_2d, base_nodes_3d};
+use diffkern_sim::mpm::stencil::GridShape;
 use diffkern_sim::mpm::{
-    Blocks, Contact, Dim2, Dim3, Dimension, Grid, HalfSpace, Law, Model, Params, Solver, Sorting, State,
-    mean_square_distance,
+    Blocks, Contact, Grid, HalfSpace, Law, Model, Params, Solver, Sorting, State, mean_square_distance,
 };
 use diffkern_sim::{Error, Result};
 
@@ -229,12 +229,13 @@ fn first_nodes_are_numbered_by_block() -> Result<()> {
     let device = Device::cpu();
     let x = device.array(&[Vec2::new(0.95, 1.72), Vec2::new(-3.0, 9.0)])?;
     let nodes = device.zeros::<u32>(2)?;
-    base_nodes_2d(2, &x, &nodes, 0.0, 0.0, 10.0, 20, 30)?;
+    let grid = GridShape { origin: Vec3::zero(), inv_dx: 10.0, nx: 20, ny: 30, nz: 1 };
+    base_nodes_2d(2, &x, &nodes, grid)?;
     // Node (8, 16): block (1, 2) of 3 x 4. The other one is outside: node (0, 27), block (0, 3).
     assert_eq!(nodes.to_vec()?, [(4 + 2) * 64, 3 * 64 + 3]);
     let x = device.array(&[Vec3::new(0.62, 0.95, 0.72)])?;
     let nodes = device.zeros::<u32>(1)?;
-    base_nodes_3d(1, &x, &nodes, 0.0, 0.0, 0.0, 10.0, 12, 12, 12)?;
+    base_nodes_3d(1, &x, &nodes, GridShape { nx: 12, ny: 12, nz: 12, ..grid })?;
     // Node (5, 8, 6): block (1, 2, 1) of 3 x 3 x 3, place (1, 0, 2).
     assert_eq!(nodes.to_vec()?, [((3 + 2) * 3 + 1) * 64 + 16 + 2]);
     Ok(())

@@ -8,10 +8,11 @@ use diffkern::prelude::*;
 use diffkern_sim::material::{FixedCorotated, Material, NeoHookean};
 use diffkern_sim::mesh::interpolate_3d;
 use diffkern_sim::mpm::g2p::{grid_to_particles_2d, grid_to_particles_3d};
-use diffkern_sim::mpm::grid_update::{update_grid_2d, update_grid_3d};
-use diffkern_sim::mpm::p2g::{particles_to_grid_2d, particles_to_grid_3d};
-use diffkern_sim::mpm::pack::pack_material;
+use diffkern_sim::mpm::grid_update::{NodeStep, update_grid_2d, update_grid_3d};
+use diffkern_sim::mpm::p2g::{Transfer, particles_to_grid_2d, particles_to_grid_3d};
+use diffkern_sim::mpm::pack::{pack_friction, pack_material};
 use diffkern_sim::mpm::reorder::{reorder_2d, reorder_3d, reorder_material};
+use diffkern_sim::mpm::stencil::GridShape;
 use diffkern_sim::mpm::{square_distance_2d, square_distance_3d};
 
 macro_rules! check {
@@ -36,15 +37,21 @@ fn packed(r: &mut Random, n: usize) -> Vec<Vec4<f64>> {
     r.many(n, |r| Vec4::new(r.between(1.0, 2.0), r.between(1.0, 2.0), r.between(0.0, 0.1), r.between(0.5, 1.0)))
 }
 
-/// A floor that acts on particles up to the height of 0.55 and one that none touches.
+/// A floor that acts on particles up to the height of 0.55 and one that none touches, with friction.
 fn planes() -> [Vec4<f64>; 4] {
     [
         Vec4::new(0.0, 1.0, 0.0, 0.55),
-        Vec4::new(30.0, 1e-2, 0.0, 0.0),
+        Vec4::new(30.0, 1e-2, 0.3, 0.0),
         Vec4::new(1.0, 0.0, 0.0, -9.0),
-        Vec4::new(30.0, 1e-2, 0.0, 0.0),
+        Vec4::new(30.0, 1e-2, 0.2, 0.0),
     ]
 }
+
+/// The grid of the particles; in the plane without z.
+const GRID: GridShape<f64> =
+    GridShape { origin: Vec3::from_array([0.01, 0.02, 0.0]), inv_dx: 1.0 / DX, nx: NODES, ny: NODES, nz: NODES };
+const STEP: Transfer<f64> = Transfer { grid: GRID, dt: DT, touching: 3, touching_end: 2 };
+const NODE_STEP: NodeStep<f64> = NodeStep { dt: DT, cutoff: 0.6, plane_count: 4 };
 
 fn particles_to_grid_in_plane<M: Material>(seed: u64) -> Result<()> {
     let dev = Device::cpu();
@@ -55,31 +62,10 @@ fn particles_to_grid_in_plane<M: Material>(seed: u64) -> Result<()> {
     let c = dev.array(&r.many(n, |r| r.mat2(2.0)))?;
     let f = dev.array(&r.many(n, |r| Mat2::identity() + r.mat2(0.3)))?;
     let material = dev.array(&packed(&mut r, n))?;
-    let (planes, friction, touching) = (dev.array(&planes())?, dev.array(&[0.3, 0.2])?, dev.array(&[0, 1])?);
+    let planes = dev.array(&planes())?;
     let table = dev.array(&shuffled(&mut r, 4).0)?;
     let (f_next, grid) = (dev.zeros(n)?, dev.zeros(4 * 64)?);
-    check!(
-        particles_to_grid_2d::<M>,
-        n,
-        &x,
-        &v,
-        &c,
-        &f,
-        &material,
-        &planes,
-        &friction,
-        &touching,
-        &table,
-        &f_next,
-        &grid,
-        0.01,
-        0.02,
-        1.0 / DX,
-        DT,
-        NODES,
-        NODES,
-        2
-    );
+    check!(particles_to_grid_2d::<M>, n, &x, &v, &c, &f, &material, &planes, &table, &f_next, &grid, STEP);
     Ok(())
 }
 
@@ -98,33 +84,10 @@ fn particles_to_grid_in_space<M: Material>(seed: u64) -> Result<()> {
     let c = dev.array(&r.many(n, |r| r.mat3(2.0)))?;
     let f = dev.array(&r.many(n, |r| Mat3::identity() + r.mat3(0.25)))?;
     let material = dev.array(&packed(&mut r, n))?;
-    let (planes, friction, touching) = (dev.array(&planes())?, dev.array(&[0.3, 0.2])?, dev.array(&[0, 1])?);
+    let planes = dev.array(&planes())?;
     let table = dev.array(&shuffled(&mut r, 27).0)?;
     let (f_next, grid) = (dev.zeros(n)?, dev.zeros(27 * 64)?);
-    check!(
-        particles_to_grid_3d::<M>,
-        n,
-        &x,
-        &v,
-        &c,
-        &f,
-        &material,
-        &planes,
-        &friction,
-        &touching,
-        &table,
-        &f_next,
-        &grid,
-        0.01,
-        0.02,
-        0.0,
-        1.0 / DX,
-        DT,
-        NODES,
-        NODES,
-        NODES,
-        2
-    );
+    check!(particles_to_grid_3d::<M>, n, &x, &v, &c, &f, &material, &planes, &table, &f_next, &grid, STEP);
     Ok(())
 }
 
@@ -145,19 +108,20 @@ fn grid_update() -> Result<()> {
     let kinds = dev.array(&[0u32, 1, 2, 2])?;
     let unit = 0.5f64.sqrt();
     let normals = [[1.0, 0.0], [unit, unit], [0.0, 1.0], [-unit, unit]];
-    let planes: Vec<Vec4<f64>> = normals.iter().flat_map(|n| [Vec4::new(n[0], n[1], 0.0, 0.1), Vec4::zero()]).collect();
-    let (planes, friction) = (dev.array(&planes)?, dev.array(&[0.0, 0.1, 0.2, 0.3])?);
+    let plane =
+        |(k, n): (usize, &[f64; 2])| [Vec4::new(n[0], n[1], 0.0, 0.1), Vec4::new(0.0, 0.0, 0.1 * k as f64, 0.0)];
+    let planes = dev.array(&normals.iter().enumerate().flat_map(plane).collect::<Vec<_>>())?;
     let damping = dev.array(&[3.0])?;
     let nodes = r.many(n, |r| Vec3::new(r.between(-2.0, 2.0), r.between(-2.0, 2.0), r.between(0.5, 1.5)));
     let (nodes, out) = (dev.array(&nodes)?, dev.zeros(n)?);
     let gravity = dev.array(&[Vec2::new(0.5, -9.8)])?;
-    check!(update_grid_2d, n, &nodes, &masks, &list, &planes, &kinds, &friction, &gravity, &damping, &out, DT, 0.6, 4);
+    check!(update_grid_2d, n, &nodes, &masks, &list, &planes, &kinds, &gravity, &damping, &out, NODE_STEP);
 
     let nodes =
         r.many(n, |r| Vec4::new(r.between(-2.0, 2.0), r.between(-2.0, 2.0), r.between(-2.0, 2.0), r.between(0.5, 1.5)));
     let (nodes, out) = (dev.array(&nodes)?, dev.zeros(n)?);
     let gravity = dev.array(&[Vec3::new(0.5, -9.8, 0.1)])?;
-    check!(update_grid_3d, n, &nodes, &masks, &list, &planes, &kinds, &friction, &gravity, &damping, &out, DT, 0.6, 4);
+    check!(update_grid_3d, n, &nodes, &masks, &list, &planes, &kinds, &gravity, &damping, &out, NODE_STEP);
     Ok(())
 }
 
@@ -170,13 +134,13 @@ fn grid_to_particles() -> Result<()> {
     let table = dev.array(&shuffled(&mut r, 4).0)?;
     let u = dev.array(&r.many(4 * 64, |r| r.vec2(-1.0, 1.0)))?;
     let (x1, v1, c1) = (dev.zeros(n)?, dev.zeros(n)?, dev.zeros(n)?);
-    check!(grid_to_particles_2d, n, &x, &u, &table, &x1, &v1, &c1, 0.01, 0.02, 1.0 / DX, DT, NODES, NODES);
+    check!(grid_to_particles_2d, n, &x, &u, &table, &x1, &v1, &c1, GRID, DT);
 
     let x = dev.array(&r.many(n, |r| r.vec3(0.2, 0.65)))?;
     let table = dev.array(&shuffled(&mut r, 27).0)?;
     let u = dev.array(&r.many(27 * 64, |r| r.vec3(-1.0, 1.0)))?;
     let (x1, v1, c1) = (dev.zeros(n)?, dev.zeros(n)?, dev.zeros(n)?);
-    check!(grid_to_particles_3d, n, &x, &u, &table, &x1, &v1, &c1, 0.01, 0.02, 0.0, 1.0 / DX, DT, NODES, NODES, NODES);
+    check!(grid_to_particles_3d, n, &x, &u, &table, &x1, &v1, &c1, GRID, DT);
     Ok(())
 }
 
@@ -189,6 +153,9 @@ fn packing_distances_and_surfaces() -> Result<()> {
     let (mu, lambda) = (dev.array(&r.many(n, each))?, dev.array(&[1.3])?);
     let (eta, rho, volume) = (dev.array(&[0.2])?, dev.array(&r.many(n, each))?, dev.array(&r.many(n, each))?);
     check!(pack_material, n, &mu, &lambda, &eta, &rho, &volume, &dev.zeros(n)?);
+
+    check!(pack_friction, 2usize, &dev.array(&planes())?, &dev.array(&[0.3])?, &dev.zeros(4)?);
+    check!(pack_friction, 2usize, &dev.array(&planes())?, &dev.array(&[0.3, 0.4])?, &dev.zeros(4)?);
 
     let (x, t) = (dev.array(&r.many(n, |r| r.vec2(0.0, 1.0)))?, dev.array(&[Vec2::new(0.3, 0.2)])?);
     check!(square_distance_2d, n, &x, &t, &dev.zeros(n)?);

@@ -28,12 +28,25 @@ fn search(folder: &Path, names: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// The name after the first `fn` that follows each attribute.
+/// The name after the first `fn` that follows each attribute, that of each instance of a kernel over the dimension.
 fn kernels_of(source: &str) -> Vec<String> {
     let is_attribute = |line: &&str| ["#[diff_kernel", "#[diffkern::diff_kernel"].iter().any(|a| line.starts_with(a));
     let lines: Vec<&str> = source.lines().map(str::trim_start).collect();
     let attributes = lines.iter().enumerate().filter(|(_, line)| is_attribute(line));
-    attributes.filter_map(|(at, _)| lines[at..].iter().find_map(|line| function_name(line))).collect()
+    let named = attributes.filter_map(|(at, attribute)| {
+        let name = lines[at..].iter().find_map(|line| function_name(line))?;
+        Some(match dimensions(attribute) {
+            dims if dims.is_empty() => vec![name],
+            dims => dims.iter().map(|d| format!("{name}_{d}d")).collect(),
+        })
+    });
+    named.flatten().collect()
+}
+
+/// The numbers of `dims(2, 3)`.
+fn dimensions(attribute: &str) -> Vec<char> {
+    let list = attribute.split_once("dims(").and_then(|(_, rest)| rest.split_once(')'));
+    list.map_or_else(Vec::new, |(list, _)| list.chars().filter(char::is_ascii_digit).collect())
 }
 
 fn function_name(line: &str) -> Option<String> {
@@ -49,7 +62,8 @@ mod tests {
     #[test]
     fn names_follow_their_attributes() {
         let source = "//! Not `#[diff_kernel]` here: fn no() {}\n#[diff_kernel]\n// fn nor_here\npub fn first<F: Float>(\n\
-                      x: F) {}\nfn helper() {}\n    #[diff_kernel(vjp = own)]\n    #[allow(x)]\n    fn second_2d() {}\n";
-        assert_eq!(kernels_of(source), ["first", "second_2d"]);
+                      x: F) {}\nfn helper() {}\n    #[diff_kernel(vjp = own)]\n    #[allow(x)]\n    fn second_2d() {}\n\
+                      #[diff_kernel(dims(2, 3), injective)]\nfn third() {}\n";
+        assert_eq!(kernels_of(source), ["first", "second_2d", "third_2d", "third_3d"]);
     }
 }

@@ -10,6 +10,7 @@ use super::def::{Field, Kind, Record, Records};
 use super::enums::Choice;
 use super::find::missing_in_type;
 use crate::diagnostics::Diagnostics;
+use crate::dimension::{self, Struct};
 use crate::home::Home;
 use crate::names;
 use crate::parse::value_type;
@@ -70,14 +71,10 @@ pub fn ask(path: &syn::Path, known: &Records, what: &str, args: &TokenStream, it
 }
 
 pub fn declare(args: TokenStream, item: TokenStream) -> TokenStream {
-    if !args.is_empty() {
-        return syn::Error::new_spanned(args, "this attribute takes no argument but `crate = path`")
-            .into_compile_error();
-    }
-    declare_with(item, &Records::default())
+    declare_with(args, item, &Records::default())
 }
 
-pub fn declare_with(tokens: TokenStream, known: &Records) -> TokenStream {
+pub fn declare_with(args: TokenStream, tokens: TokenStream, known: &Records) -> TokenStream {
     let mut item: ItemStruct = match syn::parse2(tokens.clone()) {
         Ok(item) => item,
         Err(_) if syn::parse2::<syn::ItemEnum>(tokens.clone()).is_ok() => {
@@ -86,23 +83,67 @@ pub fn declare_with(tokens: TokenStream, known: &Records) -> TokenStream {
         Err(e) => return e.into_compile_error(),
     };
     let errors = Diagnostics::default();
+    let (dimension, rest) = dimension::of_struct(&args, &mut item, &errors);
+    if !rest.is_empty() {
+        errors.at(rest, "this attribute takes no argument but `dims(2, 3)` and `crate = path`");
+    }
     let real = real_parameter(&item, &errors);
-    let Fields::Named(named) = &mut item.fields else {
-        errors.at(&item.ident, "a struct of the kernel language has named fields");
-        return errors.finish().err().map(syn::Error::into_compile_error).unwrap_or_default();
-    };
     for attr in item.attrs.iter().filter(|attr| attr.path().is_ident("repr")) {
         errors.at(
             attr,
             "an array holds the fields in a row, `repr(C)`, which a struct of the kernel language has; remove it",
         );
     }
-    for field in &named.named {
-        refuse_cfg(&field.attrs, "fields are counted", "structs", &errors);
-        if let Some(path) = missing_in_type(&field.ty, real.as_ref(), known) {
-            return ask(&path, known, "diff_struct", &TokenStream::new(), &tokens);
+    let Fields::Named(named) = &mut item.fields else {
+        errors.at(&item.ident, "a struct of the kernel language has named fields");
+        return errors.finish().err().map(syn::Error::into_compile_error).unwrap_or_default();
+    };
+    named.named.iter().for_each(|field| refuse_cfg(&field.attrs, "fields are counted", "structs", &errors));
+    let mut instances = match &dimension {
+        None => vec![(named.clone(), known.clone(), errors.apart())],
+        Some(dimension) => {
+            let at = |d| (dimension.fields(named, d, &errors), known.at(d), errors.apart());
+            vec![at(2), at(3)]
+        }
+    };
+    let types = instances.iter().flat_map(|(fields, ..)| fields.named.iter().map(|field| &field.ty));
+    if let Some(path) = types.into_iter().find_map(|ty| missing_in_type(ty, real.as_ref(), known)) {
+        return ask(&path, known, "diff_struct", &args, &tokens);
+    }
+    let mut all = Vec::new();
+    for (fields, known, found) in &mut instances {
+        all.push(declared(fields, (&item.ident, real.as_ref()), known, found));
+    }
+    let mut plain = None;
+    for (fields, _, found) in instances {
+        plain.get_or_insert(fields);
+        // What is wrong in each dimension is reported once.
+        if !errors.found() {
+            errors.take(found);
         }
     }
+    match (&dimension, plain) {
+        (Some(dimension), _) => dimension.on_host(&mut item),
+        (None, Some(plain)) => item.fields = Fields::Named(plain),
+        (None, None) => {}
+    }
+    item.fields.iter_mut().for_each(|field| field.attrs.retain(|attr| !is_cfg(attr)));
+    let mut all = all.into_iter();
+    let record =
+        Record { name: item.ident.clone(), real, fields: all.next().unwrap_or_default(), in_space: all.next() };
+    let rest = written(&item, &record, dimension.as_ref().map(Struct::name));
+    let error = errors.finish().err().map(syn::Error::into_compile_error);
+    quote!(#error #rest)
+}
+
+/// The fields of a struct. Where a type is a mistake a number stands for it, so that uses of the struct are no mistakes as
+/// well.
+fn declared(
+    named: &mut syn::FieldsNamed,
+    (of, real): (&Ident, Option<&Ident>),
+    known: &Records,
+    errors: &Diagnostics,
+) -> Vec<Field> {
     let mut fields = Vec::new();
     for field in &mut named.named {
         let Some(name) = field.ident.clone() else { continue };
@@ -117,32 +158,23 @@ pub fn declare_with(tokens: TokenStream, known: &Records) -> TokenStream {
                 None
             }
             None if real.is_none() && is_concrete(&field.ty) => {
-                let way = format!("struct {}<F> {{ {name}: F, .. }}", item.ident);
+                let way = format!("struct {of}<F> {{ {name}: F, .. }}");
                 errors.at(&field.ty, format!("the reals of a struct are of its type parameter: `{way}`"));
                 None
             }
-            None => value_type(&field.ty, real.as_ref(), &errors).map(Kind::Plain),
+            None => value_type(&field.ty, real, errors).map(Kind::Plain),
         };
-        // Where the type is a mistake a number stands for it, so that uses of the struct are no mistakes as well.
         let kind = kind.unwrap_or_else(|| {
-            let number = match &real {
+            let number = match real {
                 Some(real) => (Ty::Real, real.clone()),
                 None => (Ty::U32, Ident::new("u32", Span::call_site())),
             };
             field.ty = syn::Type::Path(syn::TypePath { qself: None, path: number.1.into() });
             Kind::Plain(number.0)
         });
-        field.attrs.retain(|attr| !is_cfg(attr));
         fields.push(Field { name, kind });
     }
-    let record = Record { name: item.ident.clone(), real, fields };
-    match errors.finish() {
-        Ok(()) => written(&item, &record),
-        Err(e) => {
-            let (error, rest) = (e.into_compile_error(), written(&item, &record));
-            quote!(#error #rest)
-        }
-    }
+    fields
 }
 
 /// What an attribute would leave out of an item after its macro has seen it whole.
@@ -172,9 +204,9 @@ fn real_parameter(item: &ItemStruct, errors: &Diagnostics) -> Option<Ident> {
     real
 }
 
-fn written(item: &ItemStruct, record: &Record) -> TokenStream {
+fn written(item: &ItemStruct, record: &Record, dimension: Option<&Ident>) -> TokenStream {
     let macros = teller(&item.ident, &item.vis, &record.tokens());
-    let element = (record.is_real() && record.real.is_some()).then(|| element(item, record));
+    let element = (record.is_real() && record.real.is_some()).then(|| element(item, record, dimension));
     let derives = derives(&item.attrs);
     quote! {
         #[repr(C)]
@@ -226,14 +258,17 @@ pub fn teller(name: &Ident, vis: &syn::Visibility, tokens: &TokenStream) -> Toke
 }
 
 /// An array holds structs of reals: their scalars in a row.
-fn element(item: &ItemStruct, record: &Record) -> TokenStream {
-    let (name, real) = (&item.ident, &record.real);
+fn element(item: &ItemStruct, record: &Record, dimension: Option<&Ident>) -> TokenStream {
+    let (name, real, dimension) = (&item.ident, &record.real, dimension.iter());
+    let bounds = dimension.clone().map(|d| quote!(#d: ::diffkern::Dimension));
+    let params = quote!(<#real: ::diffkern::Float #(, #bounds)*>);
+    let this = quote!(#name<#real #(, #dimension)*>);
     let (fields, types): (Vec<_>, Vec<_>) = item.fields.iter().map(|f| (&f.ident, &f.ty)).unzip();
     quote! {
-        impl<#real: ::diffkern::Float> ::diffkern::private::Sealed for #name<#real> {}
+        impl #params ::diffkern::private::Sealed for #this {}
 
         // SAFETY: `repr(C)` over fields that are scalars of one type in a row, of which any bits are valid.
-        unsafe impl<#real: ::diffkern::Float> ::diffkern::Element for #name<#real> {
+        unsafe impl #params ::diffkern::Element for #this {
             type Scalar = #real;
             const COMPONENTS: usize = 0 #(+ <#types as ::diffkern::Element>::COMPONENTS)*;
             const ELEM: ::diffkern::private::ElemTy = ::diffkern::private::ElemTy::Real;

@@ -16,6 +16,8 @@ pub struct Record {
     /// Its real type parameter.
     pub real: Option<Ident>,
     pub fields: Vec<Field>,
+    /// Of a struct over the dimension, the fields in three dimensions; `fields` are those in two.
+    pub in_space: Option<Vec<Field>>,
 }
 
 #[derive(Clone)]
@@ -86,21 +88,27 @@ impl Record {
     pub fn tokens(&self) -> TokenStream {
         let name = &self.name;
         let real = self.real.iter();
-        let fields = self.fields.iter().map(|field| {
-            let name = &field.name;
-            match &field.kind {
-                Kind::Plain(ty) => {
-                    let ty = plain_name(*ty);
-                    quote!(#name: #ty)
-                }
-                Kind::Record(inner) => {
-                    let inner = inner.tokens();
-                    quote!(#name: struct #inner)
-                }
-            }
-        });
-        quote!(#name #([#real])* { #(#fields),* })
+        let fields = field_tokens(&self.fields);
+        let in_space = self.in_space.iter().map(|fields| field_tokens(fields));
+        quote!(#name #([#real])* #fields #(#in_space)*)
     }
+}
+
+fn field_tokens(fields: &[Field]) -> TokenStream {
+    let fields = fields.iter().map(|field| {
+        let name = &field.name;
+        match &field.kind {
+            Kind::Plain(ty) => {
+                let ty = plain_name(*ty);
+                quote!(#name: #ty)
+            }
+            Kind::Record(inner) => {
+                let inner = inner.tokens();
+                quote!(#name: struct #inner)
+            }
+        }
+    });
+    quote!({ #(#fields),* })
 }
 
 impl Kind {
@@ -155,11 +163,16 @@ impl Parse for Record {
         } else {
             None
         };
-        let inner;
-        syn::braced!(inner in input);
-        let fields = inner.parse_terminated(Field::parse, Token![,])?;
-        Ok(Self { name, real, fields: fields.into_iter().collect() })
+        let fields = parse_fields(input)?;
+        let in_space = if input.peek(syn::token::Brace) { Some(parse_fields(input)?) } else { None };
+        Ok(Self { name, real, fields, in_space })
     }
+}
+
+fn parse_fields(input: ParseStream<'_>) -> syn::Result<Vec<Field>> {
+    let inner;
+    syn::braced!(inner in input);
+    Ok(inner.parse_terminated(Field::parse, Token![,])?.into_iter().collect())
 }
 
 impl Parse for Field {
@@ -185,6 +198,17 @@ pub struct Records {
 }
 
 impl Records {
+    /// The same with the structs over the dimension as they are for `d`.
+    pub fn at(&self, d: u8) -> Records {
+        let mut records = self.clone();
+        for record in &mut records.all {
+            if let (Some(fields), 3) = (record.in_space.take(), d) {
+                record.fields = fields;
+            }
+        }
+        records
+    }
+
     pub fn named(&self, name: &Ident) -> Option<&Record> {
         self.all.iter().find(|r| r.name == *name)
     }

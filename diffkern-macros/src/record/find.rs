@@ -80,7 +80,7 @@ impl Find<'_> {
             && !self.generics.contains(&last.ident)
             && named_shape(&name).is_none()
             && refused_type(&name).is_none()
-            && !matches!(name.as_str(), "Array" | "Self" | "String" | "Vec" | "Box" | "Float")
+            && !matches!(name.as_str(), "Array" | "Self" | "String" | "Vec" | "Box" | "Float" | "Dim2" | "Dim3")
             && !is_vector_of_another_size(&name)
             && self.known.named(&last.ident).is_none()
             && !self.known.choices.iter().any(|choice| choice.name == last.ident);

@@ -6,39 +6,29 @@
 mod fixed_corotated;
 mod law;
 mod neo_hookean;
-mod polar;
-mod viscous;
+mod rotation;
+mod viscosity;
 
 pub use fixed_corotated::FixedCorotated;
 pub use law::Law;
 pub(crate) use law::with_law;
 pub use neo_hookean::NeoHookean;
-pub use polar::{polar_2d, polar_3d};
-pub use viscous::{viscous_2d, viscous_3d};
+pub use rotation::{polar, polar_2d, polar_3d};
+pub use viscosity::{viscous, viscous_2d, viscous_3d};
 
 use diffkern::prelude::*;
 
 /// A constitutive model of an elastic solid with Lamé parameters `mu`, `lambda` \[Pa\].
-#[diff_trait]
+#[diff_trait(dims(2, 3))]
 pub trait Material {
-    /// Kirchhoff stress \[Pa\] of a plane deformation gradient `f`.
-    fn kirchhoff_2d<F: Float>(f: Mat2<F>, mu: F, lambda: F) -> Mat2<F>;
     /// Kirchhoff stress \[Pa\] of a deformation gradient `f`.
-    fn kirchhoff_3d<F: Float>(f: Mat3<F>, mu: F, lambda: F) -> Mat3<F>;
-}
-
-/// Elastic and viscous Kirchhoff stress in the plane; `q = (mu, lambda, eta, _)`, `l` the velocity gradient.
-#[diff_fn]
-pub fn kirchhoff_2d<F: Float, M: Material>(f: Mat2<F>, l: Mat2<F>, q: Vec4<F>) -> Mat2<F> {
-    let viscous: Mat2<F> = viscous_2d::<F>(l, f.determinant(), q.z);
-    let elastic: Mat2<F> = M::kirchhoff_2d(f, q.x, q.y);
-    elastic + viscous
+    fn kirchhoff<F: Float, const D: usize>(f: Matrix<F, D>, mu: F, lambda: F) -> Matrix<F, D>;
 }
 
 /// Elastic and viscous Kirchhoff stress; `q = (mu, lambda, eta, _)`, `l` the velocity gradient.
-#[diff_fn]
-pub fn kirchhoff_3d<F: Float, M: Material>(f: Mat3<F>, l: Mat3<F>, q: Vec4<F>) -> Mat3<F> {
-    let viscous: Mat3<F> = viscous_3d::<F>(l, f.determinant(), q.z);
-    let elastic: Mat3<F> = M::kirchhoff_3d(f, q.x, q.y);
+#[diff_fn(dims(2, 3))]
+pub fn kirchhoff<F: Float, M: Material, const D: usize>(f: Matrix<F, D>, l: Matrix<F, D>, q: Vec4<F>) -> Matrix<F, D> {
+    let viscous: Matrix<F, D> = viscous::<F, D>(l, f.determinant(), q.z);
+    let elastic: Matrix<F, D> = M::kirchhoff::<F, D>(f, q.x, q.y);
     elastic + viscous
 }

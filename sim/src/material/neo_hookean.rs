@@ -10,15 +10,10 @@ use diffkern::prelude::*;
 #[derive(Clone, Copy, Debug)]
 pub struct NeoHookean;
 
-#[diff_impl]
+#[diff_impl(dims(2, 3))]
 impl Material for NeoHookean {
-    fn kirchhoff_2d<F: Float>(f: Mat2<F>, mu: F, lambda: F) -> Mat2<F> {
-        let strain = f * f.transpose() - Mat2::identity();
-        strain * mu + Mat2::identity() * (lambda * f.determinant().ln())
-    }
-
-    fn kirchhoff_3d<F: Float>(f: Mat3<F>, mu: F, lambda: F) -> Mat3<F> {
-        let strain = f * f.transpose() - Mat3::identity();
-        strain * mu + Mat3::identity() * (lambda * f.determinant().ln())
+    fn kirchhoff<F: Float, const D: usize>(f: Matrix<F, D>, mu: F, lambda: F) -> Matrix<F, D> {
+        let strain = f * f.transpose() - Matrix::<F, D>::identity();
+        strain * mu + Matrix::<F, D>::identity() * (lambda * f.determinant().ln())
     }
 }

@@ -6,7 +6,6 @@
 //!
 //! Sparse grids by blocks: Setaluri, Aanjaneya, Bauer, Sifakis: SPGrid, 2014.
 
-use super::dimension::Dimension;
 use super::lattice::Grid;
 use super::occupied::{flag_blocks, mark_blocks, number_blocks};
 use diffkern::memory::{collect, with_room};
@@ -15,6 +14,11 @@ use diffkern::prelude::*;
 
 /// Nodes of a block: 8 x 8 in the plane, 4 x 4 x 4 in space.
 pub const NODES: usize = 64;
+
+/// Nodes of a block along each axis.
+pub(super) const fn side<D: Dimension>() -> usize {
+    1 << (6 / D::AXES)
+}
 
 /// What the table holds for a block without nodes. With a node's place in its block it is still past the end of every grid.
 pub const NOWHERE: u32 = u32::MAX - (NODES as u32 - 1);

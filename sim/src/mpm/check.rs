@@ -1,6 +1,5 @@
 //! Is the state still one that means something? Never repaired, only reported.
 
-use super::dimension::Dimension;
 use super::model::Model;
 use super::state::State;
 use crate::error::{Error, Result};

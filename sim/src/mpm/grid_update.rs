@@ -1,76 +1,47 @@
 //! Grid update: momentum to velocity, gravity, damping, contact of the nodes.
 
-use super::boundary::{contact_velocity_2d, contact_velocity_3d};
+use super::boundary::contact_velocity;
 use diffkern::prelude::*;
 
-/// `u = (p / m + dt g) exp(-dt damping)`, then contact with every half-space whose bit is set in the node's mask, in
-/// order. The masks are those of all blocks, `list` says which block each 64 nodes are. Nodes of at most `cutoff` \[kg\] get
-/// zero. `planes` as in `particles_to_grid_2d`, `kinds` as in `contact_velocity_2d`.
-#[diff_kernel]
-pub fn update_grid_2d<F: Float>(
-    grid: &Array<Vec3<F>>,
-    masks: &Array<u32>,
-    list: &Array<u32>,
-    planes: &Array<Vec4<F>>,
-    kinds: &Array<u32>,
-    friction: &Array<F>,
-    gravity: &Array<Vec2<F>>,
-    damping: &Array<F>,
-    velocity: &mut Array<Vec2<F>>,
-    dt: F,
-    cutoff: F,
-    plane_count: u32,
-) {
-    let i = ABSOLUTE_POS;
-    let node = grid[i];
-    let mut u = Vec2::zero();
-    if node.z > cutoff {
-        let keep = (-damping[0] * dt).exp();
-        u = (Vec2::new(node.x, node.y) / node.z + gravity[0] * dt) * keep;
-        let mask = masks[list[i / 64] as usize * 64 + i % 64];
-        if mask != 0 {
-            for k in 0..plane_count {
-                if (mask >> k) & 1 == 1 {
-                    let at = k as usize;
-                    let rub = friction[at.min(friction.len() - 1)];
-                    let next: Vec2<F> = contact_velocity_2d::<F>(u, planes[2 * at], kinds[at], rub);
-                    u = next;
-                }
-            }
-        }
-    }
-    velocity[i] = u;
+/// What an update of the grid has beside its arrays.
+#[diff_struct]
+pub struct NodeStep<F> {
+    /// Time step \[s\].
+    pub dt: F,
+    /// Mass at or below which a node takes no part \[kg\].
+    pub cutoff: F,
+    /// How many half-spaces there are.
+    pub plane_count: u32,
 }
 
-/// As [`update_grid_2d()`] in space.
-#[diff_kernel]
-pub fn update_grid_3d<F: Float>(
-    grid: &Array<Vec4<F>>,
+/// `u = (p / m + dt g) exp(-dt damping)`, then contact with every half-space whose bit is set in the node's mask, in
+/// order. The masks are those of all blocks, `list` says which block each 64 nodes are. Nodes of at most the cutoff get
+/// zero. `planes` as in `particles_to_grid`, `kinds` as in `contact_velocity`.
+#[diff_kernel(dims(2, 3))]
+pub fn update_grid<F: Float, const D: usize>(
+    grid: &Array<Vector<F, { D + 1 }>>,
     masks: &Array<u32>,
     list: &Array<u32>,
     planes: &Array<Vec4<F>>,
     kinds: &Array<u32>,
-    friction: &Array<F>,
-    gravity: &Array<Vec3<F>>,
+    gravity: &Array<Vector<F, D>>,
     damping: &Array<F>,
-    velocity: &mut Array<Vec3<F>>,
-    dt: F,
-    cutoff: F,
-    plane_count: u32,
+    velocity: &mut Array<Vector<F, D>>,
+    step: NodeStep<F>,
 ) {
     let i = ABSOLUTE_POS;
     let node = grid[i];
-    let mut u = Vec3::zero();
-    if node.w > cutoff {
-        let keep = (-damping[0] * dt).exp();
-        u = (Vec3::new(node.x, node.y, node.z) / node.w + gravity[0] * dt) * keep;
+    let mut u = Vector::<F, D>::zero();
+    if node[D] > step.cutoff {
+        let keep = (-damping[0] * step.dt).exp();
+        u = (Vector::<F, D>::from_fn(|a| node[a]) / node[D] + gravity[0] * step.dt) * keep;
         let mask = masks[list[i / 64] as usize * 64 + i % 64];
         if mask != 0 {
-            for k in 0..plane_count {
+            for k in 0..step.plane_count {
                 if (mask >> k) & 1 == 1 {
                     let at = k as usize;
-                    let rub = friction[at.min(friction.len() - 1)];
-                    let next: Vec3<F> = contact_velocity_3d::<F>(u, planes[2 * at], kinds[at], rub);
+                    let next: Vector<F, D> =
+                        contact_velocity::<F, D>(u, planes[2 * at], kinds[at], planes[2 * at + 1].z);
                     u = next;
                 }
             }

@@ -1,7 +1,7 @@
 //! Floors, walls and clamps.
 
-use super::dimension::Dimension;
 use crate::error::{Error, Result, non_negative, positive};
+use diffkern::Dimension;
 
 /// What happens inside the solid.
 #[derive(Clone, Copy, Debug, PartialEq)]

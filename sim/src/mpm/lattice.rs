@@ -1,7 +1,8 @@
 //! The background grid: where its nodes are, and how they are numbered.
 
-use super::dimension::Dimension;
+use super::blocks::side;
 use crate::error::{Error, Result, positive};
+use diffkern::Dimension;
 
 /// A regular grid of nodes; the last axis runs fastest.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,7 +79,7 @@ impl<D: Dimension> Grid<D> {
     pub(crate) fn block_counts(&self) -> [u32; 3] {
         let mut counts = [1; 3];
         let last = counts.iter_mut().rev().zip(self.nodes.as_ref().iter().rev());
-        last.for_each(|(c, &n)| *c = n.div_ceil(D::BLOCK) as u32);
+        last.for_each(|(c, &n)| *c = n.div_ceil(side::<D>()) as u32);
         counts
     }
 
@@ -92,10 +93,10 @@ impl<D: Dimension> Grid<D> {
         let mut at = self.origin;
         let (mut block, mut place) = (block, place);
         for (a, &n) in at.as_mut().iter_mut().zip(self.nodes.as_ref()).rev() {
-            let blocks = n.div_ceil(D::BLOCK);
-            *a += (block % blocks * D::BLOCK + place % D::BLOCK) as f64 * self.dx;
+            let blocks = n.div_ceil(side::<D>());
+            *a += (block % blocks * side::<D>() + place % side::<D>()) as f64 * self.dx;
             block /= blocks;
-            place /= D::BLOCK;
+            place /= side::<D>();
         }
         at
     }

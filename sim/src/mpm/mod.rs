@@ -11,9 +11,6 @@ pub mod blocks;
 #[doc(hidden)]
 pub mod boundary;
 mod check;
-mod dim2;
-mod dim3;
-mod dimension;
 mod distance;
 #[doc(hidden)]
 pub mod g2p;
@@ -46,9 +43,7 @@ mod window;
 
 pub use crate::material::Law;
 pub use blocks::Blocks;
-pub use dim2::Dim2;
-pub use dim3::Dim3;
-pub use dimension::Dimension;
+pub use diffkern::{Dim2, Dim3, Dimension};
 pub use distance::{mean_square_distance, square_distance_2d, square_distance_3d};
 pub use half_space::{Contact, HalfSpace};
 pub use lattice::Grid;

@@ -1,12 +1,12 @@
 //! What stays the same during a simulation and is not identified: grid, time step, law, obstacles.
 
 use super::blocks::{Active, Blocks, NODES};
-use super::dimension::Dimension;
 use super::half_space::{Contact, HalfSpace};
 use super::lattice::Grid;
 use super::order::Sorting;
 use super::params::Params;
 use super::solver::Solver;
+use super::stencil::GridShape;
 use crate::error::{Error, Result, positive};
 use crate::material::Law;
 use diffkern::memory::collect;
@@ -45,10 +45,9 @@ pub struct Model<D: Dimension, F: Float> {
     cutoff: f64,
     spacing: f64,
     half_spaces: Vec<HalfSpace<D>>,
-    /// Two entries a half-space, see `particles_to_grid_2d`.
+    /// Two entries a half-space, see `particles_to_grid`; the friction is in none of them.
     pub(crate) planes: Array<Vec4<F>>,
     pub(crate) kinds: Array<u32>,
-    pub(crate) plane_count: u32,
     friction: Array<F>,
     /// The half-spaces that a node is in, one bit each, block by block.
     pub(crate) masks: Array<u32>,
@@ -57,8 +56,8 @@ pub struct Model<D: Dimension, F: Float> {
     most_nodes: usize,
     /// All blocks.
     pub(super) all: Active,
-    pub(crate) touching: Array<u32>,
-    pub(crate) touching_count: u32,
+    /// The half-spaces that act on particles, one bit each.
+    pub(super) touching: u32,
 }
 
 impl<D: Dimension, F: Float> Model<D, F> {
@@ -72,8 +71,7 @@ impl<D: Dimension, F: Float> Model<D, F> {
             return Err(Error::invalid("number of half-spaces", half_spaces.len(), "at most 32"));
         }
         half_spaces.iter().enumerate().try_for_each(|(k, h)| h.check(k))?;
-        let touching: Vec<u32> =
-            (0..half_spaces.len() as u32).filter(|&k| half_spaces[k as usize].kind().is_none()).collect();
+        let touching = half_spaces.iter().rev().fold(0, |bits, h| bits << 1 | u32::from(h.kind().is_none()));
         let kinds: Vec<u32> = half_spaces.iter().map(|h| h.kind().unwrap_or(0)).collect();
         Ok(Model {
             device: device.clone(),
@@ -84,15 +82,13 @@ impl<D: Dimension, F: Float> Model<D, F> {
             spacing: 0.0,
             planes: device.array(&planes(half_spaces, 0.0))?,
             kinds: device.array(&or_one(kinds))?,
-            plane_count: half_spaces.len() as u32,
             friction: device.array(&or_one(half_spaces.iter().map(|h| F::from_f64(h.friction)).collect()))?,
             masks: device.array(&masks(&grid, half_spaces)?)?,
             blocks: Blocks::Auto,
             sorting: Sorting::Auto,
             most_nodes: usize::MAX,
             all: Active::all(device, &grid)?,
-            touching_count: touching.len() as u32,
-            touching: device.array(&or_one(touching))?,
+            touching,
             half_spaces: half_spaces.to_vec(),
         })
     }
@@ -143,7 +139,7 @@ impl<D: Dimension, F: Float> Model<D, F> {
     /// When `h` is not positive, no half-space has such a contact, or memory is short.
     pub fn with_contact_spacing(self, h: f64) -> Result<Self> {
         positive("contact spacing", h)?;
-        if self.touching_count == 0 {
+        if self.touching == 0 {
             return Err(Error::invalid("contact spacing", h, "none, as no half-space has a penalty contact"));
         }
         let planes = self.device.array(&planes(&self.half_spaces, h))?;
@@ -156,7 +152,7 @@ impl<D: Dimension, F: Float> Model<D, F> {
     /// # Errors
     /// When a parameter has the wrong length, or a penalty contact no spacing.
     pub fn solver(&self, params: &Params<D, F>, particles: usize) -> Result<Solver<D, F>> {
-        if self.touching_count > 0 && self.spacing == 0.0 {
+        if self.touching != 0 && self.spacing == 0.0 {
             let advice = "the particle spacing, given by `with_contact_spacing`, for a penalty contact";
             return Err(Error::invalid("contact spacing", 0.0, advice));
         }
@@ -214,6 +210,15 @@ impl<D: Dimension, F: Float> Model<D, F> {
     /// Floors, walls and clamps.
     pub fn half_spaces(&self) -> &[HalfSpace<D>] {
         &self.half_spaces
+    }
+
+    /// The grid as kernels take it.
+    pub(super) fn shape(&self) -> GridShape<F> {
+        let mut origin = [0.0; 3];
+        origin.iter_mut().zip(self.grid.origin().as_ref()).for_each(|(to, from)| *to = *from);
+        let [nx, ny, nz] = self.grid.counts();
+        let origin = Vec3::from_array(origin.map(F::from_f64));
+        GridShape { origin, inv_dx: self.real(1.0 / self.grid.dx()), nx, ny, nz }
     }
 
     pub(crate) fn real(&self, x: f64) -> F {

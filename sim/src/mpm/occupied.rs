@@ -1,50 +1,29 @@
 //! Finding the blocks that particles reach, and the order in which particles share them. Integers: no gradient.
 
 use super::blocks::{NODES, NOWHERE};
+use super::stencil::GridShape;
 use diffkern::prelude::*;
 
 /// By particle: the first of its nodes, numbered as in [`blocks`](super::blocks) with all blocks there, or the one before.
 ///
 /// It is taken a hundredth of a cell early, so that other kernels, which may round otherwise, find the node or the next one.
 /// A particle outside the grid counts as at its rim.
-#[diff_kernel]
-pub fn base_nodes_2d<F: Float>(
-    x: &Array<Vec2<F>>,
-    nodes: &mut Array<u32>,
-    origin_x: F,
-    origin_y: F,
-    inv_dx: F,
-    nx: u32,
-    ny: u32,
-) {
-    let i = ABSOLUTE_POS;
-    let xp = x[i];
-    let ix = i32::cast_from(((xp.x - origin_x) * inv_dx - 0.51).floor()).clamp(0, nx as i32 - 3) as u32;
-    let iy = i32::cast_from(((xp.y - origin_y) * inv_dx - 0.51).floor()).clamp(0, ny as i32 - 3) as u32;
-    let block = (ix >> 3) * ((ny + 7) >> 3) + (iy >> 3);
-    nodes[i] = block * 64 + (ix & 7) * 8 + (iy & 7);
-}
-
-/// As [`base_nodes_2d()`] in space.
-#[diff_kernel]
-pub fn base_nodes_3d<F: Float>(
-    x: &Array<Vec3<F>>,
-    nodes: &mut Array<u32>,
-    origin_x: F,
-    origin_y: F,
-    origin_z: F,
-    inv_dx: F,
-    nx: u32,
-    ny: u32,
-    nz: u32,
-) {
-    let i = ABSOLUTE_POS;
-    let xp = x[i];
-    let ix = i32::cast_from(((xp.x - origin_x) * inv_dx - 0.51).floor()).clamp(0, nx as i32 - 3) as u32;
-    let iy = i32::cast_from(((xp.y - origin_y) * inv_dx - 0.51).floor()).clamp(0, ny as i32 - 3) as u32;
-    let iz = i32::cast_from(((xp.z - origin_z) * inv_dx - 0.51).floor()).clamp(0, nz as i32 - 3) as u32;
-    let block = ((ix >> 2) * ((ny + 3) >> 2) + (iy >> 2)) * ((nz + 3) >> 2) + (iz >> 2);
-    nodes[i] = block * 64 + (ix & 3) * 16 + (iy & 3) * 4 + (iz & 3);
+#[diff_kernel(dims(2, 3))]
+pub fn base_nodes<F: Float, const D: usize>(x: &Array<Vector<F, D>>, nodes: &mut Array<u32>, grid: GridShape<F>) {
+    // A block has `2^BITS` nodes along each axis.
+    const BITS: u32 = 5 - D;
+    const LAST: u32 = (1 << (5 - D)) - 1;
+    let xp = x[ABSOLUTE_POS];
+    let counts = [grid.nx, grid.ny, grid.nz];
+    let mut block = 0u32;
+    let mut place = 0u32;
+    for a in 0..D {
+        let base = i32::cast_from(((xp[a] - grid.origin[a]) * grid.inv_dx - 0.51).floor());
+        let node = base.clamp(0, counts[a] as i32 - 3) as u32;
+        block = block * ((counts[a] + LAST) >> BITS) + (node >> BITS);
+        place = (place << BITS) + (node & LAST);
+    }
+    nodes[ABSOLUTE_POS] = block * 64 + place;
 }
 
 /// Counts the particles by the block of their first node.

@@ -4,8 +4,8 @@
 //! comes out is in the order of the one that went in.
 
 use super::blocks::NODES;
-use super::dimension::Dimension;
-use super::reorder::{invert_order, reorder_material};
+use super::occupied::base_nodes;
+use super::reorder::{invert_order, reorder, reorder_material};
 use super::solver::Solver;
 use super::state::State;
 use diffkern::ops;
@@ -67,7 +67,7 @@ impl Order {
             return Ok(None);
         }
         let bases = model.device().uninit(n)?;
-        D::base_nodes(model, &state.x, &bases)?;
+        base_nodes::<F, D>(n, &state.x, &bases, model.shape())?;
         if !sorting.pays(&bases)? {
             return Ok(None);
         }
@@ -98,6 +98,7 @@ impl Order {
 fn reordered<D: Dimension, F: Float>(state: &State<D, F>, to: &Array<u32>) -> diffkern::Result<State<D, F>> {
     let (device, n) = (state.x.device(), state.len());
     let next = State { x: device.uninit(n)?, v: device.uninit(n)?, c: device.uninit(n)?, f: device.uninit(n)? };
-    D::reorder(state, to, &next)?;
+    let State { x, v, c, f } = state;
+    reorder::<F, D>(n, x, v, c, f, to, &next.x, &next.v, &next.c, &next.f)?;
     Ok(next)
 }

@@ -6,206 +6,127 @@
 //!
 //! A particle outside the grid, or in a block that has no nodes, asks for nodes past the end, which the launch reports.
 
-use super::penalty::{penalty_force_2d, penalty_force_3d};
-use super::stencil::{block_starts_2d, block_starts_3d};
+use super::penalty::penalty_force;
+use super::stencil::GridShape;
 use super::weights::quadratic;
-use crate::material::{Material, kirchhoff_2d, kirchhoff_3d};
+use crate::material::{Material, kirchhoff};
 use diffkern::prelude::*;
+
+/// What a step of particles to grid has beside its arrays.
+#[diff_struct]
+pub struct Transfer<F> {
+    /// Where the nodes are.
+    pub grid: GridShape<F>,
+    /// Time step \[s\].
+    pub dt: F,
+    /// The half-spaces that act on particles, one bit each.
+    pub touching: u32,
+    /// One past the last of them.
+    pub touching_end: u32,
+}
 
 /// Nodes hold `(momentum, mass)`; `packed` is `(V0 mu, V0 lambda, V0 eta, mass)`; nodes are in blocks,
 /// found by the `table` of [`blocks`](super::blocks).
 ///
-/// `touching` lists the `touching_count` half-spaces that act on particles; half-space `k` is
-/// `planes[2 k] = (n_x, n_y, 0, offset)`, `planes[2 k + 1] = (stiffness * area, slip speed, 0, 0)`.
-#[diff_kernel]
-pub fn particles_to_grid_2d<F: Float, M: Material>(
-    x: &Array<Vec2<F>>,
-    v: &Array<Vec2<F>>,
-    c: &Array<Mat2<F>>,
-    f: &Array<Mat2<F>>,
+/// Half-space `k` is `planes[2 k] = (normal, offset)`, its normal in the plane `(n_x, n_y, 0)`, and
+/// `planes[2 k + 1] = (stiffness * area, slip speed, friction, 0)`.
+#[diff_kernel(dims(2, 3))]
+pub fn particles_to_grid<F: Float, M: Material, const D: usize>(
+    x: &Array<Vector<F, D>>,
+    v: &Array<Vector<F, D>>,
+    c: &Array<Matrix<F, D>>,
+    f: &Array<Matrix<F, D>>,
     packed: &Array<Vec4<F>>,
     planes: &Array<Vec4<F>>,
-    friction: &Array<F>,
-    touching: &Array<u32>,
     table: &Array<u32>,
-    f_next: &mut Array<Mat2<F>>,
-    grid: &mut Array<Vec3<F>>,
-    origin_x: F,
-    origin_y: F,
-    inv_dx: F,
-    dt: F,
-    nx: u32,
-    ny: u32,
-    touching_count: u32,
+    f_next: &mut Array<Matrix<F, D>>,
+    grid: &mut Array<Vector<F, { D + 1 }>>,
+    step: Transfer<F>,
 ) {
+    // A block has `2^BITS` nodes along each axis.
+    const BITS: u32 = 5 - D;
+    const LAST: u32 = (1 << (5 - D)) - 1;
     let i = ABSOLUTE_POS;
     let xp = x[i];
     let vp = v[i];
     let cp = c[i];
     let q = packed[i];
     let f_old = f[i];
-    let f_new = f_old + cp * f_old * dt;
+    let f_new = f_old + cp * f_old * step.dt;
     f_next[i] = f_new;
 
-    let tau: Mat2<F> = kirchhoff_2d::<F, M>(f_new, cp, q);
-    let affine = cp * q.w - tau * (4.0 * inv_dx * inv_dx * dt);
+    let inv_dx = step.grid.inv_dx;
+    let tau: Matrix<F, D> = kirchhoff::<F, M, D>(f_new, cp, q);
+    let affine = cp * q.w - tau * (4.0 * inv_dx * inv_dx * step.dt);
     let mut p = vp * q.w;
-    for k in 0..touching_count {
-        let plane = touching[k as usize] as usize;
-        let force: Vec2<F> = penalty_force_2d::<F>(
-            xp,
-            vp,
-            planes[2 * plane],
-            planes[2 * plane + 1],
-            friction[plane.min(friction.len() - 1)],
-            dt / q.w,
-        );
-        p = p + force * dt;
+    for k in 0..step.touching_end {
+        if (step.touching >> k) & 1 == 1 {
+            let at = 2 * k as usize;
+            let force: Vector<F, D> = penalty_force::<F, D>(xp, vp, planes[at], planes[at + 1], step.dt / q.w);
+            p = p + force * step.dt;
+        }
     }
 
-    let gx = (xp.x - origin_x) * inv_dx;
-    let gy = (xp.y - origin_y) * inv_dx;
-    let bx = (gx - 0.5).floor();
-    let by = (gy - 0.5).floor();
-    let fx = gx - bx;
-    let fy = gy - by;
-    let ix = i32::cast_from(bx);
-    let iy = i32::cast_from(by);
-    let inside = ix >= 0 && iy >= 0 && ix < nx as i32 - 2 && iy < ny as i32 - 2;
-    let ux = ix as u32;
-    let uy = iy as u32;
-    let (near_low, near_high, far_low, far_high): (u32, u32, u32, u32) =
-        block_starts_2d(table, inside, ux, uy, (ny + 7) >> 3);
-    let lx = ux & 7;
-    let ly = uy & 7;
-    let wx: Vec3<F> = quadratic::<F>(fx);
-    let wy: Vec3<F> = quadratic::<F>(fy);
+    let counts = [step.grid.nx, step.grid.ny, step.grid.nz];
+    let mut inside = true;
+    let mut first = [0u32; D];
+    let mut offset = [F::new(0.0); D];
+    let mut w = [Vec3::zero(); D];
+    for a in 0..D {
+        let g = (xp[a] - step.grid.origin[a]) * inv_dx;
+        let base = (g - 0.5).floor();
+        let node = i32::cast_from(base);
+        offset[a] = g - base;
+        inside = inside && node >= 0 && node < counts[a] as i32 - 2;
+        first[a] = node as u32;
+        let weights: Vec3<F> = quadratic::<F>(offset[a]);
+        w[a] = weights;
+    }
+    let mut starts = [0u32; 1 << D];
+    for corner in 0..1 << D {
+        let mut block = (first[0] + 2 * (corner >> (D - 1))) >> BITS;
+        for a in 1..D {
+            block = block * ((counts[a] + LAST) >> BITS) + ((first[a] + 2 * ((corner >> (D - 1 - a)) & 1)) >> BITS);
+        }
+        starts[corner] = table[select(inside, block, table.len() as u32 - 1)];
+    }
 
     let dx = 1.0 / inv_dx;
-    let ax = Vec3::new(affine[(0, 0)] * dx, affine[(1, 0)] * dx, 0.0);
-    let ay = Vec3::new(affine[(0, 1)] * dx, affine[(1, 1)] * dx, 0.0);
-    let value = Vec3::new(p.x, p.y, q.w) - ax * (fx - 1.0) - ay * (fy - 1.0);
-    #[unroll]
-    for a in 0..3 {
-        let middle = (value + ax * (F::cast_from(a) - 1.0)) * wx[a];
-        let step = ay * wx[a];
-        let far_x = lx + a > 7;
-        let row = ((lx + a) & 7) * 8;
-        let low = select(far_x, far_low, near_low) + row;
-        let high = select(far_x, far_high, near_high) + row;
-        let first = (low + ly) as usize;
-        let second = (select(ly > 6, high, low) + ((ly + 1) & 7)) as usize;
-        let third = (select(ly > 5, high, low) + ((ly + 2) & 7)) as usize;
-        grid[first] += (middle - step) * wy.x;
-        grid[second] += middle * wy.y;
-        grid[third] += (middle + step) * wy.z;
+    let mut axis = [Vector::<F, { D + 1 }>::zero(); D];
+    let mut value = Vector::<F, { D + 1 }>::from_fn(|r| if r < D { p[r] } else { q.w });
+    for a in 0..D {
+        axis[a] = Vector::<F, { D + 1 }>::from_fn(|r| if r < D { affine[(r, a)] * dx } else { F::new(0.0) });
+        value = value - axis[a] * (offset[a] - 1.0);
     }
-}
-
-/// As [`particles_to_grid_2d()`] in space.
-#[diff_kernel]
-pub fn particles_to_grid_3d<F: Float, M: Material>(
-    x: &Array<Vec3<F>>,
-    v: &Array<Vec3<F>>,
-    c: &Array<Mat3<F>>,
-    f: &Array<Mat3<F>>,
-    packed: &Array<Vec4<F>>,
-    planes: &Array<Vec4<F>>,
-    friction: &Array<F>,
-    touching: &Array<u32>,
-    table: &Array<u32>,
-    f_next: &mut Array<Mat3<F>>,
-    grid: &mut Array<Vec4<F>>,
-    origin_x: F,
-    origin_y: F,
-    origin_z: F,
-    inv_dx: F,
-    dt: F,
-    nx: u32,
-    ny: u32,
-    nz: u32,
-    touching_count: u32,
-) {
-    let i = ABSOLUTE_POS;
-    let xp = x[i];
-    let vp = v[i];
-    let cp = c[i];
-    let q = packed[i];
-    let f_old = f[i];
-    let f_new = f_old + cp * f_old * dt;
-    f_next[i] = f_new;
-
-    let tau: Mat3<F> = kirchhoff_3d::<F, M>(f_new, cp, q);
-    let affine = cp * q.w - tau * (4.0 * inv_dx * inv_dx * dt);
-    let mut p = vp * q.w;
-    for k in 0..touching_count {
-        let plane = touching[k as usize] as usize;
-        let force: Vec3<F> = penalty_force_3d::<F>(
-            xp,
-            vp,
-            planes[2 * plane],
-            planes[2 * plane + 1],
-            friction[plane.min(friction.len() - 1)],
-            dt / q.w,
-        );
-        p = p + force * dt;
-    }
-
-    let gx = (xp.x - origin_x) * inv_dx;
-    let gy = (xp.y - origin_y) * inv_dx;
-    let gz = (xp.z - origin_z) * inv_dx;
-    let bx = (gx - 0.5).floor();
-    let by = (gy - 0.5).floor();
-    let bz = (gz - 0.5).floor();
-    let fx = gx - bx;
-    let fy = gy - by;
-    let fz = gz - bz;
-    let ix = i32::cast_from(bx);
-    let iy = i32::cast_from(by);
-    let iz = i32::cast_from(bz);
-    let low = ix >= 0 && iy >= 0 && iz >= 0;
-    let inside = low && ix < nx as i32 - 2 && iy < ny as i32 - 2 && iz < nz as i32 - 2;
-    let ux = ix as u32;
-    let uy = iy as u32;
-    let uz = iz as u32;
-    let (s000, s001, s010, s011, s100, s101, s110, s111): (u32, u32, u32, u32, u32, u32, u32, u32) =
-        block_starts_3d(table, inside, ux, uy, uz, (ny + 3) >> 2, (nz + 3) >> 2);
-    let lx = ux & 3;
-    let ly = uy & 3;
-    let lz = uz & 3;
-    let wx: Vec3<F> = quadratic::<F>(fx);
-    let wy: Vec3<F> = quadratic::<F>(fy);
-    let wz: Vec3<F> = quadratic::<F>(fz);
-
-    let dx = 1.0 / inv_dx;
-    let ax = Vec4::new(affine[(0, 0)] * dx, affine[(1, 0)] * dx, affine[(2, 0)] * dx, 0.0);
-    let ay = Vec4::new(affine[(0, 1)] * dx, affine[(1, 1)] * dx, affine[(2, 1)] * dx, 0.0);
-    let az = Vec4::new(affine[(0, 2)] * dx, affine[(1, 2)] * dx, affine[(2, 2)] * dx, 0.0);
-    let value = Vec4::new(p.x, p.y, p.z, q.w) - ax * (fx - 1.0) - ay * (fy - 1.0) - az * (fz - 1.0);
     #[unroll]
-    for a in 0..3 {
-        let far_a = lx + a > 3;
-        let near_low = select(far_a, s100, s000);
-        let near_high = select(far_a, s101, s001);
-        let far_low = select(far_a, s110, s010);
-        let far_high = select(far_a, s111, s011);
-        let slab_at = ((lx + a) & 3) * 16;
-        let value_a = value + ax * (F::cast_from(a) - 1.0);
-        #[unroll]
-        for b in 0..3 {
-            let w_ab = wx[a] * wy[b];
-            let middle = (value_a + ay * (F::cast_from(b) - 1.0)) * w_ab;
-            let step = az * w_ab;
-            let far_b = ly + b > 3;
-            let row = slab_at + ((ly + b) & 3) * 4;
-            let low = select(far_b, far_low, near_low) + row;
-            let high = select(far_b, far_high, near_high) + row;
-            let first = (low + lz) as usize;
-            let second = (select(lz > 2, high, low) + ((lz + 1) & 3)) as usize;
-            let third = (select(lz > 1, high, low) + ((lz + 2) & 3)) as usize;
-            grid[first] += (middle - step) * wz.x;
-            grid[second] += middle * wz.y;
-            grid[third] += (middle + step) * wz.z;
+    for a in 0u32..3 {
+        let mut near = [0u32; 1 << (D - 1)];
+        for k in 0..1 << (D - 1) {
+            near[k] = select((first[0] & LAST) + a > LAST, starts[k + (1 << (D - 1))], starts[k]);
+        }
+        let value_a = value + axis[0] * (F::cast_from(a) - 1.0);
+        // In the plane one row of nodes, in space three.
+        for b in 0..3usize.pow(D - 2) {
+            let mut middle = value_a;
+            let mut weight = w[0][a];
+            let mut row = (((first[0] & LAST) + a) & LAST) << BITS;
+            let mut low = near[0];
+            let mut high = near[1];
+            if D == 3 {
+                weight = weight * w[1][b];
+                middle = middle + axis[1] * (F::cast_from(b) - 1.0);
+                row = (row + (((first[1] & LAST) + b) & LAST)) << BITS;
+                low = select((first[1] & LAST) + b > LAST, near[2], near[0]);
+                high = select((first[1] & LAST) + b > LAST, near[3], near[1]);
+            }
+            middle = middle * weight;
+            let slope = axis[D - 1] * weight;
+            let l = first[D - 1] & LAST;
+            let second = select(l > LAST - 1, high, low) + row + ((l + 1) & LAST);
+            let third = select(l > LAST - 2, high, low) + row + ((l + 2) & LAST);
+            grid[(low + row + l) as usize] += (middle - slope) * w[D - 1].x;
+            grid[second as usize] += middle * w[D - 1].y;
+            grid[third as usize] += (middle + slope) * w[D - 1].z;
         }
     }
 }

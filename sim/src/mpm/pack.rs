@@ -1,4 +1,4 @@
-//! Material parameters as the particle kernels read them: one vector a particle, packed once a rollout.
+//! What the kernels read of parameters that are shared: one vector a particle and two a half-space, packed once a rollout.
 
 use diffkern::prelude::*;
 
@@ -19,4 +19,14 @@ pub fn pack_material<F: Float>(
     let c = viscosity[i.min(viscosity.len() - 1)];
     let d = density[i.min(density.len() - 1)];
     packed[i] = Vec4::new(a, b, c, d) * scale;
+}
+
+/// The half-spaces with Coulomb's coefficients: half-space `k` is `(normal, offset)` and `(stiffness * area, slip speed,
+/// friction, 0)`; one coefficient stands for all of them.
+#[diff_kernel]
+pub fn pack_friction<F: Float>(planes: &Array<Vec4<F>>, friction: &Array<F>, packed: &mut Array<Vec4<F>>) {
+    let k = ABSOLUTE_POS;
+    let law = planes[2 * k + 1];
+    packed[2 * k] = planes[2 * k];
+    packed[2 * k + 1] = Vec4::new(law.x, law.y, friction[k.min(friction.len() - 1)], 0.0);
 }

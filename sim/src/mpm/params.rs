@@ -1,6 +1,5 @@
 //! The physical parameters: arrays, so that they may have gradients.
 
-use super::dimension::Dimension;
 use crate::error::{Error, Result};
 use diffkern::prelude::*;
 

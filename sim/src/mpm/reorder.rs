@@ -6,38 +6,17 @@
 use diffkern::prelude::*;
 
 /// Particle `i` becomes particle `to_i`; `to` is a permutation.
-#[diff_kernel(injective)]
-pub fn reorder_2d<F: Float>(
-    x: &Array<Vec2<F>>,
-    v: &Array<Vec2<F>>,
-    c: &Array<Mat2<F>>,
-    f: &Array<Mat2<F>>,
+#[diff_kernel(dims(2, 3), injective)]
+pub fn reorder<F: Float, const D: usize>(
+    x: &Array<Vector<F, D>>,
+    v: &Array<Vector<F, D>>,
+    c: &Array<Matrix<F, D>>,
+    f: &Array<Matrix<F, D>>,
     to: &Array<u32>,
-    x_next: &mut Array<Vec2<F>>,
-    v_next: &mut Array<Vec2<F>>,
-    c_next: &mut Array<Mat2<F>>,
-    f_next: &mut Array<Mat2<F>>,
-) {
-    let i = ABSOLUTE_POS;
-    let at = to[i];
-    x_next[at] = x[i];
-    v_next[at] = v[i];
-    c_next[at] = c[i];
-    f_next[at] = f[i];
-}
-
-/// As [`reorder_2d()`] in space.
-#[diff_kernel(injective)]
-pub fn reorder_3d<F: Float>(
-    x: &Array<Vec3<F>>,
-    v: &Array<Vec3<F>>,
-    c: &Array<Mat3<F>>,
-    f: &Array<Mat3<F>>,
-    to: &Array<u32>,
-    x_next: &mut Array<Vec3<F>>,
-    v_next: &mut Array<Vec3<F>>,
-    c_next: &mut Array<Mat3<F>>,
-    f_next: &mut Array<Mat3<F>>,
+    x_next: &mut Array<Vector<F, D>>,
+    v_next: &mut Array<Vector<F, D>>,
+    c_next: &mut Array<Matrix<F, D>>,
+    f_next: &mut Array<Matrix<F, D>>,
 ) {
     let i = ABSOLUTE_POS;
     let at = to[i];

@@ -2,13 +2,17 @@
 
 use super::blocks::Active;
 use super::check;
-use super::dimension::Dimension;
+use super::g2p::grid_to_particles;
+use super::grid_update::{NodeStep, update_grid};
 use super::model::Model;
+use super::occupied::base_nodes;
 use super::order::Order;
-use super::pack::pack_material;
+use super::p2g::{Transfer, particles_to_grid};
+use super::pack::{pack_friction, pack_material};
 use super::params::Params;
 use super::state::State;
 use crate::error::{Error, Result};
+use crate::material::with_law;
 use diffkern::Schedule;
 use diffkern::prelude::*;
 
@@ -18,9 +22,10 @@ pub struct Solver<D: Dimension, F: Float> {
     model: Model<D, F>,
     /// See `pack_material`.
     pub(crate) packed: Array<Vec4<F>>,
-    pub(crate) friction: Array<F>,
+    /// See `pack_friction`.
+    planes: Array<Vec4<F>>,
     pub(crate) gravity: Array<D::Vector<F>>,
-    pub(crate) damping: Array<F>,
+    damping: Array<F>,
 }
 
 impl<D: Dimension, F: Float> Solver<D, F> {
@@ -42,8 +47,10 @@ impl<D: Dimension, F: Float> Solver<D, F> {
             &params.volume,
             &packed,
         )?;
+        let planes = model.device().uninit(model.planes.len())?;
+        pack_friction(planes.len() / 2, &model.planes, &friction, &planes)?;
         let (gravity, damping) = (params.gravity.clone(), params.damping.clone());
-        Ok(Solver { model, packed, friction, gravity, damping })
+        Ok(Solver { model, packed, planes, gravity, damping })
     }
 
     /// The model.
@@ -63,16 +70,49 @@ impl<D: Dimension, F: Float> Solver<D, F> {
         }
 
         let f = device.uninit::<D::Matrix<F>>(n)?;
-        let momentum = device.zeros::<D::Node<F>>(active.nodes())?;
-        D::particles_to_grid(self, state, &active, &f, &momentum)?;
+        let momentum = device.zeros::<D::Homogeneous<F>>(active.nodes())?;
+        self.particles_to_grid(state, &active, &f, &momentum)?;
 
         let velocity = device.uninit::<D::Vector<F>>(active.nodes())?;
-        D::update_grid(self, &active, &momentum, &velocity)?;
+        self.update_grid(&active, &momentum, &velocity)?;
 
         let (x, v, c) = (device.uninit(n)?, device.uninit(n)?, device.uninit(n)?);
         let next = State { x, v, c, f };
-        D::grid_to_particles(self, &active, &state.x, &velocity, &next)?;
+        let (grid, dt) = (self.model.shape(), self.model.real(self.model.dt()));
+        grid_to_particles::<F, D>(n, &state.x, &velocity, &active.table, &next.x, &next.v, &next.c, grid, dt)?;
         Ok(next)
+    }
+
+    /// Adds the particles to the cleared `nodes` and writes the new deformation gradients `f_next`.
+    fn particles_to_grid(
+        &self,
+        state: &State<D, F>,
+        active: &Active,
+        f_next: &Array<D::Matrix<F>>,
+        nodes: &Array<D::Homogeneous<F>>,
+    ) -> diffkern::Result<()> {
+        let (model, State { x, v, c, f }) = (&self.model, state);
+        let (grid, dt) = (model.shape(), model.real(model.dt()));
+        let touching = model.touching;
+        let step = Transfer { grid, dt, touching, touching_end: u32::BITS - touching.leading_zeros() };
+        let (n, packed, planes, table) = (state.len(), &self.packed, &self.planes, &active.table);
+        with_law!(model.law(), M => {
+            particles_to_grid::<F, M, D>(n, x, v, c, f, packed, planes, table, f_next, nodes, step)
+        })
+    }
+
+    /// Writes the nodes' velocities.
+    fn update_grid(
+        &self,
+        active: &Active,
+        nodes: &Array<D::Homogeneous<F>>,
+        velocity: &Array<D::Vector<F>>,
+    ) -> diffkern::Result<()> {
+        let (model, gravity, damping) = (&self.model, &self.gravity, &self.damping);
+        let (masks, kinds, list, planes) = (&model.masks, &model.kinds, &active.list, &self.planes);
+        let plane_count = model.half_spaces().len() as u32;
+        let step = NodeStep { dt: model.real(model.dt()), cutoff: model.real(model.mass_cutoff()), plane_count };
+        update_grid::<F, D>(nodes.len(), nodes, masks, list, planes, kinds, gravity, damping, velocity, step)
     }
 
     /// Number of grid nodes that a step from `state` works on.
@@ -90,7 +130,7 @@ impl<D: Dimension, F: Float> Solver<D, F> {
             return Ok(model.all.clone());
         }
         let bases = model.device().uninit(state.len())?;
-        D::base_nodes(model, &state.x, &bases)?;
+        base_nodes::<F, D>(state.len(), &state.x, &bases, model.shape())?;
         Active::around(model.grid(), &bases)
     }
 
@@ -182,7 +222,7 @@ impl<D: Dimension, F: Float> Solver<D, F> {
     }
 
     fn too_many(&self, nodes: usize) -> diffkern::Error {
-        let bytes = nodes * (size_of::<D::Node<F>>() + size_of::<D::Vector<F>>());
+        let bytes = nodes * (size_of::<D::Homogeneous<F>>() + size_of::<D::Vector<F>>());
         let reason = format!("particles reach {nodes} nodes, the limit is {}", self.model.node_limit());
         diffkern::Error::Memory { device: self.model.device().name().to_owned(), bytes, reason }
     }

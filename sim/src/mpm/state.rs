@@ -1,6 +1,5 @@
 //! What flows: one value a particle of position, velocity, velocity gradient and deformation gradient.
 
-use super::dimension::Dimension;
 use crate::error::{Error, Result};
 use diffkern::AnyArray;
 use diffkern::prelude::*;

@@ -4,7 +4,6 @@
 //! is fixed before the rollout, so that a replay repeats it; a particle that leaves it is noticed, and the rollout is run
 //! again on the whole grid.
 
-use super::dimension::Dimension;
 use super::model::Model;
 use super::solver::Solver;
 use super::state::State;

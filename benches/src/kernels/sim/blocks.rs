@@ -4,6 +4,7 @@ use diffkern::prelude::*;
 use diffkern_sim::mpm::blocks::NOWHERE;
 use diffkern_sim::mpm::occupied::{base_nodes_2d, base_nodes_3d, flag_blocks, mark_blocks, number_blocks};
 use diffkern_sim::mpm::reorder::{invert_order, reorder_2d, reorder_3d, reorder_material};
+use diffkern_sim::mpm::stencil::GridShape;
 
 use crate::kernels::random::Random;
 use crate::kernels::{Kernel, Size};
@@ -12,6 +13,11 @@ use crate::kernels::{Kernel, Size};
 pub(super) fn whole(blocks: usize) -> (Vec<u32>, Vec<u32>) {
     let list: Vec<u32> = (0..blocks as u32).collect();
     (list.iter().map(|b| 64 * b).chain([NOWHERE]).collect(), list)
+}
+
+/// A grid with as many nodes along each axis, the first at the origin.
+pub(super) fn cube<F: Float>(inv_dx: F, side: u32) -> GridShape<F> {
+    GridShape { origin: Vec3::zero(), inv_dx, nx: side, ny: side, nz: side }
 }
 
 /// A body in a grid of `SIDE`^3 nodes that it fills an eighth of.
@@ -40,7 +46,7 @@ fn body(d: &Device) -> Result<Body> {
     let mut r = Random(71);
     let space = r.array(d, n, |r| r.vec3(0.25, 0.75))?;
     let bases = d.zeros(n)?;
-    base_nodes_3d(n, &space, &bases, 0.0, 0.0, 0.0, SIDE as f32, SIDE, SIDE, SIDE)?;
+    base_nodes_3d(n, &space, &bases, cube(SIDE as f32, SIDE))?;
     let (marks, flags) = (d.zeros(blocks)?, d.zeros(blocks + 1)?);
     mark_blocks(n, &bases, &marks)?;
     flag_blocks(blocks + 1, &marks, &flags, SIDE / 4, SIDE / 4)?;
@@ -98,10 +104,10 @@ fn particles<F: Float>(d: &Device, size: Size) -> Result<Particles<F>> {
 pub fn kernels() -> Vec<Kernel> {
     vec![
         integers!(base_nodes_2d: body => |b| "particles" b.particles, (
-            b.particles, &b.plane, &b.nodes, 0.0, 0.0, SIDE as f32, SIDE, SIDE,
+            b.particles, &b.plane, &b.nodes, cube(SIDE as f32, SIDE),
         )),
         integers!(base_nodes_3d: body => |b| "particles" b.particles, (
-            b.particles, &b.space, &b.nodes, 0.0, 0.0, 0.0, SIDE as f32, SIDE, SIDE, SIDE,
+            b.particles, &b.space, &b.nodes, cube(SIDE as f32, SIDE),
         )),
         integers!(mark_blocks: body => |b| "particles" b.particles, (b.particles, &b.bases, &b.counts)),
         integers!(flag_blocks: body => |b| "blocks" b.blocks, (

@@ -2,7 +2,7 @@
 
 use diffkern::prelude::*;
 use diffkern_sim::mesh::interpolate_3d;
-use diffkern_sim::mpm::pack::pack_material;
+use diffkern_sim::mpm::pack::{pack_friction, pack_material};
 
 use crate::kernels::random::Random;
 use crate::kernels::{Kernel, Size};
@@ -30,6 +30,25 @@ fn material<F: Float>(d: &Device, size: Size) -> Result<Material<F>> {
         density: each()?,
         volume: each()?,
         packed: d.zeros(n)?,
+    })
+}
+
+/// Half-spaces and their friction.
+struct Planes<F: Float> {
+    count: usize,
+    planes: Array<Vec4<F>>,
+    friction: Array<F>,
+    packed: Array<Vec4<F>>,
+}
+
+fn planes<F: Float>(d: &Device, size: Size) -> Result<Planes<F>> {
+    let count = size.pick(32, 3);
+    let mut r = Random(53);
+    Ok(Planes {
+        count,
+        planes: r.array(d, 2 * count, |r| Vec4::from_array([(); 4].map(|()| r.between(0.5, 2.0))))?,
+        friction: r.array(d, count, |r| r.between(0.0, 1.0))?,
+        packed: d.zeros(2 * count)?,
     })
 }
 
@@ -61,6 +80,9 @@ pub fn kernels() -> Vec<Kernel> {
         kernel!(pack_material: material => |m| "particles" m.particles, (
             m.particles, &m.mu, &m.lambda, &m.viscosity, &m.density, &m.volume, &m.packed,
         ), writes [m.packed => Vec4::new(1.0, 1.0, 1.0, 1.0)]),
+        kernel!(pack_friction: planes => |p| "half-spaces" p.count, (
+            p.count, &p.planes, &p.friction, &p.packed,
+        ), writes [p.packed => Vec4::new(1.0, 1.0, 1.0, 1.0)]),
         kernel!(interpolate_3d: surface => |s| "vertices" s.vertices, (
             s.vertices, &s.x, &s.index, &s.weight, &s.out,
         ), writes [s.out => Vec3::new(1.0, 1.0, 1.0)]),

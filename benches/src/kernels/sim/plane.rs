@@ -3,11 +3,11 @@
 use diffkern::prelude::*;
 use diffkern_sim::material::NeoHookean;
 use diffkern_sim::mpm::g2p::grid_to_particles_2d;
-use diffkern_sim::mpm::grid_update::update_grid_2d;
-use diffkern_sim::mpm::p2g::particles_to_grid_2d;
+use diffkern_sim::mpm::grid_update::{NodeStep, update_grid_2d};
+use diffkern_sim::mpm::p2g::{Transfer, particles_to_grid_2d};
 use diffkern_sim::mpm::square_distance_2d;
 
-use super::blocks::whole;
+use super::blocks::{cube, whole};
 use crate::kernels::random::Random;
 use crate::kernels::{Kernel, Size};
 
@@ -22,8 +22,6 @@ struct Block<F: Float> {
     f: Array<Mat2<F>>,
     packed: Array<Vec4<F>>,
     planes: Array<Vec4<F>>,
-    friction: Array<F>,
-    touching: Array<u32>,
     table: Array<u32>,
     list: Array<u32>,
     masks: Array<u32>,
@@ -74,8 +72,6 @@ fn block<F: Float>(d: &Device, size: Size) -> Result<Block<F>> {
             Vec4::new(r.between(1.0, 2.0), r.between(1.0, 2.0), r.between(0.0, 0.1), r.between(0.5, 1.0))
         })?,
         planes: d.array(&[floor(3.52), law, floor(3.0), law])?.requires_grad(),
-        friction: d.array(&[F::from_f64(0.3), F::from_f64(0.2)])?.requires_grad(),
-        touching: d.array(&[0])?,
         table: d.array(&table)?,
         list: d.array(&list)?,
         masks: d.array(&masks)?,
@@ -100,15 +96,16 @@ fn block<F: Float>(d: &Device, size: Size) -> Result<Block<F>> {
 pub fn kernels() -> Vec<Kernel> {
     vec![
         kernel!(particles_to_grid_2d<NeoHookean>: block => |b| "particles" b.particles, (
-            b.particles, &b.x, &b.v, &b.c, &b.f, &b.packed, &b.planes, &b.friction, &b.touching, &b.table, &b.f_next, &b.grid,
-            0.0, 0.0, b.inv_dx, b.dt, b.side, b.side, 1,
+            b.particles, &b.x, &b.v, &b.c, &b.f, &b.packed, &b.planes, &b.table, &b.f_next, &b.grid, Transfer {
+                grid: cube(b.inv_dx, b.side), dt: b.dt, touching: 1, touching_end: 1,
+            },
         ), writes [b.f_next => Mat2::identity(), b.grid => Vec3::new(1.0, 1.0, 1.0)]),
         kernel!(update_grid_2d: block => |b| "nodes" b.nodes, (
-            b.nodes, &b.momentum, &b.masks, &b.list, &b.planes, &b.kinds, &b.friction, &b.gravity, &b.damping, &b.u, b.dt, 1e-3,
-            2,
+            b.nodes, &b.momentum, &b.masks, &b.list, &b.planes, &b.kinds, &b.gravity, &b.damping, &b.u,
+            NodeStep { dt: b.dt, cutoff: 1e-3, plane_count: 2 },
         ), writes [b.u => Vec2::new(1.0, 1.0)]),
         kernel!(grid_to_particles_2d: block => |b| "particles" b.particles, (
-            b.particles, &b.x, &b.velocity, &b.table, &b.x_next, &b.v_next, &b.c_next, 0.0, 0.0, b.inv_dx, b.dt, b.side, b.side,
+            b.particles, &b.x, &b.velocity, &b.table, &b.x_next, &b.v_next, &b.c_next, cube(b.inv_dx, b.side), b.dt,
         ), writes [b.x_next => Vec2::new(1.0, 1.0), b.v_next => Vec2::new(1.0, 1.0), b.c_next => Mat2::identity()]),
         kernel!(square_distance_2d: block => |b| "particles" b.particles, (
             b.particles, &b.x, &b.target, &b.distance,
