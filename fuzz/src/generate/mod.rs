@@ -34,7 +34,7 @@ pub fn kernel(seed: u64, features: Features) -> Kernel {
     let mut body = make.block(7, true);
     make.reads_updated = false;
     body.extend(make.outputs(features));
-    let response = features.traits.then_some(if seed % 2 == 0 { Response::Soft } else { Response::Stiff });
+    let response = features.traits.then_some(if seed.is_multiple_of(2) { Response::Soft } else { Response::Stiff });
     Kernel { structs: features.structs, response, body }
 }
 
