@@ -89,7 +89,7 @@ fn arrays(dev: &Device, of: &[Vec<f64>]) -> diffkern::Result<Arrays> {
 }
 
 impl Arrays {
-    fn any(&self) -> [&AnyArray; 17] {
+    fn as_any(&self) -> [&AnyArray; 17] {
         [
             self.x.as_any(),
             self.p.as_any(),
