@@ -142,7 +142,7 @@ fn stand_in(original: &ItemFn, item: &ItemFn, sig: &Signature, kind: FuncKind) -
 
 /// What is wrong with an item that is no function.
 fn no_function(tokens: &TokenStream, kind: FuncKind) -> Option<syn::Error> {
-    let name = if kind == FuncKind::Kernel { "diff_kernel" } else { "diff_fn" };
+    let name = dimension::attribute(kind);
     let way = "a method is a function of its own, `fn area<F: Float>(b: Body<F>) -> F`";
     let (span, way) = match syn::parse2::<syn::Item>(tokens.clone()).ok()? {
         syn::Item::Impl(i) if i.trait_.is_some() => {

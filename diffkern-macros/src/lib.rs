@@ -1,7 +1,7 @@
 //! Attribute macros of `diffkern`: the adjoint and the tangent of a kernel from its source.
 //!
 //! `parse` and `lower` turn the function into typed IR, `adjoint` and `tangent` are functions from IR to IR, `simplify`
-//! removes what nobody reads, `emit` writes Rust for the CPU and a text from which `diffkern` builds GPU kernels.
+//! removes dead code, `emit` writes Rust for the CPU and a text from which `diffkern` builds GPU kernels.
 //!
 //! # Modules
 //! In the order in which data flows; each uses those above it.
@@ -25,7 +25,7 @@
 //! - `terms`: the terms that the components of products are sums of
 //! - `activity`: which values carry a derivative
 //! - `access`: how a generated function touches its arrays
-//! - `simplify`: removes what nobody reads
+//! - `simplify`: removes dead code
 //! - `reach`: where an adjoint may be zero because the value was not chosen
 //! - `guard`: tests of an adjoint against zero
 //! - `adjoint`: the adjoint of a function

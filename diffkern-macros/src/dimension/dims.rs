@@ -1,7 +1,7 @@
 //! Which dimensions an item is over: `dims(2, 3)` in the brackets of its attribute, `const D: usize` among its parameters.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
@@ -113,7 +113,10 @@ fn is_named(param: &GenericParam, name: &Ident) -> bool {
 pub fn is_dimension(name: &Ident, visit: impl FnOnce(&mut dyn FnMut(&Path))) -> bool {
     let mut found = false;
     visit(&mut |path| {
-        found |= path.segments.last().is_some_and(|last| over(last).is_some_and(|(_, n)| mentions(&n, name)));
+        found |= path
+            .segments
+            .last()
+            .is_some_and(|last| over(last).is_some_and(|(_, n)| mentions(n.into_token_stream(), &name.to_string())));
     });
     found
 }
@@ -137,16 +140,13 @@ pub fn paths_of_type(ty: &syn::Type, each: &mut dyn FnMut(&Path)) {
     Paths(each).visit_type(ty);
 }
 
-fn mentions(e: &Expr, name: &Ident) -> bool {
-    struct Find<'a>(&'a Ident, bool);
-    impl<'ast> Visit<'ast> for Find<'_> {
-        fn visit_ident(&mut self, ident: &'ast Ident) {
-            self.1 |= ident == self.0;
-        }
-    }
-    let mut find = Find(name, false);
-    find.visit_expr(e);
-    find.1
+/// Whether an identifier is among these tokens.
+pub fn mentions(tokens: TokenStream, name: &str) -> bool {
+    tokens.into_iter().any(|tree| match tree {
+        TokenTree::Ident(ident) => ident == name,
+        TokenTree::Group(group) => mentions(group.stream(), name),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
 }
 
 /// Of `Vector<X, N>` and `Matrix<X, N>`: `X`, and `N` as an expression.

@@ -2,9 +2,8 @@
 
 use diffkern_ir::FuncKind;
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 use syn::spanned::Spanned;
-use syn::visit::Visit;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
     FnArg, GenericArgument, GenericParam, Ident, ItemFn, Pat, PathArguments, Type, TypeParamBound, parse_quote,
@@ -170,15 +169,7 @@ impl Host {
 
     /// Whether a type is another in each dimension.
     fn mentions(&self, ty: &Type) -> bool {
-        struct Find<'a>(&'a Ident, bool);
-        impl<'ast> Visit<'ast> for Find<'_> {
-            fn visit_ident(&mut self, ident: &'ast Ident) {
-                self.1 |= ident == self.0;
-            }
-        }
-        let mut find = Find(&self.dimension, false);
-        find.visit_type(ty);
-        find.1
+        dims::mentions(ty.to_token_stream(), &self.dimension.to_string())
     }
 
     /// `D::Vector<F>` of `Vector<F, D>`.

@@ -10,7 +10,7 @@
 //! fn push<F: Float, const D: usize>(x: Vector<F, D>)       type push<D: Dimension> = push_2d or push_3d
 //! ```
 //!
-//! So whoever imports `drift` or `push` has all instances: the host launches that of a [`Dimension`], and a kernel over the
+//! An import of `drift` or `push` brings all instances: the host launches that of a [`Dimension`], and a kernel over the
 //! dimension calls `push::<F, D>(x)`.
 
 mod constant;
@@ -27,8 +27,8 @@ use proc_macro2::TokenStream;
 use syn::{Ident, ItemFn};
 
 use crate::diagnostics::Diagnostics;
-pub use dims::ALL;
 use dims::Dims;
+pub use dims::{ALL, mentions};
 
 pub use methods::{Methods, methods};
 pub use structs::{Struct, of_struct};

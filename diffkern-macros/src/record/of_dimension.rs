@@ -1,6 +1,5 @@
 //! Structs over the dimension, as a function of one dimension has them.
 
-use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ItemFn;
 
@@ -11,8 +10,10 @@ use crate::dimension;
 /// The structs as a function has them, whose dimension its types say.
 pub fn of_dimension(item: &ItemFn, records: &Records, errors: &Diagnostics) -> Option<Records> {
     let over = records.all.iter().find(|record| record.in_space.is_some())?;
-    let found: Vec<u8> =
-        dimension::ALL.into_iter().filter(|d| mentions(item.to_token_stream(), &format!("Dim{d}"))).collect();
+    let found: Vec<u8> = dimension::ALL
+        .into_iter()
+        .filter(|d| dimension::mentions(item.to_token_stream(), &format!("Dim{d}")))
+        .collect();
     match found.as_slice() {
         [d] => Some(records.at(*d)),
         _ => {
@@ -22,12 +23,4 @@ pub fn of_dimension(item: &ItemFn, records: &Records, errors: &Diagnostics) -> O
             Some(records.at(3))
         }
     }
-}
-
-fn mentions(tokens: TokenStream, name: &str) -> bool {
-    tokens.into_iter().any(|tree| match tree {
-        TokenTree::Ident(ident) => ident == name,
-        TokenTree::Group(group) => mentions(group.stream(), name),
-        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
-    })
 }

@@ -117,7 +117,7 @@ pub(crate) enum LaunchArg<'a, B> {
         len: u32,
         elem: ElemTy,
     },
-    /// An array that is not read (only its length may be asked for), or a gradient that nobody wants: reads are zero,
+    /// An array that is not read (only its length may be asked for), or a gradient that is not asked for: reads are zero,
     /// adds are dropped.
     Absent {
         len: u32,

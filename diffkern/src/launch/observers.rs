@@ -75,7 +75,7 @@ impl Roles {
 
 struct Entry {
     roles: Roles,
-    /// Nobody, where these roles are not to be played.
+    /// None where these roles are masked.
     observer: Option<Rc<dyn Observer>>,
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn register(roles: Roles, observer: Rc<dyn Observer>) -> Registered {
     push(Entry { roles, observer: Some(observer) })
 }
 
-/// From now on nobody plays these roles.
+/// Masks these roles: no observer below plays them.
 pub(crate) fn mask(roles: Roles) -> Registered {
     push(Entry { roles, observer: None })
 }
@@ -139,7 +139,7 @@ pub(super) fn active() -> Few<Rc<dyn Observer>, 4> {
     })
 }
 
-/// Whether somebody plays this role.
+/// Whether an observer plays this role.
 pub(crate) fn is_played(role: Roles) -> bool {
     STACK.with_borrow(|stack| {
         let innermost = stack.iter().rev().find(|entry| entry.roles.meets(role));

@@ -147,7 +147,7 @@ fn foreign() -> Error {
 
 fn host<'a>((buffer, at): Part<'a>, bytes: usize) -> Result<&'a [u8]> {
     let whole = buffer.host().ok_or_else(foreign)?;
-    // SAFETY: a source is shared or locked, and nobody writes to such a buffer (see `Backend`).
+    // SAFETY: a source is shared or locked, and no thread writes to such a buffer (see `Backend`).
     unsafe { whole.slice(at..at + bytes) }.ok_or_else(foreign)
 }
 
@@ -161,7 +161,7 @@ fn on_host<'a>(arg: &LaunchArg<'a, Buffer>, def: &ParamDef, real: ScalarTy) -> H
     let scalar = |elem: ElemTy| match elem {
         ElemTy::U32 => ScalarTy::U32,
         ElemTy::I32 => ScalarTy::I32,
-        _ => real,
+        ElemTy::Real | ElemTy::Vec2 | ElemTy::Vec3 | ElemTy::Vec4 | ElemTy::Mat2 | ElemTy::Mat3 => real,
     };
     match (*arg, def.kind) {
         (LaunchArg::Buffer { buffer, offset, len, elem }, ParamKind::Array { access, owned, .. }) => {
@@ -174,7 +174,7 @@ fn on_host<'a>(arg: &LaunchArg<'a, Buffer>, def: &ParamDef, real: ScalarTy) -> H
                 return HostArg::Absent { elem, scalar, len };
             };
             // SAFETY: the range lies in the buffer, whose start is aligned to more than any scalar; the launcher
-            // holds references to what is read, so that nobody writes it, and the locks of what is written.
+            // holds references to what is read, so that no thread writes it, and the locks of what is written.
             // SAFETY: as above; every buffer has bytes beyond its contents.
             let array = unsafe { HostArray::new(ptr, len, elem, scalar, access, owned).padded() };
             HostArg::Array(array.with_uses(fresh, buffer.is_last_use()))
