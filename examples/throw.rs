@@ -3,6 +3,7 @@
 //! `cargo run --release -p examples --example throw`
 
 use diffkern::prelude::*;
+use diffkern_sim::Step as _;
 use diffkern_sim::mpm::{Contact, Dim2, Grid, HalfSpace, Law, Model, Params, State, mean_square_distance};
 
 /// Particles per side of the block, their distance \[m\], and steps of the simulation.

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use diffkern::prelude::*;
 use diffkern::{Direction, Schedule, jvp};
+use diffkern_sim::Step as _;
 use diffkern_sim::mpm::{
     Contact, Dim2, Dim3, Dimension, Grid, HalfSpace, Law, Model, Params, State, mean_square_distance,
 };

@@ -21,12 +21,14 @@ pub enum Error {
     },
     /// An element turned inside out.
     #[error(
-        "particle {particle} is inverted after step {step}: det F = {det}, expected > 0; \
+        "{what} {index} is inverted after step {step}: det F = {det}, expected > 0; \
          use a smaller time step, a finer grid or a stiffer material"
     )]
     Inverted {
-        /// Index of the particle.
-        particle: usize,
+        /// What it is: a particle, a tetrahedron.
+        what: &'static str,
+        /// Its index.
+        index: usize,
         /// Number of steps taken.
         step: usize,
         /// Determinant of its deformation gradient.
@@ -82,14 +84,14 @@ pub enum Error {
         limit: usize,
     },
     /// A value that is not a number, or infinite.
-    #[error(
-        "{what} of particle {particle} is {value} after step {step}; use a smaller time step or check the parameters"
-    )]
+    #[error("{field} of {what} {index} is {value} after step {step}; use a smaller time step or check the parameters")]
     NotFinite {
         /// Which field of the state.
+        field: &'static str,
+        /// Of what it is: a particle, a vertex.
         what: &'static str,
-        /// Index of the particle.
-        particle: usize,
+        /// Its index.
+        index: usize,
         /// Number of steps taken.
         step: usize,
         /// The value.

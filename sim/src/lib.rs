@@ -1,7 +1,7 @@
 //! Differentiable simulators on `diffkern` kernels.
 //!
-//! A [`mpm::Model`] is constant, a [`mpm::State`] flows, a [`mpm::Solver`] steps: state in, state out, so a step may be
-//! recorded, replayed and differentiated. SI units throughout.
+//! A [`Model`] is constant, a state flows, a [`Step`] takes it to the next: state in, state out, so a step may be recorded,
+//! replayed and differentiated. [`Params`] lists the parameters by path. SI units throughout.
 //!
 //! Where gradients are one-sided: at contact, when a particle or node touches or lets go. Where a particle changes cells
 //! the second derivative of the weights jumps; the gradient is continuous there.
@@ -10,6 +10,7 @@
 //! A block falls on a floor; how does where it is at the end depend on its stiffness?
 //! ```
 //! use diffkern::prelude::*;
+//! use diffkern_sim::Step as _;
 //! use diffkern_sim::mpm::{Contact, HalfSpace, mean_square_distance};
 //! use diffkern_sim::scene::BlockSpec;
 //!
@@ -41,7 +42,17 @@
 //! In the order in which data flows; each uses those above it.
 //!
 //! - `error`: what can go wrong
+//! - `params`: parameters by path
+//! - `step`: model, state, step; runs, frames, the step at which a run went wrong
+//! - `coupled`: two models that act on each other
+//! - `observe`: surfaces that follow a state
+//! - `grid`: regular grids, as kernels take them
+//! - `collision`: shapes and how far points are from them
+//! - `contact`: what a solid does to what touches it
+//! - `vertices`: what bodies made of vertices share
+//! - `springs`: networks of springs
 //! - `material`: constitutive models
+//! - `fem`: linear tetrahedra, explicit and implicit
 //! - `mesh`: surfaces: reading and checking them, their insides
 //! - `mpm`: the simulator of particles and grid
 //! - `scene`: blocks and bodies to start from
@@ -49,9 +60,23 @@
 #![deny(missing_docs)]
 
 mod error;
+mod params;
+mod step;
+mod coupled;
+mod observe;
+mod grid;
+pub mod collision;
+pub mod contact;
+pub mod vertices;
+pub mod springs;
 pub mod material;
+pub mod fem;
 pub mod mesh;
 pub mod mpm;
 pub mod scene;
 
+pub use coupled::{Both, Coupled, Exchange};
 pub use error::{Error, Result};
+pub use observe::Observe;
+pub use params::{Bounds, Group, Params};
+pub use step::{Model, Span, Step, Tick};

@@ -6,6 +6,7 @@
 use diffkern::Schedule;
 use diffkern::prelude::*;
 use diffkern_sim::Result;
+use diffkern_sim::Step as _;
 use diffkern_sim::mpm::{HalfSpace, Law};
 use diffkern_sim::scene::BlockSpec;
 

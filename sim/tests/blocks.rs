@@ -6,6 +6,7 @@ mod common;
 use common::{Random, relative};
 use diffkern::prelude::*;
 use diffkern::{Rollout, Schedule};
+use diffkern_sim::Step as _;
 use diffkern_sim::mpm::occupied::{base_nodes_2d, base_nodes_3d};
 use diffkern_sim::mpm::stencil::GridShape;
 use diffkern_sim::mpm::{
@@ -82,7 +83,7 @@ fn run<D: Dimension>(
     let (tape, (end, loss)) = Tape::record_value(|| {
         let solver = model.solver(&params, n)?;
         let end = if whole_grid {
-            Rollout::new(schedule).run(STEPS, start.clone(), move |s, _| solver.step(s))?
+            Rollout::new(schedule).run(STEPS, start.clone(), move |s, k| solver.step(s, &(), solver.tick(k)))?
         } else {
             solver.advance(&start, 0, STEPS, schedule)?
         };
@@ -162,7 +163,7 @@ fn blocks_follow_the_particles() -> Result<()> {
     let mut counts = std::collections::BTreeSet::new();
     for _ in 0..STEPS {
         counts.insert(few.active_nodes(&state)?);
-        state = few.step(&state)?;
+        state = few.step(&state, &(), few.tick(0))?;
     }
     assert!(counts.len() > 2, "particles change blocks: {counts:?}");
     assert_eq!(all.active_nodes(&state)?, 8 * 8 * 7 * 64);
@@ -194,7 +195,7 @@ fn borders_of_blocks_are_found() -> Result<()> {
     let end = |blocks| -> Result<Vec<Vec3<f64>>> {
         let model = Model::<Dim3, f64>::new(&device, grid, DT, Law::NeoHookean, &[])?.with_blocks(blocks);
         let solver = model.solver(&Params::uniform(&device, 90.0, 120.0, 2.0, 0.002, [0.0; 3])?, n)?;
-        Ok(solver.step(&start)?.x.to_vec()?)
+        Ok(solver.step(&start, &(), solver.tick(0))?.x.to_vec()?)
     };
     assert_eq!(end(Blocks::Occupied)?, end(Blocks::All)?);
     Ok(())
@@ -206,7 +207,11 @@ fn what_leaves_the_grid_is_an_error() -> Result<()> {
     scene.x[7] = Vec2::new(0.01, 1.0);
     let solver = solver(&scene, Blocks::Occupied)?;
     let state = State::undeformed(&Device::cpu(), &scene.x, &scene.v)?;
-    assert!(matches!(solver.step(&state), Err(diffkern::Error::Index { .. })), "{:?}", solver.step(&state).err());
+    assert!(
+        matches!(solver.step(&state, &(), solver.tick(0)), Err(diffkern::Error::Index { .. })),
+        "{:?}",
+        solver.step(&state, &(), solver.tick(0)).err()
+    );
     let error = solver.advance(&state, 0, 3, Schedule::StoreAll).unwrap_err();
     assert!(matches!(error, Error::Outside { particle: 7, step: 0, axis: 'x', .. }), "{error}");
     Ok(())

@@ -7,6 +7,7 @@ use common::{Random, relative};
 use diffkern::Schedule;
 use diffkern::prelude::*;
 use diffkern_sim::Result;
+use diffkern_sim::Step as _;
 use diffkern_sim::mpm::{
     Blocks, Contact, Dim3, Grid, HalfSpace, Law, Model, Params, Sorting, State, mean_square_distance,
 };

@@ -5,15 +5,23 @@ mod common;
 
 use common::{Random, shuffled};
 use diffkern::prelude::*;
+use diffkern_sim::collision::sdf_grid::grid_gaps;
+use diffkern_sim::collision::{Capsule, Cuboid, HalfSpace, Pose, Shape, Sphere, move_poses, shape_gaps};
+use diffkern_sim::contact::kernels::{Touch, contact_force, pack_contacts, project_velocity};
+use diffkern_sim::contact::{Barrier, ContactModel, HuntCrossley, Penalty};
+use diffkern_sim::fem::kernels::{elastic_forces, euler_residual, lump_mass, mean_velocity, rest_shape};
 use diffkern_sim::material::{FixedCorotated, Material, NeoHookean};
 use diffkern_sim::mesh::interpolate_3d;
 use diffkern_sim::mpm::g2p::{grid_to_particles_2d, grid_to_particles_3d};
 use diffkern_sim::mpm::grid_update::{NodeStep, update_grid_2d, update_grid_3d};
+use diffkern_sim::mpm::obstacle::{particle_masses, pushed};
 use diffkern_sim::mpm::p2g::{Transfer, particles_to_grid_2d, particles_to_grid_3d};
 use diffkern_sim::mpm::pack::{pack_friction, pack_material};
 use diffkern_sim::mpm::reorder::{reorder_2d, reorder_3d, reorder_material};
 use diffkern_sim::mpm::stencil::GridShape;
 use diffkern_sim::mpm::{square_distance_2d, square_distance_3d};
+use diffkern_sim::springs::kernels::spring_forces;
+use diffkern_sim::vertices::kernels::{accelerate, drift};
 
 macro_rules! check {
     ($kernel:ident $(::<$law:ident>)?, $($arg:expr),*) => {
@@ -188,5 +196,156 @@ fn reordering() -> Result<()> {
 
     let material = dev.array(&packed(&mut r, n))?;
     check!(reorder_material, n, &material, &order, &dev.zeros(n)?);
+    Ok(())
+}
+
+/// Two poses in motion, the second away from where the first is.
+fn poses(r: &mut Random) -> Vec<Pose<f64>> {
+    r.many(2, |r| Pose {
+        centre: r.vec3(-0.2, 0.2),
+        rotation: Quat::from_rotation_vector(r.vec3(0.3, 1.2)),
+        velocity: r.vec3(-1.0, 1.0),
+        spin: r.vec3(0.5, 2.0),
+    })
+}
+
+fn gaps_of<S: Shape>(seed: u64) -> Result<()> {
+    let (dev, n, mut r) = (Device::cpu(), 37, Random(seed));
+    let x = dev.array(&r.many(n, |r| r.vec3(-1.0, 1.0)))?;
+    let poses = dev.array(&poses(&mut r))?;
+    let sizes = dev.array(&r.many(2, |r| r.vec3(0.2, 0.5)))?;
+    let gap = dev.zeros(n)?;
+    check!(shape_gaps::<S>, n, &x, &poses, &sizes, &gap, 1);
+    Ok(())
+}
+
+#[test]
+fn gaps() -> Result<()> {
+    gaps_of::<HalfSpace>(101)?;
+    gaps_of::<Sphere>(102)?;
+    gaps_of::<Capsule>(103)?;
+    gaps_of::<Cuboid>(104)?;
+    let (dev, n, mut r) = (Device::cpu(), 37, Random(105));
+    // Some of the points are beyond the samples.
+    let x = dev.array(&r.many(n, |r| r.vec3(-1.0, 1.0)))?;
+    let poses = dev.array(&poses(&mut r))?;
+    let values = dev.array(&r.many(5 * 4 * 6, |r| r.between(-1.0, 1.0)))?;
+    let grid = GridShape { origin: Vec3::new(-0.6, -0.5, -0.7), inv_dx: 4.0, nx: 5, ny: 4, nz: 6 };
+    let gap = dev.zeros(n)?;
+    check!(grid_gaps, n, &x, &poses, &values, &gap, grid, 1);
+    let moved = dev.zeros(2)?;
+    check!(move_poses, 2, &poses, &moved, 0.3);
+    Ok(())
+}
+
+fn forces_of<L: ContactModel>(seed: u64, nearest: f64) -> Result<()> {
+    let (dev, n, mut r) = (Device::cpu(), 37, Random(seed));
+    let [x, v] = [-1.0, -2.0].map(|low| dev.array(&r.many(n, |r| r.vec3(low, 1.0))));
+    let (x, v, mass) = (x?, v?, dev.array(&r.many(n, |r| r.between(0.5, 2.0)))?);
+    let gap = r.many(n, |r| {
+        let n = r.vec3(-1.0, 1.0).normalize();
+        Vec4::new(n.x, n.y, n.z, r.between(nearest, nearest + 0.4))
+    });
+    let (gap, poses) = (dev.array(&gap)?, dev.array(&poses(&mut r))?);
+    let laws =
+        dev.array(&r.many(2, |r| {
+            Vec4::new(r.between(3.0, 9.0), r.between(0.1, 0.3), r.between(0.3, 0.5), r.between(0.2, 0.6))
+        }))?;
+    let force = dev.zeros(n)?;
+    let touch = Touch { collider: 1, dt: 0.1, slip: 0.2 };
+    check!(contact_force::<L>, n, &x, &v, &mass, &gap, &poses, &laws, &force, touch);
+    Ok(())
+}
+
+#[test]
+fn contacts() -> Result<()> {
+    forces_of::<Penalty>(111, -0.3)?;
+    forces_of::<HuntCrossley>(112, -0.3)?;
+    forces_of::<Barrier>(113, 0.1)?;
+    let (dev, n, mut r) = (Device::cpu(), 37, Random(114));
+    let [x, v] = [-1.0, -2.0].map(|low| dev.array(&r.many(n, |r| r.vec3(low, 1.0))));
+    let gap = r.many(n, |r| {
+        let n = r.vec3(-1.0, 1.0).normalize();
+        Vec4::new(n.x, n.y, n.z, r.between(-0.3, 0.1))
+    });
+    let (x, v, gap, poses) = (x?, v?, dev.array(&gap)?, dev.array(&poses(&mut r))?);
+    let laws = dev.array(&r.many(2, |r| Vec4::new(0.0, 0.0, 1.0, r.between(0.1, 0.3))))?;
+    let held = dev.array(&(0..n as u32).map(|i| u32::from(i % 5 == 0)).collect::<Vec<_>>())?;
+    for kind in 0..3 {
+        let out = dev.zeros(n)?;
+        check!(project_velocity, n, &x, &v, &gap, &poses, &laws, &held, &out, 1, kind);
+    }
+    let [a, b, c] = [1.0, 2.0, 3.0].map(|scale| dev.array(&r.many(2, |r| r.between(0.5, 1.0) * scale)));
+    let (one, widths, packed) = (dev.array(&[0.7])?, dev.array(&[0.2, 0.4])?, dev.zeros(2)?);
+    let (a, b, c) = (a?, b?, c?);
+    check!(pack_contacts, 2, &a, &b, &c, &widths, &packed);
+    check!(pack_contacts, 2, &one, &one, &one, &widths, &packed);
+    Ok(())
+}
+
+#[test]
+fn vertices_and_springs() -> Result<()> {
+    let (dev, n, mut r) = (Device::cpu(), 23, Random(121));
+    let [x, v, f] = [1.0, 2.0, 5.0].map(|size| dev.array(&r.many(n, |r| r.vec3(-size, size))));
+    let (x, v, f) = (x?, v?, f?);
+    let held = dev.array(&(0..n as u32).map(|i| u32::from(i % 5 == 0)).collect::<Vec<_>>())?;
+    let (mass, gravity, damping) =
+        (dev.array(&r.many(n, |r| r.between(0.5, 2.0)))?, dev.array(&[r.vec3(-9.0, 9.0)])?, dev.array(&[0.7])?);
+    let out = dev.zeros(n)?;
+    check!(accelerate, n, &v, &f, &mass, &held, &gravity, &damping, &out, 0.1);
+    check!(drift, n, &x, &v, &out, 0.1);
+    check!(pushed, n, &v, &f, &mass, &out, 0.1);
+    let (material, masses) = (dev.array(&packed(&mut r, n))?, dev.zeros(n)?);
+    check!(particle_masses, n, &material, &masses);
+    let springs = 40;
+    let ends: Vec<u32> = r
+        .many(springs, |r| {
+            let a = r.between(0.0, n as f64) as u32;
+            [a, (a + 1 + r.between(0.0, n as f64 - 1.0) as u32) % n as u32]
+        })
+        .concat();
+    let ends = dev.array(&ends)?;
+    let [k, c, l, a] = [9.0, 0.5, 0.8, 0.2].map(|size| dev.array(&r.many(springs, |r| r.between(0.5, 1.0) * size)));
+    let (k, c, l, a) = (k?, c?, l?, a?);
+    check!(spring_forces, springs, &x, &v, &ends, &k, &c, &l, &a, &out);
+    let one = dev.array(&[0.6])?;
+    check!(spring_forces, springs, &x, &v, &ends, &one, &one, &one, &one, &out);
+    Ok(())
+}
+
+fn elements_of<M: Material>(seed: u64) -> Result<()> {
+    let (dev, elements, mut r) = (Device::cpu(), 11, Random(seed));
+    let n = 4 * elements;
+    // Two elements on the same corners: forces and masses of both add up.
+    let tets: Vec<u32> = (0..elements as u32).flat_map(|e| [0, 1, 2, 3].map(|k| 4 * (e / 2) + k)).collect();
+    let x: Vec<_> =
+        (0..n).map(|i| Vec3::from_array([0, 1, 2].map(|a| f64::from(i % 4 == a + 1))) + r.vec3(-0.15, 0.15)).collect();
+    let (x, tets) = (dev.array(&x)?, dev.array(&tets)?);
+    let [mu, lambda, density] =
+        [3.0, 5.0, 2.0].map(|size| dev.array(&r.many(elements, |r| r.between(0.5, 1.0) * size)));
+    let (mu, lambda, density) = (mu?, lambda?, density?);
+    let (inverse, q, mass, force) = (dev.zeros(elements)?, dev.zeros(elements)?, dev.zeros(n)?, dev.zeros(n)?);
+    check!(rest_shape, elements, &x, &tets, &mu, &lambda, &density, &inverse, &q);
+    let rest = dev.array(&r.many(elements, |r| Mat3::identity() + r.mat3(0.1)))?;
+    let material = dev.array(&r.many(elements, |r| {
+        Vec4::new(r.between(1.0, 2.0), r.between(1.0, 2.0), r.between(0.5, 1.0), r.between(0.1, 0.2))
+    }))?;
+    check!(lump_mass, elements, &tets, &material, &mass);
+    check!(elastic_forces::<M>, elements, &x, &tets, &rest, &material, &force);
+    Ok(())
+}
+
+#[test]
+fn elements() -> Result<()> {
+    elements_of::<NeoHookean>(131)?;
+    elements_of::<FixedCorotated>(132)?;
+    let (dev, n, mut r) = (Device::cpu(), 23, Random(133));
+    let [y, x, v, f] = [1.0, 2.0, 3.0, 4.0].map(|size| dev.array(&r.many(n, |r| r.vec3(-size, size))));
+    let (y, x, v, f) = (y?, x?, v?, f?);
+    let held = dev.array(&(0..n as u32).map(|i| u32::from(i % 5 == 0)).collect::<Vec<_>>())?;
+    let (mass, gravity) = (dev.array(&r.many(n, |r| r.between(0.5, 2.0)))?, dev.array(&[r.vec3(-9.0, 9.0)])?);
+    let out = dev.zeros(n)?;
+    check!(euler_residual, n, &y, &x, &v, &f, &mass, &held, &gravity, &out, 0.1);
+    check!(mean_velocity, n, &y, &x, &out, 0.1);
     Ok(())
 }

@@ -3,6 +3,7 @@
 use diffkern::prelude::*;
 use diffkern::{Report, Schedule};
 use diffkern_sim::Result;
+use diffkern_sim::Step as _;
 use diffkern_sim::mpm::{Contact, Dim3, Grid, HalfSpace, Law, Model, Params, State, mean_square_distance};
 
 const N: usize = 500;

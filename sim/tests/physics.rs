@@ -2,6 +2,7 @@
 
 use diffkern::interrupt;
 use diffkern::prelude::*;
+use diffkern_sim::Step as _;
 use diffkern_sim::mpm::{Blocks, Contact, Dim2, Dim3, Grid, HalfSpace, Law, Model, Params, State};
 use diffkern_sim::scene::BlockSpec;
 use diffkern_sim::{Error, Result};
@@ -142,7 +143,7 @@ fn faults_are_named_and_never_repaired() -> Result<()> {
 
     let crushed = State { f: dev.array(&[Mat2::new(-1.0, 0.0, 0.0, 1.0)])?, ..state.clone() };
     let error = solver.check(&crushed, 7).unwrap_err();
-    assert!(matches!(error, Error::Inverted { particle: 0, step: 7, .. }), "{error}");
+    assert!(matches!(error, Error::Inverted { index: 0, step: 7, .. }), "{error}");
 
     let error = BlockSpec { density: [-1.0, 1.0], ..cube() }.build::<f64>(&dev).unwrap_err();
     assert_eq!(error.to_string(), "smallest density is -1, expected a positive number");
@@ -163,7 +164,7 @@ fn leaving_the_expected_part_of_the_grid_changes_nothing() -> Result<()> {
     let end = solver.advance(&scene.state, 0, steps, Schedule::StoreAll)?;
     let mut slow = scene.state.clone();
     for _ in 0..steps {
-        slow = solver.step(&slow)?;
+        slow = solver.step(&slow, &(), solver.tick(0))?;
     }
     let (a, b) = (mean(&end.x.to_vec()?), mean(&slow.x.to_vec()?));
     assert!(a[2] > 0.05 + 3.0 * scene.model.grid().dx(), "rose to {}", a[2]);

@@ -2,6 +2,7 @@
 
 use diffkern::prelude::*;
 use diffkern_sim::Result;
+use diffkern_sim::Step as _;
 use diffkern_sim::mpm::{Contact, Dim2, Grid, HalfSpace, Law, Model, Params, State};
 
 const GRAVITY: [f64; 2] = [0.0, -10.0];

@@ -9,6 +9,7 @@ use common::relative;
 use diffkern::Schedule;
 use diffkern::prelude::*;
 use diffkern_sim::Result;
+use diffkern_sim::Step as _;
 use diffkern_sim::mpm::{
     Contact, Dim2, Dim3, Dimension, Grid, HalfSpace, Law, Model, Params, State, mean_square_distance,
 };

@@ -22,6 +22,7 @@ use diffkern::prelude::*;
 use diffkern::{AnyArray, Schedule, jvp};
 use diffkern_optim::NewtonCg;
 use diffkern_optim::dense::{Adam, Bounds, LevenbergMarquardt, NormalEquations};
+use diffkern_sim::Step as _;
 use diffkern_sim::mpm::{Contact, Dim2, Grid, HalfSpace, Law, Model, Params, Solver, State};
 use train::job::Runs;
 

@@ -1,6 +1,6 @@
 //! Compressible neo-Hookean solid: energy `mu/2 (tr(F^T F) - d) - mu ln J + lambda/2 (ln J)^2`, `J = det F`.
 //!
-//! Kirchhoff stress `tau = mu (F F^T - I) + lambda ln(J) I`. Defined for `J > 0` only; [`crate::mpm::Solver::check`]
+//! Kirchhoff stress `tau = mu (F F^T - I) + lambda ln(J) I`. Defined for `J > 0` only; [`crate::Step::check`]
 //! refuses a state that has left that range.
 
 use super::Material;

@@ -10,10 +10,10 @@ pub(super) fn state<D: Dimension, F: Float>(model: &Model<D, F>, state: &State<D
     for (particle, f) in f.iter().enumerate() {
         let det = D::determinant::<F>(*f);
         if det.is_nan() {
-            return Err(Error::NotFinite { what: "deformation gradient", particle, step, value: det });
+            return Err(not_finite("deformation gradient", particle, step, det));
         }
         if det <= 0.0 {
-            return Err(Error::Inverted { particle, step, det });
+            return Err(Error::Inverted { what: "particle", index: particle, step, det });
         }
     }
     for (particle, (x, v)) in x.iter().zip(&v).enumerate() {
@@ -32,9 +32,9 @@ pub(super) fn on_grid<D: Dimension, F: Float>(model: &Model<D, F>, state: &State
     Ok(state.x.to_vec()?.into_iter().all(carried))
 }
 
-fn finite(what: &'static str, values: &impl AsRef<[f64]>, particle: usize, step: usize) -> Result<()> {
+fn finite(field: &'static str, values: &impl AsRef<[f64]>, particle: usize, step: usize) -> Result<()> {
     match values.as_ref().iter().find(|x| !x.is_finite()) {
-        Some(&value) => Err(Error::NotFinite { what, particle, step, value }),
+        Some(&value) => Err(not_finite(field, particle, step, value)),
         None => Ok(()),
     }
 }
@@ -56,4 +56,8 @@ fn slow<D: Dimension, F: Float>(model: &Model<D, F>, v: &D::Coords, particle: us
         true => Ok(()),
         false => Err(Error::TooFast { particle, step, cells: speed / limit, speed, limit }),
     }
+}
+
+fn not_finite(field: &'static str, index: usize, step: usize, value: f64) -> Error {
+    Error::NotFinite { field, what: "particle", index, step, value }
 }

@@ -1,6 +1,6 @@
 //! Grid update: momentum to velocity, gravity, damping, contact of the nodes.
 
-use super::boundary::contact_velocity;
+use crate::contact::contact_velocity;
 use diffkern::prelude::*;
 
 /// What an update of the grid has beside its arrays.

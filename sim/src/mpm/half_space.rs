@@ -1,23 +1,8 @@
 //! Floors, walls and clamps.
 
+use crate::contact::Contact;
 use crate::error::{Error, Result, non_negative, positive};
 use diffkern::Dimension;
-
-/// What happens inside the solid.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Contact {
-    /// Grid nodes do not move.
-    Sticky,
-    /// Grid nodes move along the surface.
-    Slip,
-    /// Grid nodes move along the surface or away from it.
-    Separating,
-    /// Particles are pushed out by a pressure `stiffness (h/2 - gap)` on an area `h^(d-1)`, `h` the particle spacing.
-    Penalty {
-        /// Pressure per depth \[Pa/m\].
-        stiffness: f64,
-    },
-}
 
 /// A rigid body that fills `normal . x <= offset`; the normal points into the free side.
 ///
@@ -75,12 +60,7 @@ impl<D: Dimension> HalfSpace<D> {
 
     /// Number by which the grid kernel selects the contact; penalties do not act there.
     pub(crate) fn kind(&self) -> Option<u32> {
-        match self.contact {
-            Contact::Sticky => Some(0),
-            Contact::Slip => Some(1),
-            Contact::Separating => Some(2),
-            Contact::Penalty { .. } => None,
-        }
+        self.contact.projection()
     }
 
     pub(crate) fn check(&self, index: usize) -> Result<()> {
@@ -92,8 +72,16 @@ impl<D: Dimension> HalfSpace<D> {
         if !self.offset.is_finite() {
             return Err(Error::invalid(format!("offset of half-space {index}"), self.offset, "a finite number"));
         }
-        if let Contact::Penalty { stiffness } = self.contact {
-            positive(&format!("stiffness of half-space {index}"), stiffness)?;
+        match self.contact {
+            Contact::Penalty { stiffness } => {
+                positive(&format!("stiffness of half-space {index}"), stiffness)?;
+            }
+            other if other.projection().is_some() => {}
+            other => {
+                let what = format!("contact of half-space {index}");
+                let expected = "sticky, slip, separating or a penalty; colliders have the others";
+                return Err(Error::invalid(what, format!("{other:?}"), expected));
+            }
         }
         let friction = format!("friction of half-space {index}");
         if self.contact == Contact::Sticky && self.friction != 0.0 {

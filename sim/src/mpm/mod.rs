@@ -8,8 +8,6 @@
 //! Source: Hu, Fang, Ge, Qu, Zhu, Pradhana, Jiang: A moving least squares material point method, 2018.
 
 pub mod blocks;
-#[doc(hidden)]
-pub mod boundary;
 mod check;
 mod distance;
 #[doc(hidden)]
@@ -21,6 +19,8 @@ mod half_space;
 pub mod instances;
 mod lattice;
 mod model;
+#[doc(hidden)]
+pub mod obstacle;
 #[doc(hidden)]
 pub mod occupied;
 mod order;
@@ -34,6 +34,7 @@ pub mod penalty;
 #[doc(hidden)]
 pub mod reorder;
 mod solver;
+mod stability;
 mod state;
 #[doc(hidden)]
 pub mod stencil;
@@ -41,14 +42,16 @@ pub mod stencil;
 pub mod weights;
 mod window;
 
+pub use crate::contact::Contact;
 pub use crate::material::Law;
 pub use blocks::Blocks;
 pub use diffkern::{Dim2, Dim3, Dimension};
 pub use distance::{mean_square_distance, square_distance_2d, square_distance_3d};
-pub use half_space::{Contact, HalfSpace};
+pub use half_space::HalfSpace;
 pub use lattice::Grid;
 pub use model::Model;
 pub use order::Sorting;
 pub use params::Params;
 pub use solver::Solver;
+pub use stability::Stability;
 pub use state::State;

@@ -1,12 +1,15 @@
 //! What stays the same during a simulation and is not identified: grid, time step, law, obstacles.
 
 use super::blocks::{Active, Blocks, NODES};
-use super::half_space::{Contact, HalfSpace};
+use super::half_space::HalfSpace;
 use super::lattice::Grid;
 use super::order::Sorting;
 use super::params::Params;
 use super::solver::Solver;
+use super::stability::Stability;
+use super::state::State;
 use super::stencil::GridShape;
+use crate::contact::{Collider, Obstacles};
 use crate::error::{Error, Result, positive};
 use crate::material::Law;
 use diffkern::memory::collect;
@@ -16,11 +19,14 @@ use diffkern::prelude::*;
 const ON_SURFACE: f64 = 1e-6;
 /// Speed below which friction by penalty fades \[m/s\].
 const SLIP_SPEED: f64 = 1e-3;
+/// Cells that the fastest wave may cross in the longest stable step.
+const CFL: f64 = 0.3;
 
 /// The constant part of an MLS-MPM simulation.
 ///
 /// ```
 /// use diffkern::prelude::*;
+/// use diffkern_sim::Step as _;
 /// use diffkern_sim::mpm::{Contact, Dim2, Grid, HalfSpace, Law, Model, Params, State};
 ///
 /// let device = Device::cpu();
@@ -54,6 +60,7 @@ pub struct Model<D: Dimension, F: Float> {
     blocks: Blocks,
     sorting: Sorting,
     most_nodes: usize,
+    obstacles: Option<Obstacles<F>>,
     /// All blocks.
     pub(super) all: Active,
     /// The half-spaces that act on particles, one bit each.
@@ -87,6 +94,7 @@ impl<D: Dimension, F: Float> Model<D, F> {
             blocks: Blocks::Auto,
             sorting: Sorting::Auto,
             most_nodes: usize::MAX,
+            obstacles: None,
             all: Active::all(device, &grid)?,
             touching,
             half_spaces: half_spaces.to_vec(),
@@ -121,7 +129,7 @@ impl<D: Dimension, F: Float> Model<D, F> {
         self.sorting
     }
 
-    /// The same with steps on at most so many nodes; [`Solver::advance`] fails with [`Error::Scattered`] beyond. Without it,
+    /// The same with steps on at most so many nodes; [`Step::advance`](crate::Step::advance) fails with [`Error::Scattered`] beyond. Without it,
     /// particles that fly apart take memory without end where only [occupied blocks](Blocks::Occupied) are worked on.
     #[must_use]
     pub fn with_node_limit(self, nodes: usize) -> Self {
@@ -133,7 +141,7 @@ impl<D: Dimension, F: Float> Model<D, F> {
         self.most_nodes
     }
 
-    /// The same with the particle spacing `h` \[m\] that [`Contact::Penalty`] needs.
+    /// The same with the particle spacing `h` \[m\] that [`Contact::Penalty`](crate::contact::Contact::Penalty) needs.
     ///
     /// # Errors
     /// When `h` is not positive, no half-space has such a contact, or memory is short.
@@ -144,6 +152,11 @@ impl<D: Dimension, F: Float> Model<D, F> {
         }
         let planes = self.device.array(&planes(&self.half_spaces, h))?;
         Ok(Model { spacing: h, planes, ..self })
+    }
+
+    /// The colliders on the device: from them come the default parameters of their contacts.
+    pub fn obstacles(&self) -> Option<&Obstacles<F>> {
+        self.obstacles.as_ref()
     }
 
     /// A solver for so many particles with these parameters. Call it where the tape records, so that gradients reach
@@ -226,6 +239,64 @@ impl<D: Dimension, F: Float> Model<D, F> {
     }
 }
 
+impl<D: Dimension, F: Float> crate::step::Model for Model<D, F> {
+    type State = State<D, F>;
+    type Params = Params<D, F>;
+    type Control = ();
+    type Step = Solver<D, F>;
+
+    fn bind(&self, params: &Params<D, F>, state: &State<D, F>) -> Result<Solver<D, F>> {
+        self.solver(params, state.len())
+    }
+
+    /// By [`Stability`], with the speed of the fastest particle and a wave that crosses 0.3 cells in a step; half of what linear theory
+    /// allows of the forces of colliders.
+    fn max_dt(&self, params: &Params<D, F>, state: &State<D, F>) -> Result<f64> {
+        let host =
+            |array: &Array<F>| Ok::<_, Error>(array.to_vec()?.into_iter().map(Float::to_f64).collect::<Vec<_>>());
+        let most = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
+        let least = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
+        let penalties = self.half_spaces.iter().filter_map(|h| h.contact.numbers()).map(|[stiffness, ..]| stiffness);
+        let spacing = least(&host(&params.volume)?).powf(1.0 / D::AXES as f64);
+        let stability = Stability {
+            dx: self.grid.dx(),
+            spacing,
+            p_modulus: most(&host(&params.lambda)?) + 2.0 * most(&host(&params.mu)?),
+            density: least(&host(&params.density)?),
+            viscosity: most(&host(&params.viscosity)?),
+            penalty: penalties.fold(0.0, f64::max),
+            speed: top(&state.v.to_vec()?.into_iter().map(D::coords::<F>).collect::<Vec<_>>()),
+            cfl: CFL,
+        };
+        let limit = stability.time_step()?;
+        match self.bind(params, state)?.obstacles() {
+            Some(obstacles) => {
+                let mass = stability.density * least(&host(&params.volume)?);
+                Ok(limit.min((mass / obstacles.stiffness()?).sqrt()))
+            }
+            None => Ok(limit),
+        }
+    }
+}
+
+/// Largest norm.
+pub(super) fn top(vectors: &[impl AsRef<[f64]>]) -> f64 {
+    let norm = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
+    vectors.iter().map(|v| norm(v.as_ref())).fold(0.0, f64::max)
+}
+
+impl<F: Float> Model<Dim3, F> {
+    /// The same with colliders of any shape, still or moving, beside the half-spaces. Those that act on velocities hold grid nodes, so contact
+    /// begins about a cell early; those by forces act on particles, their stiffness in N/m a particle.
+    ///
+    /// # Errors
+    /// When a value of a collider is out of its range, or memory is short.
+    pub fn with_colliders(self, colliders: &[Collider]) -> Result<Self> {
+        let obstacles = Some(Obstacles::new(&self.device, colliders)?);
+        Ok(Model { obstacles, ..self })
+    }
+}
+
 fn masks<D: Dimension>(grid: &Grid<D>, half_spaces: &[HalfSpace<D>]) -> diffkern::Result<Vec<u32>> {
     let held = |h: &HalfSpace<D>, at: &D::Coords| h.kind().is_some() && h.distance(at) <= ON_SURFACE * grid.dx();
     let mask =
@@ -240,10 +311,7 @@ fn planes<D: Dimension, F: Float>(half_spaces: &[HalfSpace<D>], h: f64) -> Vec<V
     let entries = half_spaces.iter().flat_map(|s| {
         let mut plane = [0.0; 4];
         plane.iter_mut().zip(s.normal.as_ref()).for_each(|(p, n)| *p = *n);
-        let stiffness = match s.contact {
-            Contact::Penalty { stiffness } => stiffness,
-            _ => 0.0,
-        };
+        let stiffness = s.contact.numbers().map_or(0.0, |[stiffness, ..]| stiffness);
         plane[3] = if s.kind().is_none() { s.offset + 0.5 * h } else { s.offset };
         [vec4(plane), vec4([stiffness * area, SLIP_SPEED, 0.0, 0.0])]
     });

@@ -11,7 +11,7 @@ use super::state::State;
 use diffkern::ops;
 use diffkern::prelude::*;
 
-/// Whether [`Solver::advance`] sorts particles by the node that they are at.
+/// Whether [`Step::advance`](crate::Step::advance) sorts particles by the node that they are at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sorting {
     /// Where it was found to pay: on the CPU, of thousands of particles over sixteen steps or more, if every other one is in

@@ -1,6 +1,8 @@
 //! The physical parameters: arrays, so that they may have gradients.
 
+use crate::contact::Contacts;
 use crate::error::{Error, Result};
+use crate::params::parameters;
 use diffkern::prelude::*;
 
 /// Parameters of a simulation. Call `requires_grad` on the arrays that should get a gradient.
@@ -37,6 +39,21 @@ pub struct Params<D: Dimension, F: Float> {
     /// Coulomb's coefficient of each half-space, in their order, or one for all of them: in place of
     /// [`HalfSpace::friction`](super::HalfSpace::friction), which is then 0 for all, where it should get a gradient.
     pub friction: Option<Array<F>>,
+    /// Of the colliders, where there are any: by default as the colliders have them.
+    pub contact: Option<Contacts<F>>,
+}
+
+parameters! {
+    impl [D: Dimension, F: Float] for Params<D, F> {
+        mu: "material.mu", "Pa", Positive;
+        lambda: "material.lambda", "Pa", Finite;
+        density: "material.density", "kg/m^3", Positive;
+        viscosity: "material.viscosity", "Pa s", NonNegative;
+        volume: "volume", "m^3", Positive;
+        damping: "damping", "1/s", NonNegative;
+        gravity: "gravity", "m/s^2", Finite;
+        [friction: "half_spaces.friction", "", NonNegative;]
+    } and contact
 }
 
 impl<D: Dimension, F: Float> Params<D, F> {
@@ -62,6 +79,7 @@ impl<D: Dimension, F: Float> Params<D, F> {
             damping: one(0.0)?,
             gravity: device.array(&[D::vector::<F>(&gravity)])?,
             friction: None,
+            contact: None,
         })
     }
 

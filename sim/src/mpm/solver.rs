@@ -5,14 +5,17 @@ use super::check;
 use super::g2p::grid_to_particles;
 use super::grid_update::{NodeStep, update_grid};
 use super::model::Model;
+use super::obstacle::{node_positions, particle_masses, pushed};
 use super::occupied::base_nodes;
 use super::order::Order;
 use super::p2g::{Transfer, particles_to_grid};
 use super::pack::{pack_friction, pack_material};
 use super::params::Params;
 use super::state::State;
+use crate::contact::{BoundObstacles, Obstacles, Vertices};
 use crate::error::{Error, Result};
 use crate::material::with_law;
+use crate::step::{Span, Step, Tick};
 use diffkern::Schedule;
 use diffkern::prelude::*;
 
@@ -26,6 +29,7 @@ pub struct Solver<D: Dimension, F: Float> {
     planes: Array<Vec4<F>>,
     pub(crate) gravity: Array<D::Vector<F>>,
     damping: Array<F>,
+    obstacles: Option<BoundObstacles<F>>,
 }
 
 impl<D: Dimension, F: Float> Solver<D, F> {
@@ -50,37 +54,17 @@ impl<D: Dimension, F: Float> Solver<D, F> {
         let planes = model.device().uninit(model.planes.len())?;
         pack_friction(planes.len() / 2, &model.planes, &friction, &planes)?;
         let (gravity, damping) = (params.gravity.clone(), params.damping.clone());
-        Ok(Solver { model, packed, planes, gravity, damping })
+        let obstacles = Obstacles::bind(model.obstacles(), params.contact.as_ref(), model.device())?;
+        Ok(Solver { model, packed, planes, gravity, damping, obstacles })
+    }
+
+    pub(super) fn obstacles(&self) -> Option<&BoundObstacles<F>> {
+        self.obstacles.as_ref()
     }
 
     /// The model.
     pub fn model(&self) -> &Model<D, F> {
         &self.model
-    }
-
-    /// One explicit step of `dt`, state in, state out.
-    ///
-    /// # Errors
-    /// When a launch fails, which a particle outside the grid causes; beyond [`Model::with_node_limit`].
-    pub fn step(&self, state: &State<D, F>) -> diffkern::Result<State<D, F>> {
-        let (device, n) = (self.model.device(), state.len());
-        let active = self.active(state)?;
-        if active.nodes() > self.model.node_limit() {
-            return Err(self.too_many(active.nodes()));
-        }
-
-        let f = device.uninit::<D::Matrix<F>>(n)?;
-        let momentum = device.zeros::<D::Homogeneous<F>>(active.nodes())?;
-        self.particles_to_grid(state, &active, &f, &momentum)?;
-
-        let velocity = device.uninit::<D::Vector<F>>(active.nodes())?;
-        self.update_grid(&active, &momentum, &velocity)?;
-
-        let (x, v, c) = (device.uninit(n)?, device.uninit(n)?, device.uninit(n)?);
-        let next = State { x, v, c, f };
-        let (grid, dt) = (self.model.shape(), self.model.real(self.model.dt()));
-        grid_to_particles::<F, D>(n, &state.x, &velocity, &active.table, &next.x, &next.v, &next.c, grid, dt)?;
-        Ok(next)
     }
 
     /// Adds the particles to the cleared `nodes` and writes the new deformation gradients `f_next`.
@@ -90,9 +74,10 @@ impl<D: Dimension, F: Float> Solver<D, F> {
         active: &Active,
         f_next: &Array<D::Matrix<F>>,
         nodes: &Array<D::Homogeneous<F>>,
+        dt: f64,
     ) -> diffkern::Result<()> {
         let (model, State { x, v, c, f }) = (&self.model, state);
-        let (grid, dt) = (model.shape(), model.real(model.dt()));
+        let (grid, dt) = (model.shape(), model.real(dt));
         let touching = model.touching;
         let step = Transfer { grid, dt, touching, touching_end: u32::BITS - touching.leading_zeros() };
         let (n, packed, planes, table) = (state.len(), &self.packed, &self.planes, &active.table);
@@ -107,12 +92,44 @@ impl<D: Dimension, F: Float> Solver<D, F> {
         active: &Active,
         nodes: &Array<D::Homogeneous<F>>,
         velocity: &Array<D::Vector<F>>,
+        dt: f64,
     ) -> diffkern::Result<()> {
         let (model, gravity, damping) = (&self.model, &self.gravity, &self.damping);
         let (masks, kinds, list, planes) = (&model.masks, &model.kinds, &active.list, &self.planes);
         let plane_count = model.half_spaces().len() as u32;
-        let step = NodeStep { dt: model.real(model.dt()), cutoff: model.real(model.mass_cutoff()), plane_count };
+        let step = NodeStep { dt: model.real(dt), cutoff: model.real(model.mass_cutoff()), plane_count };
         update_grid::<F, D>(nodes.len(), nodes, masks, list, planes, kinds, gravity, damping, velocity, step)
+    }
+
+    /// The particles after the forces of colliders.
+    fn pushed(&self, state: &State<D, F>, tick: Tick) -> diffkern::Result<State<D, F>> {
+        let Some(obstacles) = self.obstacles.as_ref().filter(|o| o.act_by_forces()) else {
+            return Ok(state.clone());
+        };
+        let (device, n) = (self.model.device(), state.len());
+        let (x, v) = (in_space(&state.x)?, in_space(&state.v)?);
+        let (mass, force, next) = (device.uninit(n)?, device.zeros(n)?, device.uninit(n)?);
+        particle_masses(n, &self.packed, &mass)?;
+        obstacles.add_forces(&Vertices { x: &x, v: &v, mass: &mass }, &force, tick)?;
+        pushed(n, &v, &force, &mass, &next, self.model.real(tick.dt))?;
+        Ok(State { v: Array::try_from(next.as_any().clone())?, ..state.clone() })
+    }
+
+    /// The velocities of nodes as colliders leave them.
+    fn held_back(
+        &self,
+        active: &Active,
+        velocity: Array<D::Vector<F>>,
+        tick: Tick,
+    ) -> diffkern::Result<Array<D::Vector<F>>> {
+        let Some(obstacles) = self.obstacles.as_ref().filter(|o| o.act_on_velocities()) else {
+            return Ok(velocity);
+        };
+        let (device, n) = (self.model.device(), velocity.len());
+        let (x, free) = (device.uninit(n)?, device.zeros(n)?);
+        node_positions(n, &active.list, &x, self.model.shape())?;
+        let left = obstacles.project(&x, in_space(&velocity)?, &free, tick)?;
+        Array::try_from(left.as_any().clone())
     }
 
     /// Number of grid nodes that a step from `state` works on.
@@ -134,45 +151,6 @@ impl<D: Dimension, F: Float> Solver<D, F> {
         Active::around(model.grid(), &bases)
     }
 
-    /// `steps` steps as one rollout on the part of the grid around the particles, which a recording tape replays by
-    /// `schedule`; then the checks of [`Solver::check`]. `first_step` is where the error messages start to count. Particles
-    /// may be sorted meanwhile ([`Sorting`](super::Sorting)); the result is in the order of `state`.
-    ///
-    /// # Errors
-    /// When a launch or a check fails; the message names the first step and particle at which it does.
-    pub fn advance(
-        &self,
-        state: &State<D, F>,
-        first_step: usize,
-        steps: usize,
-        schedule: Schedule,
-    ) -> Result<State<D, F>> {
-        self.expect_particles(state)?;
-        let near = self.near(state, steps)?;
-        let end = match near.clone().roll(state, steps, schedule) {
-            // A GPU does not report a particle that has left the part of the grid that was predicted: it stays outside.
-            Ok(end) if check::on_grid(near.model(), &end)? => Ok(end),
-            Ok(_) | Err(diffkern::Error::Index { .. }) => self.clone().roll(state, steps, schedule),
-            Err(error) => Err(error),
-        };
-        let checked = match end {
-            Ok(end) => self.check(&end, first_step + steps).map(|()| end),
-            Err(error @ (diffkern::Error::Index { .. } | diffkern::Error::Memory { .. })) => Err(error.into()),
-            // No particle is to blame: a budget that is too small, a device that fails.
-            Err(error) => return Err(error.into()),
-        };
-        checked.map_err(|error| self.first_fault(state, first_step, steps).unwrap_or(error))
-    }
-
-    fn roll(self, state: &State<D, F>, steps: usize, schedule: Schedule) -> diffkern::Result<State<D, F>> {
-        let Some(order) = Order::of(&self, state, steps)? else {
-            return diffkern::rollout(steps, schedule, state.clone(), move |s, _| self.step(s));
-        };
-        let solver = order.solver(self)?;
-        let end = diffkern::rollout(steps, schedule, order.apply(state)?, move |s, _| solver.step(s))?;
-        order.undo(&end)
-    }
-
     /// The same with other particles, as many.
     pub(super) fn with_packed(self, packed: Array<Vec4<F>>) -> Self {
         Solver { packed, ..self }
@@ -183,35 +161,15 @@ impl<D: Dimension, F: Float> Solver<D, F> {
         Solver { model, ..self.clone() }
     }
 
-    /// `frames` frames of `steps` steps each; `see` gets every frame, number 0 being `state` itself.
-    ///
-    /// # Errors
-    /// As [`Solver::advance`], and what `see` returns.
-    pub fn frames(
-        &self,
-        state: &State<D, F>,
-        frames: usize,
-        steps: usize,
-        schedule: Schedule,
-        mut see: impl FnMut(usize, &State<D, F>) -> Result<()>,
-    ) -> Result<State<D, F>> {
-        let mut now = state.clone();
-        for frame in 0..frames {
-            if frame > 0 {
-                now = self.advance(&now, (frame - 1) * steps, steps, schedule)?;
-            }
-            see(frame, &now)?;
-        }
-        Ok(now)
-    }
-
-    /// Whether every particle is finite, uninverted (`det F > 0`), on the grid, and slower than one cell a step. Reads
-    /// the state to the host.
-    ///
-    /// # Errors
-    /// On the first particle that is not, with its values; `step` is the number of steps taken.
-    pub fn check(&self, state: &State<D, F>, step: usize) -> Result<()> {
-        check::state(&self.model, state, step)
+    /// All steps one after the other, on the particles in another order where that is faster.
+    fn in_order(self, state: &State<D, F>, span: Span, schedule: Schedule) -> diffkern::Result<State<D, F>> {
+        let Some(order) = Order::of(&self, state, span.len())? else {
+            return diffkern::rollout(span.len(), schedule, state.clone(), move |s, k| self.step(s, &(), span.tick(k)));
+        };
+        let solver = order.solver(self)?;
+        let sorted = order.apply(state)?;
+        let end = diffkern::rollout(span.len(), schedule, sorted, move |s, k| solver.step(s, &(), span.tick(k)))?;
+        order.undo(&end)
     }
 
     fn expect_particles(&self, state: &State<D, F>) -> Result<()> {
@@ -226,20 +184,68 @@ impl<D: Dimension, F: Float> Solver<D, F> {
         let reason = format!("particles reach {nodes} nodes, the limit is {}", self.model.node_limit());
         diffkern::Error::Memory { device: self.model.device().name().to_owned(), bytes, reason }
     }
+}
 
-    /// Goes through the steps again, checking each, to find where it went wrong.
-    fn first_fault(&self, state: &State<D, F>, first_step: usize, steps: usize) -> Option<Error> {
-        let mut now = state.clone();
-        for step in first_step..=first_step + steps {
-            if let Err(error) = self.check(&now, step) {
-                return Some(error);
-            }
-            let (nodes, limit) = (self.active_nodes(&now).ok()?, self.model.node_limit());
-            if nodes > limit {
-                return Some(Error::Scattered { step, nodes, limit });
-            }
-            now = self.step(&now).ok()?;
+/// An array of a model with colliders, which is one in space.
+fn in_space<T: Element, F: Float>(array: &Array<T>) -> diffkern::Result<Array<Vec3<F>>> {
+    Array::try_from(array.as_any().clone())
+}
+
+impl<D: Dimension, F: Float> Step for Solver<D, F> {
+    type State = State<D, F>;
+    type Control = ();
+
+    fn dt(&self) -> f64 {
+        self.model.dt()
+    }
+
+    /// One explicit step. It fails where a particle is outside the grid, and beyond [`Model::with_node_limit`].
+    fn step(&self, state: &State<D, F>, (): &(), tick: Tick) -> diffkern::Result<State<D, F>> {
+        let (device, n) = (self.model.device(), state.len());
+        let active = self.active(state)?;
+        if active.nodes() > self.model.node_limit() {
+            return Err(self.too_many(active.nodes()));
         }
-        None
+
+        let state = &self.pushed(state, tick)?;
+        let f = device.uninit::<D::Matrix<F>>(n)?;
+        let momentum = device.zeros::<D::Homogeneous<F>>(active.nodes())?;
+        self.particles_to_grid(state, &active, &f, &momentum, tick.dt)?;
+
+        let velocity = device.uninit::<D::Vector<F>>(active.nodes())?;
+        self.update_grid(&active, &momentum, &velocity, tick.dt)?;
+        let velocity = self.held_back(&active, velocity, tick)?;
+
+        let (x, v, c) = (device.uninit(n)?, device.uninit(n)?, device.uninit(n)?);
+        let next = State { x, v, c, f };
+        let (grid, dt) = (self.model.shape(), self.model.real(tick.dt));
+        grid_to_particles::<F, D>(n, &state.x, &velocity, &active.table, &next.x, &next.v, &next.c, grid, dt)?;
+        Ok(next)
+    }
+
+    /// Whether every particle is finite, uninverted (`det F > 0`), on the grid, and slower than one cell a step.
+    fn check(&self, state: &State<D, F>, step: usize) -> Result<()> {
+        check::state(&self.model, state, step)
+    }
+
+    fn obstacle(&self, state: &State<D, F>, step: usize) -> diffkern::Result<Option<Error>> {
+        let (nodes, limit) = (self.active_nodes(state)?, self.model.node_limit());
+        Ok((nodes > limit).then_some(Error::Scattered { step, nodes, limit }))
+    }
+
+    /// On the part of the grid around the particles, which may be sorted meanwhile ([`Sorting`](super::Sorting)); the result is in
+    /// the order of `state`.
+    fn roll<C>(self, state: &State<D, F>, span: Span, _: C, schedule: Schedule) -> diffkern::Result<State<D, F>>
+    where
+        C: Fn(&State<D, F>, Tick) -> diffkern::Result<()> + Clone + 'static,
+    {
+        self.expect_particles(state)?;
+        let near = self.near(state, span.duration())?;
+        match near.clone().in_order(state, span, schedule) {
+            // A GPU does not report a particle that has left the part of the grid that was predicted: it stays outside.
+            Ok(end) if check::on_grid(near.model(), &end)? => Ok(end),
+            Ok(_) | Err(diffkern::Error::Index { .. }) => self.in_order(state, span, schedule),
+            Err(error) => Err(error),
+        }
     }
 }

@@ -3,19 +3,4 @@
 //! The nodes of a stencil are in up to `2^D` blocks of the grid, numbered with the last bit that of the last axis. On each
 //! axis the first node is in the near block, the third in the far one (the same or the next), and the second in one of them.
 
-use diffkern::prelude::*;
-
-/// The nodes of a grid, as kernels take them; in the plane without z.
-#[diff_struct]
-pub struct GridShape<F> {
-    /// Position of the first node \[m\].
-    pub origin: Vec3<F>,
-    /// One over the distance of neighbours \[1/m\].
-    pub inv_dx: F,
-    /// Nodes along x.
-    pub nx: u32,
-    /// Nodes along y.
-    pub ny: u32,
-    /// Nodes along z.
-    pub nz: u32,
-}
+pub use crate::grid::GridShape;

@@ -4,7 +4,7 @@
 //! is fixed before the rollout, so that a replay repeats it; a particle that leaves it is noticed, and the rollout is run
 //! again on the whole grid.
 
-use super::model::Model;
+use super::model::{Model, top};
 use super::solver::Solver;
 use super::state::State;
 use crate::error::Result;
@@ -14,10 +14,9 @@ use diffkern::prelude::*;
 const MARGIN: f64 = 2.0;
 
 impl<D: Dimension, F: Float> Solver<D, F> {
-    /// The same on the nodes around `state` that `steps` steps at its top speed can reach.
-    pub(super) fn near(&self, state: &State<D, F>, steps: usize) -> Result<Self> {
+    /// The same on the nodes around `state` that `time` \[s\] at its top speed can reach.
+    pub(super) fn near(&self, state: &State<D, F>, time: f64) -> Result<Self> {
         let model = self.model();
-        let time = steps as f64 * model.dt();
         let positions = state.x.to_vec()?;
         let speed = top(&state.v.to_vec()?.into_iter().map(D::coords::<F>).collect::<Vec<_>>());
         let pull = top(&self.gravity.to_vec()?.into_iter().map(D::coords::<F>).collect::<Vec<_>>());
@@ -35,12 +34,6 @@ impl<D: Dimension, F: Float> Solver<D, F> {
         }
         Ok(self.on(model.part(first, count)?))
     }
-}
-
-/// Largest norm.
-fn top(vectors: &[impl AsRef<[f64]>]) -> f64 {
-    let norm = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
-    vectors.iter().map(|v| norm(v.as_ref())).fold(0.0, f64::max)
 }
 
 impl<D: Dimension, F: Float> Model<D, F> {

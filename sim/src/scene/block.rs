@@ -2,10 +2,9 @@
 
 use super::extent;
 use super::plan::Plan;
-use super::time_step::{Stability, per_frame};
 use crate::error::{Error, Result, non_negative, positive};
 use crate::mesh::{BlockLattice, Surface};
-use crate::mpm::{Contact, Dim3, HalfSpace, Law, Model, Params, State};
+use crate::mpm::{Contact, Dim3, HalfSpace, Law, Model, Params, Stability, State};
 use diffkern::memory::collect;
 use diffkern::prelude::*;
 
@@ -162,10 +161,7 @@ impl BlockSpec {
     }
 
     fn stability(&self, dx: f64, spacing: f64, speed: f64) -> Stability {
-        let stiffness = self.half_spaces.iter().map(|h| match h.contact {
-            Contact::Penalty { stiffness } => stiffness,
-            _ => 0.0,
-        });
+        let stiffness = self.half_spaces.iter().filter_map(|h| h.contact.numbers()).map(|[stiffness, ..]| stiffness);
         Stability {
             dx,
             spacing,
@@ -235,9 +231,26 @@ impl<F: Float> BlockScene<F> {
     }
 }
 
+/// `(steps, dt)` with `dt` at most `limit` and `steps * dt` one frame. Steps are a whole number, or infinite.
+fn per_frame(frame_rate: f64, limit: f64) -> (f64, f64) {
+    let steps = (1.0 / (frame_rate * limit)).ceil().max(1.0);
+    (steps, 1.0 / (frame_rate * steps))
+}
+
 fn ordered(what: &str, low: f64, high: f64) -> Result<()> {
     match high.is_finite() && low <= high {
         true => Ok(()),
         false => Err(Error::invalid(format!("range of {what}"), format!("{low} to {high}"), "smallest first")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::per_frame;
+
+    #[test]
+    fn frames_are_whole_numbers_of_steps() {
+        assert_eq!(per_frame(32.0, 1e-4), (313.0, 1.0 / (32.0 * 313.0)));
+        assert_eq!(per_frame(1.0, 10.0), (1.0, 1.0));
     }
 }

@@ -6,8 +6,6 @@
 mod block;
 mod extent;
 mod plan;
-mod time_step;
 
 pub use block::{BlockScene, BlockSpec};
 pub use plan::Plan;
-pub use time_step::Stability;

@@ -3,6 +3,7 @@
 use diffkern::prelude::*;
 use diffkern::{AnyArray, Schedule};
 use diffkern_sim::Result;
+use diffkern_sim::Step as _;
 use diffkern_sim::mpm::{Contact, Dim2, Grid, HalfSpace, Law, Model, Params, Solver, State, mean_square_distance};
 
 use super::Random;
@@ -86,6 +87,7 @@ impl<const SIDE: usize, const STEPS: usize> Block<SIDE, STEPS> {
             volume: real(next(4))?,
             damping: real(next(5))?,
             friction: Some(real(next(6))?),
+            contact: None,
             gravity: pairs(next(7))?,
         };
         let (x, v) = (pairs(next(8))?, pairs(next(9))?);

@@ -15,6 +15,7 @@ use crate::limits::{Limits, Seconds, size};
 use crate::optimizer::Optimizer;
 use crate::scene::Scene;
 use diffkern::{Device, Schedule};
+use diffkern_sim::Step as _;
 use diffkern_sim::scene::{BlockSpec, Plan};
 use std::fmt;
 use std::path::Path;

@@ -11,6 +11,7 @@ use diffkern::memory::collect;
 use diffkern::prelude::*;
 use diffkern::{Schedule, jvp};
 use diffkern_render::{Camera, CameraParams, Light, Lighting, Mesh, Renderer};
+use diffkern_sim::Step as _;
 use diffkern_sim::mpm::{Contact, HalfSpace, Solver, State};
 use diffkern_sim::scene::{BlockScene, BlockSpec, Plan};
 use diffkern_sim::{mesh::Surface, mpm};

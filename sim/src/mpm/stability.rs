@@ -42,12 +42,6 @@ impl Stability {
     }
 }
 
-/// `(steps, dt)` with `dt` at most `limit` and `steps * dt` one frame. Steps are a whole number, or infinite.
-pub(super) fn per_frame(frame_rate: f64, limit: f64) -> (f64, f64) {
-    let steps = (1.0 / (frame_rate * limit)).ceil().max(1.0);
-    (steps, 1.0 / (frame_rate * steps))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,11 +69,5 @@ mod tests {
     fn refuses_negative_density() {
         let error = Stability { density: -1.0, ..STONE }.time_step().unwrap_err();
         assert_eq!(error.to_string(), "density is -1, expected a positive number");
-    }
-
-    #[test]
-    fn frames_are_whole_numbers_of_steps() {
-        assert_eq!(per_frame(32.0, 1e-4), (313.0, 1.0 / (32.0 * 313.0)));
-        assert_eq!(per_frame(1.0, 10.0), (1.0, 1.0));
     }
 }

@@ -1,0 +1,134 @@
+//! The list of shapes, from which a scene chooses when it runs.
+
+use super::pose::{Pose, to_world};
+use super::sdf_grid::{SdfGrid, grid_gaps};
+use super::{Capsule, Cuboid, HalfSpace, Shape, Sphere};
+use crate::error::{Result, positive};
+use crate::grid::GridShape;
+use diffkern::memory::collect;
+use diffkern::prelude::*;
+use std::sync::Arc;
+
+/// Gaps to a solid: `gap_i = (normal, distance)`.
+#[diff_kernel]
+pub fn shape_gaps<F: Float, S: Shape>(
+    x: &Array<Vec3<F>>,
+    poses: &Array<Pose<F>>,
+    sizes: &Array<Vec3<F>>,
+    gap: &mut Array<Vec4<F>>,
+    solid: u32,
+) {
+    let pose = poses[solid];
+    let local = pose.rotation.conjugate().rotate(x[ABSOLUTE_POS] - pose.centre);
+    let at: Vec4<F> = S::distance(local, sizes[solid]);
+    let result: Vec4<F> = to_world(pose, at);
+    gap[ABSOLUTE_POS] = result;
+}
+
+/// Makes [`Solid`] of the rows of shapes: the fields of one are its size.
+macro_rules! shapes {
+    ($($(#[$doc:meta])* $shape:ident { $($(#[$field_doc:meta])* $field:ident,)* } = [$x:expr, $y:expr, $z:expr];)+) => {
+        /// A shape with its size.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Solid {
+            $($(#[$doc])* $shape { $($(#[$field_doc])* $field: f64,)* },)+
+            /// By samples of its signed distance.
+            Grid(Arc<SdfGrid>),
+        }
+
+        /// Which kernel finds the gaps to a solid.
+        #[derive(Clone, Debug)]
+        enum Form<F: Float> {
+            $($shape,)+
+            Grid(GridShape<F>, Array<F>),
+        }
+
+        impl Solid {
+            fn size(&self) -> [f64; 3] {
+                match self {
+                    $(Solid::$shape { $($field),* } => [$x, $y, $z],)+
+                    Solid::Grid(_) => [0.0; 3],
+                }
+            }
+
+            pub(crate) fn check(&self, of: &str) -> Result<()> {
+                match self {
+                    $(Solid::$shape { $($field),* } => {
+                        $(positive(&format!("{} of {of}", stringify!($field)), *$field)?;)*
+                    })+
+                    Solid::Grid(_) => {}
+                }
+                Ok(())
+            }
+
+            fn form<F: Float>(&self, device: &Device) -> Result<Form<F>> {
+                Ok(match self {
+                    $(Solid::$shape { .. } => Form::$shape,)+
+                    Solid::Grid(grid) => {
+                        let values: Vec<F> = collect(grid.values.iter().map(|&v| F::from_f64(v)))?;
+                        Form::Grid(grid.shape(), device.array(&values)?)
+                    }
+                })
+            }
+        }
+
+        impl<F: Float> Solids<F> {
+            /// `(normal, signed distance)` of each point to solid `k`, which is at `poses[k]`; differentiable in points and poses.
+            pub(crate) fn gaps(
+                &self,
+                k: usize,
+                x: &Array<Vec3<F>>,
+                poses: &Array<Pose<F>>,
+            ) -> diffkern::Result<Array<Vec4<F>>> {
+                let (n, gap, solid) = (x.len(), x.device().uninit(x.len())?, k as u32);
+                match &self.forms[k] {
+                    $(Form::$shape => shape_gaps::<F, $shape>(n, x, poses, &self.sizes, &gap, solid)?,)+
+                    Form::Grid(grid, values) => grid_gaps(n, x, poses, values, &gap, *grid, solid)?,
+                }
+                Ok(gap)
+            }
+        }
+    };
+}
+
+shapes! {
+    /// Everything below the plane `z = 0` of its frame.
+    HalfSpace {} = [0.0, 0.0, 0.0];
+    /// A ball.
+    Sphere {
+        /// Its radius \[m\].
+        radius,
+    } = [*radius, 0.0, 0.0];
+    /// A rod with round ends along the z axis of its frame.
+    Capsule {
+        /// Its radius \[m\].
+        radius,
+        /// Half the length of its straight part \[m\].
+        half_length,
+    } = [*radius, 0.0, *half_length];
+    /// A box.
+    Cuboid {
+        /// Half its side along x \[m\].
+        half_x,
+        /// Half its side along y \[m\].
+        half_y,
+        /// Half its side along z \[m\].
+        half_z,
+    } = [*half_x, *half_y, *half_z];
+}
+
+/// Some solids on a device.
+#[derive(Clone, Debug)]
+pub(crate) struct Solids<F: Float> {
+    forms: Vec<Form<F>>,
+    sizes: Array<Vec3<F>>,
+}
+
+impl<F: Float> Solids<F> {
+    /// Of at least one solid.
+    pub(crate) fn new(device: &Device, solids: &[&Solid]) -> Result<Solids<F>> {
+        let sizes: Vec<_> = solids.iter().map(|s| Vec3::from_array(s.size().map(F::from_f64))).collect();
+        let forms = solids.iter().map(|solid| solid.form(device)).collect::<Result<_>>()?;
+        Ok(Solids { forms, sizes: device.array(&sizes)? })
+    }
+}

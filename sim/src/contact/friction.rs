@@ -1,0 +1,12 @@
+//! Coulomb friction, regularised.
+
+use diffkern::prelude::*;
+
+/// Friction \[N\] against the sliding velocity `slide`: `G v_t / sqrt(v_t^2 + q^2 + slip^2)`, `grip` `G = mu N` and `q = G dt / m`,
+/// so that one step at most stops the sliding and never turns it round. `slip` \[m/s\] is the speed below which it fades.
+#[diff_fn(dims(2, 3))]
+pub fn coulomb<F: Float, const D: usize>(slide: Vector<F, D>, grip: F, slip: F, dt_over_m: F) -> Vector<F, D> {
+    let stop = grip * dt_over_m;
+    let speed = (slide.dot(slide) + stop * stop + slip * slip).sqrt();
+    slide * (grip / speed)
+}

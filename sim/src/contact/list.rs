@@ -1,0 +1,94 @@
+//! The list of contacts, from which a scene chooses one when it runs.
+
+use crate::error::{Result, non_negative, positive};
+
+/// Makes [`Contact`] of the rows of models by forces, and `with_contact!`, which goes on with the type of such a model.
+macro_rules! contacts {
+    ($dollar:tt $(
+        $(#[$doc:meta])*
+        $model:ident { $($(#[$field_doc:meta])* $field:ident,)+ } = [$stiffness:expr, $damping:expr, $width:expr];
+    )+) => {
+        /// What happens at the surface of a solid.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub enum Contact {
+            /// What is inside does not move, or moves with the solid.
+            Sticky,
+            /// What is inside moves along the surface.
+            Slip,
+            /// What is inside moves along the surface or away from it.
+            Separating,
+            $($(#[$doc])* $model { $($(#[$field_doc])* $field: f64,)+ },)+
+        }
+
+        impl Contact {
+            /// `(stiffness, damping, width)` of those that act by forces; a width of one where there is none.
+            pub(crate) fn numbers(self) -> Option<[f64; 3]> {
+                match self {
+                    Contact::Sticky | Contact::Slip | Contact::Separating => None,
+                    $(Contact::$model { $($field),+ } => Some([$stiffness, $damping, $width]),)+
+                }
+            }
+
+            /// The number by which kernels know those that act on velocities.
+            pub(crate) fn projection(self) -> Option<u32> {
+                match self {
+                    Contact::Sticky => Some(0),
+                    Contact::Slip => Some(1),
+                    Contact::Separating => Some(2),
+                    $(Contact::$model { .. } => None,)+
+                }
+            }
+        }
+
+        /// `with_contact!(contact, L => e)`: `e`, in which `L` is the type of a model by forces; nothing for the others.
+        macro_rules! with_contact {
+            ($dollar contact:expr, $dollar model:ident => $dollar e:expr) => {
+                match $dollar contact {
+                    $crate::contact::Contact::Sticky
+                    | $crate::contact::Contact::Slip
+                    | $crate::contact::Contact::Separating => {}
+                    $($crate::contact::Contact::$model { .. } => {
+                        type $dollar model = $crate::contact::$model;
+                        $dollar e
+                    })+
+                }
+            };
+        }
+    };
+}
+
+contacts! { $
+    /// What is inside is pushed out: of particles of [MPM](crate::mpm) by a pressure `stiffness (h/2 - gap)` on an area `h^(d-1)`, `h` the
+    /// particle spacing; of a vertex by a force `stiffness` times the depth.
+    Penalty {
+        /// Pressure per depth \[Pa/m\] of half-spaces on particles, else force per depth \[N/m\].
+        stiffness,
+    } = [stiffness, 0.0, 1.0];
+    /// A penalty with damping in proportion to the depth, see [`HuntCrossley`](super::HuntCrossley); of vertices.
+    HuntCrossley {
+        /// Force per depth \[N/m\].
+        stiffness,
+        /// Damping by the speed of approach \[s/m\].
+        damping,
+    } = [stiffness, damping, 1.0];
+    /// A smooth barrier before the surface, see [`Barrier`](super::Barrier); of vertices.
+    Barrier {
+        /// Scale of the force per depth \[N/m\].
+        stiffness,
+        /// Distance at which it begins \[m\].
+        width,
+    } = [stiffness, 0.0, width];
+}
+
+pub(super) use with_contact;
+
+impl Contact {
+    pub(super) fn check(self, of: &str) -> Result<()> {
+        if let Some([stiffness, damping, width]) = self.numbers() {
+            positive(&format!("stiffness of {of}"), stiffness)?;
+            non_negative(&format!("damping of {of}"), damping)?;
+            positive(&format!("width of {of}"), width)?;
+        }
+        Ok(())
+    }
+}

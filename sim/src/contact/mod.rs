@@ -1,0 +1,44 @@
+//! Contact models: what a solid does to what touches it.
+//!
+//! A model by forces is a type that implements [`ContactModel`], the normal force by gap and its rate; [friction](coulomb) is
+//! Coulomb's for all of them. Kinds that act on velocities are [projections](contact_velocity). A new model by forces is one file, one
+//! row of the list of [`Contact`], and its row below.
+//!
+//! | contact | acts on | gradient |
+//! |---|---|---|
+//! | `Sticky` | velocity in the solid | zero by what was before: nothing of it is left |
+//! | `Slip`, `Separating` | velocity in the solid | one-sided where contact begins and ends, and between sliding and sticking |
+//! | `Penalty` | force in the solid | one-sided at touch |
+//! | `HuntCrossley` | force in the solid, damped | one-sided at touch; zero by the damping where a separation is too fast to push |
+//! | `Barrier` | force before touch | smooth; none beyond its width |
+
+mod barrier;
+mod collider;
+mod friction;
+mod hunt_crossley;
+#[doc(hidden)]
+pub mod kernels;
+mod list;
+mod penalty;
+mod projection;
+mod obstacles;
+
+pub use barrier::Barrier;
+pub use collider::Collider;
+pub use friction::{coulomb, coulomb_2d, coulomb_3d};
+pub use hunt_crossley::HuntCrossley;
+pub use list::Contact;
+pub(crate) use obstacles::{BoundObstacles, Vertices};
+pub use obstacles::{Contacts, Obstacles};
+pub use penalty::Penalty;
+pub use projection::{contact_velocity, contact_velocity_2d, contact_velocity_3d};
+
+use diffkern::prelude::*;
+
+/// A contact model by forces.
+#[diff_trait]
+pub trait ContactModel {
+    /// Normal force \[N\] of the `gap` \[m\], negative in the solid, and its `rate` \[m/s\]; `q` is stiffness \[N/m\], damping
+    /// \[s/m\], width \[m\] and the coefficient of friction.
+    fn force<F: Float>(gap: F, rate: F, q: Vec4<F>) -> F;
+}

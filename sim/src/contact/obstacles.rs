@@ -1,0 +1,201 @@
+//! All colliders of a model, and what they do to vertices in a step.
+
+use super::Collider;
+use super::kernels::{Touch, contact_force, pack_contacts, project_velocity};
+use super::list::with_contact;
+use crate::collision::{Pose, Solids, move_poses};
+use crate::error::{Error, Result};
+use crate::params::parameters;
+use crate::step::Tick;
+use diffkern::prelude::*;
+
+/// Speed below which friction by forces fades \[m/s\].
+const SLIP_SPEED: f64 = 1e-4;
+
+/// The colliders of a model of vertices, on a device: the constant part.
+#[derive(Clone, Debug)]
+pub struct Obstacles<F: Float> {
+    colliders: Vec<Collider>,
+    solids: Solids<F>,
+    widths: Array<F>,
+}
+
+/// What may be identified of the colliders. Arrays have one element for all of them or one for each, but for the poses: one each.
+#[derive(Clone, Debug)]
+pub struct Contacts<F: Float> {
+    /// Force per depth \[N/m\].
+    pub stiffness: Array<F>,
+    /// Damping by the speed of approach \[s/m\].
+    pub damping: Array<F>,
+    /// Coulomb's coefficient.
+    pub friction: Array<F>,
+    /// Where they are at time 0, and how they move.
+    pub poses: Array<Pose<F>>,
+}
+
+/// [`Obstacles`] with their parameters.
+#[derive(Clone, Debug)]
+pub(crate) struct BoundObstacles<F: Float> {
+    obstacles: Obstacles<F>,
+    laws: Array<Vec4<F>>,
+    poses: Array<Pose<F>>,
+}
+
+/// Vertices of a step, as contacts see them.
+pub(crate) struct Vertices<'a, F: Float> {
+    pub(crate) x: &'a Array<Vec3<F>>,
+    pub(crate) v: &'a Array<Vec3<F>>,
+    pub(crate) mass: &'a Array<F>,
+}
+
+parameters! {
+    impl [F: Float] for Contacts<F> {
+        stiffness: "contact.stiffness", "N/m", NonNegative;
+        damping: "contact.damping", "s/m", NonNegative;
+        friction: "contact.friction", "", NonNegative;
+        poses: "contact.poses", "SI", Finite;
+    }
+}
+
+impl<F: Float> Obstacles<F> {
+    /// On `device`; at least one.
+    ///
+    /// # Errors
+    /// When there is none, a value of a collider is out of its range, or memory is short.
+    pub fn new(device: &Device, colliders: &[Collider]) -> Result<Obstacles<F>> {
+        if colliders.is_empty() {
+            return Err(Error::invalid("number of colliders", 0, "at least 1"));
+        }
+        colliders.iter().enumerate().try_for_each(|(k, c)| c.check(k))?;
+        let solids: Vec<_> = colliders.iter().map(|c| &c.solid).collect();
+        let widths = colliders.iter().map(|c| F::from_f64(c.contact.numbers().map_or(1.0, |n| n[2])));
+        Ok(Obstacles {
+            solids: Solids::new(device, &solids)?,
+            widths: device.array(&widths.collect::<Vec<_>>())?,
+            colliders: colliders.to_vec(),
+        })
+    }
+
+    /// The parameters as the colliders have them.
+    ///
+    /// # Errors
+    /// When memory is short.
+    pub fn contacts(&self, device: &Device) -> Result<Contacts<F>> {
+        let each = |of: &dyn Fn(&Collider) -> f64| -> Result<Array<F>> {
+            let values: Vec<F> = self.colliders.iter().map(|c| F::from_f64(of(c))).collect();
+            Ok(device.array(&values)?)
+        };
+        let poses: Vec<Pose<F>> = self.colliders.iter().map(Collider::pose).collect();
+        Ok(Contacts {
+            stiffness: each(&|c| c.contact.numbers().map_or(0.0, |n| n[0]))?,
+            damping: each(&|c| c.contact.numbers().map_or(0.0, |n| n[1]))?,
+            friction: each(&|c| c.friction)?,
+            poses: device.array(&poses)?,
+        })
+    }
+
+    /// The colliders.
+    pub fn colliders(&self) -> &[Collider] {
+        &self.colliders
+    }
+
+    /// The obstacles of a model with these parameters, or those of the colliders.
+    pub(crate) fn bind(
+        obstacles: Option<&Obstacles<F>>,
+        given: Option<&Contacts<F>>,
+        device: &Device,
+    ) -> Result<Option<BoundObstacles<F>>> {
+        match (obstacles, given) {
+            (Some(obstacles), Some(contacts)) => obstacles.with(contacts).map(Some),
+            (Some(obstacles), None) => obstacles.with(&obstacles.contacts(device)?).map(Some),
+            (None, Some(_)) => {
+                Err(Error::invalid("contact of the parameters", "given", "none: there are no colliders"))
+            }
+            (None, None) => Ok(None),
+        }
+    }
+
+    fn with(&self, contacts: &Contacts<F>) -> Result<BoundObstacles<F>> {
+        let (count, device) = (self.colliders.len(), contacts.poses.device());
+        let Contacts { stiffness, damping, friction, poses } = contacts;
+        for (what, len) in [("stiffness", stiffness.len()), ("damping", damping.len()), ("friction", friction.len())] {
+            if len != 1 && len != count {
+                let expected = format!("1 or {count}, one a collider");
+                return Err(Error::invalid(format!("length of contact.{what}"), len, expected));
+            }
+        }
+        if poses.len() != count {
+            return Err(Error::invalid("number of poses of colliders", poses.len(), count.to_string()));
+        }
+        let laws = device.uninit(count)?;
+        pack_contacts(count, stiffness, damping, friction, &self.widths, &laws)?;
+        Ok(BoundObstacles { obstacles: self.clone(), laws, poses: poses.clone() })
+    }
+}
+
+impl<F: Float> BoundObstacles<F> {
+    /// Whether there are contacts by forces.
+    pub(crate) fn act_by_forces(&self) -> bool {
+        self.obstacles.colliders.iter().any(|c| c.contact.numbers().is_some())
+    }
+
+    /// Whether there are contacts that act on velocities.
+    pub(crate) fn act_on_velocities(&self) -> bool {
+        self.obstacles.colliders.iter().any(|c| c.contact.numbers().is_none())
+    }
+
+    /// Adds the forces of contact to `force`.
+    pub(crate) fn add_forces(&self, at: &Vertices<'_, F>, force: &Array<Vec3<F>>, tick: Tick) -> diffkern::Result<()> {
+        if !self.act_by_forces() {
+            return Ok(());
+        }
+        let poses = self.poses(tick.time)?;
+        for (k, collider) in self.obstacles.colliders.iter().enumerate() {
+            if collider.contact.numbers().is_none() {
+                continue;
+            }
+            let gap = self.obstacles.solids.gaps(k, at.x, &poses)?;
+            let touch = Touch { collider: k as u32, dt: F::from_f64(tick.dt), slip: F::from_f64(SLIP_SPEED) };
+            let Vertices { x, v, mass } = *at;
+            with_contact!(collider.contact, L => {
+                contact_force::<F, L>(x.len(), x, v, mass, &gap, &poses, &self.laws, force, touch)?;
+            });
+        }
+        Ok(())
+    }
+
+    /// The velocities `v` at `x` as the contacts that act on velocities leave them.
+    pub(crate) fn project(
+        &self,
+        x: &Array<Vec3<F>>,
+        v: Array<Vec3<F>>,
+        held: &Array<u32>,
+        tick: Tick,
+    ) -> diffkern::Result<Array<Vec3<F>>> {
+        if !self.act_on_velocities() {
+            return Ok(v);
+        }
+        let (mut v, poses) = (v, self.poses(tick.time)?);
+        for (k, collider) in self.obstacles.colliders.iter().enumerate() {
+            let Some(kind) = collider.contact.projection() else { continue };
+            let gap = self.obstacles.solids.gaps(k, x, &poses)?;
+            let projected = x.device().uninit(x.len())?;
+            project_velocity(x.len(), x, &v, &gap, &poses, &self.laws, held, &projected, k as u32, kind)?;
+            v = projected;
+        }
+        Ok(v)
+    }
+
+    /// Where the colliders are at a time; also of those at rest, whose velocity may have a gradient.
+    fn poses(&self, time: f64) -> diffkern::Result<Array<Pose<F>>> {
+        let moved = self.poses.device().uninit(self.poses.len())?;
+        move_poses(moved.len(), &self.poses, &moved, F::from_f64(time))?;
+        Ok(moved)
+    }
+
+    /// Largest stiffness of a contact \[N/m\].
+    pub(crate) fn stiffness(&self) -> Result<f64> {
+        let laws = self.laws.to_vec()?;
+        Ok(laws.iter().map(|q| q.x.to_f64()).fold(0.0, f64::max))
+    }
+}

@@ -1,0 +1,9 @@
+//! Bodies made of vertices: their state, and the explicit step that springs and elements share.
+
+#[doc(hidden)]
+pub mod kernels;
+mod motion;
+mod state;
+
+pub(crate) use motion::{Motion, held, one_or};
+pub use state::VertexState;

@@ -1,0 +1,129 @@
+//! Gradients of a whole run by every group of parameters of a model, and by its initial state.
+
+use super::Random;
+use diffkern::gradcheck::{Options, function};
+use diffkern::prelude::*;
+use diffkern::{AnyArray, State};
+use diffkern_sim::collision::Pose;
+use diffkern_sim::{Model, Params, Result, Span, Step};
+
+/// The numbers of an array of reals, vectors or poses.
+fn numbers(array: &AnyArray) -> Result<Vec<f64>> {
+    macro_rules! try_as {
+        ($($element:ty => $flat:expr),+) => {
+            $(if let Ok(typed) = Array::<$element>::try_from(array.clone()) {
+                return Ok(typed.to_vec()?.into_iter().flat_map($flat).collect());
+            })+
+        };
+    }
+    try_as!(f64 => |x| vec![x], Vec2<f64> => |v| v.to_array().to_vec(), Vec3<f64> => |v| v.to_array().to_vec(),
+        Pose<f64> => |p| [p.centre.to_array().to_vec(), p.rotation.to_array().to_vec(), p.velocity.to_array().to_vec(),
+            p.spin.to_array().to_vec()].concat());
+    panic!("an array of another type")
+}
+
+/// An array like another with these numbers; one that wants a gradient.
+fn like(array: &AnyArray, numbers: &[f64]) -> Result<AnyArray> {
+    let device = array.device();
+    macro_rules! try_as {
+        ($($element:ty => $size:literal, $make:expr),+) => {
+            $(if Array::<$element>::try_from(array.clone()).is_ok() {
+                let values: Vec<$element> = numbers.chunks($size).map($make).collect();
+                return Ok(device.array(&values)?.requires_grad().as_any().clone());
+            })+
+        };
+    }
+    try_as!(f64 => 1, |c| c[0], Vec2<f64> => 2, |c| Vec2::new(c[0], c[1]), Vec3<f64> => 3, |c| Vec3::new(c[0], c[1], c[2]),
+    Pose<f64> => 13, |c| Pose {
+        centre: Vec3::new(c[0], c[1], c[2]),
+        rotation: Quat::new(c[3], c[4], c[5], c[6]),
+        velocity: Vec3::new(c[7], c[8], c[9]),
+        spin: Vec3::new(c[10], c[11], c[12]),
+    });
+    panic!("an array of another type")
+}
+
+fn gradient(array: &AnyArray) -> Result<Vec<f64>> {
+    macro_rules! try_as {
+        ($($element:ty),+) => {
+            $(if let Ok(typed) = Array::<$element>::try_from(array.clone()) {
+                return numbers(typed.grad()?.as_any());
+            })+
+        };
+    }
+    try_as!(f64, Vec2<f64>, Vec3<f64>, Pose<f64>);
+    panic!("an array of another type")
+}
+
+/// A run of a model and a number at its end.
+pub struct Run<'a, M: Model> {
+    pub model: &'a M,
+    pub params: M::Params,
+    pub state: M::State,
+    pub span: Span,
+    pub loss: &'a dyn Fn(&M::State) -> Result<Array<f64>>,
+}
+
+impl<M: Model> Run<'_, M>
+where
+    M::Control: Default,
+{
+    fn end(&self, params: &M::Params, state: &M::State) -> Result<Array<f64>> {
+        let solver = self.model.bind(params, state)?;
+        let end = solver.advance_with(state, self.span, |_, _| Ok(M::Control::default()), Schedule::Auto)?;
+        (self.loss)(&end)
+    }
+
+    /// Central differences and Taylor remainders in random directions for every group of parameters and every array of the state.
+    pub fn check(&self, leave_out: &[&str]) -> Result<()> {
+        let mut checked = 0;
+        for path in self.params.groups().iter().map(|g| g.path.to_string()) {
+            if leave_out.contains(&path.as_str()) {
+                continue;
+            }
+            let group = self.params.group(&path)?.array.clone();
+            let at = numbers(&group)?;
+            let with = |x: &[f64]| -> Result<(M::Params, AnyArray)> {
+                let (mut params, array) = (self.params.clone(), like(&group, x)?);
+                params.replace(&path, array.clone())?;
+                Ok((params, array))
+            };
+            let (params, array) = with(&at)?;
+            let (tape, loss) = Tape::record_value(|| self.end(&params, &self.state))?;
+            tape.backward(&loss)?;
+            let slope = gradient(&array)?;
+            compare(&path, &slope, &at, &|x| Ok(self.end(&with(x)?.0, &self.state)?.to_vec()?[0]))?;
+            checked += 1;
+        }
+        for (k, array) in self.state.arrays().iter().enumerate() {
+            let at = numbers(array)?;
+            let with = |x: &[f64]| -> Result<(M::State, AnyArray)> {
+                let (mut arrays, array) = (self.state.arrays(), like(array, x)?);
+                arrays[k] = array.clone();
+                Ok((self.state.with_arrays(arrays), array))
+            };
+            let (state, array) = with(&at)?;
+            let (tape, loss) = Tape::record_value(|| self.end(&self.params, &state))?;
+            tape.backward(&loss)?;
+            let slope = gradient(&array)?;
+            let name = format!("array {k} of the state");
+            compare(&name, &slope, &at, &|x| Ok(self.end(&self.params, &with(x)?.0)?.to_vec()?[0]))?;
+            checked += 1;
+        }
+        assert!(checked > 2, "{checked} groups");
+        Ok(())
+    }
+}
+
+fn compare(name: &str, slope: &[f64], at: &[f64], f: &dyn Fn(&[f64]) -> Result<f64>) -> Result<()> {
+    assert!(slope.iter().any(|s| *s != 0.0), "{name} has no influence");
+    let mut r = Random(at.len() as u64);
+    let scales: Vec<f64> = at.iter().map(|x| 0.1 * x.abs().max(0.1) * r.between(0.5, 1.0)).collect();
+    let options = Options { scales, first_step: 2e-2, directions: 2, steps: 6, ..Options::default() };
+    let f = |x: &[f64]| f(x).map_err(diffkern::Error::from);
+    let report = function(f, slope, at, &options).unwrap_or_else(|e| panic!("{name}: {e}"));
+    // The test can fail: a gradient that is off by a thousandth is seen.
+    let wrong: Vec<f64> = slope.iter().map(|s| s * 1.001).collect();
+    assert!(function(f, &wrong, at, &options).is_err(), "{name}: {report}");
+    Ok(())
+}
