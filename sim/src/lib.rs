@@ -40,17 +40,21 @@
 //! # Modules
 //! In the order in which data flows; each uses those above it.
 //!
+//! - `fault`: why triangles enclose no body
 //! - `error`: what can go wrong
 //! - `material`: constitutive models
-//! - `mesh`: surfaces: reading and checking them, their insides
+//! - `mesh`: surfaces: reading and checking them, what they enclose, particles that carry them
+//! - `shape`: bodies of any shape, and the particles that fill them
 //! - `mpm`: the simulator of particles and grid
 //! - `scene`: blocks and bodies to start from
 
 #![deny(missing_docs)]
 
+mod fault;
 mod error;
 pub mod material;
 pub mod mesh;
+pub mod shape;
 pub mod mpm;
 pub mod scene;
 
