@@ -1,6 +1,8 @@
 //! What can go wrong, with the values that show it.
 
+use crate::fault::MeshFault;
 use std::fmt;
+use std::path::PathBuf;
 
 /// A simulation that was set up wrongly or left the range in which it means something.
 ///
@@ -96,6 +98,17 @@ pub enum Error {
         step: usize,
         /// The value.
         value: f64,
+    },
+    /// Triangles that enclose no body.
+    #[error(transparent)]
+    Mesh(#[from] MeshFault),
+    /// A file of a surface that cannot be used.
+    #[error("{}: {problem}", file.display())]
+    File {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it, and where.
+        problem: String,
     },
     /// A failure of the runtime below.
     #[error(transparent)]

@@ -41,6 +41,7 @@
 //! # Modules
 //! In the order in which data flows; each uses those above it.
 //!
+//! - `fault`: why triangles enclose no body
 //! - `error`: what can go wrong
 //! - `params`: parameters by path
 //! - `step`: model, state, step; runs, frames, the step at which a run went wrong
@@ -53,12 +54,14 @@
 //! - `springs`: networks of springs
 //! - `material`: constitutive models
 //! - `fem`: linear tetrahedra, explicit and implicit
-//! - `mesh`: surfaces: reading and checking them, their insides
+//! - `mesh`: surfaces: reading and checking them, what they enclose, particles that carry them
+//! - `shape`: bodies of any shape, and the particles that fill them
 //! - `mpm`: the simulator of particles and grid
 //! - `scene`: blocks and bodies to start from
 
 #![deny(missing_docs)]
 
+mod fault;
 mod error;
 mod params;
 mod step;
@@ -72,6 +75,7 @@ pub mod springs;
 pub mod material;
 pub mod fem;
 pub mod mesh;
+pub mod shape;
 pub mod mpm;
 pub mod scene;
 

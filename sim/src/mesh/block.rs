@@ -89,7 +89,7 @@ impl BlockLattice {
 }
 
 /// All index triples below `counts`, the last fastest.
-fn indices([a, b, c]: [usize; 3]) -> impl ExactSizeIterator<Item = [usize; 3]> {
+pub(crate) fn indices([a, b, c]: [usize; 3]) -> impl ExactSizeIterator<Item = [usize; 3]> {
     (0..a * b * c).map(move |n| [n / (b * c), n / c % b, n % c])
 }
 
@@ -109,7 +109,7 @@ fn pair(i: usize, n: usize) -> [(usize, f64); 2] {
 }
 
 /// Quads of a side, counter-clockwise from outside. Sides: -x, +x, -y, +y, -z, +z.
-fn quads(side: usize, sizes: [usize; 3]) -> impl Iterator<Item = [[usize; 3]; 4]> {
+pub(crate) fn quads(side: usize, sizes: [usize; 3]) -> impl Iterator<Item = [[usize; 3]; 4]> {
     let (axis, upper) = (side / 2, side % 2 == 1);
     let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
     let fixed = if upper { sizes[axis] - 1 } else { 0 };

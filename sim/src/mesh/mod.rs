@@ -1,7 +1,26 @@
-//! Surfaces that particles carry.
+//! Surfaces: what encloses a body, its files, and surfaces that particles carry.
 
+mod vector;
+mod pose;
+mod moments;
+mod tree;
+mod topology;
+mod crossing;
+mod nesting;
+mod closed;
+mod weld;
+mod read;
 mod block;
+mod stencil;
 mod surface;
 
+pub use crate::fault::MeshFault;
 pub use block::BlockLattice;
+pub use closed::ClosedMesh;
+pub use moments::Moments;
+pub use pose::Pose;
+pub use read::{MOST_BYTES, read};
 pub use surface::{Surface, interpolate_3d};
+
+pub(crate) use block::{indices, quads};
+pub(crate) use vector::{Point, add, norm, scale, sub};
