@@ -4,16 +4,16 @@
 //!
 //! ```text
 //! %2 = load 0 %1                    %2 = load 0 %1
-//! %4 = load 2 %1                    %4 = load 2 %1           %14 = load 4 %1
-//! %3 = mul %2 %2                    %3 = mul %2 %2
-//! %5 = mul %4 %2                    %5 = mul %4 %2           %15 = mul %14 %2
-//! store 1 %1 %3                     store 1 %1 %3
+//! %4 = load 2 %1                    %3 = mul %2 %2
+//! %3 = mul %2 %2                    store 1 %1 %3
+//! %5 = mul %4 %2                    %4 = load 2 %1           %14 = load 4 %1
+//! store 1 %1 %3                     %5 = mul %4 %2           %15 = mul %14 %2
 //! store 3 %1 %5                     store 3 %1 %5            store 5 %1 %15
 //! ```
 
 use std::collections::{HashMap, HashSet};
 
-use diffkern_ir::{Block, CallArg, CallMode, Func, Id, ParamKind, Slot, Stmt, StmtKind, verify};
+use diffkern_ir::{Block, CallArg, CallMode, Func, Id, Node, ParamKind, Slot, Stmt, StmtKind, verify};
 
 use crate::access::set_access;
 use crate::simplify::simplify;
@@ -148,6 +148,41 @@ impl Depends {
     }
 }
 
+/// The statements of a block. Between two branches or loops those that depend on no direction come first, then one direction
+/// after the other, so that a processor has registers for values of one direction at a time.
+struct Run {
+    stmts: Vec<Stmt>,
+    /// By direction, to come after those that depend on none.
+    along: Vec<Vec<Stmt>>,
+    node: Node,
+}
+
+impl Run {
+    fn new(count: usize) -> Run {
+        Run { stmts: Vec::new(), along: vec![Vec::new(); count], node: Node::default() }
+    }
+
+    fn shared(&mut self, kind: StmtKind) {
+        self.stmts.push(Stmt { kind, node: self.node });
+    }
+
+    fn along(&mut self, direction: usize, kind: StmtKind) {
+        self.along[direction].push(Stmt { kind, node: self.node });
+    }
+
+    fn end(&mut self) {
+        self.along.iter_mut().for_each(|along| self.stmts.append(along));
+    }
+
+    /// A branch or loop in place of another, which it is if no direction is in it.
+    fn control(&mut self, kind: StmtKind, before: &StmtKind) {
+        if kind != *before {
+            self.end();
+        }
+        self.shared(kind);
+    }
+}
+
 struct Widen {
     depends: Depends,
     count: usize,
@@ -209,44 +244,46 @@ impl Widen {
 
     /// `targets`: what the yields become.
     fn block(&mut self, block: &Block, targets: &[Id]) -> Block {
-        let mut stmts = Vec::new();
+        let mut run = Run::new(self.count);
         for stmt in &block.stmts {
-            let node = stmt.node;
-            self.stmt(&stmt.kind, &mut |kind| stmts.push(Stmt { kind, node }));
+            run.node = stmt.node;
+            self.stmt(&stmt.kind, &mut run);
         }
-        Block { stmts, yields: self.widened(&block.yields, targets) }
+        run.end();
+        Block { stmts: run.stmts, yields: self.widened(&block.yields, targets) }
     }
 
-    fn stmt(&mut self, kind: &StmtKind, push: &mut dyn FnMut(StmtKind)) {
+    fn stmt(&mut self, kind: &StmtKind, run: &mut Run) {
         match kind {
             StmtKind::Let { id, op } if self.depends.value(*id) => {
                 self.define(*id);
                 for d in 0..self.count {
-                    push(StmtKind::Let { id: self.along(*id, d), op: op.map(|x| self.along(x, d)) });
+                    run.along(d, StmtKind::Let { id: self.along(*id, d), op: op.map(|x| self.along(x, d)) });
                 }
             }
             StmtKind::Load { id, array, index } if self.is_dot(*array) => {
                 self.define(*id);
                 for d in 0..self.count {
-                    push(StmtKind::Load { id: self.along(*id, d), array: self.slot(*array, d), index: *index });
+                    run.along(d, StmtKind::Load { id: self.along(*id, d), array: self.slot(*array, d), index: *index });
                 }
             }
             StmtKind::Store { array, index, value } if self.is_dot(*array) => {
                 for d in 0..self.count {
                     let (array, value) = (self.slot(*array, d), self.along(*value, d));
-                    push(StmtKind::Store { array, index: *index, value });
+                    run.along(d, StmtKind::Store { array, index: *index, value });
                 }
             }
             StmtKind::Add { array, index, value } if self.is_dot(*array) => {
                 for d in 0..self.count {
                     let (array, value) = (self.slot(*array, d), self.along(*value, d));
-                    push(StmtKind::Add { array, index: *index, value });
+                    run.along(d, StmtKind::Add { array, index: *index, value });
                 }
             }
             StmtKind::If { cond, then, els, results } => {
                 let (then, els) = (self.block(then, results), self.block(els, results));
                 self.define_all(results);
-                push(StmtKind::If { cond: *cond, then, els, results: self.widened(results, results) });
+                let results = self.widened(results, results);
+                run.control(StmtKind::If { cond: *cond, then, els, results }, kind);
             }
             StmtKind::For { index, lo, hi, carried, init, live, body, results } => {
                 let init = self.widened(init, carried);
@@ -255,22 +292,22 @@ impl Widen {
                 self.define_all(results);
                 let (carried, results) = (self.widened(carried, carried), self.widened(results, results));
                 let (index, lo, hi, live) = (*index, *lo, *hi, *live);
-                push(StmtKind::For { index, lo, hi, carried, init, live, body, results });
+                run.control(StmtKind::For { index, lo, hi, carried, init, live, body, results }, kind);
             }
             StmtKind::StackNew { stack, ty, len } if self.depends.stacks.contains(stack) => {
-                for stack in self.of_stack(*stack) {
-                    push(StmtKind::StackNew { stack, ty: *ty, len: *len });
+                for (d, stack) in self.of_stack(*stack).into_iter().enumerate() {
+                    run.along(d, StmtKind::StackNew { stack, ty: *ty, len: *len });
                 }
             }
             StmtKind::StackSet { stack, at, value } if self.depends.stacks.contains(stack) => {
                 for (d, stack) in self.of_stack(*stack).into_iter().enumerate() {
-                    push(StmtKind::StackSet { stack, at: *at, value: self.along(*value, d) });
+                    run.along(d, StmtKind::StackSet { stack, at: *at, value: self.along(*value, d) });
                 }
             }
             StmtKind::StackGet { id, stack, at } if self.depends.value(*id) => {
                 self.define(*id);
                 for (d, stack) in self.of_stack(*stack).into_iter().enumerate() {
-                    push(StmtKind::StackGet { id: self.along(*id, d), stack, at: *at });
+                    run.along(d, StmtKind::StackGet { id: self.along(*id, d), stack, at: *at });
                 }
             }
             StmtKind::Call { callee, mode, args, results } if args.iter().any(|arg| self.depends.arg(arg)) => {
@@ -283,7 +320,7 @@ impl Widen {
                     });
                     let args = args.collect();
                     let results = results.iter().map(|id| self.along(*id, d)).collect();
-                    push(StmtKind::Call { callee: *callee, mode: *mode, args, results });
+                    run.along(d, StmtKind::Call { callee: *callee, mode: *mode, args, results });
                 }
             }
             StmtKind::Let { .. }
@@ -296,7 +333,7 @@ impl Widen {
             | StmtKind::StackNew { .. }
             | StmtKind::StackSet { .. }
             | StmtKind::StackGet { .. }
-            | StmtKind::Call { .. } => push(kind.clone()),
+            | StmtKind::Call { .. } => run.shared(kind.clone()),
         }
     }
 
