@@ -10,7 +10,7 @@ use super::weights::quadratic;
 use diffkern::prelude::*;
 
 /// Nodes are found by the `table` of [`blocks`](super::blocks).
-#[diff_kernel(dims(2, 3))]
+#[diff_kernel(dims(2, 3), directions = 3)]
 pub fn grid_to_particles<F: Float, const D: usize>(
     x: &Array<Vector<F, D>>,
     velocity: &Array<Vector<F, D>>,

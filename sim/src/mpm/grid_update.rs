@@ -17,7 +17,7 @@ pub struct NodeStep<F> {
 /// `u = (p / m + dt g) exp(-dt damping)`, then contact with every half-space whose bit is set in the node's mask, in
 /// order. The masks are those of all blocks, `list` says which block each 64 nodes are. Nodes of at most the cutoff get
 /// zero. `planes` as in `particles_to_grid`, `kinds` as in `contact_velocity`.
-#[diff_kernel(dims(2, 3))]
+#[diff_kernel(dims(2, 3), directions = 3)]
 pub fn update_grid<F: Float, const D: usize>(
     grid: &Array<Vector<F, { D + 1 }>>,
     masks: &Array<u32>,

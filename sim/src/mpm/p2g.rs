@@ -30,7 +30,7 @@ pub struct Transfer<F> {
 ///
 /// Half-space `k` is `planes[2 k] = (normal, offset)`, its normal in the plane `(n_x, n_y, 0)`, and
 /// `planes[2 k + 1] = (stiffness * area, slip speed, friction, 0)`.
-#[diff_kernel(dims(2, 3))]
+#[diff_kernel(dims(2, 3), directions = 3)]
 pub fn particles_to_grid<F: Float, M: Material, const D: usize>(
     x: &Array<Vector<F, D>>,
     v: &Array<Vector<F, D>>,
