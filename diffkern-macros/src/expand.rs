@@ -13,7 +13,7 @@ use crate::emit::{self, Forms};
 use crate::parse::Signature;
 use crate::record::{self, Records};
 use crate::source::Source;
-use crate::{adjoint, guard, lower, parse, port, simplify, spell, tangent, writes};
+use crate::{adjoint, directions, guard, lower, parse, port, simplify, spell, tangent, writes};
 
 pub fn expand(args: TokenStream, item: TokenStream, kind: FuncKind) -> TokenStream {
     expand_with(args, item, kind, &Records::default())
@@ -180,6 +180,11 @@ pub fn forms((mut primal, mut source): (Func, Source), attribute: &Attribute, er
         (FuncKind::Kernel, Some(_)) => Some(adjoint::clearing(&primal)),
         _ => None,
     };
+    let directions = match (primal.kind, attribute.directions) {
+        (FuncKind::Kernel, Some(count)) => Some((count, directions::directions(&primal, count))),
+        (FuncKind::Kernel, None) | (FuncKind::DiffFn, _) => None,
+    };
+    let by_hand = attribute.jvp.is_some() || attribute.replay.is_some();
     let second = tangent::SECOND_ORDER.then(|| tangent::second(&adjoint));
     let adjoint = guard::lower(adjoint);
     for func in [&mut primal, &mut tangent].into_iter().chain(&mut clear) {
@@ -198,7 +203,7 @@ pub fn forms((mut primal, mut source): (Func, Source), attribute: &Attribute, er
     if errors.found() {
         return None;
     }
-    Some(Forms { source, primal, replay, adjoint, tangent, clear, second })
+    Some(Forms { source, primal, replay, by_hand, adjoint, tangent, directions, clear, second })
 }
 
 /// An adjoint by hand would find two adjoints in one bar: of what was there before and of what is there after.

@@ -15,6 +15,9 @@ use crate::{expand, lower, parse};
 /// Cases shown with the tangent of their adjoint, which is long.
 const SECOND: [&str; 3] = ["accumulate", "store", "device_function"];
 
+/// Cases shown with their tangents along two directions.
+const DIRECTIONS: [&str; 3] = ["accumulate", "nonlinear_loop", "call"];
+
 fn text(func: &Func, source: &Source) -> String {
     with_names(&print(func, &|node| source.line(node)), |id| func.names.get(&id).map(String::as_str))
 }
@@ -24,7 +27,8 @@ fn check(name: &str, kind: FuncKind, source: &str) {
     let errors = Diagnostics::default();
     let sig = parse::signature(&item, kind, &errors).expect("the signature is right");
     let lowered = lower::lower(&item, &sig, kind, &errors);
-    let forms = expand::forms(lowered, &Attribute::default(), &errors);
+    let directions = DIRECTIONS.contains(&name).then_some(2);
+    let forms = expand::forms(lowered, &Attribute { directions, ..Attribute::default() }, &errors);
     errors.finish().expect("the case has no mistakes");
     let forms = forms.expect("no mistakes");
     let mut found = format!(
@@ -33,6 +37,9 @@ fn check(name: &str, kind: FuncKind, source: &str) {
         text(&forms.adjoint, &forms.source),
         text(&forms.tangent, &forms.source)
     );
+    if let Some((_, func)) = &forms.directions {
+        found += &format!("\n== along two directions\n{}", text(func, &forms.source));
+    }
     if SECOND.contains(&name) {
         let second = forms.second.as_ref().expect("tests make it");
         found += &format!("\n== tangent of the adjoint\n{}", text(second, &forms.source));

@@ -30,6 +30,7 @@
 //! - `guard`: tests of an adjoint against zero
 //! - `adjoint`: the adjoint of a function
 //! - `tangent`: the tangent of a function
+//! - `directions`: a kernel with its tangents along several directions
 //! - `custom`: derivatives written by hand
 //! - `places`: which arrays of an adjoint may share memory
 //! - `uniform`: which values all lanes of a pack have in common
@@ -65,6 +66,7 @@ mod reach;
 mod guard;
 mod adjoint;
 mod tangent;
+mod directions;
 mod custom;
 mod places;
 mod uniform;

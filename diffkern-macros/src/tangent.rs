@@ -31,7 +31,13 @@ pub const SECOND_ORDER: bool = cfg!(any(test, feature = "second-order"));
 /// then one dot array for each real array parameter. A kernel writes dot arrays only; a device function returns the
 /// results of the primal, then the tangent of each real one.
 pub fn tangent(primal: &Func) -> Func {
-    transform(primal, Writes::Tangents, &[])
+    finished(transform(primal, Writes::Tangents).0, &[])
+}
+
+/// The kernel and its tangent in one, with the slot of the dot array of each real array: what the kernel does stays as it
+/// is, statement by statement. Not simplified.
+pub fn joined(primal: &Func) -> (Func, Vec<Option<Slot>>) {
+    transform(primal, Writes::Joined)
 }
 
 /// The adjoint and its tangent in one: what a Hessian-vector product runs. Forward over reverse.
@@ -43,7 +49,10 @@ pub fn second(adjoint: &Func) -> Func {
     let real = (0..adjoint.params.len()).filter(|slot| is_real_array(adjoint, *slot)).count();
     let bars = adjoint.params.len() - real / 2;
     let bars: Vec<Slot> = (bars..adjoint.params.len()).collect();
-    guard::lower(transform(adjoint, Writes::Both, &bars))
+    let (func, dots) = transform(adjoint, Writes::Both);
+    let dots = bars.iter().filter_map(|slot| dots[*slot]);
+    let bars: Vec<Slot> = bars.iter().copied().chain(dots).collect();
+    guard::lower(finished(func, &bars))
 }
 
 /// What a derivative writes beside the tangents.
@@ -52,10 +61,21 @@ enum Writes {
     Tangents,
     /// What its primal writes, too.
     Both,
+    /// All that its primal does: it runs in place of the two.
+    Joined,
 }
 
-/// `bars`: the arrays that a caller lets the primal add to.
-fn transform(primal: &Func, writes: Writes, bars: &[Slot]) -> Func {
+/// Simplified. `bars`: the arrays that a caller lets it add to.
+fn finished(mut func: Func, bars: &[Slot]) -> Func {
+    set_access(&mut func, bars);
+    simplify(&mut func);
+    set_access(&mut func, bars);
+    debug_assert_eq!(verify(&func), Ok(()));
+    func
+}
+
+/// The derivative, and by slot of the primal the slots of the dot arrays.
+fn transform(primal: &Func, writes: Writes) -> (Func, Vec<Option<Slot>>) {
     let mut func = Func { body: Block::default(), ..primal.clone() };
     let mut dots = vec![None; primal.types.len()];
     if primal.kind == FuncKind::DiffFn {
@@ -85,13 +105,7 @@ fn transform(primal: &Func, writes: Writes, bars: &[Slot]) -> Func {
     }
     let mut func = state.b.func;
     func.body = Block { stmts: state.b.stmts, yields };
-    let dots = bars.iter().filter_map(|slot| state.dot_slots[*slot]);
-    let bars: Vec<Slot> = bars.iter().copied().chain(dots).collect();
-    set_access(&mut func, &bars);
-    simplify(&mut func);
-    set_access(&mut func, &bars);
-    debug_assert_eq!(verify(&func), Ok(()));
-    func
+    (func, state.dot_slots)
 }
 
 struct Tangent<'a> {
@@ -162,7 +176,7 @@ impl Tangent<'_> {
             }
             StmtKind::Take { id, array, index } => {
                 self.b.push(match self.writes {
-                    Writes::Both => kind.clone(),
+                    Writes::Both | Writes::Joined => kind.clone(),
                     Writes::Tangents => StmtKind::Load { id: *id, array: *array, index: *index },
                 });
                 if let Some(array) = self.dot_slots[*array] {
@@ -196,12 +210,16 @@ impl Tangent<'_> {
                 self.b.push(StmtKind::If { cond, then, els, results });
             }
             StmtKind::For { .. } => self.turns(kind),
-            StmtKind::Fetch { id, array, index, value, .. } => {
+            StmtKind::Fetch { id, array, index, value, again } => {
                 let (id, array, index, value) = (*id, *array, *index, *value);
-                self.b.push(StmtKind::Fetch { id, array, index, value, again: true });
+                let again = *again || self.writes != Writes::Joined;
+                self.b.push(StmtKind::Fetch { id, array, index, value, again });
             }
-            // The primal has reported it.
-            StmtKind::Fault { .. } => {}
+            StmtKind::Fault { .. } => match self.writes {
+                Writes::Joined => self.b.push(kind.clone()),
+                // The primal has reported it.
+                Writes::Tangents | Writes::Both => {}
+            },
             StmtKind::StackNew { stack, ty, len } => {
                 self.b.push(kind.clone());
                 if ty.is_real() {
@@ -228,8 +246,9 @@ impl Tangent<'_> {
     }
 
     fn write(&mut self, kind: &StmtKind) {
-        if self.writes == Writes::Both {
-            self.b.push(kind.clone());
+        match self.writes {
+            Writes::Both | Writes::Joined => self.b.push(kind.clone()),
+            Writes::Tangents => {}
         }
     }
 
@@ -296,9 +315,12 @@ impl Tangent<'_> {
             CallArg::Value(id) => self.is_varied(*id),
             CallArg::Array(slot) => is_real_array(self.primal, *slot),
         });
-        if !active {
-            let mode = if mode == CallMode::Primal { CallMode::Replay } else { mode };
+        let joined = self.writes == Writes::Joined;
+        if !active || joined {
+            let mode = if mode == CallMode::Primal && !joined { CallMode::Replay } else { mode };
             self.b.push(StmtKind::Call { callee, mode, args: args.to_vec(), results: results.to_vec() });
+        }
+        if !active {
             return;
         }
         let mode = match mode {
@@ -318,7 +340,11 @@ impl Tangent<'_> {
             }
         }
         call.extend(arrays);
-        let mut outcomes = results.to_vec();
+        // The values of the primal are those of its own call.
+        let mut outcomes = match joined {
+            true => results.iter().map(|result| self.b.fresh(self.primal.ty(*result))).collect(),
+            false => results.to_vec(),
+        };
         for result in results {
             if self.primal.ty(*result).is_real() {
                 outcomes.push(self.fresh_dot(*result));

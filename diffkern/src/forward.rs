@@ -11,10 +11,10 @@ use crate::device::Device;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::ids::{IdMap, fresh_id};
-use crate::kernel::Access;
-use crate::launch::observers::{self, Event, Observer, Roles};
+use crate::kernel::{Access, Which};
+use crate::launch::observers::{self, Event, Joined, Observer, Roles};
 use crate::launch::{Arg, Call, access, part};
-use crate::tangent::{Direction, Pushed, Tangents as _, named_twice, twice};
+use crate::tangent::{Direction, Pushed, Tangents as _, named_twice, of_launch, twice};
 use crate::tape::context;
 
 /// A forward-mode evaluation of this thread.
@@ -23,6 +23,8 @@ pub(crate) struct Evaluation {
     directions: usize,
     /// The first launch that failed while it ran.
     failed: Cell<Option<&'static str>>,
+    /// The directions of a launch that its own program has gone along.
+    joined: RefCell<Vec<usize>>,
     /// Zeros by size, for arrays that have no tangent.
     zeros: RefCell<IdMap<(Device, Arc<Buffer>), usize>>,
 }
@@ -71,6 +73,9 @@ impl Tangents {
 
 /// Runs `program` and the derivatives of all that it computes, along several directions at once: one run of the
 /// kernels, one run of their tangents per direction. Rollouts inside take no more memory than without.
+///
+/// A kernel with `#[diff_kernel(directions = 3)]` is run together with its tangents along three of the directions, on the CPU.
+/// What is computed has the same bits.
 ///
 /// ```
 /// use diffkern::jvp;
@@ -166,7 +171,13 @@ pub(crate) fn current() -> Option<Rc<Evaluation>> {
 
 impl Evaluation {
     fn new(directions: usize) -> Evaluation {
-        Evaluation { id: fresh_id(), directions, failed: Cell::new(None), zeros: RefCell::default() }
+        Evaluation {
+            id: fresh_id(),
+            directions,
+            failed: Cell::new(None),
+            joined: RefCell::default(),
+            zeros: RefCell::default(),
+        }
     }
 
     pub(crate) fn directions(&self) -> usize {
@@ -226,12 +237,58 @@ impl Evaluation {
         }
     }
 
-    /// Runs the tangents of a launch, along the directions that reach it.
-    fn launch(&self, call: Call<'_>, reads: &[Option<Arc<Buffer>>]) -> Result<()> {
-        let arrays: Vec<(&AnyArray, Access)> =
-            call.arrays().filter(|(_, array, _)| array.is_real()).map(|(_, array, access)| (array, access)).collect();
+    /// The directions that reach a launch: one of its arrays has a tangent.
+    fn reached(&self, arrays: &[(&AnyArray, Access)]) -> Vec<usize> {
         let moves = |k: &usize| arrays.iter().any(|(array, _)| self.dot(array, *k).is_some());
-        let reached: Vec<usize> = (0..self.directions).filter(moves).collect();
+        (0..self.directions).filter(moves).collect()
+    }
+
+    /// The launch with the first of the directions that reach it, where there is a program for that which pays.
+    fn with_tangents(&self, call: Call<'_>) -> Result<Option<Joined>> {
+        self.joined.take();
+        let (Some(directions), Some(body)) = (&call.def.directions, call.native.directions) else { return Ok(None) };
+        // Sums of floating-point numbers would have another order than in the tangent alone, which fetches nothing.
+        let fetches = call.arrays().any(|(_, _, access)| access == Access::Fetch);
+        if !call.device.is_cpu() || fetches {
+            return Ok(None);
+        }
+        let arrays = reals(call);
+        let mut along = self.reached(&arrays);
+        if along.len() < 2 {
+            return Ok(None);
+        }
+        let complete = along.len() <= directions.count;
+        along.truncate(directions.count);
+        let slots = || call.arrays().filter(|(_, array, _)| array.is_real()).map(|(slot, ..)| slot);
+        let mut more = Vec::with_capacity(directions.count * arrays.len());
+        for k in &along {
+            more.extend(slots().zip(of_launch(&arrays, &mut self.along(*k))?));
+        }
+        for _ in along.len()..directions.count {
+            more.extend(slots().zip(self.nowhere(&arrays)?));
+        }
+        self.joined.replace(along);
+        Ok(Some(Joined { program: (Which::Directions, body), more, complete }))
+    }
+
+    /// Arguments for a direction along which nothing moves; what is stored there is dropped.
+    fn nowhere(&self, arrays: &[(&AnyArray, Access)]) -> Result<Vec<Option<Arc<Buffer>>>> {
+        let mut tangents = Vec::with_capacity(arrays.len());
+        for (array, access) in arrays {
+            tangents.push(match access {
+                Access::Read => self.along(0).zeros(array)?,
+                Access::Store | Access::Update => Some(array.device().alloc_zeroed(array.base_bytes())?),
+                Access::Add | Access::Unused | Access::Take | Access::Fetch => None,
+            });
+        }
+        Ok(tangents)
+    }
+
+    /// Runs the tangents of a launch, along the directions that reach it and along which its own program has not gone.
+    fn launch(&self, call: Call<'_>, reads: &[Option<Arc<Buffer>>]) -> Result<()> {
+        let (arrays, joined) = (reals(call), self.joined.take());
+        let mut reached = self.reached(&arrays);
+        reached.retain(|k| !joined.contains(k));
         if reached.is_empty() {
             return Ok(());
         }
@@ -262,6 +319,11 @@ impl Evaluation {
     }
 }
 
+/// The arrays of reals of a launch.
+fn reals(call: Call<'_>) -> Vec<(&AnyArray, Access)> {
+    call.arrays().filter(|(_, array, _)| array.is_real()).map(|(_, array, access)| (array, access)).collect()
+}
+
 impl Observer for Evaluation {
     fn before(&self, event: &Event<'_>) -> Result<()> {
         match *event {
@@ -272,6 +334,10 @@ impl Observer for Evaluation {
             Event::Overwrite { .. } => Ok(()),
             Event::Copy { to, from } => self.allow_use([from, to].into_iter(), &|| "`copy_from`".to_owned()),
         }
+    }
+
+    fn join(&self, call: Call<'_>) -> Result<Option<Joined>> {
+        self.with_tangents(call)
     }
 
     fn after(&self, event: &Event<'_>, reads: &[Option<Arc<Buffer>>]) -> Result<()> {
@@ -286,6 +352,7 @@ impl Observer for Evaluation {
     }
 
     fn failed(&self, kernel: &'static str) {
+        self.joined.take();
         if self.failed.get().is_none() {
             self.failed.set(Some(kernel));
         }

@@ -24,6 +24,9 @@ pub trait DiffFn: Sized {
     const VJP_LACKS: Option<&'static str>;
     /// The same of its jvp.
     const JVP_LACKS: Option<&'static str>;
+    /// Whether tangents go on with other values than those of the function: a replay or a tangent written by hand, of it or
+    /// of what it calls, gives them.
+    const BY_HAND: bool;
 }
 
 /// The first that there is.
@@ -36,6 +39,18 @@ pub const fn first_lack(lacks: &[Option<&'static str>]) -> Option<&'static str> 
         k += 1;
     }
     None
+}
+
+/// Whether all of them are there, or none.
+pub const fn alike(lacks: &[Option<&'static str>]) -> bool {
+    let mut k = 1;
+    while k < lacks.len() {
+        if lacks[k].is_some() != lacks[0].is_some() {
+            return false;
+        }
+        k += 1;
+    }
+    true
 }
 
 /// What a device function takes and gives: by this a call finds the function, so that a call that says otherwise is one

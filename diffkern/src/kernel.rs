@@ -256,6 +256,8 @@ pub struct KernelDef {
     pub adjoint: Program,
     /// Parameters: those of the kernel, then a dot per real array.
     pub tangent: Program,
+    /// The kernel and its tangents along several directions in one, where the kernel asks for it.
+    pub directions: Option<Directions>,
     /// After an adjoint written by hand: sets the bars of what a store has overwritten to zero. Parameters are those of
     /// the adjoint.
     pub clear: Option<Program>,
@@ -267,12 +269,22 @@ pub struct KernelDef {
     pub places: &'static [(usize, usize)],
 }
 
+/// A kernel and its tangents along several directions in one.
+#[derive(Clone, Copy)]
+pub struct Directions {
+    /// How many.
+    pub count: usize,
+    /// Parameters: those of the kernel, then for each direction a dot per real array.
+    pub program: Program,
+}
+
 /// Which of the programs of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Which {
     Primal,
     Adjoint,
     Tangent,
+    Directions,
     Clear,
     /// The adjoint and its tangent in one.
     Second,
@@ -284,6 +296,13 @@ impl Which {
             Which::Primal => &def.primal,
             Which::Adjoint => &def.adjoint,
             Which::Tangent => &def.tangent,
+            Which::Directions => match &def.directions {
+                Some(directions) => &directions.program,
+                None => {
+                    let reason = "it has no tangents along several directions at once".to_owned();
+                    return Err(Error::Launch { kernel: def.name, reason });
+                }
+            },
             Which::Clear => def.clear.as_ref().unwrap_or(&def.adjoint),
             Which::Second => def.second.as_ref().ok_or_else(|| Which::missing(def))?,
         })

@@ -14,14 +14,14 @@ pub(crate) use call::{Call, access, bind, part};
 
 use crate::array::{AnyArray, Cell, active};
 use crate::backend::native::Native;
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, LaunchArg};
 use crate::domain::Domain;
 use crate::error::Result;
 use crate::few::Few;
 use crate::kernel::{Access, KernelDef, ParamDef, Which};
 use crate::trace;
 use crate::unoptimised;
-use observers::Event;
+use observers::{Event, Joined};
 
 /// Runs a kernel once per index of `domain`. What the host can check is checked; on a GPU the kernel itself runs later.
 ///
@@ -33,22 +33,26 @@ pub fn launch(def: &'static KernelDef, native: Native, domain: Domain, args: &[A
     };
     let call = Call { def, native, domain, args, device };
     let done = match observers::observed() {
-        false => run_primal(call, &read_buffers(call, false)),
+        false => run_primal(call, &read_buffers(call, false), None),
         true => {
             let active = observers::active();
             let event = Event::Launch(call);
             active.iter().try_for_each(|observer| observer.before(&event))?;
-            let reads = read_buffers(call, !active.is_empty());
+            let joined = observers::join(&active, call)?;
+            // Others than the one that joins may look at what was read and overwritten.
+            let complete = active.len() == 1 && joined.as_ref().is_some_and(|joined| joined.complete);
+            let reads = read_buffers(call, !active.is_empty() && !complete);
             let after = |()| active.iter().rev().try_for_each(|observer| observer.after(&event, &reads));
             let failed = |_: &_| active.iter().for_each(|observer| observer.failed(def.name));
-            run_primal(call, &reads).and_then(after).inspect_err(failed)
+            run_primal(call, &reads, joined.as_ref()).and_then(after).inspect_err(failed)
         }
     };
     active::note_strays(|| call.arrays().map(|(_, array, _)| array), || call.writes());
     done
 }
 
-fn run_primal(call: Call<'_>, reads: &[Option<Arc<Buffer>>]) -> Result<()> {
+/// Runs the kernel, or `joined` in its place.
+fn run_primal(call: Call<'_>, reads: &[Option<Arc<Buffer>>], joined: Option<&Joined>) -> Result<()> {
     let mut writes = lock_writes(call);
     for (_, cell) in writes.iter_mut() {
         Buffer::unshare(&mut cell.buffer)?;
@@ -56,10 +60,21 @@ fn run_primal(call: Call<'_>, reads: &[Option<Arc<Buffer>>]) -> Result<()> {
     }
     // What is overwritten was perhaps read for a tape, before it was unshared.
     let written = |id: u64| writes.iter().find(|(other, _)| *other == id).map(|(_, cell)| &*cell.buffer);
-    let args = bind(call, reads, &written);
-    let _span = trace::launch(call.def.name, "kernel", call.domain);
-    let program = (call.def, Which::Primal, call.native.primal);
-    unoptimised::timed(|| call.device.run(program, call.native.scalar, call.domain, &args))
+    let mut args = bind(call, reads, &written);
+    let (name, (which, body)) = match joined {
+        Some(joined) => ("kernel and tangents", joined.program),
+        None => ("kernel", (Which::Primal, call.native.primal)),
+    };
+    for (slot, buffer) in joined.iter().flat_map(|joined| &joined.more) {
+        if let Arg::Array(array) = call.args[*slot] {
+            args.push(match buffer {
+                Some(buffer) => part(array, buffer),
+                None => LaunchArg::Absent { len: array.len() as u32 },
+            });
+        }
+    }
+    let _span = trace::launch(call.def.name, name, call.domain);
+    unoptimised::timed(|| call.device.run((call.def, which, body), call.native.scalar, call.domain, &args))
 }
 
 /// By slot, the present contents of what is read; `before`: also of what is read and overwritten. A view of an array that

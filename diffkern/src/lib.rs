@@ -173,13 +173,13 @@ pub mod private {
     pub use crate::element::sealed::Sealed;
     pub use crate::float::integers::{idiv, irem, sign, udiv, urem};
     pub use crate::float::lanes::Lanes;
-    pub use crate::generated::{ArrayOf, DiffFn, Real, Takes, first_lack, with_names};
+    pub use crate::generated::{ArrayOf, DiffFn, Real, Takes, alike, first_lack, with_names};
     pub use crate::gradcheck::kernel as gradcheck;
     pub use crate::gradcheck::on_device as devicecheck;
     pub use crate::gradcheck::{OnPacks, on_lanes as lanecheck, on_packs};
     pub use crate::kernel::{
-        Access, Digit, ElemTy, Extent, FnDef, Indices, KernelDef, ParamDef, ParamKind, Program, ScalarKind, ScalarTy,
-        Term, Write,
+        Access, Digit, Directions, ElemTy, Extent, FnDef, Indices, KernelDef, ParamDef, ParamKind, Program, ScalarKind,
+        ScalarTy, Term, Write,
     };
     pub use crate::launch::{Arg, launch};
 }

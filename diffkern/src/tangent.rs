@@ -102,6 +102,23 @@ pub(crate) trait Tangents<A: Elements> {
     }
 }
 
+/// What a launch takes as the tangents of these arrays, which are what it has of reals.
+pub(crate) fn of_launch<A: Elements>(
+    arrays: &[(&A, Access)],
+    table: &mut impl Tangents<A>,
+) -> Result<Vec<Option<Arc<Buffer>>>> {
+    // All of them before the first is held: a second view of an array would otherwise find its tangent shared, and copy it.
+    for (array, access) in arrays.iter().filter(|(_, access)| access.writes()) {
+        debug_assert!(*access != Access::Take);
+        table.writable(array)?;
+    }
+    let tangent = |(array, _): &(&A, Access)| match table.get(array) {
+        Some(tangent) => Ok(Some(tangent)),
+        None => table.zeros(array),
+    };
+    arrays.iter().map(tangent).collect()
+}
+
 /// A launch as its tangents see it.
 pub(crate) struct Pushed<'a, A> {
     pub(crate) def: &'static KernelDef,
@@ -117,18 +134,7 @@ pub(crate) struct Pushed<'a, A> {
 impl<A: Elements> Pushed<'_, A> {
     /// Runs the tangent along one direction, in which one of the arrays has a tangent.
     pub(crate) fn along(&self, table: &mut impl Tangents<A>) -> Result<()> {
-        // All of them before the first is held: a second view of an array would otherwise find its tangent shared, and copy it.
-        for (array, access) in self.arrays.iter().filter(|(_, access)| access.writes()) {
-            debug_assert!(*access != Access::Take);
-            table.writable(array)?;
-        }
-        let mut tangents = Vec::with_capacity(self.arrays.len());
-        for (array, _) in &self.arrays {
-            tangents.push(match table.get(array) {
-                Some(tangent) => Some(tangent),
-                None => table.zeros(array)?,
-            });
-        }
+        let tangents = of_launch(&self.arrays, table)?;
         let mut args = Vec::with_capacity(self.args.len() + self.arrays.len());
         args.extend_from_slice(&self.args);
         args.extend(self.arrays.iter().zip(&tangents).map(|((array, _), tangent)| array.within(tangent.as_deref())));

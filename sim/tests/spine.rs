@@ -9,8 +9,11 @@ use diffkern_sim::collision::{SdfGrid, Solid};
 use diffkern_sim::contact::{Collider, Contact};
 use diffkern_sim::material::Law;
 use diffkern_sim::mpm::{self, Dim3, Grid};
-use diffkern_sim::vertices::VertexState;
-use diffkern_sim::{Coupled, Error, Exchange, Model as _, Params as _, Result, Span, Step, Tick, fem, springs};
+use diffkern_sim::scene::BlockSpec;
+use diffkern_sim::vertices::{Skin, VertexState};
+use diffkern_sim::{
+    Coupled, Error, Exchange, Model as _, Observe, Params as _, Result, Span, Step, Tick, fem, springs,
+};
 use std::sync::Arc;
 
 fn device() -> Device {
@@ -238,6 +241,22 @@ fn particles_do_not_enter_a_collider() -> Result<()> {
     let free = mpm::Model::new(&device(), *model.grid(), 1e-3, Law::NeoHookean, &[])?;
     let through = depth(&free.bind(&mpm::Params { contact: None, ..params }, &state)?)?;
     assert!(held < 0.05 && through > 0.1, "{held} m deep, {through} m without the ball");
+    Ok(())
+}
+
+/// Whatever carries the surface, it is seen the same way.
+#[test]
+fn surfaces_follow_their_bodies() -> Result<()> {
+    fn seen<S>(body: &impl Observe<S, f64>, state: &S) -> Result<(usize, Vec<Vec3<f64>>)> {
+        Ok((body.triangles().len(), body.vertices(state)?.to_vec()?))
+    }
+    let (_, _, state) = thrown(Contact::Slip, BALL)?;
+    let skin = Skin::new(vec![[0, 1, 2], [1, 3, 2]], 25)?;
+    assert_eq!(seen(&skin, &state)?, (2, state.x.to_vec()?));
+    assert!(Skin::new(vec![[0, 1, 25]], 25).is_err() && Skin::new(Vec::new(), 24)?.vertices(&state).is_err());
+    let scene = BlockSpec::default().build::<f64>(&device())?;
+    let (triangles, vertices) = seen(&scene.surface, &scene.state)?;
+    assert_eq!((triangles, vertices.len()), (scene.surface.triangles.len(), scene.surface.vertex_count()));
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use syn::Ident;
 use syn::spanned::Spanned;
 
 use super::law::law_name;
-use super::native;
+use super::{Forms, native};
 use crate::source::Source;
 
 /// A form of a device function that `func` calls, or what else it is asked for: `<path as ..>::FUNCTION.vjp`, or
@@ -35,13 +35,31 @@ pub(super) fn callee_form(source: &Source, callee: &Callee, form: &str) -> Token
 }
 
 /// What keeps bodies of lanes from calling that form of a device function, an `Option<&str>`.
-pub(super) fn callee_constant(source: &Source, callee: &Callee, form: &str) -> TokenStream {
+pub(super) fn callee_lacks(source: &Source, callee: &Callee, form: &str) -> TokenStream {
+    callee_constant(source, callee, &function_constant(form))
+}
+
+/// A constant that a device function has beside its forms.
+fn callee_constant(source: &Source, callee: &Callee, name: &Ident) -> TokenStream {
     if let Some((owner, method)) = source.method_of(callee) {
-        let name = law_constant(&method, form);
+        let name = law_name(&method, &name.to_string());
         return quote!(<#owner>::#name);
     }
-    let (path, name) = (source.path(callee), function_constant(form));
+    let path = source.path(callee);
     quote!(<#path as ::diffkern::private::DiffFn>::#name)
+}
+
+/// `BY_HAND`: see [`by_hand`].
+pub(super) fn by_hand_constant() -> Ident {
+    Ident::new("BY_HAND", Span::call_site())
+}
+
+/// Whether the values that a tangent goes on with are not those of the function itself but of another, written by hand, here
+/// or in what it calls.
+pub(super) fn by_hand(forms: &Forms) -> TokenStream {
+    let below = forms.primal.callees.iter().map(|callee| callee_constant(&forms.source, callee, &by_hand_constant()));
+    let own = forms.by_hand;
+    quote!(#own #(|| #below)*)
 }
 
 /// `VJP_LACKS`: what keeps bodies of lanes from calling a form of a device function.

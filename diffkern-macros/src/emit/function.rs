@@ -7,7 +7,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::ItemFn;
 
-use super::callee::function_constant;
+use super::callee::{by_hand, by_hand_constant, function_constant};
 use super::imports::imports;
 use super::native::rust_type;
 use super::signature::{Laws, allow, call_params, call_result, docs, host_real, on_host, primitives};
@@ -29,6 +29,7 @@ pub fn function(item: &ItemFn, sig: &Signature, forms: &Forms) -> TokenStream {
         .iter()
         .map(|(func, name)| lanes::functions(func, &forms.source, &format_ident!("{name}"), lanes::Owner::Function));
     let lane_constants = all.iter().map(|(func, name)| lanes::constant(func, &forms.source, &function_constant(name)));
+    let (by_hand, is_by_hand) = (by_hand_constant(), by_hand(forms));
     let table = fn_def(&name_text, forms);
     let calls = super::callee::calls(&forms.primal, &forms.source);
     let takes = super::callee::takes(&forms.primal.call_types());
@@ -70,6 +71,7 @@ pub fn function(item: &ItemFn, sig: &Signature, forms: &Forms) -> TokenStream {
                 const THIS: Self = #name { laws: ::core::marker::PhantomData };
                 #count
                 #(#lane_constants)*
+                const #by_hand: ::core::primitive::bool = #is_by_hand;
 
                 fn def() -> &'static ::diffkern::private::FnDef {
                     const { &#table }

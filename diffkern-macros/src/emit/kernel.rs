@@ -10,6 +10,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Ident, ItemFn};
 
+use super::callee::by_hand;
 use super::checks::checks;
 use super::imports::imports;
 use super::signature::{Laws, allow, docs, host_real, launch_params, on_host, primitives, unseen};
@@ -38,6 +39,10 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
     // Second derivatives are seldom launched, and not worth the time that bodies of lanes take to compile.
     let adjoint = kernel_form((&forms.adjoint, &forms.source), "__adjoint", OnLanes::Yes, attribute.vjp.as_ref(), sig);
     let tangent = kernel_form((&forms.tangent, &forms.source), "__tangent", OnLanes::Yes, attribute.jvp.as_ref(), sig);
+    let directions =
+        forms.directions.as_ref().map(|(count, func)| directions_form(*count, func, forms, attribute, sig));
+    let Directions { body: directions_body, def: directions, native: directions_native, lanes: directions_lanes } =
+        directions.unwrap_or_default();
     let clear = forms.clear.as_ref().map(|func| kernel_form((func, &forms.source), "__clear", OnLanes::Yes, None, sig));
     let clear_body = clear.as_ref().map(|form| &form.body);
     let clear_native = option(clear.as_ref().map(|form| &form.native));
@@ -84,6 +89,7 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
             primal: ::diffkern::private::dispatch::<__primal<F #(, #law_names)*>>,
             adjoint: #adjoint_native,
             tangent: #tangent_native,
+            directions: #directions_native,
             clear: #clear_native,
             second: #second_native,
             in_place: #in_place,
@@ -128,6 +134,7 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
             #primal_body
             #adjoint_body
             #tangent_body
+            #directions_body
             #clear_body
             #second_body
             #(#by_hand)*
@@ -141,6 +148,7 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
                     primal: #primal,
                     adjoint: #adjoint,
                     tangent: #tangent,
+                    directions: #directions,
                     clear: #clear,
                     second: #second,
                     places: &[#(#places),*],
@@ -167,6 +175,7 @@ pub fn kernel(item: &ItemFn, sig: &Signature, forms: &Forms, attribute: &Attribu
                         primal: K::run::<__primal<F #(, #law_names)*>>,
                         adjoint: #adjoint_lanes,
                         tangent: #tangent_lanes,
+                        directions: #directions_lanes,
                         in_place: true,
                         ..Self::native::<F>()
                     }
@@ -272,6 +281,47 @@ fn kernel_form(
         on_lanes: quote!(<#name<f32 #(, #laws)*> as ::diffkern::private::Body>::LANES),
         lacks: quote!(<#name<F #(, #laws)*> as ::diffkern::private::Body>::LACKS),
     }
+}
+
+/// A kernel with its tangents along several directions, where there is that form: options of what a [`KernelForm`] has.
+struct Directions {
+    body: TokenStream,
+    def: TokenStream,
+    native: TokenStream,
+    lanes: TokenStream,
+}
+
+impl Default for Directions {
+    fn default() -> Self {
+        let none = option(None::<TokenStream>);
+        Directions { body: quote!(), def: none.clone(), native: none.clone(), lanes: none }
+    }
+}
+
+/// It stores what the kernel does, so it is looked at like that. There is no body where packs run one of the three and do not
+/// run another: the bits would differ; and none where a tangent goes on with other values than the kernel has.
+fn directions_form(count: usize, func: &Func, forms: &Forms, attribute: &Attribute, sig: &Signature) -> Directions {
+    let source = &forms.source;
+    let KernelForm { body, native, lanes, .. } = kernel_form((func, source), "__directions", OnLanes::Yes, None, sig);
+    let program = program(func, source, &writes(&forms.primal), attribute.injective);
+    let laws: Vec<_> = sig.law_params.iter().map(|law| &law.ident).collect();
+    let lacks = ["__primal", "__tangent", "__directions"].map(|name| {
+        let name = format_ident!("{name}");
+        quote!(<#name<F #(, #laws)*> as ::diffkern::private::Body>::LACKS)
+    });
+    let by_hand = by_hand(forms);
+    let alike = |body: TokenStream| {
+        quote! {
+            if const { ::diffkern::private::alike(&[#(#lacks),*]) && !(#by_hand) } {
+                ::core::option::Option::Some(#body as ::diffkern::private::NativeBody)
+            } else {
+                ::core::option::Option::None
+            }
+        }
+    };
+    let count = Literal::usize_unsuffixed(count);
+    let def = quote!(::diffkern::private::Directions { count: #count, program: #program });
+    Directions { body, def: option(Some(def)), native: alike(native), lanes: alike(lanes) }
 }
 
 /// The tangent of the adjoint. That of an adjoint written by hand is a tangent as any other: it leaves the bars alone.

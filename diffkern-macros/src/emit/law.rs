@@ -5,7 +5,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::{Ident, ItemFn};
 
-use super::callee::{calls, law_constant};
+use super::callee::{by_hand, by_hand_constant, calls, law_constant};
 use super::native::{self, rust_type};
 use super::signature::{allow, call_params, call_result, docs};
 use super::table::fn_def;
@@ -65,6 +65,7 @@ pub fn law_method(item: &ItemFn, sig: &Signature) -> TokenStream {
         form("second", args, [real_params.clone(), real_params.clone()].concat())
     });
     let (def, calls) = (law_name(name, "def"), law_name(name, "calls"));
+    let by_hand = law_name(name, &by_hand_constant().to_string());
     let host = host_method(item, sig);
     quote! {
         #host
@@ -77,6 +78,9 @@ pub fn law_method(item: &ItemFn, sig: &Signature) -> TokenStream {
         #[doc(hidden)]
         #[allow(non_upper_case_globals)]
         const #calls: ::core::primitive::usize;
+        #[doc(hidden)]
+        #[allow(non_upper_case_globals)]
+        const #by_hand: ::core::primitive::bool;
         #[doc(hidden)]
         fn #def() -> &'static ::diffkern::private::FnDef;
     }
@@ -111,6 +115,7 @@ pub fn law_impl(item: &ItemFn, forms: &Forms) -> TokenStream {
     let all = all.into_iter().chain(forms.second.iter().map(|second| (second, "second")));
     let bodies: Vec<_> = all.map(|(func, form)| native::method(func, &forms.source, &law_name(name, form))).collect();
     let (def, count) = (law_name(name, "def"), law_name(name, "calls"));
+    let (by_hand, is_by_hand) = (law_name(name, &by_hand_constant().to_string()), by_hand(forms));
     let (table, calls, allow) = (fn_def(&bare(name), forms), calls(&forms.primal, &forms.source), allow());
     let bodies = bodies.iter().map(|body| quote!(#allow #[inline(always)] #body));
     quote! {
@@ -118,6 +123,8 @@ pub fn law_impl(item: &ItemFn, forms: &Forms) -> TokenStream {
         #(#on_lanes)*
         #[allow(non_upper_case_globals)]
         const #count: ::core::primitive::usize = #calls;
+        #[allow(non_upper_case_globals)]
+        const #by_hand: ::core::primitive::bool = #is_by_hand;
         fn #def() -> &'static ::diffkern::private::FnDef {
             const { &#table }
         }

@@ -35,8 +35,12 @@ pub struct Forms {
     pub primal: Func,
     /// The primal as adjoints and tangents run it again.
     pub replay: Func,
+    /// Whether the replay or the tangent is written by hand.
+    pub by_hand: bool,
     pub adjoint: Func,
     pub tangent: Func,
+    /// The kernel with its tangents along so many directions, where it asks for that.
+    pub directions: Option<(usize, Func)>,
     /// Beside an adjoint kernel written by hand.
     pub clear: Option<Func>,
     /// The tangent of the adjoint, where second derivatives are asked for.

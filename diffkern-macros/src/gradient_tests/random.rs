@@ -60,6 +60,7 @@ fn check(kernel: &Kernel, point: &Point, functions: &Library) -> Result<bool, St
         tangents: spread(case.push_forward(&extra(&point.dots))),
         gradients: spread(case.gradient(&extra(&point.bars))),
     };
+    case.agrees_along(&[extra(&point.dots), extra(&point.bars), extra(&point.values)])?;
     judge(&expected, point, &found).map(|()| true)
 }
 

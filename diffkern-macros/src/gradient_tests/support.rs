@@ -5,6 +5,7 @@ use diffkern_ir::{Func, FuncKind, ParamKind, Ty, print, verify};
 
 use crate::adjoint::adjoint;
 use crate::diagnostics::Diagnostics;
+use crate::directions::directions;
 use crate::guard;
 use crate::simplify::simplify;
 use crate::tangent::{second, tangent};
@@ -173,6 +174,36 @@ impl Case {
         self.launch(&self.tangent, &self.arrays, dots).split_off(self.arrays.len())
     }
 
+    /// The real arrays after the kernel ran with its tangents along several directions, and along each their dots.
+    pub fn push_along(&self, dots: &[Vec<Array>]) -> (Vec<Array>, Vec<Vec<Array>>) {
+        let joined = directions(&self.primal, dots.len());
+        verify(&joined).expect("the kernel with its tangents is valid");
+        let mut end = self.launch(&joined, &self.arrays, &dots.concat());
+        let after = end.split_off(self.arrays.len());
+        let values = self.real_arrays().into_iter().map(|k| end[k].clone()).collect();
+        (values, after.chunks(dots[0].len()).map(<[Array]>::to_vec).collect())
+    }
+
+    /// The kernel with its tangents along several directions gives the bits of the kernel and of each tangent.
+    ///
+    /// # Errors
+    /// With what differs.
+    pub fn agrees_along(&self, dots: &[Vec<Array>]) -> Result<(), String> {
+        let bits = |of: &[Array]| -> Vec<u64> {
+            of.iter().flatten().flat_map(|x| x.reals().iter().map(|x| x.to_bits()).collect::<Vec<_>>()).collect()
+        };
+        let (values, tangents) = self.push_along(dots);
+        if bits(&values) != bits(&self.values()) {
+            return Err(format!("values beside {} tangents differ", dots.len()));
+        }
+        for (k, (found, dots)) in tangents.iter().zip(dots).enumerate() {
+            if bits(found) != bits(&self.push_forward(dots)) {
+                return Err(format!("the tangent along direction {k} of several differs from that along it alone"));
+            }
+        }
+        Ok(())
+    }
+
     /// The bars of the real arrays and the dots of these after the tangent of the adjoint ran.
     pub fn second(&self, bars: &[Array], dots: &[Array], bar_dots: &[Array]) -> (Vec<Array>, Vec<Array>) {
         let extra = [bars, dots, bar_dots].concat();
@@ -217,6 +248,10 @@ impl Case {
             };
             close(forward, difference(along, step), 1e-7, "tangent against differences");
             self.holds_twice(&mut rng, &dots, &bars, step);
+            for count in 2..=4 {
+                let several: Vec<_> = (0..count).map(|_| self.like(&mut rng)).collect();
+                self.agrees_along(&several).expect("directions agree");
+            }
         }
     }
 }

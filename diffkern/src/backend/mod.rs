@@ -45,6 +45,10 @@ pub(crate) fn run(
     }
     interrupt::check()?;
     debug_assert_eq!(program.params.len(), args.len(), "arguments of `{}`", def.name);
+    let divided_as = match which {
+        Which::Tangent | Which::Directions => Some(&def.primal),
+        Which::Primal | Which::Adjoint | Which::Clear | Which::Second => None,
+    };
     let unproven = writes::unproven(backend, program, domain, args)?;
-    backend.run(&Run { def, program, body: &body, scalar, domain, args, unproven: &unproven })
+    backend.run(&Run { def, program, divided_as, body: &body, scalar, domain, args, unproven: &unproven })
 }

@@ -90,6 +90,9 @@ pub(crate) trait Backend: Any + Send + Sync {
 pub(crate) struct Run<'a> {
     pub(crate) def: &'static KernelDef,
     pub(crate) program: &'static Program,
+    /// Another one, by whose work and accumulations the domain is divided: the kernel of tangents, so that their sums have one
+    /// order whichever program computes them. Its parameters are the first of the program.
+    pub(crate) divided_as: Option<&'static Program>,
     /// What the backend has of it besides its text: for the CPU its body.
     pub(crate) body: &'a dyn Any,
     pub(crate) scalar: ScalarTy,

@@ -9,9 +9,11 @@ use std::sync::Arc;
 
 use super::Call;
 use crate::array::AnyArray;
+use crate::backend::native::NativeBody;
 use crate::buffer::Buffer;
 use crate::error::Result;
 use crate::few::Few;
+use crate::kernel::Which;
 
 /// What writes to arrays.
 pub(crate) enum Event<'a> {
@@ -31,10 +33,29 @@ pub(crate) enum Read<'a> {
     Constant(&'static str),
 }
 
+/// A program that runs in place of a launch: it does what the launch does, and also what the observer would do afterwards.
+pub(crate) struct Joined {
+    pub(crate) program: (Which, NativeBody),
+    /// Its arguments after those of the launch: the slot whose elements each is like, and its memory, if it has any.
+    pub(crate) more: Vec<(usize, Option<Arc<Buffer>>)>,
+    /// Whether the observer needs nothing afterwards of what the launch has read and overwritten.
+    pub(crate) complete: bool,
+}
+
 /// Takes part in launches, writes and reads of its thread.
 pub(crate) trait Observer: Any {
     /// Before anything is written: may refuse it.
     fn before(&self, event: &Event<'_>) -> Result<()>;
+
+    /// Before a launch: what is to run in its place, if anything. `after` does the rest.
+    fn join(&self, _call: Call<'_>) -> Result<Option<Joined>> {
+        Ok(None)
+    }
+
+    /// Whether launches have to run by themselves, since this observer takes their time.
+    fn times(&self) -> bool {
+        false
+    }
 
     /// Afterwards. Of a launch, `reads` are by slot the contents that it read, also of what it has overwritten.
     fn after(&self, event: &Event<'_>, reads: &[Option<Arc<Buffer>>]) -> Result<()>;
@@ -165,6 +186,14 @@ pub(crate) fn told<T: Observer>(role: Roles) -> Option<Rc<T>> {
     });
     let any: Rc<dyn Any> = innermost?;
     any.downcast().ok()
+}
+
+/// What runs in place of a launch, if one of these wants that and all others let it.
+pub(super) fn join(active: &[Rc<dyn Observer>], call: Call<'_>) -> Result<Option<Joined>> {
+    if active.iter().any(|observer| observer.times()) {
+        return Ok(None);
+    }
+    active.iter().find_map(|observer| observer.join(call).transpose()).transpose()
 }
 
 /// Does what writes, with the observers around it.

@@ -33,6 +33,10 @@ impl Observer for Account {
         Ok(())
     }
 
+    fn times(&self) -> bool {
+        true
+    }
+
     fn after(&self, event: &Event<'_>, _: &[Option<Arc<Buffer>>]) -> Result<()> {
         if let Event::Launch(call) = event {
             if self.ledger.options.timed {

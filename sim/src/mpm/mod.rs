@@ -19,6 +19,7 @@ mod half_space;
 pub mod instances;
 mod lattice;
 mod model;
+mod observe;
 #[doc(hidden)]
 pub mod obstacle;
 #[doc(hidden)]

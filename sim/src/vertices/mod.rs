@@ -4,6 +4,8 @@
 pub mod kernels;
 mod motion;
 mod state;
+mod skin;
 
 pub(crate) use motion::{Motion, held, one_or};
+pub use skin::Skin;
 pub use state::VertexState;

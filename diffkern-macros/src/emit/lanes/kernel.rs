@@ -6,7 +6,7 @@ use quote::{format_ident, quote};
 
 use super::Lanes;
 use super::lack::{Lack, first};
-use crate::emit::callee::callee_constant;
+use crate::emit::callee::callee_lacks;
 use crate::emit::native::{array, rust_type};
 use crate::places::{adds_once, places, takes_once};
 use crate::source::Source;
@@ -131,7 +131,7 @@ pub(super) fn callees(func: &Func, source: &Source) -> Vec<TokenStream> {
         StmtKind::Call { callee, mode, .. } if !found.contains(&(callee, mode)) => found.push((callee, mode)),
         _ => {}
     });
-    found.into_iter().map(|(callee, mode)| callee_constant(source, &func.callees[callee], mode.name())).collect()
+    found.into_iter().map(|(callee, mode)| callee_lacks(source, &func.callees[callee], mode.name())).collect()
 }
 
 /// Whether it does nothing to arrays but read them, add to elements once and take elements once, as adjoints do.

@@ -17,6 +17,9 @@ pub struct Native {
     pub adjoint: NativeBody,
     /// Its tangent.
     pub tangent: NativeBody,
+    /// See [`KernelDef::directions`](crate::kernel::KernelDef::directions). Absent also where packs run one of the kernel, its
+    /// tangent and this, and do not run another, and where functions have tangents or replays written by hand.
+    pub directions: Option<NativeBody>,
     /// See [`KernelDef::clear`](crate::kernel::KernelDef::clear).
     pub clear: Option<NativeBody>,
     /// The adjoint and its tangent in one, with the feature `second-order`.

@@ -110,15 +110,40 @@ impl Backend for Cpu {
     }
 
     fn run(&self, launch: &Run<'_>) -> Result<()> {
-        let &Run { def, program, scalar, domain, args, unproven, .. } = launch;
+        let &Run { def, program, divided_as, scalar, domain, args, unproven, .. } = launch;
         let Some(&body) = launch.body.downcast_ref::<NativeBody>() else {
             return Err(Error::Launch { kernel: def.name, reason: "it has no body for the CPU".to_owned() });
         };
         // Before the arguments: those that count as zero have to be written from there on.
         let writers = writes::notes(unproven, args)?;
+        let copied = divided_as.map(|kernel| accumulated(kernel, args, scalar));
         let args: Few<_, 24> = args.iter().zip(program.params).map(|(arg, def)| on_host(arg, def, scalar)).collect();
-        let options = Options { work: program.work, writers: &writers, interrupts: &interrupt::flags() };
+        let work = divided_as.unwrap_or(program).work;
+        let options = Options { work, copied, writers: &writers, interrupts: &interrupt::flags() };
         run(body, domain, &args, options).map_err(|fault| describe(def, program, fault))
+    }
+}
+
+/// Bytes of the arrays that a kernel adds to at indices of its choice; its tangent has only their lengths.
+fn accumulated(kernel: &Program, args: &[LaunchArg<'_, Buffer>], real: ScalarTy) -> usize {
+    let len = |arg: &LaunchArg<'_, Buffer>| match *arg {
+        LaunchArg::Buffer { len, .. } | LaunchArg::Place { len, .. } | LaunchArg::Absent { len } => len as usize,
+        LaunchArg::Real(_) | LaunchArg::U32(_) | LaunchArg::I32(_) | LaunchArg::Usize(_) | LaunchArg::Bool(_) => 0,
+    };
+    let bytes = |(param, arg): (&ParamDef, &LaunchArg<'_, Buffer>)| match param.kind {
+        ParamKind::Array { elem, access: Access::Add, owned: false } => {
+            len(arg) * elem.components() * scalar_of(elem, real).bytes()
+        }
+        ParamKind::Array { .. } | ParamKind::Scalar { .. } => 0,
+    };
+    kernel.params.iter().zip(args).map(bytes).sum()
+}
+
+fn scalar_of(elem: ElemTy, real: ScalarTy) -> ScalarTy {
+    match elem {
+        ElemTy::U32 => ScalarTy::U32,
+        ElemTy::I32 => ScalarTy::I32,
+        ElemTy::Real | ElemTy::Vec2 | ElemTy::Vec3 | ElemTy::Vec4 | ElemTy::Mat2 | ElemTy::Mat3 => real,
     }
 }
 
@@ -158,11 +183,7 @@ fn host_mut<'a>((buffer, at): Part<'a>, bytes: usize) -> Result<&'a mut [u8]> {
 }
 
 fn on_host<'a>(arg: &LaunchArg<'a, Buffer>, def: &ParamDef, real: ScalarTy) -> HostArg<'a> {
-    let scalar = |elem: ElemTy| match elem {
-        ElemTy::U32 => ScalarTy::U32,
-        ElemTy::I32 => ScalarTy::I32,
-        ElemTy::Real | ElemTy::Vec2 | ElemTy::Vec3 | ElemTy::Vec4 | ElemTy::Mat2 | ElemTy::Mat3 => real,
-    };
+    let scalar = |elem: ElemTy| scalar_of(elem, real);
     match (*arg, def.kind) {
         (LaunchArg::Buffer { buffer, offset, len, elem }, ParamKind::Array { access, owned, .. }) => {
             let scalar = scalar(elem);

@@ -25,6 +25,8 @@ pub(crate) struct Options<'a> {
     pub(crate) interrupts: &'a [Arc<AtomicBool>],
     /// Operations on scalars for one position, more or less.
     pub(crate) work: u32,
+    /// Bytes of what is accumulated into, where the domain is divided by those of another program.
+    pub(crate) copied: Option<usize>,
 }
 
 /// Runs `body` once per index of `domain`; `args` by slot, all arrays that are written different from all others.
@@ -62,6 +64,7 @@ struct Launch<'a> {
     dims: [u32; 3],
     positions: u32,
     work: u32,
+    copied: Option<usize>,
     args: &'a [HostArg<'a>],
     /// The arrays to accumulate into at any index, by slot.
     scattered: Few<(usize, HostArray<'a>), 4>,
@@ -90,6 +93,7 @@ impl<'a> Launch<'a> {
             dims,
             positions: dims.iter().product(),
             work: options.work,
+            copied: options.copied,
             args,
             scattered: Few::new(),
             cleared: Few::new(),
@@ -126,7 +130,8 @@ impl<'a> Launch<'a> {
         // SAFETY: nothing has begun.
         self.over.iter().for_each(|array| unsafe { array.clear(self.positions, u32::MAX) });
         let bytes: usize = self.scattered.iter().map(|(_, array)| array.bytes()).sum();
-        let chunks = if bytes == 0 { 1 } else { scatter::chunk_count(self.positions, self.work, bytes) };
+        let copied = self.copied.unwrap_or(bytes);
+        let chunks = if bytes == 0 { 1 } else { scatter::chunk_count(self.positions, self.work, copied) };
         let pace = worth::pace(self.body as usize ^ chunks as usize);
         // Old values depend on the order of the positions: there is one, the same for any number of threads.
         let ordered = self.args.iter().any(|arg| matches!(arg, HostArg::Array(array) if array.access == Access::Fetch));

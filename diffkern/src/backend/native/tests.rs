@@ -9,7 +9,7 @@ use super::*;
 use crate::kernel::{Access, ElemTy, ScalarTy};
 use crate::math::Vec3;
 
-const OPTIONS: Options<'_> = Options { writers: &[], interrupts: &[], work: 1 << 16 };
+const OPTIONS: Options<'_> = Options { writers: &[], interrupts: &[], work: 1 << 16, copied: None };
 
 /// `n`, or fewer under Miri, which is some thousand times slower.
 const fn or_under_miri(n: usize, fewer: usize) -> usize {
