@@ -11,10 +11,11 @@ use diffkern_sim::material::Law;
 use diffkern_sim::mpm::{self, Dim3, Grid};
 use diffkern_sim::scene::BlockSpec;
 use diffkern_sim::vertices::{Skin, VertexState};
-use diffkern_sim::{
-    Coupled, Error, Exchange, Model as _, Observe, Params as _, Result, Span, Step, Tick, fem, springs,
-};
+use diffkern_sim::{Coupled, Error, Exchange, Model, Observe, Params as _, Result, Span, Step, Tick, fem, springs};
 use std::sync::Arc;
+
+/// A model, its parameters and a start.
+type Case<M> = (M, <M as Model>::Params, <M as Model>::State);
 
 fn device() -> Device {
     Device::cpu()
@@ -64,7 +65,7 @@ fn sheet(n: usize, h: f64, z: f64) -> Sheet {
 }
 
 /// A throw of a sheet onto a moving, turning, rough solid: positions and speeds without symmetry.
-fn thrown(contact: Contact, solid: Solid) -> Result<(springs::Model<f64>, springs::Params<f64>, VertexState<f64>)> {
+fn thrown(contact: Contact, solid: Solid) -> Result<Case<springs::Model<f64>>> {
     let (dev, sheet, mut r) = (device(), sheet(5, 0.1, 0.0), Random(9));
     let friction = if contact == Contact::Sticky { 0.0 } else { 0.3 };
     let ball = Collider::new(solid, contact)
@@ -151,7 +152,7 @@ fn bar(n: [usize; 3], h: f64) -> (Vec<[f64; 3]>, Vec<[u32; 4]>) {
     (positions, tets)
 }
 
-fn solid(law: Law, method: fem::Method) -> Result<(fem::Model<f64>, fem::Params<f64>, VertexState<f64>, Span)> {
+fn solid(law: Law, method: fem::Method) -> Result<(Case<fem::Model<f64>>, Span)> {
     let (dev, mut r) = (device(), Random(17));
     let (rest, tets) = bar([2, 1, 1], 0.1);
     let floor = [Collider::plane(
@@ -172,13 +173,13 @@ fn solid(law: Law, method: fem::Method) -> Result<(fem::Model<f64>, fem::Params<
     let positions: Vec<_> = rest.iter().map(|p| p.map(|x| 1.05 * x + r.between(-0.004, 0.004))).collect();
     let velocities = r.many(rest.len(), |r| [r.between(0.1, 0.5), r.between(-0.4, 0.2), r.between(-0.8, -0.2)]);
     let span = Span::until(0, 0.0, 30.4 * dt, dt)?;
-    Ok((model, params, VertexState::new(&dev, &positions, &velocities)?, span))
+    Ok(((model, params, VertexState::new(&dev, &positions, &velocities)?), span))
 }
 
 #[test]
 fn gradients_of_explicit_elements() -> Result<()> {
     for law in Law::ALL {
-        let (model, params, state, span) = solid(law, fem::Method::Explicit)?;
+        let ((model, params, state), span) = solid(law, fem::Method::Explicit)?;
         Run { model: &model, params, state, span, loss: &loss }.check(&[])?;
     }
     Ok(())
@@ -186,14 +187,14 @@ fn gradients_of_explicit_elements() -> Result<()> {
 
 #[test]
 fn gradients_of_implicit_elements() -> Result<()> {
-    let (model, params, state, _) = solid(Law::NeoHookean, fem::Method::BackwardEuler)?;
+    let ((model, params, state), _) = solid(Law::NeoHookean, fem::Method::BackwardEuler)?;
     let span = Span::until(0, 0.0, 4.4e-2, 1e-2)?;
     // Implicit steps have no damping of their own.
     Run { model: &model, params, state, span, loss: &loss }.check(&["damping"])
 }
 
 /// A soft block thrown onto a moving ball that acts on nodes, and one that acts on particles.
-fn block(contact: Contact) -> Result<(mpm::Model<Dim3, f64>, mpm::Params<Dim3, f64>, mpm::State<Dim3, f64>)> {
+fn block(contact: Contact) -> Result<Case<mpm::Model<Dim3, f64>>> {
     let (dev, mut r) = (device(), Random(31));
     let ball = Collider::new(BALL, contact)
         .at([0.03, -0.02, -0.16])
