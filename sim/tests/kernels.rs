@@ -345,7 +345,8 @@ fn elements() -> Result<()> {
     let held = dev.array(&(0..n as u32).map(|i| u32::from(i % 5 == 0)).collect::<Vec<_>>())?;
     let (mass, gravity) = (dev.array(&r.many(n, |r| r.between(0.5, 2.0)))?, dev.array(&[r.vec3(-9.0, 9.0)])?);
     let out = dev.zeros(n)?;
-    check!(euler_residual, n, &y, &x, &v, &f, &mass, &held, &gravity, &out, 0.1);
+    let damping = dev.array(&[0.7])?;
+    check!(euler_residual, n, &y, &x, &v, &f, &mass, &held, &gravity, &damping, &out, 0.1);
     check!(mean_velocity, n, &y, &x, &out, 0.1);
     Ok(())
 }

@@ -62,8 +62,8 @@ pub fn elastic_forces<F: Float, M: Material>(
     force[d] += fd;
 }
 
-/// `r = m (y - x - h v) - h^2 (f + m g)`, for held vertices without forces: zero where `y` is the position after
-/// a step of backward Euler.
+/// `r = m (y - x - h exp(-h damping) v) - h^2 (f + m g)`, for held vertices `m (y - x - h v)`: zero where `y` is the position after a step of
+/// backward Euler.
 #[diff_kernel]
 pub fn euler_residual<F: Float>(
     y: &Array<Vec3<F>>,
@@ -73,16 +73,19 @@ pub fn euler_residual<F: Float>(
     mass: &Array<F>,
     held: &Array<u32>,
     gravity: &Array<Vec3<F>>,
+    damping: &Array<F>,
     residual: &mut Array<Vec3<F>>,
     h: F,
 ) {
     let i = ABSOLUTE_POS;
     let m = mass[i];
-    let mut r = (y[i] - x[i] - v[i] * h) * m;
+    let mut velocity = v[i];
+    let mut r = Vec3::zero();
     if held[i] == 0 {
+        velocity = velocity * (-damping[0] * h).exp();
         r = r - (force[i] + gravity[0] * m) * (h * h);
     }
-    residual[i] = r;
+    residual[i] = r + (y[i] - x[i] - velocity * h) * m;
 }
 
 /// `v+ = (y - x) / h`.

@@ -20,8 +20,7 @@ pub enum Method {
     /// Semi-implicit Euler: stable up to [`Model::max_dt`](crate::Model::max_dt).
     #[default]
     Explicit,
-    /// Backward Euler, by Newton's method with Krylov directions: stable for any step, and loses energy with long ones. Without contacts and
-    /// damping.
+    /// Backward Euler, by Newton's method with Krylov directions: stable for any step, and loses energy with long ones. Without contacts.
     BackwardEuler,
 }
 
@@ -185,10 +184,10 @@ impl<F: Float> Solver<F> {
 
     fn implicit(&self, state: &VertexState<F>, tick: Tick) -> diffkern::Result<VertexState<F>> {
         let (n, h) = (state.len(), F::from_f64(tick.dt));
-        let Motion { mass, held, gravity, .. } = &self.motion;
+        let Motion { mass, held, gravity, damping, .. } = &self.motion;
         let x = implicit::root(state.x.clone(), SolveOptions::default(), |y: &Array<Vec3<F>>| {
             let residual = y.device().uninit(n)?;
-            euler_residual(n, y, &state.x, &state.v, &self.forces(y)?, mass, held, gravity, &residual, h)?;
+            euler_residual(n, y, &state.x, &state.v, &self.forces(y)?, mass, held, gravity, damping, &residual, h)?;
             Ok(residual)
         })?;
         let v = x.device().uninit(n)?;

@@ -14,7 +14,7 @@ pub struct Params<F: Float> {
     pub lambda: Array<F>,
     /// Density at rest \[kg/m^3\], per element.
     pub density: Array<F>,
-    /// Rate at which velocities decay \[1/s\], one element; of explicit steps.
+    /// Rate at which velocities decay \[1/s\], one element.
     pub damping: Array<F>,
     /// Gravity \[m/s^2\], one element.
     pub gravity: Array<Vec3<F>>,

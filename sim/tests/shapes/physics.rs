@@ -4,6 +4,7 @@ use crate::common::Random;
 use crate::pose;
 use diffkern::prelude::*;
 use diffkern_sim::Result;
+use diffkern_sim::Step as _;
 use diffkern_sim::mesh::Pose;
 use diffkern_sim::mpm::{Dim3, Grid, Law, Model, Params, State};
 use diffkern_sim::shape::{Body, Cuboid, Lattice, Primitive, Sphere};
@@ -32,7 +33,7 @@ fn half_period(primitive: Primitive, pose: Pose, corner: [f64; 3]) -> Result<f64
     let mut state = State { c: device.full(x.len(), rate)?, ..State::undeformed(&device, &x, &v)? };
     let (mut last, mut turns) = (1.0, Vec::new());
     for step in 0..400 {
-        state = solver.step(&state)?;
+        state = solver.step(&state, &(), solver.tick(0))?;
         // How fast the second moment along the axis grows.
         let (x, v) = (state.x.to_vec()?, state.v.to_vec()?);
         let moving = x.iter().zip(&v).map(|(&x, v)| axis.dot(x - centre) * axis.dot(*v));
