@@ -45,8 +45,16 @@ fn gradients_are_right() -> Result<()> {
         let report = check(&device)?;
         assert!(report.directions > 0 && report.dot_product_error < 1e-10, "{}: {report}", kernel.name);
     }
-    // Those that write integers alone; any other has a gradient to check.
-    let known = ["base_nodes_2d", "base_nodes_3d", "mark_blocks", "flag_blocks", "number_blocks", "invert_order"];
+    // Those that write integers alone, or what depends on integers alone; any other has a gradient to check.
+    let known = [
+        "base_nodes_2d",
+        "base_nodes_3d",
+        "mark_blocks",
+        "flag_blocks",
+        "number_blocks",
+        "invert_order",
+        "node_positions",
+    ];
     assert_eq!(integers, known);
     Ok(())
 }

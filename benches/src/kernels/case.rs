@@ -97,7 +97,7 @@ macro_rules! kernel {
     };
 }
 
-/// A [`Kernel`] that writes integers, which have no gradient; otherwise as `kernel!`.
+/// A [`Kernel`] that writes integers, or what depends on integers alone, which has no gradient; otherwise as `kernel!`.
 macro_rules! integers {
     ($name:ident: $inputs:ident => |$i:ident| $unit:literal $elements:expr, ($($arg:expr),+ $(,)?)) => {
         crate::kernels::Kernel {

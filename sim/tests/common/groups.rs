@@ -17,6 +17,7 @@ fn numbers(array: &AnyArray) -> Result<Vec<f64>> {
         };
     }
     try_as!(f64 => |x| vec![x], Vec2<f64> => |v| v.to_array().to_vec(), Vec3<f64> => |v| v.to_array().to_vec(),
+        Mat3<f64> => |m| m.to_array().to_vec(),
         Pose<f64> => |p| [p.centre.to_array().to_vec(), p.rotation.to_array().to_vec(), p.velocity.to_array().to_vec(),
             p.spin.to_array().to_vec()].concat());
     panic!("an array of another type")
@@ -34,6 +35,7 @@ fn like(array: &AnyArray, numbers: &[f64]) -> Result<AnyArray> {
         };
     }
     try_as!(f64 => 1, |c| c[0], Vec2<f64> => 2, |c| Vec2::new(c[0], c[1]), Vec3<f64> => 3, |c| Vec3::new(c[0], c[1], c[2]),
+        Mat3<f64> => 9, |c| Mat3::from_array(std::array::from_fn(|k| c[k])),
     Pose<f64> => 13, |c| Pose {
         centre: Vec3::new(c[0], c[1], c[2]),
         rotation: Quat::new(c[3], c[4], c[5], c[6]),
@@ -51,7 +53,7 @@ fn gradient(array: &AnyArray) -> Result<Vec<f64>> {
             })+
         };
     }
-    try_as!(f64, Vec2<f64>, Vec3<f64>, Pose<f64>);
+    try_as!(f64, Vec2<f64>, Vec3<f64>, Mat3<f64>, Pose<f64>);
     panic!("an array of another type")
 }
 
@@ -118,7 +120,10 @@ where
 fn compare(name: &str, slope: &[f64], at: &[f64], f: &dyn Fn(&[f64]) -> Result<f64>) -> Result<()> {
     assert!(slope.iter().any(|s| *s != 0.0), "{name} has no influence");
     let mut r = Random(at.len() as u64);
-    let scales: Vec<f64> = at.iter().map(|x| 0.1 * x.abs().max(0.1) * r.between(0.5, 1.0)).collect();
+    // Of a group of zeros, such as velocities at rest, no size is known.
+    let largest = at.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    let usual = if largest > 0.0 { largest } else { 0.1 };
+    let scales: Vec<f64> = at.iter().map(|x| 0.1 * x.abs().max(0.1 * usual) * r.between(0.5, 1.0)).collect();
     let options = Options { scales, first_step: 2e-2, directions: 2, steps: 6, ..Options::default() };
     let f = |x: &[f64]| f(x).map_err(diffkern::Error::from);
     let report = function(f, slope, at, &options).unwrap_or_else(|e| panic!("{name}: {e}"));

@@ -4,9 +4,10 @@ mod blocks;
 mod other;
 mod plane;
 mod space;
+mod vertices;
 
 use super::Kernel;
 
 pub fn kernels() -> Vec<Kernel> {
-    [plane::kernels(), space::kernels(), blocks::kernels(), other::kernels()].concat()
+    [plane::kernels(), space::kernels(), blocks::kernels(), other::kernels(), vertices::kernels()].concat()
 }
