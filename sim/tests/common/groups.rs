@@ -120,10 +120,11 @@ where
 fn compare(name: &str, slope: &[f64], at: &[f64], f: &dyn Fn(&[f64]) -> Result<f64>) -> Result<()> {
     assert!(slope.iter().any(|s| *s != 0.0), "{name} has no influence");
     let mut r = Random(at.len() as u64);
-    // Of a group of zeros, such as velocities at rest, no size is known.
+    // Far enough that the difference of the values is well above their rounding, relative to the group's own size. Of a
+    // group of zeros, such as velocities at rest, no size is known.
     let largest = at.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-    let usual = if largest > 0.0 { largest } else { 0.1 };
-    let scales: Vec<f64> = at.iter().map(|x| 0.1 * x.abs().max(0.1 * usual) * r.between(0.5, 1.0)).collect();
+    let usual = if largest > 0.0 { largest } else { 0.3 };
+    let scales: Vec<f64> = at.iter().map(|x| 0.3 * x.abs().max(0.3 * usual) * r.between(0.5, 1.0)).collect();
     let options = Options { scales, first_step: 2e-2, directions: 2, steps: 6, ..Options::default() };
     let f = |x: &[f64]| f(x).map_err(diffkern::Error::from);
     let report = function(f, slope, at, &options).unwrap_or_else(|e| panic!("{name}: {e}"));
