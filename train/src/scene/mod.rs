@@ -1,10 +1,16 @@
 //! What a video's `scene.json` says: geometry, camera, light, material law, floor and unknowns.
 //! All lengths, masses, times and forces are in SI units, axes right-handed with z up.
 
+mod tree;
+pub mod document;
+mod convert;
+mod import;
+mod folder;
+mod version;
 mod check;
-mod raw;
 mod read;
 
+pub use folder::Access;
 pub(crate) use read::{from_json, read_text};
 
 use crate::text::quoted;
