@@ -4,13 +4,14 @@ mod body;
 mod bounds;
 mod view;
 
-use super::Scene;
 use super::raw::Header;
 use super::read::from_value;
+use super::{Body, Scene};
 use crate::error::{Error, Result};
 use crate::mesh;
 use crate::text::{path, quoted, shown};
 use bounds::Bounds;
+use diffkern_sim::scene::BodyShape;
 use serde_json::{Map, Value};
 use std::path::Path;
 
@@ -26,6 +27,30 @@ const COMMENTS: [&str; 9] = [
     "meaning",
     "description",
 ];
+
+/// Names in paths of what this format has no name for.
+const BODY: &str = "body";
+const FLOOR: &str = "floor";
+const CAMERA: &str = "main";
+
+/// What this format calls fields that a job may be refused for.
+const FIELDS: [(&str, &str); 6] = [
+    ("bodies.body.shape", "object.block_max"),
+    ("bodies.body.density", "object.density"),
+    ("bodies.body.velocity", "object.initial_velocity"),
+    ("bodies.body.angular_velocity", "object.initial_angular_velocity"),
+    ("bodies.body.material.viscosity", "material.damping.eta"),
+    ("cameras.main", "camera"),
+];
+
+/// An axis-aligned block.
+struct Block {
+    min: [f64; 3],
+    max: [f64; 3],
+    density: f64,
+    velocity: [f64; 3],
+    angular_velocity: [f64; 3],
+}
 
 /// The checker of one file: every error names it and the field.
 struct Checker<'a> {
@@ -67,26 +92,41 @@ pub(super) fn scene(folder: &Path, file: &Path, header: Header) -> Result<Scene>
     if let Some(floor) = &floor {
         c.above(floor, &block)?;
     }
-    let unknowns = header.unknowns.iter().map(|(name, u)| c.unknown(name, u));
-    let unknowns = unknowns.collect::<Result<Vec<_>>>()?;
     let camera = c.camera(header.camera)?;
     c.sees(&camera, floor.as_ref(), &block)?;
     let shading = c.shading(header.shading)?;
     c.rest("", &header.rest);
-    Ok(Scene {
+    let body = Body {
+        name: BODY.into(),
+        shape: BodyShape::Block { min: block.min, max: block.max },
+        material,
+        albedo: shading.albedo,
+        density: block.density,
+        velocity: block.velocity,
+        angular_velocity: block.angular_velocity,
+    };
+    let own = [("material.mu", "material.mu"), ("material.lambda", "material.lambda")];
+    let fields = FIELDS.iter().map(|(path, field)| ((*path).to_owned(), (*field).to_owned()));
+    let mut scene = Scene {
         name: c.name(header.name)?,
         frame_rate: header.frame_rate,
         num_frames: header.num_frames as usize,
         gravity: header.gravity,
         camera,
         shading,
-        block,
-        material,
+        bodies: vec![body],
         floor,
         clamp,
-        unknowns,
-        warnings: c.warnings,
-    })
+        unknowns: Vec::new(),
+        fields: fields.chain(own.map(|(path, field)| (format!("bodies.{BODY}.{path}"), field.to_owned()))).collect(),
+        warnings: Vec::new(),
+    };
+    for (name, unknown) in &header.unknowns {
+        let range = c.unknown(&scene, name, unknown)?;
+        scene.unknowns.push(range);
+    }
+    scene.warnings = c.warnings;
+    Ok(scene)
 }
 
 impl Checker<'_> {

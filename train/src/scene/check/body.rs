@@ -1,7 +1,7 @@
 //! Checks of the block, its material and what it touches.
 
-use super::super::{Block, Clamp, Floor, Material, Name, Range, raw};
-use super::{Checker, bounds};
+use super::super::{Clamp, Contact, Floor, Material, Name, Quantity, Range, Scene, raw};
+use super::{Block, Checker, FLOOR, bounds};
 use crate::error::Result;
 use crate::text::{quoted, shown};
 use diffkern_sim::mpm::Law;
@@ -66,15 +66,11 @@ impl Checker<'_> {
         };
         self.not_negative("material.damping.eta", viscosity)?;
         self.at_most("material.damping.eta", [viscosity; 3], &bounds::VISCOSITY)?;
-        let mut known = Vec::new();
-        for (name, value) in [(Name::Mu, raw.mu), (Name::Lambda, raw.lambda)] {
-            if let Some(value) = value {
-                self.within(&format!("material.{name}"), value, &bounds::MODULUS)?;
-                known.push((name, value));
-            }
+        for (name, value) in [("mu", raw.mu), ("lambda", raw.lambda)] {
+            value.map_or(Ok(()), |value| self.within(&format!("material.{name}"), value, &bounds::MODULUS))?;
         }
         self.rest("material.", &raw.rest);
-        Ok(Material { law, viscosity, known })
+        Ok(Material { law, viscosity, mu: raw.mu, lambda: raw.lambda })
     }
 
     pub(super) fn floor(&mut self, raw: raw::Floor) -> Result<Floor> {
@@ -91,7 +87,7 @@ impl Checker<'_> {
         self.at_most("floor.friction", [friction; 3], &bounds::FRICTION)?;
         self.at_most("floor.point", raw.point, &bounds::PLACE)?;
         self.rest("floor.", &raw.rest);
-        Ok(Floor { point: raw.point, normal, friction })
+        Ok(Floor { name: FLOOR.into(), point: raw.point, normal, contact: Contact::Friction(friction) })
     }
 
     pub(super) fn above(&self, floor: &Floor, block: &Block) -> Result<()> {
@@ -117,10 +113,14 @@ impl Checker<'_> {
         Ok(Clamp { axis, plane: raw.plane, above })
     }
 
-    pub(super) fn unknown(&self, name: &str, raw: &raw::Unknown) -> Result<Range> {
+    pub(super) fn unknown(&self, scene: &Scene, name: &str, raw: &raw::Unknown) -> Result<Range> {
         let field = format!("unknowns.{}", shown(name));
         let name: Name = match name.parse() {
             Ok(name) => name,
+            Err(problem) => return self.wrong(&field, problem),
+        };
+        let target = match scene.target(&name) {
+            Ok(target) => target,
             Err(problem) => return self.wrong(&field, problem),
         };
         let field = format!("{field}.range");
@@ -131,13 +131,29 @@ impl Checker<'_> {
         let Some((min, max)) = ends else {
             return self.wrong(&field, format!("{}, expected [least, greatest]", shown(&raw.range.to_string())));
         };
-        self.within(&field, min, &bounds::MODULUS)?;
+        for end in [min, max] {
+            match target.quantity {
+                Quantity::Mu | Quantity::Lambda => self.within(&field, end, &bounds::MODULUS)?,
+                Quantity::Density => self.within(&field, end, &bounds::DENSITY)?,
+                Quantity::Viscosity => self.share(&field, end, &bounds::VISCOSITY)?,
+                Quantity::Friction => self.share(&field, end, &bounds::FRICTION)?,
+                Quantity::Velocity(_) => self.at_most(&field, [end; 3], &bounds::SPEED)?,
+                Quantity::AngularVelocity(_) => self.at_most(&field, [end; 3], &bounds::SPIN)?,
+                Quantity::Gravity(_) => self.at_most(&field, [end; 3], &bounds::GRAVITY)?,
+                Quantity::Camera(_) => self.at_most(&field, [end; 3], &bounds::DISTANCE)?,
+            }
+        }
         if max <= min {
             let problem = format!("[{min}, {max}], expected the greater value last");
             return self.wrong(&field, problem);
         }
-        self.within(&field, max, &bounds::MODULUS)?;
-        Ok(Range { name, min, max })
+        Ok(Range { name, target, min, max })
+    }
+
+    /// Refuses a value that is negative or beyond a bound.
+    fn share(&self, field: &str, value: f64, bounds: &bounds::Bounds) -> Result<()> {
+        self.not_negative(field, value)?;
+        self.at_most(field, [value; 3], bounds)
     }
 }
 

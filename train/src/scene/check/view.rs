@@ -1,7 +1,7 @@
 //! Checks of the camera and the light.
 
-use super::super::{Block, Camera, Floor, Shading, raw};
-use super::{Checker, bounds, dot};
+use super::super::{Camera, Floor, Shading, raw};
+use super::{Block, CAMERA, Checker, bounds, dot};
 use crate::error::Result;
 use crate::text::quoted;
 use std::f64::consts::PI;
@@ -34,6 +34,7 @@ impl Checker<'_> {
         }
         self.rest("camera.", &raw.rest);
         Ok(Camera {
+            name: CAMERA.into(),
             position: raw.position,
             look_at: raw.look_at,
             up: raw.up,
