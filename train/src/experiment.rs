@@ -5,7 +5,7 @@ use crate::input;
 use crate::job::{IdentifyOptions, Values};
 use crate::limits::{Bytes, Limits, Seconds};
 use crate::optimizer::Optimizer;
-use crate::scene::{Name, Scene};
+use crate::scene::{Name, Quantity, Range, Scene, Target};
 use crate::text;
 use crate::video::Depth;
 use ron::error::SpannedError;
@@ -198,34 +198,37 @@ impl Identify {
     /// # Errors
     /// Names the option and what was expected.
     pub fn options(&self, scene: &Scene) -> Result<IdentifyOptions> {
-        let mut unknowns = self.unknowns.clone();
+        let given = in_scene(scene, "fixed", &self.fixed)?;
+        let start = in_scene(scene, "start", &self.start)?;
+        let found = self.unknowns.iter().map(|name| resolved(scene, "unknowns", name));
+        let mut unknowns = found.collect::<Result<Vec<_>>>()?;
         if unknowns.is_empty() {
-            let free = scene.unknowns.iter().map(|range| range.name);
-            unknowns = free.filter(|name| !self.fixed.contains_key(name)).collect();
-            unknowns.sort();
+            let mut free: Vec<&Range> = scene.unknowns.iter().collect();
+            free.sort_by_key(|range| range.target);
+            unknowns = free.into_iter().map(|r| r.name.clone()).filter(|name| !given.contains_key(name)).collect();
         }
         check_unknowns(scene, &unknowns)?;
-        let mut fixed: Values = scene.material.known.iter().copied().collect();
-        fixed.extend(self.fixed.iter().map(|(&name, &value)| (name, value)));
+        let mut fixed = known(scene);
+        fixed.extend(given.clone());
         fixed.retain(|name, _| !unknowns.contains(name));
-        check_values("fixed", &self.fixed)?;
-        if let Some(name) = self.fixed.keys().find(|name| unknowns.contains(name)) {
+        check_values("fixed", &given)?;
+        if let Some(name) = given.keys().find(|name| unknowns.contains(name)) {
             let problem = format!("{name} is to be found as well, expected one of the two");
             return Err(Error::argument("fixed", problem));
         }
-        if let Some(name) = missing(&unknowns, &fixed) {
+        if let Some(name) = missing(scene, &unknowns, &fixed) {
             let problem =
                 format!("{name} is neither to be found nor known, expected it here or a value (--set {name}=VALUE)");
             return Err(Error::argument("unknowns", problem));
         }
-        check_start(scene, &unknowns, &self.start)?;
+        check_start(scene, &unknowns, &start)?;
         if self.max_iterations == Some(0) {
             return Err(Error::argument("max_iterations", "0, expected at least 1"));
         }
         Ok(IdentifyOptions {
             unknowns,
             fixed,
-            start: self.start.clone(),
+            start,
             device: self.device.clone(),
             seed: self.seed,
             max_iterations: self.max_iterations,
@@ -246,14 +249,15 @@ impl Simulate {
     /// # Errors
     /// Names the parameter that is missing or wrong.
     pub fn values(&self, scene: &Scene) -> Result<Values> {
-        check_values("set", &self.set)?;
+        let given = in_scene(scene, "set", &self.set)?;
+        check_values("set", &given)?;
         if !(0.0..=1.0).contains(&self.noise) {
             let problem = format!("{}, expected a part of white between 0 and 1", self.noise);
             return Err(Error::argument("noise", problem));
         }
-        let mut values: Values = scene.material.known.iter().copied().collect();
-        values.extend(self.set.iter().map(|(&name, &value)| (name, value)));
-        match missing(&[], &values) {
+        let mut values = known(scene);
+        values.extend(given);
+        match missing(scene, &[], &values) {
             Some(name) => {
                 let problem = format!("{name} has no value, expected --set {name}=VALUE");
                 Err(Error::argument("set", problem))
@@ -263,8 +267,29 @@ impl Simulate {
     }
 }
 
-fn missing(unknowns: &[Name], values: &Values) -> Option<Name> {
-    Name::ALL.into_iter().find(|name| !unknowns.contains(name) && !values.contains_key(name))
+/// The name that the scene has for a parameter.
+fn resolved(scene: &Scene, option: &str, name: &Name) -> Result<Name> {
+    let target = scene.target(name).map_err(|problem| Error::argument(option, problem))?;
+    Ok(scene.name_of(target))
+}
+
+/// Values by the names that the scene has.
+fn in_scene(scene: &Scene, option: &str, values: &Values) -> Result<Values> {
+    values.iter().map(|(name, value)| Ok((resolved(scene, option, name)?, *value))).collect()
+}
+
+/// The elastic parameters that the scene gives.
+fn known(scene: &Scene) -> Values {
+    elastic(scene).filter_map(|target| Some((scene.name_of(target), scene.known(target)?))).collect()
+}
+
+/// A parameter without which nothing runs, and which neither the scene nor the job gives.
+fn missing(scene: &Scene, unknowns: &[Name], values: &Values) -> Option<Name> {
+    elastic(scene).map(|t| scene.name_of(t)).find(|name| !unknowns.contains(name) && !values.contains_key(name))
+}
+
+fn elastic(scene: &Scene) -> impl Iterator<Item = Target> {
+    scene.targets().filter(|target| matches!(target.quantity, Quantity::Mu | Quantity::Lambda))
 }
 
 fn check_unknowns(scene: &Scene, unknowns: &[Name]) -> Result<()> {
@@ -285,10 +310,19 @@ fn check_unknowns(scene: &Scene, unknowns: &[Name]) -> Result<()> {
 }
 
 fn check_values(option: &str, values: &Values) -> Result<()> {
-    match values.iter().find(|(_, v)| !(v.is_finite() && **v > 0.0)) {
-        Some((name, value)) => Err(Error::argument(option, format!("{name} = {value}, expected a positive number"))),
-        None => Ok(()),
+    for (name, &value) in values {
+        let (good, expected) = match name.parts().1 {
+            Quantity::Mu | Quantity::Lambda | Quantity::Density => (value > 0.0, "a positive number"),
+            Quantity::Viscosity | Quantity::Friction => (value >= 0.0, "zero or a positive number"),
+            Quantity::Velocity(_) | Quantity::AngularVelocity(_) | Quantity::Gravity(_) | Quantity::Camera(_) => {
+                (true, "a finite number")
+            }
+        };
+        if !(good && value.is_finite()) {
+            return Err(Error::argument(option, format!("{name} = {value}, expected {expected}")));
+        }
     }
+    Ok(())
 }
 
 fn check_start(scene: &Scene, unknowns: &[Name], start: &Values) -> Result<()> {

@@ -48,7 +48,7 @@ impl Job {
     }
 
     fn options(&self, optimizer: Optimizer) -> IdentifyOptions {
-        let start = [(Name::Mu, 4000.0), (Name::Lambda, 9000.0)].into();
+        let start = [(Name::MU, 4000.0), (Name::LAMBDA, 9000.0)].into();
         Identify { optimizer, start, ..Identify::new("video".into()) }.options(&self.scene).unwrap()
     }
 

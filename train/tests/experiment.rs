@@ -13,14 +13,14 @@ use train::video::Depth;
 fn a_job_survives_being_written_and_read() {
     let mut identify = Identify::new("some/video".into());
     identify.out = Some("o".into());
-    identify.unknowns = vec![Name::Lambda];
-    identify.fixed = [(Name::Mu, 0.1 + 0.2)].into();
-    identify.start = [(Name::Lambda, 1.0 / 3.0)].into();
+    identify.unknowns = vec![Name::LAMBDA];
+    identify.fixed = [(Name::MU, 0.1 + 0.2)].into();
+    identify.start = [(Name::LAMBDA, 1.0 / 3.0)].into();
     identify.max_iterations = Some(7);
     let simulate = Simulate {
         folder: "v".into(),
         out: None,
-        set: [(Name::Mu, 8e3), (Name::Lambda, 1.4e4)].into(),
+        set: [(Name::MU, 8e3), (Name::LAMBDA, 1.4e4)].into(),
         device: "best".into(),
         bits: Depth::Sixteen,
         noise: 0.02,
@@ -74,11 +74,11 @@ fn defaults_are_filled_in_and_folders_are_relative_to_the_file() {
 fn unknowns_come_from_the_scene_unless_they_are_fixed() {
     let scene = Scene::read(&sample()).unwrap();
     let mut job = Identify::new(sample());
-    assert_eq!(job.options(&scene).unwrap().unknowns, [Name::Mu, Name::Lambda]);
-    job.fixed = [(Name::Lambda, 2e4)].into();
+    assert_eq!(job.options(&scene).unwrap().unknowns, [Name::MU, Name::LAMBDA]);
+    job.fixed = [(Name::LAMBDA, 2e4)].into();
     let options = job.options(&scene).unwrap();
-    assert_eq!(options.unknowns, [Name::Mu]);
-    assert_eq!(options.fixed, [(Name::Lambda, 2e4)].into());
+    assert_eq!(options.unknowns, [Name::MU]);
+    assert_eq!(options.fixed, [(Name::LAMBDA, 2e4)].into());
 }
 
 #[test]

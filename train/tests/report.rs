@@ -13,7 +13,7 @@ use train::video::Video;
 
 fn outcome(video: &Video) -> Outcome {
     let parameter = |name: Name, initial, found, determined| Parameter {
-        name,
+        name: name.clone(),
         unit: name.unit().into(),
         initial,
         found,
@@ -24,10 +24,10 @@ fn outcome(video: &Video) -> Outcome {
         iteration,
         stage: if iteration < 5 { "coarse".into() } else { "fine".into() },
         loss: 0.1 * 0.3f64.powi(iteration as i32),
-        values: [(Name::Mu, 8e3 - 4e3 * 0.5f64.powi(iteration as i32)), (Name::Lambda, 2e4)].into(),
+        values: [(Name::MU, 8e3 - 4e3 * 0.5f64.powi(iteration as i32)), (Name::LAMBDA, 2e4)].into(),
     };
     Outcome {
-        parameters: vec![parameter(Name::Mu, 4e3, 8e3, true), parameter(Name::Lambda, 2e4, 2e4, false)],
+        parameters: vec![parameter(Name::MU, 4e3, 8e3, true), parameter(Name::LAMBDA, 2e4, 2e4, false)],
         loss_initial: Some(0.1),
         loss: Some(1e-6),
         iterations: 9,

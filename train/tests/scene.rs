@@ -4,7 +4,7 @@ mod common;
 
 use common::{copy_sample, edit_scene, fresh, sample};
 use serde_json::json;
-use train::scene::{Name, Scene};
+use train::scene::{Contact, Name, Scene};
 use train::video::{Depth, Video};
 
 #[test]
@@ -13,10 +13,11 @@ fn the_sample_is_read_in_si_units() {
     assert_eq!(scene.name, "jelly_drop_a");
     assert!((scene.camera.vertical_fov - 32f64.to_radians()).abs() < 1e-15);
     assert_eq!(scene.gravity, [0.0, 0.0, -9.81]);
-    assert_eq!((scene.material.law.name(), scene.material.viscosity), ("compressible neo-Hookean", 0.0));
-    assert_eq!(scene.floor.as_ref().map(|f| (f.normal, f.friction)), Some(([0.0, 0.0, 1.0], 0.0)));
+    let material = &scene.bodies[0].material;
+    assert_eq!((material.law.name(), material.viscosity), ("compressible neo-Hookean", 0.0));
+    assert_eq!(scene.floor.as_ref().map(|f| (f.normal, f.contact)), Some(([0.0, 0.0, 1.0], Contact::Friction(0.0))));
     assert_eq!(scene.unknowns.len(), 2);
-    let mu = scene.unknowns.iter().find(|r| r.name == Name::Mu).unwrap();
+    let mu = scene.unknowns.iter().find(|r| r.name == Name::MU).unwrap();
     assert_eq!((mu.min, mu.max), (1500.0, 25000.0));
     assert_eq!(scene.warnings, Vec::<String>::new());
     let length = scene.shading.to_light.iter().map(|v| v * v).sum::<f64>();
@@ -63,8 +64,8 @@ fn viscosity_clamp_and_known_constants_are_read() {
     let text = text.replacen('{', clamp, 1).replace("\"energy_density\"", "\"lambda\": 4e4, \"energy_density\"");
     std::fs::write(&file, text).unwrap();
     let scene = Scene::read(&video).unwrap();
-    assert_eq!(scene.material.viscosity, 18.0);
-    assert_eq!(scene.material.known, [(Name::Lambda, 4e4)]);
+    let material = &scene.bodies[0].material;
+    assert_eq!((material.viscosity, material.mu, material.lambda), (18.0, None, Some(4e4)));
     let clamp = scene.clamp.unwrap();
     assert_eq!((clamp.axis, clamp.plane, clamp.above), (0, -0.2, false));
     assert!(scene.floor.is_none());

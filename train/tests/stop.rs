@@ -43,7 +43,7 @@ impl Observer for Stopper {
 fn stopped(video: &std::path::Path, optimizer: Optimizer, last: usize, later: bool) -> (Outcome, Stopper) {
     let scene = Scene::read(video).unwrap();
     let mut job = Identify { optimizer, ..Identify::new(video.into()) };
-    job.start = [(train::scene::Name::Mu, 4000.0), (train::scene::Name::Lambda, 9000.0)].into();
+    job.start = [(train::scene::Name::MU, 4000.0), (train::scene::Name::LAMBDA, 9000.0)].into();
     let options = job.options(&scene).unwrap();
     let frames = Video::read(video, &scene).unwrap();
     let mut stopper = Stopper { last, later, records: Vec::new(), state: Value::Null };

@@ -50,7 +50,7 @@ fn main() -> Result<ExitCode> {
             let line = json!({
                 "scene": scene.name, "start": start,
                 "start_error": errors(&job.start, &truth), "error": errors(&found, &truth), "found": found,
-                "interval_lambda": interval(Name::Lambda), "iou": done.outcome.iou, "loss": done.outcome.loss,
+                "interval_lambda": interval(Name::LAMBDA), "iou": done.outcome.iou, "loss": done.outcome.loss,
                 "viscosity": done.outcome.viscosity, "iterations": done.outcome.iterations, "seconds": done.seconds,
             });
             println!("{line}");
@@ -90,7 +90,7 @@ fn errors(values: &Values, truth: &Values) -> Value {
 }
 
 fn young(values: &Values) -> f64 {
-    let (mu, lambda) = (values[&Name::Mu], values[&Name::Lambda]);
+    let (mu, lambda) = (values[&Name::MU], values[&Name::LAMBDA]);
     mu * (3.0 * lambda + 2.0 * mu) / (lambda + mu)
 }
 
@@ -100,5 +100,5 @@ fn apart(answers: &[Values]) -> f64 {
         let each = answers.iter().map(of);
         each.clone().fold(0.0, f64::max) / each.fold(f64::INFINITY, f64::min) - 1.0
     };
-    spread(&|v| v[&Name::Mu]).max(spread(&young))
+    spread(&|v| v[&Name::MU]).max(spread(&young))
 }

@@ -135,5 +135,5 @@ fn random_scene(folder: &Path, random: &mut fastrand::Rng) -> Result<(Value, Val
     scene["duration"] = (9.0 / 40.0).into();
     scene["unknowns"]["mu"]["range"] = json!([mu / between(2.0, 4.0), mu * between(1.5, 3.0)]);
     scene["unknowns"]["lambda"]["range"] = json!([lambda / between(2.0, 4.0), lambda * between(1.5, 3.0)]);
-    Ok((scene, Values::from([(Name::Mu, mu), (Name::Lambda, lambda)])))
+    Ok((scene, Values::from([(Name::MU, mu), (Name::LAMBDA, lambda)])))
 }

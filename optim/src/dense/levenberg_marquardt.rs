@@ -73,11 +73,11 @@ impl LevenbergMarquardt {
     /// for anew; then all are shortened until none exceeds its longest step.
     ///
     /// # Errors
-    /// When lengths differ, or the prior is one of a parameter that there is not.
+    /// When lengths differ, or a prior is one of a parameter that there is not.
     pub fn propose(
         &self,
         normal: &NormalEquations,
-        prior: Option<&Prior>,
+        priors: &[Prior],
         bounds: &Bounds,
         x: &[f64],
     ) -> Result<Option<Step>> {
@@ -85,11 +85,11 @@ impl LevenbergMarquardt {
         let lengths = [&normal.gradient, &bounds.low, &bounds.high, &bounds.trust].map(Vec::len);
         lengths.into_iter().try_for_each(|found| same_length("numbers of a gradient or of bounds", found, n))?;
         normal.is_shaped()?;
-        if let Some(p) = prior.filter(|p| p.parameter >= n) {
+        if let Some(p) = priors.iter().find(|p| p.parameter >= n) {
             return Err(Error::Length { what: "parameters".to_owned(), found: n, expected: p.parameter + 1 });
         }
         let (mut gradient, mut hessian) = (normal.gradient.clone(), normal.hessian.clone());
-        if let Some(p) = prior {
+        for p in priors {
             let stiffness = p.weight / (p.width * p.width);
             gradient[p.parameter] += stiffness * (x[p.parameter] - p.center);
             hessian[p.parameter * n + p.parameter] += stiffness;
@@ -170,7 +170,7 @@ mod tests {
         let (mut x, mut lm) = (vec![1.0, 0.5], LevenbergMarquardt::default());
         for _ in 0..30 {
             let here = exponential(&x)?;
-            let Some(step) = lm.propose(&here, None, &wide(2), &x)? else { break };
+            let Some(step) = lm.propose(&here, &[], &wide(2), &x)? else { break };
             let next: Vec<f64> = x.iter().zip(&step.change).map(|(x, c)| x + c).collect();
             if exponential(&next)?.cost < here.cost {
                 x = next;
@@ -188,7 +188,7 @@ mod tests {
         let mut normal = NormalEquations::new(2);
         normal.add(&[1.0, 1.0], &[vec![1.0, 0.0], vec![0.0, 1.0]])?;
         let bounds = Bounds { low: vec![-0.1, -9.0], ..wide(2) };
-        let step = LevenbergMarquardt { damping: 0.0, refused: 0 }.propose(&normal, None, &bounds, &[0.0, 0.0])?;
+        let step = LevenbergMarquardt { damping: 0.0, refused: 0 }.propose(&normal, &[], &bounds, &[0.0, 0.0])?;
         assert_eq!(step, Some(Step { change: vec![-0.1, -1.0], bounded: vec![true, false] }));
         Ok(())
     }
@@ -198,8 +198,7 @@ mod tests {
         let mut normal = NormalEquations::new(2);
         normal.add(&[1.0], &[vec![1.0], vec![0.0]])?;
         let prior = Prior { parameter: 1, center: 3.0, width: 1.0, weight: 1e-3 };
-        let step =
-            LevenbergMarquardt { damping: 0.0, refused: 0 }.propose(&normal, Some(&prior), &wide(2), &[0.0, 0.0])?;
+        let step = LevenbergMarquardt { damping: 0.0, refused: 0 }.propose(&normal, &[prior], &wide(2), &[0.0, 0.0])?;
         assert!(step.is_some_and(|step| (step.change[1] - 3.0).abs() < 1e-12));
         Ok(())
     }
@@ -208,7 +207,7 @@ mod tests {
     fn without_any_effect_there_is_no_step() -> Result<()> {
         let mut normal = NormalEquations::new(1);
         normal.add(&[1.0], &[vec![0.0]])?;
-        assert_eq!(LevenbergMarquardt::default().propose(&normal, None, &wide(1), &[0.0]), Ok(None));
+        assert_eq!(LevenbergMarquardt::default().propose(&normal, &[], &wide(1), &[0.0]), Ok(None));
         Ok(())
     }
 }

@@ -20,7 +20,7 @@ pub use closed::ClosedMesh;
 pub use moments::Moments;
 pub use pose::Pose;
 pub use read::{MOST_BYTES, read};
-pub use surface::{Surface, interpolate_3d};
+pub use surface::{Carried, Surface, interpolate_3d};
 
 pub(crate) use block::{indices, quads};
 pub(crate) use vector::{Point, add, norm, scale, sub};

@@ -4,7 +4,7 @@ use super::block::BlockLattice;
 use super::closed::ClosedMesh;
 use super::stencil::{CARRIERS, stencils};
 use crate::error::{Error, Result};
-use diffkern::memory::{collect, filled};
+use diffkern::memory::{collect, filled, with_room};
 use diffkern::prelude::*;
 
 /// `out_i = sum_k weight_(8 i + k) x_(index_(8 i + k))`, eight particles a vertex.
@@ -19,7 +19,95 @@ pub fn interpolate_3d<F: Float>(x: &Array<Vec3<F>>, index: &Array<u32>, weight: 
     out[i] = sum;
 }
 
-/// The boundary of a body of particles. Its vertices are linear in the particle positions, so their gradient is exact.
+/// Triangles whose vertices follow particles, as plain data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Carried {
+    /// Vertex indices, counter-clockwise seen from outside.
+    pub triangles: Vec<[u32; 3]>,
+    /// The side of the body that each triangle is on.
+    pub sides: Vec<u32>,
+    /// Eight a vertex.
+    index: Vec<u32>,
+    weights: Vec<f64>,
+    particles: usize,
+}
+
+/// Sides of a block.
+const SIDES: u32 = 6;
+
+impl Carried {
+    /// The boundary of a block of particles, see [`Surface::of_block`].
+    ///
+    /// # Errors
+    /// When the block has no particles or memory is short.
+    pub fn of_block(lattice: &BlockLattice, stride: usize) -> Result<Carried> {
+        if lattice.is_empty() {
+            return Err(Error::invalid(
+                "particles of the block",
+                format!("{:?}", lattice.counts),
+                "at least 1 an axis",
+            ));
+        }
+        let boundary = lattice.boundary(stride)?;
+        Ok(Carried {
+            triangles: boundary.triangles,
+            sides: boundary.sides,
+            index: boundary.particles,
+            weights: boundary.weights,
+            particles: lattice.len(),
+        })
+    }
+
+    /// The surface `mesh` carried by particles at `positions` \[m\], see [`Surface::of_body`].
+    ///
+    /// # Errors
+    /// When all particles near a vertex are in one plane, from which the vertex would not follow, or memory is short.
+    pub fn of_body(mesh: &ClosedMesh, positions: &[[f64; 3]]) -> Result<Carried> {
+        if positions.is_empty() {
+            return Err(Error::invalid("particles of the body", 0, "at least 4"));
+        }
+        let spacing = (mesh.moments().volume / positions.len() as f64).cbrt();
+        let carried = stencils(mesh.vertices(), positions, spacing)?;
+        Ok(Carried {
+            triangles: collect(mesh.triangles().iter().copied())?,
+            sides: filled(mesh.triangles().len(), 0)?,
+            index: carried.particles,
+            weights: carried.weights,
+            particles: positions.len(),
+        })
+    }
+
+    /// The surfaces of several bodies as one, of their particles one after the other. Sides of different bodies are different.
+    ///
+    /// # Errors
+    /// When memory is short.
+    pub fn join(parts: &[Carried]) -> Result<Carried> {
+        let room = |count: fn(&Carried) -> usize| parts.iter().map(count).sum::<usize>();
+        let mut all = Carried {
+            triangles: with_room(room(|p| p.triangles.len()))?,
+            sides: with_room(room(|p| p.sides.len()))?,
+            index: with_room(room(|p| p.index.len()))?,
+            weights: with_room(room(|p| p.weights.len()))?,
+            particles: 0,
+        };
+        for (k, part) in parts.iter().enumerate() {
+            let (vertices, particles) = (all.vertex_count() as u32, all.particles as u32);
+            all.triangles.extend(part.triangles.iter().map(|t| t.map(|v| v + vertices)));
+            all.sides.extend(part.sides.iter().map(|side| side + SIDES * k as u32));
+            all.index.extend(part.index.iter().map(|i| i + particles));
+            all.weights.extend(&part.weights);
+            all.particles += part.particles;
+        }
+        Ok(all)
+    }
+
+    /// Number of vertices.
+    pub fn vertex_count(&self) -> usize {
+        self.index.len() / CARRIERS
+    }
+}
+
+/// The boundary of bodies of particles. Its vertices are linear in the particle positions, so their gradient is exact.
 #[derive(Clone, Debug)]
 pub struct Surface<F: Float> {
     /// Vertex indices, counter-clockwise seen from outside.
@@ -32,27 +120,27 @@ pub struct Surface<F: Float> {
 }
 
 impl<F: Float> Surface<F> {
+    /// On a device.
+    ///
+    /// # Errors
+    /// When memory is short.
+    pub fn new(device: &Device, carried: Carried) -> Result<Surface<F>> {
+        let weights: Vec<F> = collect(carried.weights.iter().map(|&w| F::from_f64(w)))?;
+        Ok(Surface {
+            triangles: carried.triangles,
+            sides: carried.sides,
+            index: device.array(&carried.index)?,
+            weight: device.array(&weights)?,
+            particles: carried.particles,
+        })
+    }
+
     /// The boundary of a block of particles, with every `stride`-th corner of its lattice as a vertex.
     ///
     /// # Errors
     /// When the block has no particles or memory is short.
     pub fn of_block(device: &Device, lattice: &BlockLattice, stride: usize) -> Result<Surface<F>> {
-        if lattice.is_empty() {
-            return Err(Error::invalid(
-                "particles of the block",
-                format!("{:?}", lattice.counts),
-                "at least 1 an axis",
-            ));
-        }
-        let boundary = lattice.boundary(stride)?;
-        let weights: Vec<F> = collect(boundary.weights.iter().map(|&w| F::from_f64(w)))?;
-        Ok(Surface {
-            triangles: boundary.triangles,
-            sides: boundary.sides,
-            index: device.array(&boundary.particles)?,
-            weight: device.array(&weights)?,
-            particles: lattice.len(),
-        })
+        Surface::new(device, Carried::of_block(lattice, stride)?)
     }
 
     /// The surface `mesh` carried by the particles of the body that it encloses, at `positions` \[m\] now. Each vertex is a
@@ -62,19 +150,7 @@ impl<F: Float> Surface<F> {
     /// # Errors
     /// When all particles near a vertex are in one plane, from which the vertex would not follow, or memory is short.
     pub fn of_body(device: &Device, mesh: &ClosedMesh, positions: &[[f64; 3]]) -> Result<Surface<F>> {
-        if positions.is_empty() {
-            return Err(Error::invalid("particles of the body", 0, "at least 4"));
-        }
-        let spacing = (mesh.moments().volume / positions.len() as f64).cbrt();
-        let carried = stencils(mesh.vertices(), positions, spacing)?;
-        let weights: Vec<F> = collect(carried.weights.iter().map(|&w| F::from_f64(w)))?;
-        Ok(Surface {
-            triangles: collect(mesh.triangles().iter().copied())?,
-            sides: filled(mesh.triangles().len(), 0)?,
-            index: device.array(&carried.particles)?,
-            weight: device.array(&weights)?,
-            particles: positions.len(),
-        })
+        Surface::new(device, Carried::of_body(mesh, positions)?)
     }
 
     /// Number of vertices.

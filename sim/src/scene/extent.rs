@@ -1,6 +1,7 @@
-//! How far a block can get, and the grid that holds it.
+//! How far bodies can get, and the grid that holds them.
 
-use super::block::BlockSpec;
+use super::bodies::BodiesSpec;
+use super::body::BodySpec;
 use super::plan::Plan;
 use crate::error::{Error, Result};
 use crate::mpm::{Contact, Dim3, Grid, HalfSpace};
@@ -13,33 +14,46 @@ const SWELL: f64 = 0.35;
 /// Points of the path that are looked at.
 const SAMPLES: usize = 64;
 
-/// A box that holds the block during free flight, stopped at half-spaces. A held block can only hang: it gets no further
+/// A box that holds the bodies during free flight, stopped at half-spaces. A held body can only hang: it gets no further
 /// than its own size.
-pub(super) fn motion(spec: &BlockSpec) -> Bounds {
-    let size = [0, 1, 2].map(|a| spec.max[a] - spec.min[a]);
+pub(super) fn motion(spec: &BodiesSpec) -> Bounds {
+    let mut all = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+    for body in &spec.bodies {
+        let (low, high) = flight(spec, body);
+        for a in 0..3 {
+            all.0[a] = all.0[a].min(low[a]);
+            all.1[a] = all.1[a].max(high[a]);
+        }
+    }
+    all
+}
+
+fn flight(spec: &BodiesSpec, body: &BodySpec) -> Bounds {
+    let [min, max] = body.shape.bounds();
+    let size = body.shape.sides();
     let longest = size.iter().fold(0.0f64, |m, &s| m.max(s));
     let margin = SWELL * longest + spec.reach;
-    let held = spec.half_spaces.iter().any(|h| h.contact == Contact::Sticky && distance(h, spec) < 0.0);
-    let (mut low, mut high) = (spec.min, spec.max);
+    let held = spec.half_spaces.iter().any(|h| h.contact == Contact::Sticky && distance(h, [min, max]) < 0.0);
+    let (mut low, mut high) = (min, max);
     for k in 0..=SAMPLES {
         let t = spec.duration * k as f64 / SAMPLES as f64;
         for a in 0..3 {
-            let mut path = spec.velocity[a] * t + 0.5 * spec.gravity[a] * t * t;
+            let mut path = body.velocity[a] * t + 0.5 * spec.gravity[a] * t * t;
             if held {
                 path = path.clamp(-longest, longest);
             }
-            low[a] = low[a].min(spec.min[a] + path);
-            high[a] = high[a].max(spec.max[a] + path);
+            low[a] = low[a].min(min[a] + path);
+            high[a] = high[a].max(max[a] + path);
         }
     }
     for a in 0..3 {
         low[a] -= margin;
         high[a] += margin;
         for h in &spec.half_spaces {
-            if h.normal[a] > 0.999 && h.offset <= spec.min[a] {
+            if h.normal[a] > 0.999 && h.offset <= min[a] {
                 low[a] = low[a].max(h.offset);
             }
-            if h.normal[a] < -0.999 && -h.offset >= spec.max[a] {
+            if h.normal[a] < -0.999 && -h.offset >= max[a] {
                 high[a] = high[a].min(-h.offset);
             }
         }
@@ -48,11 +62,15 @@ pub(super) fn motion(spec: &BlockSpec) -> Bounds {
 }
 
 /// Largest speed that free flight within the box gives \[m/s\].
-pub(super) fn top_speed(spec: &BlockSpec, (low, high): &Bounds) -> f64 {
-    let norm = |v: &[f64; 3]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
-    let size = [0, 1, 2].map(|a| spec.max[a] - spec.min[a]);
-    let fall: f64 = (0..3).map(|a| spec.gravity[a].abs() * (high[a] - low[a] - size[a])).sum();
-    norm(&spec.velocity) + 0.5 * norm(&spec.angular_velocity) * norm(&size) + (2.0 * fall.max(0.0)).sqrt()
+pub(super) fn top_speed(spec: &BodiesSpec, (low, high): &Bounds) -> f64 {
+    let norm = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
+    let of = |body: &BodySpec| {
+        let size = body.shape.sides();
+        let fall: f64 = (0..3).map(|a| spec.gravity[a].abs() * (high[a] - low[a] - size[a])).sum();
+        let start = norm(&body.velocity) + 0.5 * norm(&body.angular_velocity) * norm(&size);
+        start.max(body.top_speed) + (2.0 * fall.max(0.0)).sqrt()
+    };
+    spec.bodies.iter().map(of).fold(0.0, f64::max)
 }
 
 /// Where a grid begins, and its nodes an axis, which may be more than any memory holds.
@@ -63,11 +81,12 @@ pub(super) struct Extent {
     pub(super) nodes: [f64; 3],
 }
 
-/// The grid over `bounds`. Nodes lie on axis-parallel surfaces that act on nodes, else on the corner of the block.
-pub(super) fn extent(spec: &BlockSpec, (low, high): &Bounds, dx: f64) -> Extent {
+/// The grid over `bounds`. Nodes lie on axis-parallel surfaces that act on nodes, else on the corner of the first body.
+pub(super) fn extent(spec: &BodiesSpec, (low, high): &Bounds, dx: f64) -> Extent {
+    let corner = spec.bodies.first().map_or([0.0; 3], |body| body.shape.bounds()[0]);
     let anchor = [0, 1, 2].map(|a| {
         let parallel = |h: &&HalfSpace<Dim3>| h.kind().is_some() && h.normal[a].abs() > 0.999;
-        spec.half_spaces.iter().find(parallel).map_or(spec.min[a], |h| h.offset * h.normal[a].signum())
+        spec.half_spaces.iter().find(parallel).map_or(corner[a], |h| h.offset * h.normal[a].signum())
     });
     // The spline of a particle reaches one and a half cells; one more for what the path left out.
     let before = [0, 1, 2].map(|a| ((anchor[a] - low[a]) / dx).ceil() + 3.0);
@@ -93,8 +112,8 @@ impl Extent {
     }
 }
 
-/// Smallest distance of the block's corners from the surface, negative if one is inside.
-fn distance(h: &HalfSpace<Dim3>, spec: &BlockSpec) -> f64 {
-    let corner = |k: usize| [0, 1, 2].map(|a| if k >> a & 1 == 0 { spec.min[a] } else { spec.max[a] });
+/// Smallest distance of a box's corners from the surface, negative if one is inside.
+fn distance(h: &HalfSpace<Dim3>, [low, high]: [[f64; 3]; 2]) -> f64 {
+    let corner = |k: usize| [0, 1, 2].map(|a| if k >> a & 1 == 0 { low[a] } else { high[a] });
     (0..8).map(|k| h.distance(&corner(k))).fold(f64::INFINITY, f64::min)
 }

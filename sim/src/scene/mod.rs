@@ -1,11 +1,15 @@
-//! Scenes ready to run: an elastic block with floors, walls and clamps.
+//! Scenes ready to run: elastic bodies of any shape with floors, walls and clamps.
 //!
 //! Grid and time step follow from the stiff, fast and light ends of the ranges. They depend on nothing that is
 //! identified, so a fit never changes them and its loss has no jumps from them.
 
-mod block;
+mod body;
 mod extent;
 mod plan;
+mod bodies;
+mod block;
 
 pub use block::{BlockScene, BlockSpec};
+pub use bodies::{BodiesScene, BodiesSpec};
+pub use body::{BodyShape, BodySpec, Solid};
 pub use plan::Plan;

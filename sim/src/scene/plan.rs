@@ -1,5 +1,6 @@
 //! What a scene takes, before anything of it is made.
 
+use super::body::Counts;
 use super::extent::Extent;
 use crate::error::{Error, Result};
 use crate::mpm::blocks::FEW_NODES;
@@ -17,12 +18,15 @@ const NODE_BYTES: f64 = 8.5;
 /// Bytes of a vertex of the surface beside its reals: indices and weights on host and device, triangles, normals.
 const VERTEX_BYTES: f64 = 500.0;
 
-/// How many particles, nodes and steps a [`BlockSpec`](super::BlockSpec) takes. Counts are reals, because they may be more
+/// How many particles, nodes and steps a [`BodiesSpec`](super::BodiesSpec) takes. Of bodies that are no blocks, particles and
+/// vertices are estimates. Counts are reals, because they may be more
 /// than any integer holds.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Particles an axis.
-    pub(super) counts: [f64; 3],
+    /// Per body.
+    pub(super) counts: Vec<Counts>,
+    /// Edge of a cube of the smallest particle's volume \[m\].
+    pub(super) apart: f64,
     /// Time step \[s\].
     pub dt: f64,
     /// Steps from one frame to the next.
@@ -42,7 +46,7 @@ impl Plan {
 
     /// Number of particles.
     pub fn particles(&self) -> f64 {
-        self.counts.iter().product()
+        self.counts.iter().map(|body| body.particles).sum()
     }
 
     /// Nodes of the grid.
@@ -52,11 +56,12 @@ impl Plan {
 
     /// Nodes that the particles may reach in a frame, at most.
     pub fn near_nodes(&self) -> f64 {
-        let along = |a: usize| {
-            let near = (0.5 * self.counts[a] + 2.0 * self.reach / self.dx).ceil() + RIM + 2.0;
+        let along = |body: &Counts, a: usize| {
+            let near = (0.5 * body.cells[a] + 2.0 * self.reach / self.dx).ceil() + RIM + 2.0;
             near.min(self.extent.nodes[a])
         };
-        (0..3).map(along).product()
+        let near: f64 = self.counts.iter().map(|body| (0..3).map(|a| along(body, a)).product::<f64>()).sum();
+        near.min(self.nodes())
     }
 
     /// Nodes that a step on `device` works on while the block has about its shape.
@@ -65,8 +70,8 @@ impl Plan {
         if !Blocks::Auto.sparse(device, near as usize, self.particles() as usize) {
             return near;
         }
-        let body: f64 = self.counts.iter().map(|n| 0.5 * n + RIM).product();
-        body.min(near)
+        let of = |body: &Counts| body.cells.iter().map(|n| 0.5 * n + RIM).product::<f64>();
+        self.counts.iter().map(of).sum::<f64>().min(near)
     }
 
     /// Nodes that a step may work on before it looks for the occupied ones, or while the block has about its shape.
@@ -76,8 +81,7 @@ impl Plan {
 
     /// Vertices of the surface.
     pub fn vertices(&self) -> f64 {
-        let [all, inner] = [1.0, -1.0].map(|rim| self.counts.iter().map(|n| n + rim).product::<f64>());
-        all - inner
+        self.counts.iter().map(|body| body.vertices).sum()
     }
 
     /// Memory that a run on `device` needs at its peak, without pictures, with reals of `real` bytes and `tangents` directions

@@ -218,7 +218,7 @@ impl SimulateArgs {
 }
 
 fn values(pairs: &[(Name, f64)]) -> Values {
-    pairs.iter().copied().collect()
+    pairs.iter().cloned().collect()
 }
 
 fn assignment(text: &str) -> Result<(Name, f64), String> {

@@ -6,7 +6,6 @@ use super::search::Search;
 use super::state::{Stage, State};
 use crate::error::{Error, Result};
 use crate::job::{Ending, IdentifyOptions, Outcome, Parameter};
-use crate::scene::Name;
 use crate::video::Frame;
 use diffkern::Float;
 use diffkern_render::image;
@@ -35,7 +34,7 @@ pub(super) fn outcome<F: Float>(
     if ending != Ending::Interrupted {
         reporter.drawing(search.runs());
         let values = search.coordinates.values(&state.at);
-        match simulable(search.fine.pictures(values, |part| reporter.tick(part))) {
+        match simulable(search.fine.pictures(&values, |part| reporter.tick(part))) {
             Ok(Some(pictures)) => seen = Some(pictures),
             Ok(None) => state.warnings.push("the values found cannot be simulated to the end of the video".into()),
             Err(Failure::Stopped) => ending = Ending::Interrupted,
@@ -66,7 +65,7 @@ pub(super) fn outcome<F: Float>(
         iou,
         ending,
         history: state.history,
-        viscosity: search.coordinates.values(&state.at)[2],
+        viscosity: search.coordinates.values(&state.at).extra,
         discretisation: search.fine.discretisation(),
         frames: seen.unwrap_or_default(),
         warnings: state.warnings,
@@ -85,21 +84,20 @@ fn parameters<F: Float>(
     let free = search.coordinates.free(&state.at);
     let covariance = normal.map(|normal| Ok::<_, Error>(normal.first(free)?.covariance())).transpose()?;
     let mut parameters = Vec::with_capacity(options.unknowns.len());
-    for &name in &options.unknowns {
-        let which = usize::from(name == Name::Lambda);
-        let found = values[which];
-        let range = search.scene.unknowns.iter().find(|range| range.name == name);
-        let (low, high) = range.map_or((found, found), |range| (range.min, range.max));
+    for name in &options.unknowns {
+        let target = search.scene.target(name).map_err(|problem| Error::argument("unknowns", problem))?;
+        let found = values[target];
+        let (low, high) = search.scene.range(target).map_or((found, found), |range| (range.min, range.max));
+        let scale = if target.quantity.is_positive() { Scale::Log } else { Scale::Linear };
         let interval = covariance.as_ref().map(|covariance| match covariance {
             Some(covariance) => {
-                let factor = (SIGMAS * search.coordinates.deviation(values, covariance, which)).exp();
-                (finite(found / factor, low), finite(found * factor, high))
+                let away = SIGMAS * search.coordinates.deviation(&values, covariance, target);
+                scale.around(found, away, (low, high))
             }
             None => (low, high),
         });
-        let width = (high / low).ln();
-        let at_end = (found / low).ln() < AT_END * width || (high / found).ln() < AT_END * width;
-        let tells = interval.is_none_or(|(from, to)| (to.min(high) / from.max(low)).ln() < TELLS * width);
+        let at_end = scale.share(low, found, (low, high)) < AT_END || scale.share(found, high, (low, high)) < AT_END;
+        let tells = interval.is_none_or(|(from, to)| scale.share(from.max(low), to.min(high), (low, high)) < TELLS);
         if at_end {
             let problem =
                 format!("{name} is at the end of its range, {found} {}: the answer may lie outside", name.unit());
@@ -111,9 +109,9 @@ fn parameters<F: Float>(
                 .push(format!("{name} cannot be told from this video: its interval covers most of its range"));
         }
         parameters.push(Parameter {
-            name,
+            name: name.clone(),
             unit: name.unit().into(),
-            initial: state.initial.get(&name).copied().unwrap_or(found),
+            initial: state.initial.get(name).copied().unwrap_or(found),
             found,
             interval,
             determined: tells && !at_end,
@@ -122,7 +120,34 @@ fn parameters<F: Float>(
     Ok(parameters)
 }
 
-fn finite(x: f64, otherwise: f64) -> f64 {
+/// How distances in a range are measured.
+#[derive(Clone, Copy)]
+enum Scale {
+    /// Of values that differ by factors.
+    Log,
+    Linear,
+}
+
+impl Scale {
+    /// What is within a distance of a value.
+    fn around(self, found: f64, away: f64, (low, high): (f64, f64)) -> (f64, f64) {
+        match self {
+            Self::Log => (positive(found / away.exp(), low), positive(found * away.exp(), high)),
+            Self::Linear if away.is_finite() => (found - away, found + away),
+            Self::Linear => (low, high),
+        }
+    }
+
+    /// The part of a range that lies between two values.
+    fn share(self, from: f64, to: f64, (low, high): (f64, f64)) -> f64 {
+        match self {
+            Self::Log => (to / from).ln() / (high / low).ln(),
+            Self::Linear => (to - from) / (high - low),
+        }
+    }
+}
+
+fn positive(x: f64, otherwise: f64) -> f64 {
     if x.is_finite() && x > 0.0 { x } else { otherwise }
 }
 
@@ -144,7 +169,7 @@ fn mean_iou<F: Float>(search: &Search<'_, F>, pictures: &[Frame]) -> Result<f64>
 /// The outcome of a job that was interrupted before it had a place to go on from.
 pub(super) fn nothing<F: Float>(search: &Search<'_, F>, options: &IdentifyOptions) -> Result<State> {
     let initial = search.initial(options);
-    Ok(State::new(search.coordinates.at(initial), search.coordinates.named(initial), search.empty_loss()?))
+    Ok(State::new(search.coordinates.at(&initial), search.coordinates.named(&initial), search.empty_loss()?))
 }
 
 /// A failed job's error; `None` when it was interrupted.

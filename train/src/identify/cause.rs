@@ -4,7 +4,8 @@ use super::cost::{Estimate, Task, count};
 use crate::error::Error;
 use crate::job::Values;
 use crate::limits::{Limits, Seconds, size};
-use crate::scene::{Name, Scene};
+use crate::scene::{Quantity, Scene, Target};
+use diffkern_sim::scene::BodyShape;
 use std::path::Path;
 
 /// Gives a job another value of a field.
@@ -15,10 +16,12 @@ struct Lever {
     /// In the scene, or an option.
     field: String,
     option: bool,
-    unit: &'static str,
+    unit: String,
     /// As it is, and a value at which it costs little.
     actual: f64,
     tame: f64,
+    /// Whether cost grows with the value.
+    large: bool,
     set: Change,
 }
 
@@ -107,86 +110,120 @@ fn number(value: f64) -> String {
 
 /// Every field with a value that costs more than a tame one.
 fn levers(scene: &Scene, task: Task<'_>) -> Vec<Lever> {
-    let mut levers = Vec::new();
-    let mut add = |field: &str, unit, [actual, tame]: [f64; 2], set: Change| {
-        levers.push(Lever { field: field.into(), option: false, unit, actual, tame, set });
+    let mut levers: Vec<Lever> = (0..scene.bodies.len()).flat_map(|body| of_body(scene, body)).collect();
+    let mut add = |path: &str, unit, [actual, tame]: [f64; 2], set: Change| {
+        levers.push(Lever {
+            field: scene.field(path).into(),
+            option: false,
+            unit: str::to_owned(unit),
+            actual,
+            tame,
+            large: true,
+            set,
+        });
     };
-    let block = &scene.block;
-    let sides = [0, 1, 2].map(|a| block.max[a] - block.min[a]);
-    let (longest, thinnest) =
-        (sides.iter().fold(0.0f64, |m, &s| m.max(s)), sides.iter().fold(f64::MAX, |m, &s| m.min(s)));
-    let shorten = |scene: &mut Scene, _: &mut Values, longest: f64| {
-        for a in 0..3 {
-            scene.block.max[a] = scene.block.max[a].min(scene.block.min[a] + longest);
-        }
-    };
-    add("object.block_max", "m (the longest side)", [longest, 3.0 * thinnest], Box::new(shorten));
-    add("object.density", "kg/m^3", [block.density, 1e3], Box::new(|s, _, v| s.block.density = v));
-    let speed = norm(block.velocity);
-    let slow = move |s: &mut Scene, _: &mut Values, v: f64| s.block.velocity = s.block.velocity.map(|x| x * v / speed);
-    add("object.initial_velocity", "m/s", [speed, 1.0], Box::new(slow));
-    let spin = norm(block.angular_velocity);
-    let calm = move |s: &mut Scene, _: &mut Values, v: f64| {
-        s.block.angular_velocity = s.block.angular_velocity.map(|x| x * v / spin);
-    };
-    add("object.initial_angular_velocity", "rad/s", [spin, 1.0], Box::new(calm));
     let pull = norm(scene.gravity);
     let lighten = move |s: &mut Scene, _: &mut Values, v: f64| s.gravity = s.gravity.map(|x| x * v / pull);
     add("gravity", "m/s^2", [pull, 10.0], Box::new(lighten));
-    add("material.damping.eta", "Pa s", [scene.material.viscosity, 1e-2], Box::new(|s, _, v| s.material.viscosity = v));
-    add("frame_rate", "1/s", [scene.frame_rate, 30.0], Box::new(|s, _, v| s.frame_rate = v));
     add("num_frames", "frames", [scene.num_frames as f64, 2.0], Box::new(|s, _, v| s.num_frames = v as usize));
     let widest = scene.camera.width.max(scene.camera.height) as f64;
     let shrink = move |s: &mut Scene, _: &mut Values, v: f64| {
         let scaled = |side: usize| ((side as f64 * v / widest) as usize).max(1);
         (s.camera.width, s.camera.height) = (scaled(s.camera.width), scaled(s.camera.height));
     };
-    add("camera", "pixels (width or height)", [widest, 128.0], Box::new(shrink));
-    levers.extend(Name::ALL.map(|name| elastic(scene, task, name)));
-    // Cost grows with a large value of all but two.
-    levers.retain(|lever| match lever.field.as_str() {
-        "object.density" | "frame_rate" => lever.actual < lever.tame,
-        _ => lever.actual > lever.tame,
-    });
+    add(&format!("cameras.{}", scene.camera.name), "pixels (width or height)", [widest, 128.0], Box::new(shrink));
+    let (actual, set) = (scene.frame_rate, Box::new(|s: &mut Scene, _: &mut Values, v: f64| s.frame_rate = v));
+    let field = scene.field("frame_rate").into();
+    levers.push(Lever { field, option: false, unit: "1/s".into(), actual, tame: 30.0, large: false, set });
+    levers.extend(
+        scene
+            .targets()
+            .filter(|t| matches!(t.quantity, Quantity::Mu | Quantity::Lambda))
+            .map(|t| elastic(scene, task, t)),
+    );
+    levers.retain(|lever| if lever.large { lever.actual > lever.tame } else { lever.actual < lever.tame });
+    levers
+}
+
+/// Those of a body, but for its elastic parameters.
+fn of_body(scene: &Scene, k: usize) -> Vec<Lever> {
+    let mut levers = Vec::new();
+    let mut add = |quantity: &str, unit, [actual, tame]: [f64; 2], large, set: Change| {
+        let path = scene.path(k, quantity);
+        levers.push(Lever {
+            field: scene.field(&path).into(),
+            option: false,
+            unit: str::to_owned(unit),
+            actual,
+            tame,
+            large,
+            set,
+        });
+    };
+    let body = &scene.bodies[k];
+    if let BodyShape::Block { .. } = body.shape {
+        let sides = body.shape.sides();
+        let longest = sides.iter().fold(0.0f64, |m, &s| m.max(s));
+        let thinnest = sides.iter().fold(f64::MAX, |m, &s| m.min(s));
+        let shorten = move |scene: &mut Scene, _: &mut Values, longest: f64| {
+            if let BodyShape::Block { min, max } = &mut scene.bodies[k].shape {
+                (0..3).for_each(|a| max[a] = max[a].min(min[a] + longest));
+            }
+        };
+        add("shape", "m (the longest side)", [longest, 3.0 * thinnest], true, Box::new(shorten));
+    }
+    add("density", "kg/m^3", [body.density, 1e3], false, Box::new(move |s, _, v| s.bodies[k].density = v));
+    let speed = norm(body.velocity);
+    let slow = move |s: &mut Scene, _: &mut Values, v: f64| {
+        s.bodies[k].velocity = s.bodies[k].velocity.map(|x| x * v / speed);
+    };
+    add("velocity", "m/s", [speed, 1.0], true, Box::new(slow));
+    let spin = norm(body.angular_velocity);
+    let calm = move |s: &mut Scene, _: &mut Values, v: f64| {
+        s.bodies[k].angular_velocity = s.bodies[k].angular_velocity.map(|x| x * v / spin);
+    };
+    add("angular_velocity", "rad/s", [spin, 1.0], true, Box::new(calm));
+    let viscosity = body.material.viscosity;
+    let thin = move |s: &mut Scene, _: &mut Values, v: f64| s.bodies[k].material.viscosity = v;
+    add("material.viscosity", "Pa s", [viscosity, 1e-2], true, Box::new(thin));
     levers
 }
 
 /// An elastic parameter: the end of its range where it is searched for, else its value.
-fn elastic(scene: &Scene, task: Task<'_>, name: Name) -> Lever {
+fn elastic(scene: &Scene, task: Task<'_>, target: Target) -> Lever {
+    let name = scene.name_of(target);
     let (given, option) = match task {
         Task::Identify(options) => (options.fixed.get(&name), "fixed"),
         Task::Simulate(values) => (values.get(&name), "set"),
     };
-    let range = scene.unknowns.iter().find(|range| range.name == name);
-    let in_scene = scene.material.known.iter().any(|(known, value)| *known == name && given == Some(value));
-    let unit = name.unit();
-    match (given, range) {
-        (Some(&value), _) => Lever {
-            field: if in_scene { format!("material.{name}") } else { option.into() },
+    let in_scene = given.is_some() && scene.known(target) == given.copied();
+    let path = scene.path(target.body, &format!("material.{}", target.quantity.key()));
+    match given {
+        Some(&value) => Lever {
+            field: if in_scene { scene.field(&path).into() } else { option.into() },
             option: !in_scene,
-            unit: match (in_scene, name) {
-                (true, _) => unit,
-                (false, Name::Mu) => "Pa for mu",
-                (false, Name::Lambda) => "Pa for lambda",
-            },
+            unit: if in_scene { target.quantity.unit().into() } else { format!("{} for {name}", name.unit()) },
             actual: value,
             tame: 1e3,
+            large: true,
             set: Box::new(move |_, values, v| {
-                values.insert(name, v);
+                values.insert(name.clone(), v);
             }),
         },
-        (None, range) => Lever {
-            field: format!("unknowns.{name}.range"),
-            option: false,
-            unit: "Pa (the greatest value)",
-            actual: range.map_or(0.0, |range| range.max),
-            tame: range.map_or(1.0, |range| range.min),
-            set: Box::new(move |scene, _, v| {
-                for range in scene.unknowns.iter_mut().filter(|range| range.name == name) {
-                    range.max = v;
-                }
-            }),
-        },
+        None => {
+            let range = scene.range(target);
+            Lever {
+                field: format!("unknowns.{name}.range"),
+                option: false,
+                unit: "Pa (the greatest value)".into(),
+                actual: range.map_or(0.0, |range| range.max),
+                tame: range.map_or(1.0, |range| range.min),
+                large: true,
+                set: Box::new(move |scene, _, v| {
+                    scene.unknowns.iter_mut().filter(|range| range.target == target).for_each(|range| range.max = v);
+                }),
+            }
+        }
     }
 }
 
@@ -199,11 +236,18 @@ mod tests {
     use super::*;
     use crate::identify::{Cost, estimate};
     use crate::limits::{Bytes, DEFAULT_TIME};
+    use crate::scene::Name;
     use diffkern::Device;
 
     fn sample() -> (Scene, Values) {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/jelly_drop_a");
-        (Scene::read(&folder).unwrap(), Values::from([(Name::Mu, 8e3), (Name::Lambda, 1.5e4)]))
+        (Scene::read(&folder).unwrap(), Values::from([(Name::MU, 8e3), (Name::LAMBDA, 1.5e4)]))
+    }
+
+    fn longer(scene: &mut Scene) {
+        if let BodyShape::Block { min, max } = &mut scene.bodies[0].shape {
+            max[0] = min[0] + 3000.0;
+        }
     }
 
     /// The refusal of a simulation after a change to the sample.
@@ -218,15 +262,15 @@ mod tests {
     #[test]
     fn the_field_at_fault_is_named_with_a_value_that_would_do() {
         let cases: [(&str, String); 8] = [
-            ("set: 2e13 Pa for mu", refused(|_, v| *v.get_mut(&Name::Mu).unwrap() = 2e13)),
-            ("scene.json: object.block_max: 3000 m", refused(|s, _| s.block.max[0] = s.block.min[0] + 3000.0)),
+            ("set: 2e13 Pa for mu", refused(|_, v| *v.get_mut(&Name::MU).unwrap() = 2e13)),
+            ("scene.json: object.block_max: 3000 m", refused(|s, _| longer(s))),
             ("scene.json: gravity: 1e6 m/s^2", refused(|s, _| s.gravity = [0.0, 0.0, 1e6])),
-            ("scene.json: object.initial_velocity: 1e6", refused(|s, _| s.block.velocity = [1e6, 0.0, 0.0])),
+            ("scene.json: object.initial_velocity: 1e6", refused(|s, _| s.bodies[0].velocity = [1e6, 0.0, 0.0])),
             (
                 "scene.json: object.initial_angular_velocity: 1e9",
-                refused(|s, _| s.block.angular_velocity = [1e9, 0.0, 0.0]),
+                refused(|s, _| s.bodies[0].angular_velocity = [1e9, 0.0, 0.0]),
             ),
-            ("scene.json: object.density: 1e-6", refused(|s, _| s.block.density = 1e-6)),
+            ("scene.json: object.density: 1e-6", refused(|s, _| s.bodies[0].density = 1e-6)),
             ("scene.json: frame_rate: 1e-5", refused(|s, _| s.frame_rate = 1e-5)),
             ("scene.json: camera: 8192 pixels", refused(|s, _| (s.camera.width, s.camera.height) = (8192, 8192))),
         ];
@@ -239,10 +283,10 @@ mod tests {
 
     #[test]
     fn the_value_that_would_do_does() {
-        let message = refused(|scene, _| scene.block.density = 1e-6);
+        let message = refused(|scene, _| scene.bodies[0].density = 1e-6);
         let value = message.rsplit("at least ").next().unwrap().split(' ').next().unwrap();
         let (mut scene, values) = sample();
-        scene.block.density = value.parse().unwrap();
+        scene.bodies[0].density = value.parse().unwrap();
         // Twice the time, for the noise between two measurements.
         let limits = Limits { max_time: Some(Seconds(2.0 * DEFAULT_TIME.0)), max_memory: Some(Bytes(2 << 30)) };
         estimate(&scene, Path::new("scene.json"), Task::Simulate(&values), false, "cpu", &limits).unwrap();

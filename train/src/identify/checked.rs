@@ -122,9 +122,10 @@ impl Shape<'_> {
     fn values(&self, field: &str, values: &crate::job::Values) -> Checked {
         let missing = self.options.unknowns.iter().find(|name| !values.contains_key(name));
         require(missing.is_none(), field, || format!("{missing:?} is missing, expected a value of each unknown"))?;
-        values
-            .iter()
-            .try_for_each(|(name, value)| within(&format!("{field}.{name}"), *value, f64::MIN_POSITIVE, f64::MAX))
+        values.iter().try_for_each(|(name, value)| {
+            let least = if name.parts().1.is_positive() { f64::MIN_POSITIVE } else { f64::MIN };
+            within(&format!("{field}.{name}"), *value, least, f64::MAX)
+        })
     }
 
     fn best(&self, best: &Best, state: &State) -> Checked {

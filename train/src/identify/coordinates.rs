@@ -1,16 +1,20 @@
 //! What the search moves in.
 //!
 //! Shear modulus and second Lamé parameter are a curved valley together: a video shows Young's modulus well and
-//! Poisson's ratio hardly. So a search for both moves in `(ln E, nu)`, where the valley is straight, and keeps the
-//! values inside the box of their ranges. A search for one moves in its logarithm.
+//! Poisson's ratio hardly. So a search for both of a body moves in `(ln E, nu)`, where the valley is straight, and keeps the
+//! values inside the box of their ranges. A search for one moves in its logarithm, as for a density; of anything else in
+//! shares of its range.
 
+use super::physics::{Part, Physics, middle};
 use crate::error::{Error, Result};
 use crate::job::{IdentifyOptions, Values};
-use crate::scene::{Name, Range, Scene};
+use crate::scene::{Name, Quantity, Range, Scene, Target};
 use diffkern_optim::dense::Bounds;
 
 /// Longest step of `ln E` or the logarithm of a parameter, and of `nu`.
 const TRUST: [f64; 2] = [1.0, 0.2];
+/// Of a share of a range.
+const TRUST_SHARE: f64 = 0.3;
 /// And of the viscosity, as a part of its room.
 const TRUST_VISCOSITY: f64 = 0.3;
 /// Least viscosity beside the scene's, as a part of its room: below zero by what the transfers between particles and grid
@@ -20,8 +24,8 @@ const LEAST_VISCOSITY: f64 = -0.1;
 const AROUND: [f64; 4] = [0.15, 0.23, 0.31, 0.39];
 /// Poisson's ratios to look at first.
 const SPREAD: [f64; 3] = [0.15, 0.27, 0.39];
-/// Their number.
-pub(super) const RATIOS: usize = SPREAD.len();
+/// Shares of a range to look at first, where no stiffness is searched for.
+const SHARES: [f64; 4] = [0.1, 0.3, 0.7, 0.9];
 
 /// Young's modulus \[Pa\].
 pub(super) fn young([mu, lambda]: [f64; 2]) -> f64 {
@@ -38,82 +42,210 @@ fn lame(young: f64, poisson: f64) -> [f64; 2] {
     [young / (2.0 * (1.0 + poisson)), young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson))]
 }
 
-/// `[mu, lambda]` \[Pa\] and the viscosity that the scene does not know of \[Pa s\].
-pub(super) type Material = [f64; 3];
-
-/// The map between the search's coordinates and a material: those of the elastic parameters, then the viscosity.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Coordinates {
-    elastic: Elastic,
-    /// Viscosity at 1 of the last coordinate \[Pa s\].
-    room: f64,
+/// What a coordinate is; how long its steps are depends on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Logarithm of Young's modulus or of an elastic parameter.
+    Stiffness,
+    /// Poisson's ratio.
+    Poisson,
+    /// Logarithm of a density, or a share of a range.
+    Other,
+    /// Viscosity beside the scene's, as a share of its room.
+    Viscosity,
 }
 
+/// The map between the search's coordinates and the numbers of a run: those of the unknowns, then the viscosity beside the
+/// scene's, unless the viscosity of a body is one of the unknowns.
 #[derive(Debug, Clone, PartialEq)]
-enum Elastic {
-    /// `[ln E, nu]`, with the ranges of `mu` and `lambda`.
-    Both([[f64; 2]; 2]),
-    /// Logarithm of the parameter with this index, its range, and the value of the other.
-    One(usize, [f64; 2], f64),
+pub(super) struct Coordinates {
+    /// What is known.
+    base: Physics,
+    rows: Vec<Row>,
+    /// Viscosity at 1 of the last coordinate \[Pa s\], where there is one.
+    room: Option<f64>,
+    /// Parameters that are told while the search runs.
+    told: Vec<(Name, Target)>,
+}
+
+/// An unknown, or two that belong together.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Row {
+    /// `[ln E, nu]` of a body, with the ranges of `mu` and `lambda`.
+    Elastic(usize, [[f64; 2]; 2]),
+    /// Logarithm of a parameter, and its range.
+    Log(Target, [f64; 2]),
+    /// Share of the range of a parameter.
+    Share(Target, [f64; 2]),
+}
+
+impl Row {
+    fn kinds(&self) -> &'static [Kind] {
+        match self {
+            Self::Elastic(..) => &[Kind::Stiffness, Kind::Poisson],
+            Self::Log(target, _) => match target.quantity {
+                Quantity::Mu | Quantity::Lambda => &[Kind::Stiffness],
+                _ => &[Kind::Other],
+            },
+            Self::Share(..) => &[Kind::Other],
+        }
+    }
+
+    /// Least, greatest and longest step of each coordinate.
+    fn bounds(&self) -> Vec<[f64; 3]> {
+        match self {
+            Self::Elastic(_, [[mu0, mu1], [la0, la1]]) => vec![
+                [young([*mu0, *la0]).ln(), young([*mu1, *la1]).ln(), TRUST[0]],
+                [poisson([*mu1, *la0]), poisson([*mu0, *la1]), TRUST[1]],
+            ],
+            Self::Log(_, [low, high]) => vec![[low.ln(), high.ln(), TRUST[0]]],
+            Self::Share(..) => vec![[0.0, 1.0, TRUST_SHARE]],
+        }
+    }
+
+    fn put(&self, at: &[f64], into: &mut Physics) {
+        match self {
+            Self::Elastic(body, ranges) => {
+                let [mu, lambda] = into_box(at[0].exp(), at[1], ranges);
+                let [of_mu, of_lambda] = elastic(*body);
+                (into[of_mu], into[of_lambda]) = (mu, lambda);
+            }
+            Self::Log(target, [low, high]) => into[*target] = at[0].exp().clamp(*low, *high),
+            Self::Share(target, [low, high]) => into[*target] = low + (high - low) * at[0].clamp(0.0, 1.0),
+        }
+    }
+
+    fn at(&self, from: &Physics) -> Vec<f64> {
+        match self {
+            Self::Elastic(body, _) => {
+                let values = elastic(*body).map(|target| from[target]);
+                vec![young(values).ln(), poisson(values)]
+            }
+            Self::Log(target, _) => vec![from[*target].ln()],
+            Self::Share(target, [low, high]) => vec![(from[*target] - low) / (high - low)],
+        }
+    }
+
+    /// Per coordinate, the derivatives of what it moves.
+    fn tangents(&self, at: &Physics) -> Vec<Vec<(Target, f64)>> {
+        match self {
+            Self::Elastic(body, _) => {
+                let [of_mu, of_lambda] = elastic(*body);
+                let [mu, lambda] = [at[of_mu], at[of_lambda]];
+                let nu = poisson([mu, lambda]);
+                let by_nu = [-mu / (1.0 + nu), lambda * (1.0 / nu - 1.0 / (1.0 + nu) + 2.0 / (1.0 - 2.0 * nu))];
+                vec![vec![(of_mu, mu), (of_lambda, lambda)], vec![(of_mu, by_nu[0]), (of_lambda, by_nu[1])]]
+            }
+            Self::Log(target, _) => vec![vec![(*target, at[*target])]],
+            Self::Share(target, [low, high]) => vec![vec![(*target, high - low)]],
+        }
+    }
+}
+
+fn elastic(body: usize) -> [Target; 2] {
+    [Quantity::Mu, Quantity::Lambda].map(|quantity| Target { body, quantity })
 }
 
 impl Coordinates {
     /// For what is unknown, and at most `room` of viscosity \[Pa s\].
     pub(super) fn new(scene: &Scene, options: &IdentifyOptions, room: f64) -> Result<Self> {
-        Ok(Self { elastic: Elastic::new(scene, options)?, room })
+        let target = |name: &Name| scene.target(name).map_err(|problem| Error::argument("unknowns", problem));
+        let targets = options.unknowns.iter().map(target).collect::<Result<Vec<_>>>()?;
+        let range = |target: Target| -> Result<[f64; 2]> {
+            let found: Option<&Range> = scene.range(target);
+            found.map(|range| [range.min, range.max]).ok_or_else(|| {
+                Error::argument("unknowns", format!("{} has no range in the scene", scene.name_of(target)))
+            })
+        };
+        let both = |body: usize| elastic(body).iter().all(|target| targets.contains(target));
+        let (mut first, mut rest) = (Vec::new(), Vec::new());
+        for &target in &targets {
+            let Target { body, quantity } = target;
+            match quantity {
+                Quantity::Mu if both(body) => {
+                    let [mu, lambda] = elastic(body);
+                    first.push(Row::Elastic(body, [range(mu)?, range(lambda)?]));
+                }
+                Quantity::Lambda if both(body) => {}
+                Quantity::Mu | Quantity::Lambda => first.push(Row::Log(target, range(target)?)),
+                Quantity::Density => rest.push(Row::Log(target, range(target)?)),
+                _ => rest.push(Row::Share(target, range(target)?)),
+            }
+        }
+        first.append(&mut rest);
+        if first.is_empty() {
+            return Err(Error::argument("unknowns", "none, expected at least one parameter to find"));
+        }
+        let known_viscosity = targets.iter().all(|target| target.quantity != Quantity::Viscosity);
+        let of_bodies = (0..scene.bodies.len()).flat_map(elastic);
+        let others = targets.iter().copied().filter(|t| !matches!(t.quantity, Quantity::Mu | Quantity::Lambda));
+        let told = of_bodies.chain(others).map(|target| (scene.name_of(target), target)).collect();
+        Ok(Self { base: Physics::of(scene, &options.fixed), rows: first, room: known_viscosity.then_some(room), told })
     }
 
-    /// Viscosity at 1 of the last coordinate \[Pa s\].
-    pub(super) fn room(&self) -> f64 {
+    /// Viscosity at 1 of the last coordinate \[Pa s\], if it is one.
+    pub(super) fn room(&self) -> Option<f64> {
         self.room
     }
 
-    /// Where one elastic parameter is searched for alone: its index, and the value of the other \[Pa\].
-    pub(super) fn known(&self) -> Option<(usize, f64)> {
-        match self.elastic {
-            Elastic::Both(_) => None,
-            Elastic::One(which, _, other) => Some((which, other)),
+    /// The unknowns, each with the place of its first coordinate.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (usize, &Row)> {
+        self.rows.iter().scan(0, |next, row| {
+            let at = *next;
+            *next += row.kinds().len();
+            Some((at, row))
+        })
+    }
+
+    /// What is known.
+    pub(super) fn base(&self) -> &Physics {
+        &self.base
+    }
+
+    /// What each coordinate is.
+    pub(super) fn kinds(&self) -> Vec<Kind> {
+        let viscosity = self.room.map(|_| Kind::Viscosity);
+        self.rows.iter().flat_map(Row::kinds).copied().chain(viscosity).collect()
+    }
+
+    /// The numbers at `at`, inside the ranges; Young's moduli are kept if they can be.
+    pub(super) fn values(&self, at: &[f64]) -> Physics {
+        let mut values = self.base.clone();
+        self.rows().for_each(|(k, row)| row.put(&at[k..], &mut values));
+        if let (Some(room), Some(last)) = (self.room, at.last()) {
+            values.extra = room * last.clamp(LEAST_VISCOSITY, 1.0);
         }
+        values
     }
 
-    /// Number of elastic parameters that are searched for.
-    pub(super) fn elastic(&self) -> usize {
-        self.elastic.len()
-    }
-
-    /// Whether Poisson's ratio is one of them, the second.
-    pub(super) fn has_poisson(&self) -> bool {
-        self.elastic.len() == 2
-    }
-
-    /// The material at `at`, inside the ranges; Young's modulus is kept if it can be.
-    pub(super) fn values(&self, at: &[f64]) -> Material {
-        let [mu, lambda] = self.elastic.values(at);
-        [mu, lambda, self.room * at[self.elastic.len()].clamp(LEAST_VISCOSITY, 1.0)]
-    }
-
-    /// Where a material lies.
-    pub(super) fn at(&self, [mu, lambda, viscosity]: Material) -> Vec<f64> {
-        let mut at = self.elastic.at([mu, lambda]);
-        at.push(viscosity / self.room);
-        at
+    /// Where numbers lie.
+    pub(super) fn at(&self, values: &Physics) -> Vec<f64> {
+        let viscosity = self.room.map(|room| values.extra / room);
+        self.rows.iter().flat_map(|row| row.at(values)).chain(viscosity).collect()
     }
 
     /// The nearest point whose values are inside the ranges.
     pub(super) fn inside(&self, at: &[f64]) -> Vec<f64> {
-        self.at(self.values(at))
+        self.at(&self.values(at))
     }
 
-    /// Per coordinate, the derivative of the material by it.
-    pub(super) fn tangents(&self, [mu, lambda, _]: Material) -> Vec<Material> {
-        let elastic = self.elastic.tangents([mu, lambda]);
-        elastic.into_iter().map(|[by_mu, by_lambda]| [by_mu, by_lambda, 0.0]).chain([[0.0, 0.0, self.room]]).collect()
+    /// Per coordinate, the derivative of the numbers by it.
+    pub(super) fn tangents(&self, at: &Physics) -> Vec<Physics> {
+        let bodies = at.own(Part::Mu).len();
+        let of = |moved: Vec<(Target, f64)>| {
+            let mut tangent = Physics::zero(bodies);
+            moved.into_iter().for_each(|(target, by)| tangent[target] = by);
+            tangent
+        };
+        let viscosity = self.room.map(|extra| Physics::zero(bodies).with_extra(extra));
+        self.rows.iter().flat_map(|row| row.tangents(at)).map(of).chain(viscosity).collect()
     }
 
-    /// Standard deviation of the logarithm of the elastic parameter with index `which`, from the covariance of the
-    /// first coordinates.
-    pub(super) fn deviation(&self, values: Material, covariance: &[f64], which: usize) -> f64 {
-        let slope = self.tangents(values).into_iter().map(|t| t[which] / values[which]);
+    /// Standard deviation of a parameter, of its logarithm where values differ by factors, from the covariance of the first
+    /// coordinates.
+    pub(super) fn deviation(&self, values: &Physics, covariance: &[f64], target: Target) -> f64 {
+        let size = if target.quantity.is_positive() { values[target] } else { 1.0 };
+        let slope = self.tangents(values).into_iter().map(|t| t[target] / size);
         let slope: Vec<f64> = slope.take(covariance.len().isqrt()).collect();
         let n = slope.len();
         let variance: f64 = (0..n * n).map(|k| slope[k / n] * covariance[k] * slope[k % n]).sum();
@@ -122,117 +254,91 @@ impl Coordinates {
 
     /// Coordinates that an answer at `at` leaves free: the viscosity is not at its end.
     pub(super) fn free(&self, at: &[f64]) -> usize {
-        self.elastic.len() + usize::from(at[self.elastic.len()] > LEAST_VISCOSITY)
+        let held = self.room.is_some() && at.last().is_some_and(|last| *last <= LEAST_VISCOSITY);
+        at.len() - usize::from(held)
     }
 
     /// Box around all that the ranges allow, with or without viscosity.
     pub(super) fn bounds(&self, viscous: bool) -> Bounds {
-        let mut bounds = self.elastic.bounds();
         let (low, high) = if viscous { (LEAST_VISCOSITY, 1.0) } else { (0.0, 0.0) };
-        bounds.low.push(low);
-        bounds.high.push(high);
-        bounds.trust.push(TRUST_VISCOSITY);
-        bounds
+        let viscosity = self.room.map(|_| [low, high, TRUST_VISCOSITY]);
+        let all: Vec<[f64; 3]> = self.rows.iter().flat_map(Row::bounds).chain(viscosity).collect();
+        let column = |k: usize| all.iter().map(|row| row[k]).collect();
+        Bounds { low: column(0), high: column(1), trust: column(2) }
     }
 
-    /// Points spread over the ranges, without viscosity: `count` of the first coordinate, each with some of the second
-    /// where there is one.
-    pub(super) fn spread(&self, count: usize) -> Vec<Vec<f64>> {
-        let bounds = self.elastic.bounds();
-        let share = |k: usize| (k as f64 + 0.5) / count as f64;
-        let first = |k: usize| bounds.low[0] + share(k) * (bounds.high[0] - bounds.low[0]);
-        let seconds = |k: usize| match self.elastic {
-            Elastic::Both(_) => SPREAD.iter().map(|&nu| self.inside(&[first(k), nu, 0.0])).collect(),
-            Elastic::One(..) => vec![vec![first(k), 0.0]],
+    /// Where to begin: as given, else the middle of the ranges; no viscosity beside the scene's.
+    pub(super) fn initial(&self, options: &IdentifyOptions) -> Physics {
+        let mut values = self.base.clone();
+        let mut put = |target: Target, range: [f64; 2]| {
+            let name = self.told.iter().find(|(_, told)| *told == target).map(|(name, _)| name);
+            let given = name.and_then(|name| options.start.get(name)).copied();
+            values[target] = given.unwrap_or_else(|| middle(target.quantity, range));
         };
-        (0..count).flat_map(seconds).collect()
+        for row in &self.rows {
+            match row {
+                Row::Elastic(body, ranges) => elastic(*body).into_iter().zip(ranges).for_each(|(t, r)| put(t, *r)),
+                Row::Log(target, range) | Row::Share(target, range) => put(*target, *range),
+            }
+        }
+        values
     }
 
-    /// A point, and where Poisson's ratio is searched for other ratios with the same Young's modulus.
+    /// Points spread over the ranges, without viscosity: `count` of all stiffnesses, each with some Poisson's ratios where those
+    /// are searched for; without a stiffness some of each other unknown. The rest is as at `from`.
+    pub(super) fn spread(&self, from: &[f64], count: usize) -> Vec<Vec<f64>> {
+        let (bounds, kinds) = (self.bounds(false), self.kinds());
+        let has = |kind: Kind| kinds.contains(&kind);
+        let between = |k: usize, share: f64| bounds.low[k] + share * (bounds.high[k] - bounds.low[k]);
+        let point = |stiffness: f64, nu: f64| {
+            let at = |k: usize| match kinds[k] {
+                Kind::Stiffness => between(k, stiffness),
+                Kind::Poisson => nu,
+                Kind::Other => from[k],
+                Kind::Viscosity => 0.0,
+            };
+            self.inside(&(0..kinds.len()).map(at).collect::<Vec<_>>())
+        };
+        let other = |k: usize, share: f64| {
+            let mut at = from.to_vec();
+            at[k] = between(k, share);
+            self.inside(&at)
+        };
+        let ratios = if has(Kind::Poisson) { &SPREAD[..] } else { &SPREAD[..1] };
+        let shares = (0..count).map(|k| (k as f64 + 0.5) / count as f64);
+        match has(Kind::Stiffness) {
+            true => {
+                shares.flat_map(|share| ratios.iter().map(move |&nu| (share, nu))).map(|(s, n)| point(s, n)).collect()
+            }
+            false => {
+                let others = (0..kinds.len()).filter(|&k| kinds[k] == Kind::Other);
+                others.flat_map(|k| SHARES.map(|share| other(k, share))).collect()
+            }
+        }
+    }
+
+    /// A point, and where Poisson's ratios are searched for other ratios of one body with the same Young's modulus.
     pub(super) fn around(&self, at: &[f64]) -> Vec<Vec<f64>> {
-        let ratios = AROUND.iter().filter(|_| self.has_poisson());
-        let other = |&nu: &f64| self.inside(&[&[at[0], nu], &at[2..]].concat());
-        std::iter::once(at.to_vec()).chain(ratios.map(other)).collect()
-    }
-
-    /// The unknowns by name.
-    pub(super) fn named(&self, [mu, lambda, _]: Material) -> Values {
-        Values::from([(Name::Mu, mu), (Name::Lambda, lambda)])
-    }
-}
-
-impl Elastic {
-    fn new(scene: &Scene, options: &IdentifyOptions) -> Result<Self> {
-        let range = |name: Name| -> Result<[f64; 2]> {
-            let found: Option<&Range> = scene.unknowns.iter().find(|range| range.name == name);
-            found
-                .map(|range| [range.min, range.max])
-                .ok_or_else(|| Error::argument("unknowns", format!("{name} has no range in the scene")))
+        let kinds = self.kinds();
+        let ratios = (0..kinds.len()).filter(|&k| kinds[k] == Kind::Poisson);
+        let other = |k: usize, nu: f64| {
+            let mut other = at.to_vec();
+            other[k] = nu;
+            self.inside(&other)
         };
-        let known = |name: Name| {
-            let value = options.fixed.get(&name).copied();
-            value.ok_or_else(|| Error::argument("fixed", format!("no value for {name}, expected one in Pa")))
-        };
-        match options.unknowns.as_slice() {
-            [Name::Mu] => Ok(Self::One(0, range(Name::Mu)?, known(Name::Lambda)?)),
-            [Name::Lambda] => Ok(Self::One(1, range(Name::Lambda)?, known(Name::Mu)?)),
-            names if names.len() == 2 => Ok(Self::Both([range(Name::Mu)?, range(Name::Lambda)?])),
-            names => Err(Error::argument("unknowns", format!("{} given, expected mu, lambda or both", names.len()))),
-        }
+        std::iter::once(at.to_vec()).chain(ratios.flat_map(|k| AROUND.map(|nu| other(k, nu)))).collect()
     }
 
-    fn len(&self) -> usize {
-        match self {
-            Self::Both(_) => 2,
-            Self::One(..) => 1,
-        }
+    /// The same point with stiffnesses raised by `by` of their logarithms; none if there are none.
+    pub(super) fn stiffer(&self, at: &[f64], by: f64) -> Option<Vec<f64>> {
+        let kinds = self.kinds();
+        let raised = at.iter().zip(&kinds).map(|(x, kind)| if *kind == Kind::Stiffness { x + by } else { *x });
+        kinds.contains(&Kind::Stiffness).then(|| self.inside(&raised.collect::<Vec<_>>()))
     }
 
-    fn values(&self, at: &[f64]) -> [f64; 2] {
-        match self {
-            Self::Both(ranges) => into_box(at[0].exp(), at[1], ranges),
-            Self::One(which, [low, high], other) => {
-                let mut values = [*other; 2];
-                values[*which] = at[0].exp().clamp(*low, *high);
-                values
-            }
-        }
-    }
-
-    fn at(&self, values: [f64; 2]) -> Vec<f64> {
-        match self {
-            Self::Both(_) => vec![young(values).ln(), poisson(values)],
-            Self::One(which, ..) => vec![values[*which].ln()],
-        }
-    }
-
-    fn tangents(&self, values: [f64; 2]) -> Vec<[f64; 2]> {
-        let [mu, lambda] = values;
-        match self {
-            Self::Both(_) => {
-                let nu = poisson(values);
-                let by_nu = [-mu / (1.0 + nu), lambda * (1.0 / nu - 1.0 / (1.0 + nu) + 2.0 / (1.0 - 2.0 * nu))];
-                vec![[mu, lambda], by_nu]
-            }
-            Self::One(which, ..) => {
-                let mut by = [0.0; 2];
-                by[*which] = values[*which];
-                vec![by]
-            }
-        }
-    }
-
-    fn bounds(&self) -> Bounds {
-        match self {
-            Self::Both([[mu0, mu1], [la0, la1]]) => Bounds {
-                low: vec![young([*mu0, *la0]).ln(), poisson([*mu1, *la0])],
-                high: vec![young([*mu1, *la1]).ln(), poisson([*mu0, *la1])],
-                trust: TRUST.to_vec(),
-            },
-            Self::One(_, [low, high], _) => {
-                Bounds { low: vec![low.ln()], high: vec![high.ln()], trust: vec![TRUST[0]] }
-            }
-        }
+    /// Elastic parameters and unknowns by name.
+    pub(super) fn named(&self, values: &Physics) -> Values {
+        self.told.iter().map(|(name, target)| (name.clone(), values[*target])).collect()
     }
 }
 
@@ -261,46 +367,92 @@ fn into_box(young: f64, poisson: f64, [mu_range, lambda_range]: &[[f64; 2]; 2]) 
 mod tests {
     use super::*;
 
-    const BOTH: Coordinates =
-        Coordinates { elastic: Elastic::Both([[1500.0, 25_000.0], [1500.0, 60_000.0]]), room: 40.0 };
+    const FALL: Target = Target { body: 1, quantity: Quantity::Velocity(2) };
+    const DENSITY: Target = Target { body: 1, quantity: Quantity::Density };
+
+    fn two_bodies() -> Coordinates {
+        Coordinates {
+            base: Physics::zero(2),
+            rows: vec![
+                Row::Elastic(0, [[1500.0, 25_000.0], [1500.0, 60_000.0]]),
+                Row::Log(DENSITY, [100.0, 4000.0]),
+                Row::Share(FALL, [-3.0, 1.0]),
+            ],
+            room: Some(40.0),
+            told: Vec::new(),
+        }
+    }
+
+    fn physics(mu: f64, lambda: f64, extra: f64) -> Physics {
+        let mut values = Physics::zero(2);
+        let [of_mu, of_lambda] = elastic(0);
+        (values[of_mu], values[of_lambda], values.extra) = (mu, lambda, extra);
+        (values[DENSITY], values[FALL]) = (700.0, -1.25);
+        values
+    }
+
+    fn numbers(values: &Physics) -> Vec<f64> {
+        Part::ALL.iter().flat_map(|part| values.part(*part)).collect()
+    }
 
     #[test]
     fn there_and_back() {
+        let both = two_bodies();
         for [mu, lambda] in [[8086.6, 14_007.9], [1500.0, 1500.0], [25_000.0, 60_000.0], [20_000.0, 1600.0]] {
-            let values = [mu, lambda, 3.0];
-            let back = BOTH.values(&BOTH.at(values));
-            assert!(back.iter().zip(values).all(|(b, v)| (b / v - 1.0).abs() < 1e-9), "{back:?}");
+            let values = physics(mu, lambda, 3.0);
+            let back = both.values(&both.at(&values));
+            let apart = |(b, v): (&f64, &f64)| (b - v).abs() <= 1e-9 * v.abs();
+            assert!(numbers(&back).iter().zip(&numbers(&values)).all(apart), "{back:?}");
         }
     }
 
     #[test]
     fn the_box_is_kept_and_with_it_youngs_modulus() {
-        let e = 45_000.0f64;
+        let (both, e) = (two_bodies(), 45_000.0f64);
+        let [of_mu, of_lambda] = elastic(0);
         for nu in [0.01, 0.03, 0.2, 0.45, 0.49] {
-            let [mu, lambda, viscosity] = BOTH.values(&[e.ln(), nu, 0.25]);
-            assert_eq!(viscosity, 10.0);
+            let values = both.values(&[e.ln(), nu, 6.0, 0.5, 0.25]);
+            assert_eq!(values.extra, 10.0);
+            let [mu, lambda] = [values[of_mu], values[of_lambda]];
             assert!((1500.0..=25_000.0).contains(&mu) && (1500.0..=60_000.0).contains(&lambda));
             assert!((young([mu, lambda]) / e - 1.0).abs() < 1e-9, "nu {nu}: {mu} {lambda}");
         }
-        assert_eq!(BOTH.values(&[20.0, 0.3, 0.0]), [25_000.0, 60_000.0, 0.0]);
-        assert_eq!(BOTH.values(&[5.0, 0.3, 2.0]), [1500.0, 1500.0, 40.0]);
+        let high = both.values(&[20.0, 0.3, 20.0, 1.5, 0.0]);
+        assert_eq!([high[of_mu], high[of_lambda], high[DENSITY], high[FALL]], [25_000.0, 60_000.0, 4000.0, 1.0]);
+        let low = both.values(&[5.0, 0.3, 1.0, -1.0, 2.0]);
+        assert_eq!([low[of_mu], low[of_lambda], low[DENSITY], low[FALL]], [1500.0, 1500.0, 100.0, -3.0]);
+        assert_eq!(low.extra, 40.0);
     }
 
     #[test]
     fn tangents_are_derivatives() {
-        let values = [9000.0, 15_000.0, 4.0];
-        let at = BOTH.at(values);
-        for (k, tangent) in BOTH.tangents(values).iter().enumerate() {
+        let both = two_bodies();
+        let values = physics(9000.0, 15_000.0, 4.0);
+        let at = both.at(&values);
+        for (k, tangent) in both.tangents(&values).iter().enumerate() {
             let moved = |by: f64| {
                 let mut to = at.clone();
                 to[k] += by;
-                BOTH.values(&to)
+                numbers(&both.values(&to))
             };
-            let (up, down) = (moved(1e-6), moved(-1e-6));
-            for i in 0..3 {
+            let (up, down, tangent) = (moved(1e-6), moved(-1e-6), numbers(tangent));
+            for i in 0..tangent.len() {
                 let slope = (up[i] - down[i]) / 2e-6;
-                assert!((slope - tangent[i]).abs() <= 1e-6 * tangent[i].abs(), "{slope} {}", tangent[i]);
+                assert!((slope - tangent[i]).abs() <= 2e-6 * tangent[i].abs(), "{slope} {}", tangent[i]);
             }
         }
+    }
+
+    #[test]
+    fn the_scan_moves_stiffnesses_and_ratios_and_leaves_the_rest() {
+        let both = two_bodies();
+        let from = both.at(&physics(9000.0, 15_000.0, 0.0));
+        let points = both.spread(&from, 14);
+        assert_eq!(points.len(), 14 * SPREAD.len());
+        assert!(points.iter().all(|p| (p[2] - from[2]).abs() < 1e-12 && (p[3] - from[3]).abs() < 1e-12));
+        let still = Coordinates { rows: both.rows[1..].to_vec(), ..both };
+        let points = still.spread(&from[2..], 14);
+        assert_eq!(points.len(), 2 * SHARES.len());
+        assert!(still.stiffer(&points[0], 0.3).is_none());
     }
 }

@@ -6,9 +6,10 @@
 //! all, the time is right within a factor of two or three, the memory within a factor of two.
 
 use super::cause;
-use super::forward::{spec, viscous_room};
+use super::coordinates::Coordinates;
 use super::resolution::Resolution;
 use super::search::{SCANNED, frames_in_use};
+use super::setup::{spec, viscous_room};
 use crate::error::{Error, Result};
 use crate::job::{IdentifyOptions, Values};
 use crate::limits::{Limits, Seconds, size};
@@ -79,9 +80,10 @@ pub(super) fn typical_passes(optimizer: Optimizer, directions: f64) -> [f64; 2] 
     }
 }
 
-/// Passes of a scan for so many elastic parameters.
-pub(super) fn scan_passes(elastic: usize) -> f64 {
-    (1 + SCANNED * if elastic > 1 { super::coordinates::RATIOS } else { 1 }) as f64
+/// Passes of a scan.
+pub(super) fn scan_passes(coordinates: &Coordinates) -> f64 {
+    let middle = coordinates.bounds(false).low;
+    (1 + coordinates.spread(&middle, SCANNED).len()) as f64
 }
 
 /// Work of a pass over `frames` frames of `pixels` pixels.
@@ -235,10 +237,10 @@ fn identification(scene: &Scene, options: &IdentifyOptions, device: &Device) -> 
     ];
     let (all, pixels) = (scene.num_frames as f64, pixels(scene));
     let used = frames_in_use(scene.num_frames) as f64;
-    let elastic = options.unknowns.len();
-    let directions = elastic as f64 + 1.0;
+    let coordinates = Coordinates::new(scene, options, 1.0)?;
+    let directions = coordinates.kinds().len() as f64;
     let [coarse, fine] = typical_passes(options.optimizer, directions);
-    let passes = [scan_passes(elastic) + coarse, fine];
+    let passes = [scan_passes(&coordinates) + coarse, fine];
     let mut cost = pictures(scene, &plans[1], device, 2.0);
     for (plan, passes) in plans.iter().zip(passes) {
         cost.steps += passes * plan.steps_per_frame * (used - 1.0);

@@ -6,7 +6,7 @@
 use super::failure::{Failure, Outcome, simulable};
 use super::place::Place;
 use super::reporter::Reporter;
-use super::search::{Search, ticking};
+use super::search::{Search, cost, ticking};
 use super::state::{Stage, State};
 use super::taped::Taped;
 use crate::check::{Checked, at_most, of, require, within};
@@ -96,8 +96,8 @@ impl Descent {
 }
 
 /// A quadratic pull in the cost: slope and curvature by its coordinate.
-fn pull(prior: Option<&Prior>, at: &[f64], k: usize) -> (f64, f64) {
-    prior.filter(|p| p.parameter == k).map_or((0.0, 0.0), |p| {
+fn pull(priors: &[Prior], at: &[f64], k: usize) -> (f64, f64) {
+    priors.iter().find(|p| p.parameter == k).map_or((0.0, 0.0), |p| {
         let curvature = 2.0 * p.weight / (p.width * p.width);
         (curvature * (at[k] - p.center), curvature)
     })
@@ -117,9 +117,9 @@ impl<F: Float> Search<'_, F> {
             // A new level, or a resumed run.
             None => self.record_tape(state, &state.at, reporter)?,
         };
-        let (prior, bounds) = (self.prior(state), self.bounds(state.stage));
+        let (priors, bounds) = (self.priors(state), self.bounds(state.stage));
         let data = taped.gradient(program)?;
-        let slope: Vec<f64> = (0..data.len()).map(|k| data[k] + pull(prior.as_ref(), &state.at, k).0).collect();
+        let slope: Vec<f64> = (0..data.len()).map(|k| data[k] + pull(&priors, &state.at, k).0).collect();
         let held = |k: usize| {
             let (x, low, high) = (state.at[k], bounds.low[k] + AT_BOUND, bounds.high[k] - AT_BOUND);
             bounds.high[k] - bounds.low[k] < AT_BOUND || (x <= low && slope[k] > 0.0) || (x >= high && slope[k] < 0.0)
@@ -127,7 +127,7 @@ impl<F: Float> Search<'_, F> {
         // Zero where held: the step and the products leave those coordinates alone.
         let units: Vec<f64> = (0..slope.len()).map(|k| if held(k) { 0.0 } else { bounds.trust[k] }).collect();
         let scaled: Vec<f64> = slope.iter().zip(&units).map(|(g, u)| g * u).collect();
-        let cost_at = |cost: f64, at: &[f64]| cost + prior.map_or(0.0, |p| p.cost(at));
+        let cost_at = |data: f64, at: &[f64]| data + cost(&priors, at);
         let before = cost_at(state.normals[state.level].cost, &state.at);
         let mut descent = state.descent.take().unwrap_or_else(|| Descent::new(self.optimizer, &scaled, before));
         descent.turns += 1;
@@ -139,7 +139,7 @@ impl<F: Float> Search<'_, F> {
                     }
                     let v: Vec<f64> = v.iter().zip(&units).map(|(v, u)| v * u).collect();
                     let image = taped.product(program, &v)?;
-                    let whole = |k: usize| (image[k] + pull(prior.as_ref(), &state.at, k).1 * v[k]) * units[k];
+                    let whole = |k: usize| (image[k] + pull(&priors, &state.at, k).1 * v[k]) * units[k];
                     Ok((0..v.len()).map(whole).collect())
                 };
                 let step = region.propose(&scaled, *first, product)?;
@@ -186,7 +186,7 @@ impl<F: Float> Search<'_, F> {
 
     pub(super) fn record_tape(&self, state: &State, at: &[f64], reporter: &mut Reporter<'_>) -> Outcome<Taped<F>> {
         let values = self.coordinates.values(at);
-        reporter.evaluating(state.stage, self.runs(), 2, self.coordinates.named(values));
+        reporter.evaluating(state.stage, self.runs(), 2, self.coordinates.named(&values));
         let level = self.misfit(state.stage).level(state.level);
         let tick = &mut ticking(reporter, self.frames);
         self.program(state.stage).taped(&self.coordinates, at, level, self.frames, tick)

@@ -1,14 +1,16 @@
 //! The gradient of the whole program - simulator, renderer, loss - against finite differences.
 
-use super::coordinates::Material;
 use super::cost::{Cost, Task};
+use super::device;
 use super::failure::Failure;
-use super::forward::{Program, viscous_room};
+use super::forward::Program;
+use super::inputs::Inputs;
+use super::physics::{Part, Physics, slot};
 use super::resolution::Resolution;
-use super::{device, material};
+use super::setup::viscous_room;
 use crate::error::{Error, Result};
 use crate::job::{DirectionCheck, Flow, Gradcheck, IdentifyOptions, Kink, Stop, Values};
-use crate::scene::{Name, Scene};
+use crate::scene::{Scene, Target};
 use crate::video::Video;
 use diffkern::gradcheck::{Along, along};
 use diffkern::memory::collect;
@@ -21,8 +23,7 @@ const SEEDS: u64 = 3;
 const REDRAWN: usize = SEEDS as usize / 2;
 /// Steps of the simulator that the check should not stay below.
 pub(super) const STEPS: usize = 1_000;
-/// Place of the viscosity in a material, and its value as a part of its room.
-const VISCOSITY: usize = 2;
+/// The viscosity beside the scene's, as a part of its room.
 const VISCOUS: f64 = 0.05;
 /// Relative error allowed of a directional derivative, in 64 bits and in 32.
 const BOUND: [f64; 2] = [1e-6, 3e-2];
@@ -36,8 +37,8 @@ const LADDER: usize = 7;
 /// Part of a range (of its logarithm) that materials are drawn from: near the ends a coarse block may turn inside out.
 const DRAWN: [f64; 2] = [0.2, 0.8];
 
-/// Compares the derivative of the loss by the logarithms of the unknowns, by the adjoint and by forward mode, with finite
-/// differences, over all frames. The materials are those that `options` start from, and random where they say nothing. The
+/// Compares the derivative of the loss by the unknowns - by their logarithms, where values differ by factors, else by shares of their
+/// ranges -, by the adjoint and by forward mode, with finite differences, over all frames. The materials are those that `options` start from, and random where they say nothing. The
 /// grid is the coarsest of the search's with at least 1,000 steps, or its finest.
 ///
 /// # Errors
@@ -50,24 +51,23 @@ pub fn gradcheck(scene: &Scene, video: &Video, options: &IdentifyOptions, stop: 
     })
 }
 
-struct Whole<'a, F: Float> {
+struct Whole<F: Float> {
     program: Program<F>,
     targets: Vec<Array<F>>,
-    unknowns: &'a [Name],
-    /// Beside the scene's \[Pa s\].
-    viscosity: f64,
 }
 
-/// A material, and a direction of the logarithms of the unknowns and of the viscosity.
+/// The numbers of a run, and a direction of the unknowns and of the viscosity beside the scene's.
 struct Draw {
-    at: Values,
-    towards: Vec<f64>,
+    named: Values,
+    at: Physics,
+    /// The derivative of the numbers along the direction.
+    tangent: Physics,
 }
 
-impl<F: Float> Whole<'_, F> {
-    fn loss(&self, material: &[Array<F>; 3]) -> Result<Array<F>> {
-        let images = self.program.silhouettes(material, self.targets.len(), &mut || Flow::Continue).map_err(error)?;
-        let total = material[0].device().zeros::<F>(1)?;
+impl<F: Float> Whole<F> {
+    fn loss(&self, inputs: &Inputs<F>) -> Result<Array<F>> {
+        let images = self.program.silhouettes(inputs, self.targets.len(), &mut || Flow::Continue).map_err(error)?;
+        let total = inputs[Part::Mu].device().zeros::<F>(1)?;
         for (image, target) in images.iter().zip(&self.targets) {
             loss::l2_into(image, target, 1.0 / self.targets.len() as f64, &total)?;
         }
@@ -76,48 +76,31 @@ impl<F: Float> Whole<'_, F> {
 
     /// The loss at a distance `t` from the draw.
     fn value(&self, draw: &Draw, t: f64) -> Result<f64> {
-        let mut values = self.material(draw)?;
-        self.moving().zip(&draw.towards).for_each(|(k, d)| values[k] *= (t * d).exp());
-        let total = self.loss(&self.program.inputs(values)?)?.to_vec()?;
+        let total = self.loss(&self.program.inputs(&draw.at.plus(t, &draw.tangent))?)?.to_vec()?;
         total.first().map(|v| v.to_f64()).ok_or_else(|| Error::Compute("the loss has no element".into()))
-    }
-
-    fn material(&self, draw: &Draw) -> Result<Material> {
-        let [mu, lambda, _] = material(&draw.at)?;
-        Ok([mu, lambda, self.viscosity])
-    }
-
-    /// What a direction moves: the unknowns and the viscosity that is fitted along.
-    fn moving(&self) -> impl Iterator<Item = usize> {
-        self.unknowns.iter().map(|name| index(*name)).chain([VISCOSITY])
-    }
-
-    /// The derivative of the material along the direction.
-    fn tangent(&self, draw: &Draw) -> Result<Material> {
-        let (at, mut tangent) = (self.material(draw)?, [0.0; 3]);
-        self.moving().zip(&draw.towards).for_each(|(k, d)| tangent[k] = at[k] * d);
-        Ok(tangent)
     }
 
     /// By the tape, with checkpoints.
     fn by_adjoint(&self, draw: &Draw) -> Result<f64> {
-        let material = self.program.inputs(self.material(draw)?)?.map(|array| array.requires_grad());
-        let (tape, total) = Tape::record_value(|| self.loss(&material))?;
+        let inputs = self.program.inputs(&draw.at)?.requires_grad();
+        let (tape, total) = Tape::record_value(|| self.loss(&inputs))?;
         tape.backward(&total)?;
-        // The same for the scene's viscosity, which the last input includes.
-        let tangent = self.tangent(draw)?;
-        let slope = |k: usize| -> Result<f64> {
-            let grad = material[k].grad()?.to_vec()?;
-            Ok(grad.first().map_or(0.0, |g| g.to_f64()) * tangent[k])
+        let slope = |part: Part| -> Result<f64> {
+            let tangent = draw.tangent.part(part);
+            if tangent.iter().all(|x| *x == 0.0) {
+                return Ok(0.0);
+            }
+            let gradient = inputs[part].grad()?.to_vec()?;
+            Ok(gradient.iter().zip(&tangent).map(|(g, t)| g.to_f64() * t).sum())
         };
-        self.moving().map(slope).sum()
+        Part::ALL.into_iter().map(slope).sum()
     }
 
     /// By tangents beside the launches, as the search does it.
     fn by_forward_mode(&self, draw: &Draw) -> Result<f64> {
-        let (at, tangent) = (self.material(draw)?, self.tangent(draw)?);
+        let directions = std::slice::from_ref(&draw.tangent);
         let linear =
-            self.program.linearise(at, &[tangent], self.targets.len(), &mut || Flow::Continue).map_err(error)?;
+            self.program.linearise(&draw.at, directions, self.targets.len(), &mut || Flow::Continue).map_err(error)?;
         let mut slope = 0.0;
         for ((image, moved), target) in linear.coverage.iter().zip(&linear.derivatives[0]).zip(&self.targets) {
             let pixels = image.iter().zip(moved).zip(target.to_vec()?);
@@ -144,7 +127,7 @@ fn check_as<F: Float>(
     let target =
         |frame: &crate::video::Frame| device.array(&collect(frame.silhouette.iter().map(|&v| F::from_f64(v.into())))?);
     let targets = video.frames.iter().map(target).collect::<diffkern::Result<_>>()?;
-    let whole = Whole { program, targets, unknowns: &options.unknowns, viscosity };
+    let whole = Whole { program, targets };
     let (mut directions, mut kinks) = (Vec::new(), Vec::new());
     // A seed that met a kink gives its place to the next that nobody has.
     for seed in 0.. {
@@ -152,7 +135,7 @@ fn check_as<F: Float>(
             break;
         }
         let seed = options.seed.wrapping_add(seed);
-        match check_draw(&whole, scene, options, seed, precision)? {
+        match check_draw(&whole, draw(scene, options, viscosity, seed)?, seed, precision)? {
             Ok(direction) => directions.push(direction),
             Err(kink) => kinks.push(kink),
         }
@@ -188,21 +171,19 @@ fn program<F: Float>(scene: &Scene, options: &IdentifyOptions, device: &Device) 
 
 /// Both derivatives and the differences at the material and along the direction that `seed` gives.
 fn check_draw<F: Float>(
-    whole: &Whole<'_, F>,
-    scene: &Scene,
-    options: &IdentifyOptions,
+    whole: &Whole<F>,
+    draw: Draw,
     seed: u64,
     precision: usize,
 ) -> Result<std::result::Result<DirectionCheck, Kink>> {
-    let draw = draw(scene, options, seed)?;
     let (analytic, forward) = (whole.by_adjoint(&draw)?, whole.by_forward_mode(&draw)?);
     let noise = [f64::EPSILON, f64::from(f32::EPSILON)][precision];
     let ladder = (FIRST_STEP[precision], LADDER);
     Ok(match along(|t| whole.value(&draw, t), analytic, ladder, noise, BOUND[precision])? {
-        Along::Kink { left, right } => Err(Kink { seed, at: draw.at, left, right }),
+        Along::Kink { left, right } => Err(Kink { seed, at: draw.named, left, right }),
         Along::Smooth { derivative: numeric, rate, rate_without } => Ok(DirectionCheck {
             seed,
-            at: draw.at,
+            at: draw.named,
             analytic,
             forward,
             numeric,
@@ -219,34 +200,47 @@ fn relative(slope: f64, numeric: f64) -> f64 {
     if error.is_nan() { 1.0 } else { error }
 }
 
-/// A material, of known values as given, and a unit vector with no component near zero, so that each parameter takes part.
-fn draw(scene: &Scene, options: &IdentifyOptions, seed: u64) -> Result<Draw> {
+/// Numbers, of known values as given, and a unit vector of the unknowns and of the viscosity beside the scene's, with no
+/// component near zero, so that each takes part.
+fn draw(scene: &Scene, options: &IdentifyOptions, viscosity: f64, seed: u64) -> Result<Draw> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x1234_5678_9abc_def1);
     let mut next = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 11) as f64 / (1u64 << 53) as f64
     };
-    let mut at = Values::new();
-    for name in Name::ALL {
+    let target = |name| scene.target(name).map_err(|problem| Error::argument("unknowns", problem));
+    let unknowns = options.unknowns.iter().map(target).collect::<Result<Vec<Target>>>()?;
+    let mut at = Physics::of(scene, &options.fixed).with_extra(viscosity);
+    let mut named = Values::new();
+    for target in scene.targets() {
+        let searched = unknowns.contains(&target);
+        if !searched && !matches!(slot(target).0, Part::Mu | Part::Lambda) {
+            continue;
+        }
+        let name = scene.name_of(target);
         let share = DRAWN[0] + (DRAWN[1] - DRAWN[0]) * next();
-        let random = || scene.unknowns.iter().find(|r| r.name == name).map(|r| r.min * (r.max / r.min).powf(share));
-        let given = if options.unknowns.contains(&name) { &options.start } else { &options.fixed };
-        let value = given.get(&name).copied().or_else(random);
-        at.insert(name, value.ok_or_else(|| Error::argument("start", format!("no value for {name}")))?);
+        let given = options.start.get(&name).copied();
+        if let Some(range) = scene.range(target).filter(|_| searched) {
+            let (min, max) = (range.min, range.max);
+            let random = match target.quantity.is_positive() {
+                true => min * (max / min).powf(share),
+                false => min + share * (max - min),
+            };
+            at[target] = given.unwrap_or(random);
+        }
+        named.insert(name, at[target]);
     }
     let component = |_| {
         let size = 0.3 + 0.7 * next();
         if next() < 0.5 { -size } else { size }
     };
-    let raw: Vec<f64> = (0..=options.unknowns.len()).map(component).collect();
+    let raw: Vec<f64> = (0..=unknowns.len()).map(component).collect();
     let norm = raw.iter().map(|x| x * x).sum::<f64>().sqrt();
-    Ok(Draw { at, towards: raw.iter().map(|x| x / norm).collect() })
-}
-
-/// Place of a parameter in a material.
-fn index(name: Name) -> usize {
-    match name {
-        Name::Mu => 0,
-        Name::Lambda => 1,
+    let mut tangent = Physics::zero(scene.bodies.len()).with_extra(viscosity * raw[unknowns.len()] / norm);
+    for (target, component) in unknowns.iter().zip(&raw) {
+        let width = scene.range(*target).map_or(1.0, |range| range.max - range.min);
+        let size = if target.quantity.is_positive() { at[*target] } else { width };
+        tangent[*target] = size * component / norm;
     }
+    Ok(Draw { named, at, tangent })
 }

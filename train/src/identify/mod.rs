@@ -1,10 +1,13 @@
 //! Finds the material that made a video.
 //!
-//! The method, and why: `search` (coarse to fine least squares), `forward` (the differentiable program), `coordinates`
-//! (what the search moves in), `resolution` (how fine a grid), `answer` (intervals).
+//! The method, and why: `search` (coarse to fine least squares), `forward` (the differentiable program), `physics` (the numbers
+//! that it depends on), `coordinates` (what the search moves in), `resolution` (how fine a grid), `answer` (intervals).
 
 mod resolution;
 
+mod physics;
+mod inputs;
+mod setup;
 mod failure;
 mod forward;
 
@@ -41,10 +44,11 @@ use crate::job::{Ending, Flow, IdentifyOptions, Outcome, Stop, Values};
 use crate::limits::Limits;
 use crate::scene::Scene;
 use crate::video::{Frame, Video};
-use coordinates::{Coordinates, Material};
+use coordinates::Coordinates;
 use diffkern::{Device, Float};
 use failure::Failure;
 use forward::Program;
+use physics::Physics;
 use reporter::Reporter;
 use resolution::Resolution;
 use search::Search;
@@ -81,7 +85,7 @@ fn identify_as<F: Float>(
         state.check(scene, options)?.map_err(checked::refused)?;
     }
     let resolution = resolution(scene);
-    let room = forward::viscous_room(scene, &options.fixed, resolution.fine);
+    let room = setup::viscous_room(scene, &options.fixed, resolution.fine);
     let cost = Cost::of(scene, Task::Identify(options), false, device)?;
     let nodes = cost.node_limit(&options.limits);
     let program = |cells| Program::<F>::new(scene, &options.fixed, cells, room, device, nodes);
@@ -145,26 +149,16 @@ fn simulate_as<F: Float>(
     progress: &mut dyn FnMut(f64) -> Flow,
 ) -> Result<Vec<Frame>> {
     let cells = resolution(scene).fine;
-    let room = forward::viscous_room(scene, values, cells);
+    let room = setup::viscous_room(scene, values, cells);
     let program = Program::<F>::new(scene, values, cells, room, device, nodes)?;
-    program.pictures(material(values)?, progress).map_err(|failure| match failure {
+    program.pictures(&Physics::of(scene, values), progress).map_err(|failure| match failure {
         Failure::Stopped => Error::Interrupted,
         Failure::Unstable(error) | Failure::Fatal(error) => error,
     })
 }
 
-/// With no viscosity beside the scene's.
-fn material(values: &Values) -> Result<Material> {
-    use crate::scene::Name;
-    let value = |name: Name| {
-        let value = values.get(&name).copied();
-        value.ok_or_else(|| Error::argument("set", format!("no value for {name}, expected one in {}", name.unit())))
-    };
-    Ok([value(Name::Mu)?, value(Name::Lambda)?, 0.0])
-}
-
 fn resolution(scene: &Scene) -> Resolution {
-    Resolution::of([0, 1, 2].map(|a| scene.block.max[a] - scene.block.min[a]))
+    Resolution::of_bodies(&scene.bodies.iter().map(|body| &body.shape).collect::<Vec<_>>())
 }
 
 fn device(name: &str) -> Result<Device> {

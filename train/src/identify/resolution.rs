@@ -1,4 +1,6 @@
-//! How fine a grid, from the shape of the block.
+//! How fine a grid, from the shapes of the bodies.
+
+use diffkern_sim::scene::BodyShape;
 
 /// Particles of the final stage: what two cores run through half a second of video in a few seconds.
 const FINE: f64 = 7_000.0;
@@ -21,6 +23,19 @@ pub(super) struct Resolution {
 }
 
 impl Resolution {
+    /// For these bodies.
+    pub(super) fn of_bodies(shapes: &[&BodyShape]) -> Self {
+        if let [block @ BodyShape::Block { .. }] = shapes {
+            return Self::of(block.sides());
+        }
+        let thinnest = thinnest(shapes);
+        let volume: f64 = shapes.iter().map(|shape| shape.volume() / thinnest.powi(3)).sum();
+        let cells = |wanted: f64| ((wanted / volume).cbrt() / 2.0).round() as usize;
+        let [coarse_least, fine_least] = LEAST_CELLS;
+        let coarse = cells(COARSE).max(coarse_least);
+        Self { coarse, fine: cells(FINE).max(fine_least).max(coarse) }
+    }
+
     /// For a block with these sides \[m\]; only their ratios count, so that no volume is too large or too small for a real.
     pub(super) fn of(sides: [f64; 3]) -> Self {
         let thinnest = sides.iter().fold(f64::INFINITY, |m, &s| m.min(s));
@@ -29,6 +44,11 @@ impl Resolution {
         let coarse = cells(sides, COARSE).max(coarse_least);
         Self { coarse, fine: cells(sides, FINE).max(fine_least).max(coarse) }
     }
+}
+
+/// The thinnest side of the boxes around bodies \[m\].
+pub(super) fn thinnest(shapes: &[&BodyShape]) -> f64 {
+    shapes.iter().flat_map(|shape| shape.sides()).fold(f64::INFINITY, f64::min)
 }
 
 /// Two particles a cell and axis: the number of cells that gives about `wanted` particles, preferring one that fits

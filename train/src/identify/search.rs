@@ -9,11 +9,12 @@
 //! not tell, and so do simulators, each by its grid and step; a model that may not lose as much as the video shows takes
 //! the loss for stiffness. The viscosity may be a little below zero, where the video loses less than the simulator.
 
-use super::coordinates::{Coordinates, Material};
-use super::cost;
+use super::coordinates::{Coordinates, Kind};
+use super::cost as passes;
 use super::failure::{Failure, Outcome, simulable};
 use super::forward::{Coverage, Linear, Program};
 use super::misfit::{Look, Misfit};
+use super::physics::Physics;
 use super::place::{Best, Place};
 use super::reporter::{Passes, Reporter};
 use super::state::{Stage, State};
@@ -21,7 +22,7 @@ use super::taped::Taped;
 use crate::error::Error;
 use crate::job::{Ending, Flow, IdentifyOptions, Record, Runs};
 use crate::optimizer::Optimizer;
-use crate::scene::{Name, Scene};
+use crate::scene::Scene;
 use crate::video::{Frame, Video};
 use diffkern::Float;
 use diffkern::memory::filled;
@@ -34,11 +35,12 @@ pub(super) const SCANNED: usize = 14;
 pub(super) const COARSE: [Look; 2] = [Look { blur: 4.0, frames: 1.0 }, Look { blur: 2.0, frames: 1.0 }];
 pub(super) const FINE: [Look; 3] =
     [Look { blur: 2.0, frames: 0.6 }, Look { blur: 1.0, frames: 0.8 }, Look { blur: 0.0, frames: 1.0 }];
-/// Steps below which the next width, or the next stage, begins: of the first coordinate, of Poisson's ratio, and of the
-/// viscosity.
-const NARROW: [f64; 3] = [0.03, 0.06, 0.1];
-const COARSE_ENOUGH: [f64; 3] = [0.02, 0.03, f64::INFINITY];
-const FINE_ENOUGH: [f64; 3] = [1e-3, 2e-3, 4e-3];
+/// Steps below which the next width, or the next stage, begins: of stiffnesses and all that is not named, of Poisson's ratios, and
+/// of the viscosity.
+const NARROW: Enough = [0.03, 0.06, 0.1];
+const COARSE_ENOUGH: Enough = [0.02, 0.03, f64::INFINITY];
+const FINE_ENOUGH: Enough = [1e-3, 2e-3, 4e-3];
+type Enough = [f64; 3];
 /// A width of the coarse stage, and the fine stage, end when a step lowers the cost by less than this part.
 const COARSE_GAIN: f64 = 0.05;
 const LEAST_GAIN: f64 = 1e-3;
@@ -48,8 +50,8 @@ pub(super) const REFUSALS: usize = 4;
 /// A coarse grid cannot tell Poisson's ratio well: there it is pulled towards common values, by this part of the misfit
 /// that the grid leaves.
 const PULL: f64 = 0.3;
-const POISSON: Prior = Prior { parameter: 1, center: 0.3, width: 0.2, weight: 0.0 };
-/// By how much the first coordinate is raised when a material cannot be simulated, and how often.
+const POISSON: Prior = Prior { parameter: 0, center: 0.3, width: 0.2, weight: 0.0 };
+/// By how much stiffnesses are raised when a material cannot be simulated, and how often.
 const STIFFEN: f64 = 0.3;
 const STIFFENINGS: usize = 8;
 
@@ -98,11 +100,10 @@ impl<'a, F: Float> Search<'a, F> {
 
     /// What they cost, and how many are to be expected.
     pub(super) fn passes(&self) -> Passes {
-        let elastic = self.coordinates.elastic();
         let work = [&self.coarse, &self.fine].map(|program| program.work(self.frames));
         Passes {
-            scan: cost::scan_passes(elastic),
-            typical: cost::typical_passes(self.optimizer, elastic as f64 + 1.0),
+            scan: passes::scan_passes(&self.coordinates),
+            typical: passes::typical_passes(self.optimizer, self.coordinates.kinds().len() as f64),
             cost: work,
             // Colours too.
             pictures: 1.5 * self.fine.work(self.scene.num_frames),
@@ -118,13 +119,13 @@ impl<'a, F: Float> Search<'a, F> {
     /// Looks at the start and at points all over the ranges; begins at the best.
     pub(super) fn begin(&self, options: &IdentifyOptions, reporter: &mut Reporter<'_>) -> Outcome<State> {
         let initial = self.initial(options);
-        let mut points = vec![self.coordinates.at(initial)];
-        points.extend(self.coordinates.spread(SCANNED));
+        let mut points = vec![self.coordinates.at(&initial)];
+        points.extend(self.coordinates.spread(&points[0], SCANNED));
         let mut best: Option<(f64, &Vec<f64>)> = None;
         for point in &points {
             let values = self.coordinates.values(point);
-            reporter.scanning(self.runs(), self.coordinates.named(values));
-            let images = self.coarse.coverage(values, self.frames, &mut ticking(reporter, self.frames));
+            reporter.scanning(self.runs(), self.coordinates.named(&values));
+            let images = self.coarse.coverage(&values, self.frames, &mut ticking(reporter, self.frames));
             let Some(images) = simulable(images)? else { continue };
             let cost = self.coarse_misfit.cost(0, &images)?;
             if best.is_none_or(|(least, _)| cost < least) {
@@ -136,9 +137,9 @@ impl<'a, F: Float> Search<'a, F> {
                            away; expected stiffer materials, or a slower block";
             return Err(Error::scene("unknowns", problem).into());
         };
-        let mut state = State::new(best.clone(), self.coordinates.named(initial), 0.0);
-        reporter.evaluating(Stage::Coarse, self.runs(), 1, self.coordinates.named(initial));
-        let at_start = self.fine.coverage(initial, self.frames, &mut ticking(reporter, self.frames));
+        let mut state = State::new(best.clone(), self.coordinates.named(&initial), 0.0);
+        reporter.evaluating(Stage::Coarse, self.runs(), 1, self.coordinates.named(&initial));
+        let at_start = self.fine.coverage(&initial, self.frames, &mut ticking(reporter, self.frames));
         state.loss_initial = match simulable(at_start)? {
             Some(images) => self.fine_misfit.mean(FINE.len() - 1, &images)?,
             None => {
@@ -179,8 +180,8 @@ impl<'a, F: Float> Search<'a, F> {
         let mut best: Option<(f64, Vec<f64>)> = None;
         for point in self.coordinates.around(&state.at) {
             let values = self.coordinates.values(&point);
-            reporter.evaluating(state.stage, self.runs(), 1, self.coordinates.named(values));
-            let images = self.fine.coverage(values, frames, &mut ticking(reporter, frames));
+            reporter.evaluating(state.stage, self.runs(), 1, self.coordinates.named(&values));
+            let images = self.fine.coverage(&values, frames, &mut ticking(reporter, frames));
             let Some(images) = simulable(images)? else { continue };
             let cost = self.fine_misfit.cost(0, &images)?;
             if best.as_ref().is_none_or(|(least, _)| cost < *least) {
@@ -207,16 +208,13 @@ impl<'a, F: Float> Search<'a, F> {
                 self.record(state);
                 return self.tell(state, reporter);
             }
-            let mut stiffer = state.at.clone();
-            stiffer[0] += STIFFEN;
-            let at = self.coordinates.inside(&stiffer);
+            let Some(at) = self.coordinates.stiffer(&state.at, STIFFEN) else { break };
             state.go_to(Place { at, normals: Vec::new(), iou: state.iou });
         }
-        let values = self.coordinates.values(&state.at);
-        let [mu, lambda, _] = values;
-        let problem = format!(
-            "no stable simulation near mu = {mu} Pa, lambda = {lambda} Pa, expected ranges of stiffer materials"
-        );
+        let values = self.coordinates.named(&self.coordinates.values(&state.at));
+        let near: Vec<String> =
+            values.iter().map(|(name, value)| format!("{name} = {value} {}", name.unit())).collect();
+        let problem = format!("no stable simulation near {}, expected ranges of stiffer materials", near.join(", "));
         Err(Error::scene("unknowns", problem).into())
     }
 
@@ -244,9 +242,9 @@ impl<'a, F: Float> Search<'a, F> {
 
     /// One step, accepted or refused, or a change of level or stage.
     fn iterate(&self, state: &mut State, reporter: &mut Reporter<'_>) -> Outcome<()> {
-        let prior = self.prior(state);
+        let priors = self.priors(state);
         let here = &state.normals[state.level];
-        let step = state.lm.propose(here, prior.as_ref(), &self.bounds(state.stage), &state.at)?;
+        let step = state.lm.propose(here, &priors, &self.bounds(state.stage), &state.at)?;
         let last = state.level + 1 == state.normals.len();
         let stuck = state.lm.refused >= REFUSALS;
         let Some(step) = step.filter(|step| !stuck && !self.small(state, step, last)) else {
@@ -259,7 +257,7 @@ impl<'a, F: Float> Search<'a, F> {
             return Ok(());
         };
         let normals = self.misfit(state.stage).normals(&linear)?;
-        let pull = |x: &[f64]| prior.map_or(0.0, |p| p.cost(x));
+        let pull = |x: &[f64]| cost(&priors, x);
         let (before, after) = (here.cost + pull(&state.at), normals[state.level].cost + pull(&trial));
         // Not `after >= before`: NaN is refused too.
         if after.partial_cmp(&before) != Some(std::cmp::Ordering::Less) {
@@ -313,7 +311,7 @@ impl<'a, F: Float> Search<'a, F> {
     fn polish(&self, state: &mut State) -> Outcome<()> {
         let Some(here) = state.normals.last().filter(|_| state.lm.refused == 0) else { return Ok(()) };
         let plain = LevenbergMarquardt { damping: 0.0, refused: 0 };
-        let Some(step) = plain.propose(here, None, &self.bounds(state.stage), &state.at)? else { return Ok(()) };
+        let Some(step) = plain.propose(here, &[], &self.bounds(state.stage), &state.at)? else { return Ok(()) };
         if self.within(&step, FINE_ENOUGH.map(|tolerance| 2.0 * tolerance)) {
             let at = self.after(&state.at, &step);
             state.go_to(Place { at, normals: state.normals.clone(), iou: state.iou });
@@ -350,7 +348,7 @@ impl<'a, F: Float> Search<'a, F> {
             iteration,
             stage: label(state.stage, state.level, levels),
             loss: self.loss(state),
-            values: self.coordinates.named(self.coordinates.values(&state.at)),
+            values: self.coordinates.named(&self.coordinates.values(&state.at)),
         }
     }
 
@@ -362,7 +360,7 @@ impl<'a, F: Float> Search<'a, F> {
     /// What is minimised: the mean squared difference from the video at the blur of the level, with the pull.
     fn loss(&self, state: &State) -> f64 {
         let here = &state.normals[state.level];
-        let pull = self.prior(state).map_or(0.0, |prior| prior.cost(&state.at));
+        let pull = cost(&self.priors(state), &state.at);
         (here.cost + pull) / here.residuals.max(1) as f64
     }
 
@@ -373,9 +371,9 @@ impl<'a, F: Float> Search<'a, F> {
 
     pub(super) fn linearise(&self, stage: Stage, at: &[f64], reporter: &mut Reporter<'_>) -> Outcome<Linear> {
         let values = self.coordinates.values(at);
-        let directions = self.coordinates.tangents(values);
-        reporter.evaluating(stage, self.runs(), 1 + directions.len(), self.coordinates.named(values));
-        self.program(stage).linearise(values, &directions, self.frames, &mut ticking(reporter, self.frames))
+        let directions = self.coordinates.tangents(&values);
+        reporter.evaluating(stage, self.runs(), 1 + directions.len(), self.coordinates.named(&values));
+        self.program(stage).linearise(&values, &directions, self.frames, &mut ticking(reporter, self.frames))
     }
 
     pub(super) fn program(&self, stage: Stage) -> &Program<F> {
@@ -391,9 +389,11 @@ impl<'a, F: Float> Search<'a, F> {
         self.coordinates.bounds(stage != Stage::Coarse)
     }
 
-    pub(super) fn prior(&self, state: &State) -> Option<Prior> {
-        (self.coordinates.has_poisson() && state.stage == Stage::Coarse)
-            .then_some(Prior { weight: state.pull, ..POISSON })
+    /// A pull on each Poisson's ratio.
+    pub(super) fn priors(&self, state: &State) -> Vec<Prior> {
+        let kinds = self.coordinates.kinds();
+        let pulled = (0..kinds.len()).filter(|&k| kinds[k] == Kind::Poisson && state.stage == Stage::Coarse);
+        pulled.map(|parameter| Prior { parameter, weight: state.pull, ..POISSON }).collect()
     }
 
     pub(super) fn small(&self, state: &State, step: &Step, last: bool) -> bool {
@@ -405,26 +405,21 @@ impl<'a, F: Float> Search<'a, F> {
         self.within(step, limits)
     }
 
-    fn within(&self, step: &Step, [first, poisson, viscosity]: [f64; 3]) -> bool {
-        let limits = match self.coordinates.has_poisson() {
-            true => vec![first, poisson, viscosity],
-            false => vec![first, viscosity],
-        };
+    fn within(&self, step: &Step, [first, poisson, viscosity]: Enough) -> bool {
+        let limits = self.coordinates.kinds().into_iter().map(|kind| match kind {
+            Kind::Stiffness | Kind::Other => first,
+            Kind::Poisson => poisson,
+            Kind::Viscosity => viscosity,
+        });
         step.change.iter().zip(limits).all(|(change, limit)| change.abs() < limit)
     }
 
-    /// To begin with: as given, else the middle of the ranges; no viscosity beside the scene's.
-    pub(super) fn initial(&self, options: &IdentifyOptions) -> Material {
-        let [mu, lambda] = [Name::Mu, Name::Lambda].map(|name| {
-            let range = self.scene.unknowns.iter().find(|range| range.name == name);
-            let middle = range.map(|range| (range.min * range.max).sqrt());
-            let given = if options.unknowns.contains(&name) { &options.start } else { &options.fixed };
-            given.get(&name).copied().or(middle).unwrap_or(1.0)
-        });
-        [mu, lambda, 0.0]
+    /// To begin with.
+    pub(super) fn initial(&self, options: &IdentifyOptions) -> Physics {
+        self.coordinates.initial(options)
     }
 
-    /// The loss of pictures without the block.
+    /// The loss of pictures without the bodies.
     pub(super) fn empty_loss(&self) -> diffkern::Result<f64> {
         let pixels = self.video.width * self.video.height;
         let empty = (0..self.frames).map(|_| filled(pixels, 0.0)).collect::<diffkern::Result<_>>()?;
@@ -438,6 +433,11 @@ impl<'a, F: Float> Search<'a, F> {
         };
         Ok(pairs.map(one).sum::<diffkern::Result<f64>>()? / images.len().max(1) as f64)
     }
+}
+
+/// What pulls add to the cost.
+pub(super) fn cost(priors: &[Prior], at: &[f64]) -> f64 {
+    priors.iter().map(|prior| prior.cost(at)).sum()
 }
 
 fn label(stage: Stage, level: usize, levels: usize) -> String {

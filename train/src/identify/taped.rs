@@ -1,9 +1,11 @@
 //! The misfit of one level on a tape, as a function of the search's coordinates: its gradient and products with its Hessian.
 
-use super::coordinates::Coordinates;
+use super::coordinates::{Coordinates, Row};
 use super::failure::Outcome;
 use super::forward::{Coverage, Program, Tick, host};
+use super::inputs::Inputs;
 use super::misfit::Level;
+use super::physics::{Part, slot};
 use crate::error::Result;
 use crate::job::Runs;
 use diffkern::prelude::*;
@@ -11,28 +13,31 @@ use diffkern::{AnyArray, Direction};
 use diffkern_render::loss::l2_into;
 use std::cell::OnceCell;
 
-/// Shear modulus, second Lamé parameter and viscosity from `[ln E, nu, viscosity / room]`.
+/// Shear modulus and second Lamé parameter of a body from the coordinates `[ln E, nu]` at `k`.
 #[diff_kernel]
-fn of_both<F: Float>(
-    at: &Array<F>,
-    mu: &mut Array<F>,
-    lambda: &mut Array<F>,
-    viscosity: &mut Array<F>,
-    room: F,
-    known: F,
-) {
-    let young = at[0].exp();
-    let nu = at[1];
-    mu[0] = young / (2.0 * (1.0 + nu));
-    lambda[0] = young * nu / ((1.0 + nu) * (1.0 - 2.0 * nu));
-    viscosity[0] = known + room * at[2];
+fn of_elastic<F: Float>(at: &Array<F>, mu: &mut Array<F>, lambda: &mut Array<F>, k: usize, body: usize) {
+    let young = at[k].exp();
+    let nu = at[k + 1];
+    mu[body] = young / (2.0 * (1.0 + nu));
+    lambda[body] = young * nu / ((1.0 + nu) * (1.0 - 2.0 * nu));
 }
 
-/// The one parameter that is searched for, and the viscosity, from `[its logarithm, viscosity / room]`.
+/// A number from the coordinate at `k`, its logarithm.
 #[diff_kernel]
-fn of_one<F: Float>(at: &Array<F>, value: &mut Array<F>, viscosity: &mut Array<F>, room: F, known: F) {
-    value[0] = at[0].exp();
-    viscosity[0] = known + room * at[1];
+fn of_log<F: Float>(at: &Array<F>, out: &mut Array<F>, k: usize, to: usize) {
+    out[to] = at[k].exp();
+}
+
+/// A number from the coordinate at `k`, its share of a range.
+#[diff_kernel]
+fn of_share<F: Float>(at: &Array<F>, out: &mut Array<F>, k: usize, to: usize, low: F, width: F) {
+    out[to] = low + width * at[k];
+}
+
+/// The viscosity of each body, with a share of the room beside it.
+#[diff_kernel]
+fn of_viscosity<F: Float>(at: &Array<F>, known: &Array<F>, out: &mut Array<F>, k: usize, room: F) {
+    out[ABSOLUTE_POS] = known[ABSOLUTE_POS] + room * at[k];
 }
 
 /// A blur along one axis of an image: `length` pixels `stride` apart, in lines `apart` apart. What lies outside is a
@@ -82,8 +87,8 @@ impl<F: Float> Program<F> {
         let weights = self.upload(level.weights())?;
         let targets = level.targets().iter().map(|t| self.upload(t)).collect::<diffkern::Result<Vec<_>>>()?;
         let (tape, (loss, images)) = Tape::record_value(|| -> Outcome<_> {
-            let material = self.material_on_tape(coordinates, &at)?;
-            let images = self.silhouettes(&material, frames, tick)?;
+            let inputs = self.numbers_on_tape(coordinates, &at)?;
+            let images = self.silhouettes(&inputs, frames, tick)?;
             let loss = self.upload(&[0.0])?;
             for (image, target) in images.iter().zip(&targets) {
                 let seen = blurred(image, &weights, level.width())?;
@@ -96,20 +101,29 @@ impl<F: Float> Program<F> {
         Ok(Taped { tape, at, loss, gradient: OnceCell::new(), coverage })
     }
 
-    fn material_on_tape(&self, coordinates: &Coordinates, at: &Array<F>) -> diffkern::Result<[Array<F>; 3]> {
-        let (room, known) = (F::from_f64(coordinates.room()), F::from_f64(self.viscosity()));
-        let [a, b, viscosity] = [self.upload(&[0.0])?, self.upload(&[0.0])?, self.upload(&[0.0])?];
-        match coordinates.known() {
-            None => {
-                of_both(1, at, &a, &b, &viscosity, room, known)?;
-                Ok([a, b, viscosity])
-            }
-            Some((searched, other)) => {
-                of_one(1, at, &a, &viscosity, room, known)?;
-                let other = self.upload(&[other])?;
-                Ok(if searched == 0 { [a, other, viscosity] } else { [other, a, viscosity] })
+    fn numbers_on_tape(&self, coordinates: &Coordinates, at: &Array<F>) -> diffkern::Result<Inputs<F>> {
+        let base = coordinates.base();
+        let mut inputs = Inputs::new(|part| self.upload(base.own(part)))?;
+        for (k, row) in coordinates.rows() {
+            match *row {
+                Row::Elastic(body, _) => of_elastic(1, at, &inputs[Part::Mu], &inputs[Part::Lambda], k, body)?,
+                Row::Log(target, _) => {
+                    let (part, to) = slot(target);
+                    of_log(1, at, &inputs[part], k, to)?;
+                }
+                Row::Share(target, [low, high]) => {
+                    let (part, to) = slot(target);
+                    of_share(1, at, &inputs[part], k, to, F::from_f64(low), F::from_f64(high - low))?;
+                }
             }
         }
+        if let Some(room) = coordinates.room() {
+            let known = inputs[Part::Viscosity].clone();
+            let all = at.device().uninit(known.len())?;
+            of_viscosity(known.len(), at, &known, &all, at.len() - 1, F::from_f64(room))?;
+            inputs.put(Part::Viscosity, all);
+        }
+        Ok(inputs)
     }
 }
 
@@ -150,12 +164,12 @@ impl<F: Float> Taped<F> {
 #[cfg(test)]
 mod tests {
     use super::super::coordinates::Coordinates;
-    use super::super::forward::viscous_room;
     use super::super::misfit::{Look, Misfit};
+    use super::super::setup::viscous_room;
     use super::*;
     use crate::experiment::Identify;
     use crate::job::Flow;
-    use crate::scene::{Name, Scene};
+    use crate::scene::{Name, Quantity, Scene, Target};
     use crate::video::Video;
     use std::path::Path;
 
@@ -168,7 +182,7 @@ mod tests {
         let video = Video::read(&folder, &scene).unwrap();
         let mut job = Identify::new(folder);
         if one {
-            job.fixed = [(Name::Mu, 9098.2)].into();
+            job.fixed = [(Name::MU, 9098.2)].into();
         }
         let options = job.options(&scene).unwrap();
         let room = viscous_room(&scene, &options.fixed, 3);
@@ -176,7 +190,12 @@ mod tests {
         let coordinates = Coordinates::new(&scene, &options, room).unwrap();
         let misfit =
             Misfit::new(&video, FRAMES, &[Look { blur: 2.0, frames: 0.8 }, Look { blur: 0.0, frames: 1.0 }]).unwrap();
-        let at = coordinates.at([9098.2, 11_377.2, 2.0]);
+        let mut values = coordinates.base().clone();
+        for (quantity, value) in [(Quantity::Mu, 9098.2), (Quantity::Lambda, 11_377.2)] {
+            values[Target { body: 0, quantity }] = value;
+        }
+        values.extra = 2.0;
+        let at = coordinates.at(&values);
         check(&program, &coordinates, &misfit, at);
     }
 
@@ -190,11 +209,12 @@ mod tests {
         let device = Device::cpu();
         for seed in 1..4 {
             let at = numbers(3, seed);
-            let both = device.array(&[2.0 + at[0], 0.1 + 0.3 * at[1], at[2]])?;
-            let one = device.array(&[2.0 + at[0], at[2]])?;
-            let [a, b, c] = [device.zeros(1)?, device.zeros(1)?, device.zeros(1)?];
-            of_both::gradcheck(1, &both, &a, &b, &c, 0.7, 0.2)?;
-            of_one::gradcheck(1, &one, &a, &c, 0.7, 0.2)?;
+            let all = device.array(&[0.3, 2.0 + at[0], 0.1 + 0.3 * at[1], at[2]])?;
+            let [a, b] = [device.array(&numbers(2, seed))?, device.array(&numbers(2, seed + 1))?];
+            of_elastic::gradcheck(1, &all, &a, &b, 1, 1)?;
+            of_log::gradcheck(1, &all, &a, 1, 1)?;
+            of_share::gradcheck(1, &all, &a, 3, 0, 0.7, 1.4)?;
+            of_viscosity::gradcheck(2, &all, &a, &b, 3, 0.7)?;
             // The blur reaches over both borders.
             let (width, height) = (7, 4);
             let image = device.array(&numbers(width * height, seed))?;
@@ -212,8 +232,8 @@ mod tests {
             with_program(one, |program, coordinates, misfit, at| {
                 let mut tick = || Flow::Continue;
                 let values = coordinates.values(&at);
-                let directions = coordinates.tangents(values);
-                let linear = program.linearise(values, &directions, FRAMES, &mut tick).unwrap();
+                let directions = coordinates.tangents(&values);
+                let linear = program.linearise(&values, &directions, FRAMES, &mut tick).unwrap();
                 let normals = misfit.normals(&linear).unwrap();
                 for (level, normal) in normals.iter().enumerate() {
                     let taped = program.taped(coordinates, &at, misfit.level(level), FRAMES, &mut tick).unwrap();

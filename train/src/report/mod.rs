@@ -60,14 +60,14 @@ impl Summary {
     pub fn new(scene: &Scene, outcome: &Outcome, seconds: f64) -> Self {
         let each = || outcome.parameters.iter();
         Self {
-            parameters: each().map(|p| (p.name, p.found)).collect(),
+            parameters: each().map(|p| (p.name.clone(), p.found)).collect(),
             loss: outcome.loss,
             iterations: outcome.iterations,
             runs: outcome.runs,
             seconds,
-            intervals: each().map(|p| (p.name, p.interval)).collect(),
-            determined: each().map(|p| (p.name, p.determined)).collect(),
-            initial: each().map(|p| (p.name, p.initial)).collect(),
+            intervals: each().map(|p| (p.name.clone(), p.interval)).collect(),
+            determined: each().map(|p| (p.name.clone(), p.determined)).collect(),
+            initial: each().map(|p| (p.name.clone(), p.initial)).collect(),
             loss_initial: outcome.loss_initial,
             iou: outcome.iou,
             ending: outcome.ending,

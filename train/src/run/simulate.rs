@@ -129,8 +129,9 @@ impl Simulation {
     /// When there are no frames, or the program cannot be run at these values.
     pub fn gradcheck(&self, stop: &Stop) -> Result<Gradcheck> {
         let video = Video::read(&self.folder, &self.scene)?;
-        let unknowns: Vec<_> = self.scene.unknowns.iter().map(|range| range.name).collect();
-        let (start, fixed) = self.values.iter().map(|(n, v)| (*n, *v)).partition(|(name, _)| unknowns.contains(name));
+        let unknowns: Vec<_> = self.scene.unknowns.iter().map(|range| range.name.clone()).collect();
+        let (start, fixed) =
+            self.values.iter().map(|(n, v)| (n.clone(), *v)).partition(|(name, _)| unknowns.contains(name));
         let device = self.device.clone();
         let (limits, optimizer) = (self.limits, Optimizer::Lm);
         let options =

@@ -1,9 +1,11 @@
-//! What a video's `scene.json` says: geometry, camera, light, material law, floor and unknowns.
-//! All lengths, masses, times and forces are in SI units, axes right-handed with z up.
+//! What is filmed: bodies, floor, camera, light, and what is to be found. A file of version 1 is a [`document::Document`], which
+//! `docs/scene.md` describes; one without a version is imported. Checked, it is a [`Scene`], in SI units, with z up.
 
 mod tree;
 pub mod document;
 mod convert;
+mod name;
+mod parameter;
 mod import;
 mod folder;
 mod version;
@@ -11,13 +13,13 @@ mod check;
 mod read;
 
 pub use folder::Access;
+pub use name::{Name, Quantity};
+pub use parameter::Target;
 pub(crate) use read::{from_json, read_text};
 
-use crate::text::quoted;
 use diffkern_sim::mpm::Law;
-use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
+use diffkern_sim::scene::BodyShape;
+use std::collections::BTreeMap;
 
 /// A scene that has passed every check of [`Scene::read`].
 #[derive(Debug, Clone, PartialEq)]
@@ -34,16 +36,16 @@ pub struct Scene {
     pub camera: Camera,
     /// Light and colours.
     pub shading: Shading,
-    /// The elastic block.
-    pub block: Block,
-    /// Its material law and the constants that are known.
-    pub material: Material,
-    /// The half-space below the block, if there is one.
+    /// The elastic bodies, at least one.
+    pub bodies: Vec<Body>,
+    /// The half-space below them, if there is one.
     pub floor: Option<Floor>,
     /// Material held fixed, if any is.
     pub clamp: Option<Clamp>,
     /// The parameters to find, with the ranges they lie in.
     pub unknowns: Vec<Range>,
+    /// What the file calls a field, by its path, where that is not the path itself.
+    pub fields: BTreeMap<String, String>,
     /// Things a person should know, such as fields that are not understood and were ignored.
     pub warnings: Vec<String>,
 }
@@ -51,6 +53,8 @@ pub struct Scene {
 /// A pinhole camera with square pixels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Camera {
+    /// Its name in paths.
+    pub name: String,
     /// Centre of projection \[m\].
     pub position: [f64; 3],
     /// Point that is seen at the centre of the image \[m\].
@@ -84,13 +88,17 @@ pub struct Shading {
     pub background: [f64; 3],
 }
 
-/// An axis-aligned block, stress free at rest.
+/// An elastic body, stress free at rest.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Block {
-    /// Lower corner \[m\].
-    pub min: [f64; 3],
-    /// Upper corner \[m\].
-    pub max: [f64; 3],
+pub struct Body {
+    /// Its name in paths.
+    pub name: String,
+    /// What it looks like at t = 0, and where.
+    pub shape: BodyShape,
+    /// Its material law and the constants that are known.
+    pub material: Material,
+    /// Colour in 0..1, linear.
+    pub albedo: [f64; 3],
     /// Density \[kg/m^3\].
     pub density: f64,
     /// Velocity of the centre at t = 0 \[m/s\].
@@ -106,19 +114,34 @@ pub struct Material {
     pub law: Law,
     /// Newtonian viscosity eta of the Cauchy stress `eta (L + L^T)` \[Pa s\], zero if there is none.
     pub viscosity: f64,
-    /// Constants that the scene gives, for parameters that are not unknown \[Pa\].
-    pub known: Vec<(Name, f64)>,
+    /// First Lamé parameter \[Pa\], where the scene gives it.
+    pub mu: Option<f64>,
+    /// Second Lamé parameter \[Pa\], where the scene gives it.
+    pub lambda: Option<f64>,
 }
 
 /// A fixed half-space.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Floor {
+    /// Its name in paths.
+    pub name: String,
     /// A point of its surface \[m\].
     pub point: [f64; 3],
     /// Unit normal, out of the floor.
     pub normal: [f64; 3],
-    /// Coulomb friction, zero for a frictionless floor.
-    pub friction: f64,
+    /// What it does to what touches it.
+    pub contact: Contact,
+}
+
+/// What happens at a floor, which bodies may leave in any case but one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Contact {
+    /// Bodies slide, with this Coulomb's coefficient; zero without friction.
+    Friction(f64),
+    /// What touches it stays where it touched.
+    Sticky,
+    /// Bodies slide on it, and do not leave it.
+    Slip,
 }
 
 /// Material that does not move.
@@ -132,74 +155,14 @@ pub struct Clamp {
     pub above: bool,
 }
 
-/// A parameter that can be asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub enum Name {
-    /// Shear modulus, first Lame parameter of the energy \[Pa\].
-    Mu,
-    /// Second Lame parameter \[Pa\].
-    Lambda,
-}
-
-impl Name {
-    /// Every parameter.
-    pub const ALL: [Self; 2] = [Self::Mu, Self::Lambda];
-
-    /// The key in `scene.json` and `result.json`.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Mu => "mu",
-            Self::Lambda => "lambda",
-        }
-    }
-
-    /// SI unit.
-    pub fn unit(self) -> &'static str {
-        match self {
-            Self::Mu | Self::Lambda => "Pa",
-        }
-    }
-}
-
-impl fmt::Display for Name {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.key())
-    }
-}
-
-impl TryFrom<String> for Name {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
-impl From<Name> for String {
-    fn from(name: Name) -> Self {
-        name.key().into()
-    }
-}
-
-impl FromStr for Name {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let known = || Self::ALL.map(Self::key).join(", ");
-        Self::ALL
-            .into_iter()
-            .find(|name| name.key() == text)
-            .ok_or_else(|| format!("unknown parameter {}, expected one of {}", quoted(text), known()))
-    }
-}
-
 /// Where an unknown lies.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Range {
-    /// Which parameter.
+    /// Which parameter, as the scene writes it.
     pub name: Name,
-    /// Least value, positive.
+    /// What that is.
+    pub target: Target,
+    /// Least value.
     pub min: f64,
     /// Greatest value.
     pub max: f64,

@@ -31,9 +31,10 @@ impl Scene {
         let loaded = source.load()?;
         let files = Files { folder, access };
         let si = convert::to_si(&loaded.document).map_err(|fault| source.wrong(fault, &loaded.fields))?;
-        let mut scene = check::scene(&si, &files).map_err(|fault| source.wrong(fault, &loaded.fields))?;
+        let mut scene =
+            check::scene(&si, &loaded.fields, &files).map_err(|fault| source.wrong(fault, &loaded.fields))?;
         let ignored = loaded.ignored.iter().map(|field| source.ignored(field));
-        scene.warnings.splice(..0, ignored);
+        scene.warnings = ignored.chain(scene.warnings.iter().map(|text| source.noted(text, &loaded.fields))).collect();
         Ok(scene)
     }
 
@@ -119,6 +120,12 @@ impl Source {
         let line = place(&self.text, &field);
         let field = Some(field).filter(|field| !field.is_empty());
         Error::Input { file: self.file.clone(), place: Place { line, field }, problem: fault.problem }
+    }
+
+    /// A warning that begins with a path.
+    fn noted(&self, text: &str, fields: &Fields) -> String {
+        let (path, rest) = text.split_once(": ").unwrap_or((text, ""));
+        format!("{}: {}: {rest}", crate::text::path(&self.file), fields.told(path))
     }
 
     fn ignored(&self, field: &str) -> String {

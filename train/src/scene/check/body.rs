@@ -1,36 +1,45 @@
 //! Checks of bodies and what they are made of.
 
 use super::bounds;
-use super::numbers::{at_most, rounded, share, within, wrong};
-use super::shape::{corners, numbers};
-use crate::scene::document::{self, Axis, BodyShape, Document, LawName, Side};
+use super::numbers::{at_most, colour, rounded, share, within, wrong};
+use super::shape::{corners, numbers, placed};
+use crate::scene::document::{self, Axis, Document, LawName, Side};
 use crate::scene::folder::Files;
 use crate::scene::tree::Fault;
-use crate::scene::{Block, Clamp, Material, Name};
+use crate::scene::{Body, Clamp, Material};
 use diffkern_sim::mpm::Law;
 
-pub(super) fn bodies(document: &Document, files: &Files<'_>) -> Result<(Block, Material), Fault> {
-    let mut found = None;
+pub(super) fn bodies(document: &Document, files: &Files<'_>) -> Result<Vec<Body>, Fault> {
+    let mut bodies: Vec<Body> = Vec::new();
     for (name, body) in &document.bodies {
         let at = format!("bodies.{name}");
         numbers(&at, body)?;
         within(&format!("{at}.density"), body.density, &bounds::DENSITY)?;
         at_most(&format!("{at}.velocity"), body.velocity, &bounds::SPEED)?;
         at_most(&format!("{at}.angular_velocity"), body.angular_velocity, &bounds::SPIN)?;
+        colour(&format!("{at}.albedo"), body.albedo)?;
         let material = material(&format!("{at}.material"), &body.material)?;
-        if let BodyShape::Mesh(mesh) = &body.shape {
-            files.path(&mesh.file).map_err(|problem| Fault::new(format!("{at}.shape.mesh.file"), problem))?;
+        if let Some(first) = bodies.first().filter(|first| first.material.law != material.law) {
+            let problem = format!(
+                "is another one than that of {}, expected the same: this version simulates one law at a time",
+                first.name
+            );
+            return wrong(&format!("{at}.material.law"), problem);
         }
-        let Some([min, max]) = corners(body) else {
-            return wrong(&format!("{at}.shape"), "is not simulated by this version, expected a box along the axes");
-        };
-        if found.is_some() {
-            return wrong("bodies", format!("there are {}, expected one", document.bodies.len()));
-        }
-        let (velocity, angular_velocity) = (body.velocity, body.angular_velocity);
-        found = Some((Block { min, max, density: body.density, velocity, angular_velocity }, material));
+        bodies.push(Body {
+            name: name.clone(),
+            shape: placed(&at, body, files)?,
+            material,
+            albedo: body.albedo,
+            density: body.density,
+            velocity: body.velocity,
+            angular_velocity: body.angular_velocity,
+        });
     }
-    found.ok_or_else(|| Fault::new("bodies", "there is none, expected at least one"))
+    match bodies.is_empty() {
+        true => wrong("bodies", "there is none, expected at least one"),
+        false => Ok(bodies),
+    }
 }
 
 fn material(at: &str, material: &document::Material) -> Result<Material, Fault> {
@@ -40,14 +49,10 @@ fn material(at: &str, material: &document::Material) -> Result<Material, Fault> 
     };
     share(&format!("{at}.viscosity"), material.viscosity, &bounds::VISCOSITY)?;
     let (mu, lambda) = constants(at, material)?;
-    let mut known = Vec::new();
-    for (name, value) in [(Name::Mu, mu), (Name::Lambda, lambda)] {
-        if let Some(value) = value {
-            within(&format!("{at}.{name}"), value, &bounds::MODULUS)?;
-            known.push((name, value));
-        }
+    for (name, value) in [("mu", mu), ("lambda", lambda)] {
+        value.map_or(Ok(()), |value| within(&format!("{at}.{name}"), value, &bounds::MODULUS))?;
     }
-    Ok(Material { law, viscosity: material.viscosity, known })
+    Ok(Material { law, viscosity: material.viscosity, mu, lambda })
 }
 
 /// First and second Lame parameter, as far as they are given.

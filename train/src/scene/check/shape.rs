@@ -2,9 +2,15 @@
 
 use super::bounds;
 use super::numbers::{at_most, positive, rounded, within, wrong};
+use crate::input;
 use crate::scene::Floor;
 use crate::scene::document::{Body, BodyShape, BoxShape, Document, Pose, Vector};
+use crate::scene::folder::Files;
 use crate::scene::tree::Fault;
+use crate::text::quoted;
+use diffkern_sim::mesh;
+use diffkern_sim::scene::{BodyShape as Placed, Solid};
+use diffkern_sim::shape::{Capsule, Cuboid, Cylinder, Ellipsoid, Primitive, Shape, Sphere, Torus};
 
 /// Lowest and highest corner of a body that is a box along the axes \[m\].
 pub(super) fn corners(body: &Body) -> Option<[Vector; 2]> {
@@ -17,6 +23,36 @@ pub(super) fn corners(body: &Body) -> Option<[Vector; 2]> {
         BodyShape::Box(_) | BodyShape::Sphere(_) | BodyShape::Ellipsoid(_) | BodyShape::Capsule(_) => None,
         BodyShape::Cylinder(_) | BodyShape::Torus(_) | BodyShape::Mesh(_) => None,
     }
+}
+
+/// The shape in its place, a mesh read from its file.
+pub(super) fn placed(at: &str, body: &Body, files: &Files<'_>) -> Result<Placed, Fault> {
+    if let Some([min, max]) = corners(body) {
+        return Ok(Placed::Block { min, max });
+    }
+    let Pose { position, rotation } = body.pose;
+    let pose = mesh::Pose { rotation, translation: position };
+    let solid = |shape: Shape| Solid::new(shape, pose).map_err(|error| error.to_string());
+    let primitive = |primitive: Primitive| solid(primitive.into());
+    let found = match &body.shape {
+        BodyShape::Box(shape) => primitive(Primitive::Cuboid(Cuboid { sides: shape.size.unwrap_or_default() })),
+        BodyShape::Sphere(shape) => primitive(Primitive::Sphere(Sphere { radius: shape.radius })),
+        BodyShape::Ellipsoid(shape) => primitive(Primitive::Ellipsoid(Ellipsoid { radii: shape.radii })),
+        BodyShape::Capsule(s) => primitive(Primitive::Capsule(Capsule { radius: s.radius, length: s.length })),
+        BodyShape::Cylinder(s) => primitive(Primitive::Cylinder(Cylinder { radius: s.radius, height: s.height })),
+        BodyShape::Torus(shape) => primitive(Primitive::Torus(Torus { radius: shape.radius, tube: shape.tube })),
+        BodyShape::Mesh(file) => {
+            let at = format!("{at}.shape.mesh.file");
+            let path = files.path(&file.file).map_err(|problem| Fault::new(&at, problem))?;
+            // Others than regular files of some size are refused before they are opened.
+            input::open(&path, input::MESH, "expected a mesh").map_err(|error| Fault::new(&at, error.to_string()))?;
+            let name = quoted(&file.file);
+            let solid = solid(Shape::File { path, scale: file.scale });
+            return solid.map(Placed::Solid).map_err(|problem| Fault::new(at, format!("{name}: {problem}")));
+        }
+    };
+    let shape = found.map_err(|problem| Fault::new(format!("{at}.shape"), problem))?;
+    Ok(Placed::Solid(shape))
 }
 
 /// Checks the numbers of a shape.

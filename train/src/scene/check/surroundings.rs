@@ -2,9 +2,9 @@
 
 use super::bounds;
 use super::numbers::{at_most, share, unit, wrong};
-use crate::scene::Floor;
 use crate::scene::document::{Collider, ColliderShape, Contact, Document, HalfSpace, Motion, Pose};
 use crate::scene::tree::Fault;
+use crate::scene::{self, Floor};
 
 /// The floor, the only kind of collider that this version simulates.
 pub(super) fn floor(document: &Document) -> Result<Option<Floor>, Fault> {
@@ -38,20 +38,31 @@ fn plane(name: &str, collider: &Collider) -> Result<Floor, Fault> {
         return wrong(&format!("{at}.shape"), "is not simulated by this version, expected a half_space");
     };
     let normal = unit(&format!("{at}.shape.half_space.normal"), *normal)?;
-    let friction = match collider.contact {
-        Contact::Frictionless => 0.0,
-        Contact::Friction(coefficient) => coefficient,
-        Contact::Sticky | Contact::Slip => {
-            let problem = "is not simulated by this version, expected \"frictionless\" or {\"friction\": 0.4}";
-            return wrong(&format!("{at}.contact"), problem);
-        }
-    };
-    share(&format!("{at}.contact.friction"), friction, &bounds::FRICTION)?;
     at_most(&format!("{at}.shape.half_space.point"), *point, &bounds::PLACE)?;
-    Ok(Floor { point: *point, normal, friction })
+    let contact = match collider.contact {
+        Contact::Frictionless => scene::Contact::Friction(0.0),
+        Contact::Friction(coefficient) => {
+            share(&format!("{at}.contact.friction"), coefficient, &bounds::FRICTION)?;
+            scene::Contact::Friction(coefficient)
+        }
+        Contact::Sticky => scene::Contact::Sticky,
+        Contact::Slip => scene::Contact::Slip,
+    };
+    Ok(Floor { name: name.into(), point: *point, normal, contact })
 }
 
-/// How bodies touch each other.
-pub(super) fn touch(_document: &Document) -> Result<(), Fault> {
-    Ok(())
+/// Refuses contacts between bodies that are not simulated; says what is simplified.
+pub(super) fn between_bodies(document: &Document) -> Result<Option<String>, Fault> {
+    const PATH: &str = "contact_between_bodies";
+    match (document.contact_between_bodies, document.bodies.len()) {
+        (None, 0 | 1) | (Some(Contact::Sticky), _) => Ok(None),
+        (None, _) => wrong(PATH, "missing, but there are several bodies, expected \"sticky\" or \"frictionless\""),
+        (Some(_), 0 | 1) => wrong(PATH, "there are no two bodies, expected no such field"),
+        (Some(Contact::Frictionless), _) => Ok(Some(format!(
+            "{PATH}: bodies that touch move as one and part freely, they do not slide on each other yet"
+        ))),
+        (Some(Contact::Slip | Contact::Friction(_)), _) => {
+            wrong(PATH, "is not simulated by this version, expected \"sticky\" or \"frictionless\"")
+        }
+    }
 }

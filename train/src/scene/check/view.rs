@@ -36,6 +36,7 @@ pub(super) fn camera(document: &Document) -> Result<Camera, Fault> {
     let up = unit(&at("up"), up)?;
     optics(&at, camera)?;
     Ok(Camera {
+        name: name.into(),
         position: camera.position,
         look_at: camera.look_at,
         up: camera.up.unwrap_or(up),
@@ -111,11 +112,7 @@ pub(super) fn shading(document: &Document) -> Result<Shading, Fault> {
     let to_light = unit(&format!("lights.{name}.direction"), light.direction)?;
     let bright = [(format!("lights.{name}.intensity"), light.intensity), ("ambient".into(), document.ambient)];
     bright.iter().try_for_each(|(path, value)| share(path, *value, &bounds::LIGHT))?;
-    let mut albedo = [0.0; 3];
-    for (name, body) in &document.bodies {
-        colour(&format!("bodies.{name}.albedo"), body.albedo)?;
-        albedo = body.albedo;
-    }
+    let albedo = document.bodies.values().next().map_or([0.0; 3], |body| body.albedo);
     colour("background", document.background)?;
     Ok(Shading {
         to_light,

@@ -1,12 +1,12 @@
 //! Conversion of bodies, colliders, cameras and lights.
 
 use super::turn::{UPRIGHT, after};
-use super::{Conversion, Quantity};
+use super::{Conversion, Measure};
 use crate::scene::document::{
     Axis, Body, BodyShape, BoxShape, Camera, Capsule, Clamp, Collider, ColliderShape, Cylinder, Ellipsoid, HalfSpace,
     Light, Material, MeshFile, Motion, Pose, Side, Sphere, Torus, Up,
 };
-use Quantity::{Angle, AngularVelocity, Density, Length, Pressure, Velocity, Viscosity};
+use Measure::{Angle, AngularVelocity, Density, Length, Pressure, Velocity, Viscosity};
 
 /// How a shape lies in the axes of its file.
 enum Lie {

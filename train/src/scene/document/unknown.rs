@@ -1,6 +1,5 @@
 //! What is to be found.
 
-use super::Vector;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -71,27 +70,4 @@ pub struct LogNormal {
     pub median: f64,
     /// Standard deviation of the logarithm.
     pub deviation: f64,
-}
-
-impl Range {
-    /// The pairs of least and greatest.
-    pub fn pairs(&self) -> &[[f64; 2]] {
-        match self {
-            Self::Number(pair) => std::slice::from_ref(pair),
-            Self::Vector(pairs) => pairs,
-        }
-    }
-
-    /// The range of a number.
-    pub fn number(&self) -> Option<[f64; 2]> {
-        match self {
-            Self::Number(pair) => Some(*pair),
-            Self::Vector(_) => None,
-        }
-    }
-
-    /// Of a vector, by component.
-    pub fn vector(low: Vector, high: Vector) -> Self {
-        Self::Vector([0, 1, 2].map(|k| [low[k], high[k]]))
-    }
 }

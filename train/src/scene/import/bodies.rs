@@ -2,7 +2,7 @@
 
 use super::object::Object;
 use super::{Notes, OBJECT, texts};
-use crate::scene::convert::Quantity;
+use crate::scene::convert::Measure;
 use crate::scene::document::{
     Axis, Body, BodyShape, BoxShape, Clamp, Colour, LawName, Material, MeshFile, Pose, Sphere,
 };
@@ -61,7 +61,8 @@ fn body(root: &mut Object<'_>, mut object: Object<'_>, name: &str, notes: &mut N
 
 fn shape(object: &mut Object<'_>, here: &str, notes: &mut Notes) -> Result<(BodyShape, Pose), Fault> {
     let kind: String = object.required("type")?;
-    notes.fields.add(format!("{here}.shape"), object.path("type"));
+    let named = if kind == "block" { "block_max" } else { "type" };
+    notes.fields.add(format!("{here}.shape"), object.path(named));
     let mut field = |document: &str, file: String| notes.fields.add(format!("{here}.{document}"), file);
     let mesh = match object.node("mesh") {
         Some(Node::Text(file)) => Some(MeshFile { file: file.clone(), scale: 1.0 }),
@@ -127,7 +128,7 @@ fn material(root: &mut Object<'_>, here: &str, notes: &mut Notes) -> Result<Mate
         object.exact("energy_density", texts::ENERGY)?;
         object.exact("kirchhoff_stress", texts::KIRCHHOFF)?;
     }
-    let pascals = object.unit(Quantity::Pressure)?;
+    let pascals = object.unit(Measure::Pressure)?;
     let viscosity = viscosity(&mut object, notes)?;
     let mut constant = |key| Ok::<_, Fault>(object.optional::<f64>(key)?.map(|value| value * pascals));
     let (mu, lambda) = (constant("mu")?, constant("lambda")?);
@@ -142,7 +143,7 @@ fn viscosity(material: &mut Object<'_>, notes: &mut Notes) -> Result<f64, Fault>
     let mut damping = material.required_child("damping", "\"none\" or an object with eta")?;
     damping.exact("model", texts::DAMPING)?;
     damping.exact("cauchy_stress", texts::CAUCHY)?;
-    let unit = damping.unit(Quantity::Viscosity)?;
+    let unit = damping.unit(Measure::Viscosity)?;
     if damping.optional::<bool>("known")? == Some(false) {
         return Err(damping.fault("known", "false, expected true: the viscosity cannot be searched for"));
     }

@@ -4,8 +4,9 @@
 mod fields;
 mod texts;
 mod object;
-mod setting;
+mod floor;
 mod bodies;
+mod unknowns;
 mod view;
 
 pub(super) use fields::Fields;
@@ -18,6 +19,7 @@ use std::collections::BTreeMap;
 
 /// Names of what such a file has no name for.
 const OBJECT: &str = "body";
+const FLOOR: &str = "floor";
 const CAMERA: &str = "main";
 
 /// A scene without a version as a document.
@@ -52,9 +54,9 @@ pub(super) fn import(node: &Node) -> Result<Imported, Fault> {
     let gravity = root.required("gravity")?;
     let frames = frames(&mut root, frame_rate)?;
     notes.fields.add("frames", "num_frames");
-    let colliders = setting::floor(&mut root, &mut notes)?;
+    let colliders = floor::floor(&mut root, &mut notes)?;
     let bodies = bodies::bodies(&mut root, &mut notes)?;
-    let unknowns = setting::unknowns(&mut root, &bodies, &mut notes)?;
+    let unknowns = unknowns::unknowns(&mut root, &bodies, &mut notes)?;
     let contact_between_bodies = root.exact("contact_between_objects", &["frictionless"])?;
     notes.fields.add("contact_between_bodies", "contact_between_objects");
     let (camera, light) = (view::camera(&mut root, &mut notes)?, view::shading(&mut root, &mut notes)?);

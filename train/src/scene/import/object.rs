@@ -1,7 +1,7 @@
 //! An object of which fields are taken by name, so that those that are left are known.
 
 use super::texts;
-use crate::scene::convert::Quantity;
+use crate::scene::convert::Measure;
 use crate::scene::tree::{Fault, Node, typed};
 use crate::text::quoted;
 use serde::de::DeserializeOwned;
@@ -80,12 +80,12 @@ impl<'a> Object<'a> {
         found.map(|accepted| Some(*accepted)).ok_or_else(|| self.fault(key, texts::refused(&text, known)))
     }
 
-    /// SI units in the unit that the field `unit` names, of a value that measures `quantity`.
-    pub(super) fn unit(&mut self, quantity: Quantity) -> Result<f64, Fault> {
+    /// SI units in the unit that the field `unit` names, of a value that measures `measure`.
+    pub(super) fn unit(&mut self, measure: Measure) -> Result<f64, Fault> {
         let Some(unit) = self.optional::<String>("unit")? else {
             return Ok(1.0);
         };
-        let known = texts::units(quantity);
+        let known = texts::units(measure);
         known.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor).ok_or_else(|| {
             let names = known.iter().map(|(name, _)| quoted(name)).collect::<Vec<_>>().join(", ");
             self.fault("unit", format!("{}, expected one of {names}", quoted(&unit)))

@@ -1,6 +1,6 @@
 //! The texts that a scene without a version may hold, and what they mean. A text is taken as a whole or refused.
 
-use crate::scene::convert::Quantity;
+use crate::scene::convert::Measure;
 use crate::scene::document::{LawName, Side};
 use crate::text::quoted;
 
@@ -38,6 +38,8 @@ pub(super) const SHUTTER: &[&str] = &["frame intervals about k / frame_rate"];
 pub(super) const NOISE: &[&str] = &["white, independent per value, clipped to 0..255"];
 pub(super) const MEANING_OF_MU: &[&str] = &["first Lame parameter of the energy (shear modulus)"];
 pub(super) const MEANING_OF_LAMBDA: &[&str] = &["second Lame parameter"];
+/// Of what no folder has described.
+pub(super) const NO_MEANING: &[&str] = &[];
 
 /// Names of the constitutive models.
 pub(super) const LAWS: &[(&str, LawName)] =
@@ -73,22 +75,25 @@ pub(super) fn clamps(axis: &str, plane: f64) -> [(String, Side); 4] {
 }
 
 /// Names of units, and SI units in each.
-pub(super) fn units(quantity: Quantity) -> &'static [(&'static str, f64)] {
-    match quantity {
-        Quantity::Pressure => &[("Pa", 1.0), ("kPa", 1e3), ("MPa", 1e6)],
-        Quantity::Viscosity => &[("Pa s", 1.0), ("kPa s", 1e3)],
-        Quantity::Ratio => &[("1", 1.0)],
-        Quantity::Length => &[("m", 1.0)],
-        Quantity::Angle => &[("rad", 1.0)],
-        Quantity::Density => &[("kg/m^3", 1.0)],
-        Quantity::Velocity => &[("m/s", 1.0)],
-        Quantity::AngularVelocity => &[("rad/s", 1.0)],
-        Quantity::Acceleration => &[("m/s^2", 1.0)],
+pub(super) fn units(measure: Measure) -> &'static [(&'static str, f64)] {
+    match measure {
+        Measure::Pressure => &[("Pa", 1.0), ("kPa", 1e3), ("MPa", 1e6)],
+        Measure::Viscosity => &[("Pa s", 1.0), ("kPa s", 1e3)],
+        Measure::Ratio => &[("1", 1.0)],
+        Measure::Length => &[("m", 1.0)],
+        Measure::Angle => &[("rad", 1.0)],
+        Measure::Density => &[("kg/m^3", 1.0)],
+        Measure::Velocity => &[("m/s", 1.0)],
+        Measure::AngularVelocity => &[("rad/s", 1.0)],
+        Measure::Acceleration => &[("m/s^2", 1.0)],
     }
 }
 
 /// Why a text is not taken.
 pub(super) fn refused<S: AsRef<str>>(text: &str, known: &[S]) -> String {
+    if known.is_empty() {
+        return format!("{} is not among the texts that are known, expected no such field", quoted(text));
+    }
     let known = known.iter().map(|text| quoted(text.as_ref())).collect::<Vec<_>>().join(" or ");
     format!("{} is not among the texts that are known, expected exactly {known}", quoted(text))
 }

@@ -11,7 +11,7 @@ pub(super) fn camera(root: &mut Object<'_>, notes: &mut Notes) -> Result<Camera,
     let mut object = root.required_child("camera", "a pinhole camera")?;
     let pairs = [("", "camera"), (".vertical_fov", "camera.vertical_fov_deg"), (".noise", "sensor_noise.sigma")];
     pairs.iter().for_each(|(document, file)| notes.fields.add(format!("cameras.{CAMERA}{document}"), *file));
-    notes.fields.add("cameras.main.shutter", "shutter");
+    notes.fields.add(format!("cameras.{CAMERA}.shutter"), "shutter");
     let model: String = object.required("model")?;
     if model != "pinhole" {
         return Err(object.fault("model", format!("{}, expected \"pinhole\"", quoted(&model))));

@@ -4,7 +4,7 @@ use crate::scene::document::Units;
 
 /// What a number measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::scene) enum Quantity {
+pub(in crate::scene) enum Measure {
     /// Without a unit.
     Ratio,
     Length,
@@ -17,7 +17,7 @@ pub(in crate::scene) enum Quantity {
     Acceleration,
 }
 
-impl Quantity {
+impl Measure {
     /// SI units in one unit of a document.
     fn factor(self, units: &Units) -> f64 {
         let (length, time, angle) = (units.length.metres(), units.time.seconds(), units.angle.radians());

@@ -1,0 +1,243 @@
+//! One body of a scene, as plain data.
+
+use crate::error::{Error, Result, non_negative, positive};
+use crate::mesh::{BlockLattice, Carried, ClosedMesh, Pose, read};
+use crate::shape::{Body, Lattice, Shape};
+use diffkern::memory::filled;
+
+/// Pieces along the longest side by which the extent of a primitive is found.
+const PIECES: f64 = 24.0;
+
+/// What a body of a scene looks like at rest.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BodyShape {
+    /// A block along the axes, whose particles lie in a lattice that fits its sides.
+    Block {
+        /// Corner with the smallest coordinates \[m\].
+        min: [f64; 3],
+        /// Corner with the largest coordinates \[m\].
+        max: [f64; 3],
+    },
+    /// Any other solid, filled as [`Body`] does.
+    Solid(Solid),
+}
+
+/// A solid in its place, with what a plan needs of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Solid {
+    shape: Shape,
+    pose: Pose,
+    bounds: [[f64; 3]; 2],
+    volume: f64,
+    centre: [f64; 3],
+    /// Of a surface from elsewhere.
+    vertices: Option<usize>,
+}
+
+impl Solid {
+    /// `shape` at `pose`; a file is read now.
+    ///
+    /// # Errors
+    /// As [`Primitive::surface`](crate::shape::Primitive::surface), [`read`] and [`ClosedMesh::placed`].
+    pub fn new(shape: impl Into<Shape>, pose: Pose) -> Result<Solid> {
+        pose.check()?;
+        let (shape, mesh, vertices) = match shape.into() {
+            Shape::Primitive(primitive) => {
+                let [low, high] = primitive.bounds();
+                let longest = (0..3).map(|a| high[a] - low[a]).fold(0.0, f64::max);
+                let mesh = primitive.surface(positive("size of the body", longest)? / PIECES)?;
+                (Shape::Primitive(primitive), mesh, None)
+            }
+            Shape::Mesh(mesh) => (Shape::Mesh(mesh.clone()), mesh.clone(), Some(mesh.vertices().len())),
+            Shape::File { path, scale } => {
+                let mesh = read(&path, scale)?;
+                (Shape::Mesh(mesh.clone()), mesh.clone(), Some(mesh.vertices().len()))
+            }
+        };
+        let volume = match &shape {
+            Shape::Primitive(primitive) => primitive.moments()?.volume,
+            Shape::Mesh(_) | Shape::File { .. } => mesh.moments().volume,
+        };
+        let placed = mesh.placed(1.0, &pose)?;
+        Ok(Solid { bounds: bounds(&placed), volume, centre: placed.moments().centroid, shape, pose, vertices })
+    }
+}
+
+fn bounds(mesh: &ClosedMesh) -> [[f64; 3]; 2] {
+    let along = |a: usize| mesh.vertices().iter().map(move |v| v[a]);
+    [
+        [0, 1, 2].map(|a| along(a).fold(f64::INFINITY, f64::min)),
+        [0, 1, 2].map(|a| along(a).fold(f64::NEG_INFINITY, f64::max)),
+    ]
+}
+
+/// A body of elastic material, stress free at the start. Ranges are `[smallest, largest]`; a known value is one of width 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BodySpec {
+    /// What it looks like, and where.
+    pub shape: BodyShape,
+    /// Initial velocity of the centre of mass \[m/s\].
+    pub velocity: [f64; 3],
+    /// Initial angular velocity about the centre of mass \[rad/s\].
+    pub angular_velocity: [f64; 3],
+    /// Largest speed that the initial velocities may have \[m/s\], where they are not known.
+    pub top_speed: f64,
+    /// First Lamé parameter \[Pa\].
+    pub mu: [f64; 2],
+    /// Second Lamé parameter \[Pa\].
+    pub lambda: [f64; 2],
+    /// Density at rest \[kg/m^3\].
+    pub density: [f64; 2],
+    /// Viscosity \[Pa s\].
+    pub viscosity: [f64; 2],
+}
+
+impl Default for BodySpec {
+    /// A 10 cm cube of soft gel at rest.
+    fn default() -> BodySpec {
+        BodySpec {
+            shape: BodyShape::Block { min: [0.0; 3], max: [0.1; 3] },
+            velocity: [0.0; 3],
+            angular_velocity: [0.0; 3],
+            top_speed: 0.0,
+            mu: [5e3; 2],
+            lambda: [1e4; 2],
+            density: [1e3; 2],
+            viscosity: [0.0; 2],
+        }
+    }
+}
+
+/// How a body is cut, counted without making it.
+#[derive(Clone, Debug)]
+pub(super) struct Counts {
+    /// Particles an axis, of the box around it.
+    pub cells: [f64; 3],
+    /// Their distance an axis \[m\].
+    pub spacing: [f64; 3],
+    pub particles: f64,
+    pub vertices: f64,
+}
+
+/// Particles of a body.
+pub(super) struct Filled {
+    pub positions: Vec<[f64; 3]>,
+    pub volumes: Vec<f64>,
+    pub carried: Carried,
+}
+
+impl BodyShape {
+    /// Lowest and highest corner of the box around it \[m\].
+    pub fn bounds(&self) -> [[f64; 3]; 2] {
+        match self {
+            BodyShape::Block { min, max } => [*min, *max],
+            BodyShape::Solid(solid) => solid.bounds,
+        }
+    }
+
+    /// Centre of mass \[m\].
+    pub fn centre(&self) -> [f64; 3] {
+        match self {
+            BodyShape::Block { min, max } => [0, 1, 2].map(|a| 0.5 * (min[a] + max[a])),
+            BodyShape::Solid(solid) => solid.centre,
+        }
+    }
+
+    /// Volume \[m^3\].
+    pub fn volume(&self) -> f64 {
+        match self {
+            BodyShape::Block { min, max } => (0..3).map(|a| max[a] - min[a]).product(),
+            BodyShape::Solid(solid) => solid.volume,
+        }
+    }
+
+    /// Sides of the box around it \[m\].
+    pub fn sides(&self) -> [f64; 3] {
+        let [low, high] = self.bounds();
+        [0, 1, 2].map(|a| high[a] - low[a])
+    }
+
+    /// Particles `spacing` \[m\] apart, or as near to that as whole numbers allow.
+    pub(super) fn counts(&self, spacing: f64) -> Counts {
+        let sides = self.sides();
+        match self {
+            BodyShape::Block { .. } => {
+                let cells = sides.map(|s| (s / spacing).round().max(2.0));
+                let [all, inner] = [1.0, -1.0].map(|rim| cells.iter().map(|n| n + rim).product::<f64>());
+                let apart = [0, 1, 2].map(|a| sides[a] / cells[a]);
+                Counts { cells, spacing: apart, particles: cells.iter().product(), vertices: all - inner }
+            }
+            BodyShape::Solid(solid) => {
+                let whole = solid.volume / spacing.powi(3);
+                // Cells at the boundary that are not full; triangles of a surface of as many cells, shorter than they may be.
+                let boundary = whole.powf(2.0 / 3.0);
+                Counts {
+                    cells: sides.map(|s| s / spacing),
+                    spacing: [spacing; 3],
+                    particles: whole + 1.2 * boundary,
+                    vertices: solid.vertices.map_or(10.0 * boundary, |n| n as f64),
+                }
+            }
+        }
+    }
+
+    pub(super) fn fill(&self, spacing: f64) -> Result<Filled> {
+        match self {
+            BodyShape::Block { min, .. } => {
+                let lattice = self.counts(spacing).lattice(*min);
+                Ok(Filled {
+                    positions: lattice.positions()?,
+                    volumes: filled(lattice.len(), lattice.particle_volume())?,
+                    carried: Carried::of_block(&lattice, 1)?,
+                })
+            }
+            BodyShape::Solid(Solid { shape, pose, .. }) => {
+                let lattice = Lattice::about_the_body(spacing);
+                let body = Body { shape: shape.clone(), pose: *pose, lattice, edge: spacing }.build()?;
+                let carried = Carried::of_body(&body.mesh, &body.particles.positions)?;
+                Ok(Filled { positions: body.particles.positions, volumes: body.particles.volumes, carried })
+            }
+        }
+    }
+}
+
+impl Counts {
+    /// That of a block from the corner `min`.
+    pub(super) fn lattice(&self, min: [f64; 3]) -> BlockLattice {
+        BlockLattice { min, spacing: self.spacing, counts: self.cells.map(|n| n as usize) }
+    }
+
+    /// Edge of a cube of a particle's volume \[m\].
+    pub(super) fn apart(&self) -> f64 {
+        self.spacing.iter().product::<f64>().cbrt()
+    }
+}
+
+impl BodySpec {
+    pub(super) fn check(&self) -> Result<()> {
+        let sides = self.shape.sides();
+        for (a, axis) in ['x', 'y', 'z'].into_iter().enumerate() {
+            positive(&format!("size of the body along {axis}"), sides[a])?;
+            for (what, v) in [("velocity", self.velocity), ("angular velocity", self.angular_velocity)] {
+                if !v[a].is_finite() {
+                    return Err(Error::invalid(format!("{what} along {axis}"), v[a], "a finite number"));
+                }
+            }
+        }
+        non_negative("top speed", self.top_speed)?;
+        for (what, [low, high]) in [("mu", self.mu), ("lambda", self.lambda), ("density", self.density)] {
+            positive(&format!("smallest {what}"), low)?;
+            ordered(what, low, high)?;
+        }
+        let [low, high] = self.viscosity;
+        non_negative("smallest viscosity", low)?;
+        ordered("viscosity", low, high)
+    }
+}
+
+pub(super) fn ordered(what: &str, low: f64, high: f64) -> Result<()> {
+    match high.is_finite() && low <= high {
+        true => Ok(()),
+        false => Err(Error::invalid(format!("range of {what}"), format!("{low} to {high}"), "smallest first")),
+    }
+}

@@ -1,0 +1,97 @@
+//! The numbers of a run on the device, and what is made of them before the first step.
+
+use super::physics::Part;
+use diffkern::prelude::*;
+
+/// One array for each part.
+pub(super) struct Inputs<F: Float>([Array<F>; Part::ALL.len()]);
+
+impl<F: Float> Inputs<F> {
+    /// From the array of each part.
+    pub(super) fn new(array: impl Fn(Part) -> diffkern::Result<Array<F>>) -> diffkern::Result<Self> {
+        let [a, b, c, d, e, f, g, h] = Part::ALL;
+        Ok(Self([array(a)?, array(b)?, array(c)?, array(d)?, array(e)?, array(f)?, array(g)?, array(h)?]))
+    }
+
+    /// Puts another array in place of that of a part.
+    pub(super) fn put(&mut self, part: Part, array: Array<F>) {
+        self.0[part as usize] = array;
+    }
+
+    /// The same with arrays that want a gradient.
+    pub(super) fn requires_grad(self) -> Self {
+        Self(self.0.map(|array| array.requires_grad()))
+    }
+}
+
+impl<F: Float> std::ops::Index<Part> for Inputs<F> {
+    type Output = Array<F>;
+
+    fn index(&self, part: Part) -> &Array<F> {
+        &self.0[part as usize]
+    }
+}
+
+/// The number of each particle's body.
+#[diff_kernel]
+pub(super) fn to_particles<F: Float>(values: &Array<F>, body_of: &Array<u32>, out: &mut Array<F>) {
+    out[ABSOLUTE_POS] = values[body_of[ABSOLUTE_POS] as usize];
+}
+
+/// Three numbers as a vector.
+#[diff_kernel]
+pub(super) fn vector_of<F: Float>(values: &Array<F>, out: &mut Array<Vec3<F>>) {
+    out[0] = Vec3::new(values[0], values[1], values[2]);
+}
+
+/// Velocities, and their derivatives by place, of bodies that move as rigid ones; `motion` has velocity and angular velocity of
+/// each. Gravity has acted for a time `since` \[s\].
+#[diff_kernel]
+pub(super) fn launch<F: Float>(
+    x: &Array<Vec3<F>>,
+    body_of: &Array<u32>,
+    centres: &Array<Vec3<F>>,
+    motion: &Array<F>,
+    gravity: &Array<Vec3<F>>,
+    v: &mut Array<Vec3<F>>,
+    c: &mut Array<Mat3<F>>,
+    since: F,
+) {
+    let body = body_of[ABSOLUTE_POS] as usize;
+    let k = 6 * body;
+    let velocity = Vec3::new(motion[k], motion[k + 1], motion[k + 2]);
+    let w = Vec3::new(motion[k + 3], motion[k + 4], motion[k + 5]);
+    let r = x[ABSOLUTE_POS] - centres[body];
+    v[ABSOLUTE_POS] = velocity + w.cross(r) + gravity[0] * since;
+    let zero = F::new(0.0);
+    c[ABSOLUTE_POS] =
+        Mat3::from_rows(Vec3::new(zero, -w.z, w.y), Vec3::new(w.z, zero, -w.x), Vec3::new(-w.y, w.x, zero));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(n: usize, seed: usize) -> Vec<f64> {
+        (0..n).map(|k| ((k + 1) as f64 * 0.754_877_666 + seed as f64 * 0.381_966).fract() - 0.4).collect()
+    }
+
+    #[test]
+    fn kernels_have_right_gradients() -> diffkern::Result<()> {
+        let device = Device::cpu();
+        for seed in 1..4 {
+            let n = 5;
+            let vectors = |n: usize, seed| -> diffkern::Result<Array<Vec3<f64>>> {
+                let all = numbers(3 * n, seed);
+                device.array(&all.chunks(3).map(|c| Vec3::new(c[0], c[1], c[2])).collect::<Vec<_>>())
+            };
+            let (x, centres, gravity) = (vectors(n, seed)?, vectors(2, seed + 1)?, vectors(1, seed + 2)?);
+            let (motion, body_of) = (device.array(&numbers(12, seed + 3))?, device.array(&[0u32, 1, 1, 0, 1])?);
+            let (v, c) = (device.zeros::<Vec3<f64>>(n)?, device.zeros::<Mat3<f64>>(n)?);
+            launch::gradcheck(n, &x, &body_of, &centres, &motion, &gravity, &v, &c, 0.3)?;
+            to_particles::gradcheck(n, &device.array(&numbers(2, seed))?, &body_of, &device.zeros(n)?)?;
+            vector_of::gradcheck(1, &device.array(&numbers(3, seed))?, &device.zeros(1)?)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,169 @@
+//! What the simulator and the renderer are told of a scene.
+
+use super::resolution::thinnest;
+use crate::job::Values;
+use crate::scene::{Contact, Quantity, Scene, Target};
+use diffkern::prelude::*;
+use diffkern_render::{Camera, Light, Lighting};
+use diffkern_sim::mpm::{self, HalfSpace};
+use diffkern_sim::scene::{BodiesSpec, BodyShape, BodySpec};
+
+/// Cells that the fastest wave may cross in a step, without and with a floor.
+const CFL: [f64; 2] = [0.4, 0.2];
+/// Stiffness of a floor, in units of the stiffest P-wave modulus over the particle spacing: as stiff as the time step
+/// allows. A soft floor delays the impact, which is then taken for viscosity and a stiffer block.
+const FLOOR: f64 = 1.2;
+/// Viscosity that there is room for beside the scene's, in units of density, grid spacing and fastest P-wave: what the
+/// time step of the elastic waves stands.
+const ROOM: f64 = 0.25;
+
+/// Range of a parameter over all that the job may try: of a known one its value, whatever range the scene has for it.
+fn range(scene: &Scene, known: &Values, target: Target) -> [f64; 2] {
+    let given = known.get(&scene.name_of(target)).copied();
+    let searched = || scene.range(target).map(|range| [range.min, range.max]);
+    let value = |value: f64| [value; 2];
+    given.map(value).or_else(searched).or_else(|| scene.known(target).map(value)).unwrap_or([1.0; 2])
+}
+
+fn shapes(scene: &Scene) -> Vec<&BodyShape> {
+    scene.bodies.iter().map(|body| &body.shape).collect()
+}
+
+/// Grid spacing \[m\] with `cells` cells across the thinnest side.
+fn spacing(scene: &Scene, cells: usize) -> f64 {
+    thinnest(&shapes(scene)) / cells as f64
+}
+
+/// Largest P-wave modulus of a body \[Pa\].
+fn p_modulus(scene: &Scene, known: &Values, body: usize) -> f64 {
+    let of = |quantity| range(scene, known, Target { body, quantity })[1];
+    of(Quantity::Lambda) + 2.0 * of(Quantity::Mu)
+}
+
+fn most(scene: &Scene, of: impl Fn(usize) -> f64) -> f64 {
+    (0..scene.bodies.len()).map(of).fold(0.0, f64::max)
+}
+
+/// Viscosity that there is room for beside the scene's on a grid of `cells` cells across the thinnest side \[Pa s\].
+pub(super) fn viscous_room(scene: &Scene, known: &Values, cells: usize) -> f64 {
+    let density = |body| range(scene, known, Target { body, quantity: Quantity::Density })[0];
+    let impedance = most(scene, |body| (p_modulus(scene, known, body) * density(body)).sqrt());
+    let stands = ROOM * spacing(scene, cells) * impedance;
+    // A scene that is viscous itself may need smaller steps anyway.
+    (stands - most(scene, |body| scene.bodies[body].material.viscosity)).max(0.25 * stands)
+}
+
+/// With `cells` grid cells across the thinnest side, for at most `room` of viscosity beside the scene's.
+pub(super) fn spec(scene: &Scene, known: &Values, cells: usize, room: f64) -> BodiesSpec {
+    // Two particles to a cell.
+    let spacing = 0.5 * spacing(scene, cells);
+    let stiffness = FLOOR * most(scene, |body| p_modulus(scene, known, body)) / spacing;
+    let floor = scene.floor.as_ref().map(|floor| {
+        let contact = match floor.contact {
+            Contact::Friction(_) => mpm::Contact::Penalty { stiffness },
+            Contact::Sticky => mpm::Contact::Sticky,
+            Contact::Slip => mpm::Contact::Slip,
+        };
+        HalfSpace::through(floor.point, floor.normal, contact)
+    });
+    let clamp = scene.clamp.as_ref().map(|clamp| match clamp.above {
+        false => HalfSpace::clamp(clamp.axis, clamp.plane),
+        true => {
+            let mut normal = [0.0; 3];
+            normal[clamp.axis] = -1.0;
+            HalfSpace { normal, offset: -clamp.plane, contact: mpm::Contact::Sticky, friction: 0.0 }
+        }
+    });
+    let duration = scene.num_frames as f64 / scene.frame_rate;
+    BodiesSpec {
+        bodies: (0..scene.bodies.len()).map(|body| body_spec(scene, known, body, room)).collect(),
+        law: scene.bodies[0].material.law,
+        damping: [0.0; 2],
+        gravity: [0, 1, 2].map(|a| middle(range(scene, known, of_all(Quantity::Gravity(a))))),
+        half_spaces: floor.into_iter().chain(clamp).collect(),
+        duration,
+        frame_rate: scene.frame_rate,
+        spacing,
+        cfl: CFL[usize::from(scene.floor.is_some())],
+        reach: reach(scene, known, duration),
+    }
+}
+
+fn body_spec(scene: &Scene, known: &Values, body: usize, room: f64) -> BodySpec {
+    let of = |quantity| range(scene, known, Target { body, quantity });
+    let [low, high] = of(Quantity::Viscosity);
+    let velocity = [0, 1, 2].map(|a| of(Quantity::Velocity(a)));
+    let spin = [0, 1, 2].map(|a| of(Quantity::AngularVelocity(a)));
+    let shape = scene.bodies[body].shape.clone();
+    let top = |v: [[f64; 2]; 3]| norm(v.map(|[low, high]| low.abs().max(high.abs())));
+    let top_speed = top(velocity) + 0.5 * top(spin) * norm(shape.sides());
+    BodySpec {
+        velocity: velocity.map(middle),
+        angular_velocity: spin.map(middle),
+        top_speed,
+        mu: of(Quantity::Mu),
+        lambda: of(Quantity::Lambda),
+        density: of(Quantity::Density),
+        viscosity: [low, high + room],
+        shape,
+    }
+}
+
+/// How far the ends of the ranges may take bodies from where the middles take them \[m\].
+fn reach(scene: &Scene, known: &Values, duration: f64) -> f64 {
+    let half = |target: Target| {
+        let [low, high] = range(scene, known, target);
+        0.5 * (high - low)
+    };
+    let away = |body: usize| norm([0, 1, 2].map(|a| half(Target { body, quantity: Quantity::Velocity(a) })));
+    let fall = norm([0, 1, 2].map(|a| half(of_all(Quantity::Gravity(a)))));
+    most(scene, away) * duration + 0.5 * fall * duration * duration
+}
+
+fn of_all(quantity: Quantity) -> Target {
+    Target { body: 0, quantity }
+}
+
+fn middle([low, high]: [f64; 2]) -> f64 {
+    0.5 * (low + high)
+}
+
+fn norm(v: [f64; 3]) -> f64 {
+    v.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+pub(super) fn camera(scene: &Scene) -> Camera {
+    let c = &scene.camera;
+    Camera {
+        position: c.position,
+        look_at: c.look_at,
+        up: c.up,
+        vertical_fov: c.vertical_fov,
+        width: c.width,
+        height: c.height,
+        near: c.near,
+    }
+}
+
+/// With the colour of each vertex's body.
+pub(super) fn lighting<F: Float>(
+    scene: &Scene,
+    body_of_vertex: &[u32],
+    device: &Device,
+) -> crate::error::Result<Lighting<F>> {
+    let s = &scene.shading;
+    let light = Light {
+        direction: s.to_light,
+        intensity: s.intensity,
+        ambient: s.ambient,
+        albedo: scene.bodies[0].albedo,
+        background: s.background,
+    };
+    let lighting = light.lighting(device)?;
+    if scene.bodies.len() == 1 {
+        return Ok(lighting);
+    }
+    let colour = |&body: &u32| Vec3::from_array(scene.bodies[body as usize].albedo.map(F::from_f64));
+    let albedo = device.array(&body_of_vertex.iter().map(colour).collect::<Vec<_>>())?;
+    Ok(Lighting { albedo, ..lighting })
+}
