@@ -15,6 +15,18 @@ pub enum Access {
     Anywhere,
 }
 
+impl Access {
+    /// By whether files outside of the folder are allowed.
+    pub fn of(allow_outside: bool) -> Self {
+        if allow_outside { Self::Anywhere } else { Self::Inside }
+    }
+
+    /// Whether the scene in `folder` may name this file.
+    pub(crate) fn allows(self, folder: &Path, name: &str) -> bool {
+        Files { folder, access: self }.path(name).is_ok()
+    }
+}
+
 /// The files that the scene in a folder may name.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Files<'a> {

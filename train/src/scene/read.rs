@@ -30,9 +30,11 @@ impl Scene {
         let source = Source::open(folder, access)?;
         let loaded = source.load()?;
         let files = Files { folder, access };
-        let si = convert::to_si(&loaded.document).map_err(|fault| source.wrong(fault, &loaded.fields))?;
-        let mut scene =
-            check::scene(&si, &loaded.fields, &files).map_err(|fault| source.wrong(fault, &loaded.fields))?;
+        let checked = || {
+            check::named(&loaded.document)?;
+            check::scene(&convert::to_si(&loaded.document)?, &loaded.fields, &files)
+        };
+        let mut scene = checked().map_err(|fault| source.wrong(fault, &loaded.fields))?;
         let ignored = loaded.ignored.iter().map(|field| source.ignored(field));
         scene.warnings = ignored.chain(scene.warnings.iter().map(|text| source.noted(text, &loaded.fields))).collect();
         Ok(scene)
@@ -53,8 +55,8 @@ impl Document {
     ///
     /// # Errors
     /// As [`Scene::read`].
-    pub fn read(folder: &Path) -> Result<(Self, Vec<String>)> {
-        let source = Source::open(folder, Access::Inside)?;
+    pub fn read(folder: &Path, access: Access) -> Result<(Self, Vec<String>)> {
+        let source = Source::open(folder, access)?;
         let loaded = source.load()?;
         let named = |text: &String| format!("{}: {text}", crate::text::path(&source.file));
         let notes = loaded.taken.iter().map(named).chain(loaded.ignored.iter().map(|field| source.ignored(field)));

@@ -36,10 +36,7 @@ pub(super) fn bodies(document: &Document, files: &Files<'_>) -> Result<Vec<Body>
             angular_velocity: body.angular_velocity,
         });
     }
-    match bodies.is_empty() {
-        true => wrong("bodies", "there is none, expected at least one"),
-        false => Ok(bodies),
-    }
+    Ok(bodies)
 }
 
 fn material(at: &str, material: &document::Material) -> Result<Material, Fault> {

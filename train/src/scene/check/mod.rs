@@ -19,12 +19,17 @@ use super::tree::Fault;
 use numbers::{at_most, within, wrong};
 use std::collections::BTreeMap;
 
+/// Checks the names of a document, of which the paths of unknowns are made.
+pub(super) fn named(document: &Document) -> Result<(), Fault> {
+    names::scene(&document.name)?;
+    if document.bodies.is_empty() {
+        return wrong("bodies", "there is none, expected at least one");
+    }
+    names::of_groups(document).try_for_each(|(group, name)| names::part(group, name))
+}
+
 /// The scene that a document in SI units describes; `fields` knows the names of the file.
 pub(super) fn scene(document: &Document, fields: &Fields, files: &Files<'_>) -> Result<Scene, Fault> {
-    names::scene(&document.name)?;
-    for (group, name) in names::of_groups(document) {
-        names::part(group, name)?;
-    }
     within("frame_rate", document.frame_rate, &bounds::FRAME_RATE)?;
     at_most("gravity", document.gravity, &bounds::GRAVITY)?;
     if !(2..=10_000).contains(&document.frames) {

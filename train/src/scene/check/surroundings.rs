@@ -8,26 +8,14 @@ use crate::scene::{self, Floor};
 
 /// The floor, the only kind of collider that this version simulates.
 pub(super) fn floor(document: &Document) -> Result<Option<Floor>, Fault> {
-    for (name, collider) in &document.colliders {
-        let at = format!("colliders.{name}");
-        let ColliderShape::HalfSpace(_) = &collider.shape else {
-            return wrong(&format!("{at}.shape"), "is not simulated by this version, expected a half_space");
-        };
-        if collider.motion != Motion::default() {
-            return wrong(&format!("{at}.motion"), "moving colliders are not simulated by this version, expected none");
-        }
-        if collider.pose != Pose::default() {
-            return wrong(&format!("{at}.pose"), "a half-space has none, expected its point and normal alone");
-        }
-    }
-    let mut planes = document.colliders.iter();
-    match (planes.next(), planes.next()) {
-        (None, _) => Ok(None),
-        (Some((name, collider)), None) => plane(name, collider).map(Some),
-        (Some((first, _)), Some((second, _))) => {
+    let planes = document.colliders.iter().map(|(name, collider)| plane(name, collider));
+    match planes.collect::<Result<Vec<_>, _>>()?.as_slice() {
+        [] => Ok(None),
+        [floor] => Ok(Some(floor.clone())),
+        [first, second, ..] => {
             let problem =
-                format!("is beside colliders.{first}, expected one: this version simulates a single half-space");
-            wrong(&format!("colliders.{second}"), problem)
+                format!("is beside colliders.{}, expected one: this version simulates a single half-space", first.name);
+            wrong(&format!("colliders.{}", second.name), problem)
         }
     }
 }
@@ -37,6 +25,12 @@ fn plane(name: &str, collider: &Collider) -> Result<Floor, Fault> {
     let ColliderShape::HalfSpace(HalfSpace { normal, point }) = &collider.shape else {
         return wrong(&format!("{at}.shape"), "is not simulated by this version, expected a half_space");
     };
+    if collider.motion != Motion::default() {
+        return wrong(&format!("{at}.motion"), "moving colliders are not simulated by this version, expected none");
+    }
+    if collider.pose != Pose::default() {
+        return wrong(&format!("{at}.pose"), "a half-space has none, expected its point and normal alone");
+    }
     let normal = unit(&format!("{at}.shape.half_space.normal"), *normal)?;
     at_most(&format!("{at}.shape.half_space.point"), *point, &bounds::PLACE)?;
     let contact = match collider.contact {

@@ -37,19 +37,21 @@ impl Measure {
     /// A value in its SI unit.
     pub(super) fn si(self, value: f64, units: &Units) -> f64 {
         let factor = self.factor(units);
-        // A thousandth is no binary number, a thousand is: so 155 mm become the number that 0.155 m are.
-        if factor < 1.0 { value / (1.0 / factor).round_if_whole() } else { value * factor.round_if_whole() }
+        let digits = factor.log10().round();
+        match (factor / 10f64.powf(digits) - 1.0).abs() < 1e-12 {
+            true => shifted(value, digits as i32),
+            false => value * factor,
+        }
     }
 }
 
-trait Whole {
-    /// The whole number that this is but for rounding.
-    fn round_if_whole(self) -> Self;
-}
-
-impl Whole for f64 {
-    fn round_if_whole(self) -> Self {
-        let whole = self.round();
-        if (self / whole - 1.0).abs() < 1e-12 { whole } else { self }
-    }
+/// The number whose decimal point is `digits` further right. A product would be rounded: 9.81 is not a thousand times the number
+/// next to 0.00981.
+fn shifted(value: f64, digits: i32) -> f64 {
+    let text = format!("{value:e}");
+    let moved = text.split_once('e').and_then(|(decimals, exponent)| {
+        let exponent: i32 = exponent.parse().ok()?;
+        format!("{decimals}e{}", exponent + digits).parse().ok()
+    });
+    moved.unwrap_or(value)
 }

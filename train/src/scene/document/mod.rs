@@ -8,6 +8,7 @@ mod collider;
 mod view;
 mod video;
 mod unknown;
+mod schema;
 
 pub use body::{Axis, Body, Clamp, LawName, Material, Side};
 pub use collider::{Collider, Motion};
@@ -73,4 +74,15 @@ pub struct Document {
     /// What is to be found, by path, such as `bodies.jelly.material.mu`.
     #[serde(default)]
     pub unknowns: BTreeMap<String, Unknown>,
+}
+
+impl Document {
+    /// The names of the files of meshes.
+    pub fn meshes(&self) -> impl Iterator<Item = &str> {
+        self.bodies.values().filter_map(|body| match &body.shape {
+            BodyShape::Mesh(mesh) => Some(mesh.file.as_str()),
+            BodyShape::Box(_) | BodyShape::Sphere(_) | BodyShape::Ellipsoid(_) | BodyShape::Capsule(_) => None,
+            BodyShape::Cylinder(_) | BodyShape::Torus(_) => None,
+        })
+    }
 }
