@@ -9,11 +9,11 @@ use std::path::Path;
 
 /// A small video of the block in flight, with values of some parameters that the scene beside it does not
 /// have; `unknowns` with their ranges.
-fn video(folder: &Path, set: &str, unknowns: Value) {
+fn video(folder: &Path, frames: usize, set: &str, unknowns: Value) {
     let sample = folder.join("sample");
     fs::rename(copy_sample(folder), &sample).unwrap();
     let changes = [
-        ("/num_frames", json!(8)),
+        ("/num_frames", json!(frames)),
         ("/frame_rate", json!(100)),
         ("/camera/width", json!(48)),
         ("/camera/height", json!(48)),
@@ -47,7 +47,7 @@ fn velocities_and_the_cameras_place_are_found() {
         "bodies.body.angular_velocity.y": {"range": [-6.0, 6.0]},
         "cameras.main.position.z": {"range": [0.4, 0.6]}
     });
-    video(&folder, "velocity.x=0.75,angular_velocity.y=1.5,position.z=0.49", ranges);
+    video(&folder, 8, "velocity.x=0.75,angular_velocity.y=1.5,position.z=0.49", ranges);
     let result = found(&folder, &["--set", "mu=6000,lambda=15000"]);
     close(&result, "velocity.x", 0.75, 5e-3);
     close(&result, "bodies.body.angular_velocity.y", 1.5, 5e-2);
@@ -58,7 +58,7 @@ fn velocities_and_the_cameras_place_are_found() {
 fn what_a_video_does_not_show_is_said_to_be_unknown() {
     let folder = fresh("unknown_density");
     // A body falls whatever it weighs.
-    video(&folder, "density=1000", json!({"density": {"range": [500.0, 2000.0]}}));
+    video(&folder, 4, "density=1000", json!({"density": {"range": [500.0, 2000.0]}}));
     let result = found(&folder, &["--set", "mu=6000,lambda=15000"]);
     assert_eq!(result["determined"]["density"], json!(false), "{result}");
 }
