@@ -97,7 +97,7 @@ fn scene(frame_rate: f64) -> serde_json::Value {
             "initial_deformation": "none", "mesh": "box.obj"
         },
         "material": {"model": "compressible neo-Hookean", "damping": {"eta": 0.5, "known": true}},
-        "floor": {"point": [0.0, 0.0, 0.0], "normal": [0.0, 0.0, 1.0], "contact": "rigid, frictionless", "friction": 0.0},
+        "floor": {"point": [0.0, 0.0, 0.0], "normal": [0.0, 0.0, 1.0], "contact": "frictionless"},
         "unknowns": {"mu": {"range": [1500.0, 25000.0]}, "lambda": {"range": [1500.0, 60000.0]}}
     })
 }

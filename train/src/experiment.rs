@@ -5,7 +5,7 @@ use crate::input;
 use crate::job::{IdentifyOptions, Values};
 use crate::limits::{Bytes, Limits, Seconds};
 use crate::optimizer::Optimizer;
-use crate::scene::{Name, Quantity, Range, Scene, Target};
+use crate::scene::{Access, Name, Quantity, Range, Scene, Target};
 use crate::text;
 use crate::video::Depth;
 use ron::error::SpannedError;
@@ -57,6 +57,9 @@ pub struct Identify {
     /// Whether to compare the gradient in use with finite differences first.
     #[serde(default, alias = "check_gradient")]
     pub gradcheck: bool,
+    /// Whether the scene may name files outside of its folder.
+    #[serde(default)]
+    pub allow_outside: bool,
     /// Most time that it may take by the estimate before it begins, such as `"2h"`; one hour if not given.
     #[serde(default)]
     pub max_time: Option<Seconds>,
@@ -95,6 +98,9 @@ pub struct Simulate {
     /// differences first.
     #[serde(default, alias = "check_gradient")]
     pub gradcheck: bool,
+    /// Whether the scene may name files outside of its folder.
+    #[serde(default)]
+    pub allow_outside: bool,
     /// Most time that it may take by the estimate before it begins, such as `"2h"`; one hour if not given.
     #[serde(default)]
     pub max_time: Option<Seconds>,
@@ -186,9 +192,15 @@ impl Identify {
             max_iterations: None,
             optimizer: Optimizer::Auto,
             gradcheck: false,
+            allow_outside: false,
             max_time: None,
             max_memory: None,
         }
+    }
+
+    /// Which files the scene may name.
+    pub fn access(&self) -> Access {
+        Access::of(self.allow_outside)
     }
 
     /// What it may take.
@@ -242,6 +254,11 @@ impl Identify {
 }
 
 impl Simulate {
+    /// Which files the scene may name.
+    pub fn access(&self) -> Access {
+        Access::of(self.allow_outside)
+    }
+
     /// What it may take.
     pub fn limits(&self) -> Limits {
         Limits { max_time: self.max_time, max_memory: self.max_memory }

@@ -27,6 +27,7 @@ fn a_job_survives_being_written_and_read() {
         noise: 0.02,
         seed: 3,
         gradcheck: true,
+        allow_outside: true,
         max_time: Some(Seconds(5400.0)),
         max_memory: Some(Bytes(8 << 30)),
     };

@@ -99,6 +99,7 @@ fn one(args: &Args, seed: u64) -> Result<(Values, Outcome, f64)> {
         noise: args.noise,
         seed,
         gradcheck: false,
+        allow_outside: false,
         max_time: None,
         max_memory: None,
     };

@@ -53,6 +53,14 @@ pub(super) enum Command {
         #[command(flatten)]
         former: FormerArgs,
     },
+    /// Write the scene of a folder from before scenes had a version as a document of the current version.
+    Import {
+        /// Folder with scene.json.
+        folder: PathBuf,
+        /// Let the scene name files outside of its folder.
+        #[arg(long)]
+        allow_outside: bool,
+    },
     /// List what this build can run on.
     Devices,
 }
@@ -70,6 +78,7 @@ Identify(
     max_iterations: 40,         // optional: the method's own stopping rule
     optimizer: \"auto\",          // optional: auto (lm), lm, newton-cg or adam
     gradcheck: false,           // optional: compare the gradient with finite differences first
+    allow_outside: false,       // optional: let the scene name files outside of its folder
     max_time: \"1h\",             // optional: most time, by an estimate before any work
     max_memory: \"8GiB\",         // optional: most memory; four fifths of what is free
 )
@@ -83,6 +92,7 @@ Simulate(
     noise: 0.0,                 // optional: standard deviation of noise on every value, as a part of white
     seed: 0,                    // optional: seed of the noise
     gradcheck: false,           // optional: at these values, against the frames in folder
+    allow_outside: false,       // optional, as above
     max_time: \"1h\", max_memory: \"8GiB\", // optional, as above
 )
 
@@ -122,6 +132,9 @@ pub(super) struct IdentifyArgs {
     /// Compare the gradient in use with finite differences first.
     #[arg(long, alias = "check-gradient")]
     pub(super) gradcheck: bool,
+    /// Let the scene name files outside of its folder.
+    #[arg(long, conflicts_with = "resume")]
+    allow_outside: bool,
     #[command(flatten)]
     pub(super) limits: LimitArgs,
     /// Go on with the run in this folder; on the CPU, to the same bits.
@@ -159,6 +172,9 @@ pub(super) struct SimulateArgs {
     /// Compare the gradient at these values, against the folder's frames, with finite differences.
     #[arg(long, alias = "check-gradient")]
     gradcheck: bool,
+    /// Let the scene name files outside of its folder.
+    #[arg(long)]
+    allow_outside: bool,
     #[command(flatten)]
     pub(super) former: FormerArgs,
     #[command(flatten)]
@@ -196,6 +212,7 @@ impl IdentifyArgs {
             max_iterations: self.max_iterations,
             optimizer: self.optimizer,
             gradcheck: self.gradcheck,
+            allow_outside: self.allow_outside,
             max_time: self.limits.max_time,
             max_memory: self.limits.max_memory,
         }
@@ -215,6 +232,7 @@ impl SimulateArgs {
             noise: self.noise,
             seed: self.seed,
             gradcheck: self.gradcheck,
+            allow_outside: self.allow_outside,
             max_time: self.limits.max_time,
             max_memory: self.limits.max_memory,
         })

@@ -19,6 +19,8 @@ use train::Error;
 use train::experiment::{Experiment, Identify, Simulate};
 use train::job::{Ending, Gradcheck};
 use train::run::{Former, Prepared, Simulation};
+use train::scene::Access;
+use train::scene::document::Document;
 use train::text::path;
 
 /// Exit code of a gradient that differences do not confirm.
@@ -67,11 +69,23 @@ fn dispatch(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
             job(args.job(), former, interrupt)
         }
         Some(Command::Run { file, former }) => job(Experiment::read(&file)?, former.choice(), interrupt),
+        Some(Command::Import { folder, allow_outside }) => import(&folder, Access::of(allow_outside)),
         Some(Command::Devices) => {
             table::devices();
             Ok(0)
         }
     }
+}
+
+/// Writes the document to the output stream, and how its texts were taken to the other.
+fn import(folder: &Path, access: Access) -> Result<u8> {
+    let (document, notes) = Document::read(folder, access)?;
+    let screen = Screen::new();
+    for note in &notes {
+        screen.say(&format!("note: {note}"));
+    }
+    table::print(document.to_json()?.trim_end());
+    Ok(0)
 }
 
 fn job(experiment: Experiment, former: Former, interrupt: &Interrupt) -> Result<u8> {

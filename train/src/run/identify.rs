@@ -153,7 +153,7 @@ fn came_back(run: &RunDir) -> Option<String> {
 }
 
 fn read(job: &Identify) -> Result<(Scene, Video, IdentifyOptions, Estimate)> {
-    let scene = Scene::read(&job.folder)?;
+    let scene = Scene::read_with(&job.folder, job.access())?;
     let options = job.options(&scene)?;
     check_device(&job.device)?;
     let (file, limits) = (Scene::file(&job.folder)?, job.limits());

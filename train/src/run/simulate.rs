@@ -15,7 +15,8 @@ use crate::job::{Flow, Gradcheck, IdentifyOptions, Stop, Values};
 use crate::limits::Limits;
 use crate::optimizer::Optimizer;
 use crate::report;
-use crate::scene::{Scene, read_text};
+use crate::scene::document::Document;
+use crate::scene::{Access, Scene, read_text};
 use crate::text::path;
 use crate::video::{Depth, Frame, Video};
 use diffkern::interrupt;
@@ -39,8 +40,10 @@ const VIDEO: Outputs = Outputs {
 #[derive(Debug)]
 pub struct Simulation {
     scene: Scene,
-    /// The text of the scene's file.
+    /// The scene as JSON, for the video.
     text: Vec<u8>,
+    /// Names and contents of the files that it names.
+    meshes: Vec<(String, Vec<u8>)>,
     file: PathBuf,
     limits: Limits,
     folder: PathBuf,
@@ -73,9 +76,9 @@ impl Simulation {
     }
 
     fn begin(job: &Simulate, former: Former) -> Result<Self> {
-        let scene = Scene::read(&job.folder)?;
+        let scene = Scene::read_with(&job.folder, job.access())?;
         let (file, limits) = (Scene::file(&job.folder)?, job.limits());
-        let text = read_text(&file)?.into_bytes();
+        let (text, meshes) = copies(&job.folder, job.access())?;
         let values = job.values(&scene)?;
         check_device(&job.device)?;
         let task = Task::Simulate { values: &values, cells: job.cells };
@@ -95,6 +98,7 @@ impl Simulation {
         let simulation = Self {
             scene,
             text,
+            meshes,
             file,
             limits,
             folder,
@@ -192,9 +196,29 @@ impl Simulation {
         let (scene, animation) = (out.join(SCENE), out.join(ANIMATION));
         let video = Video { width, height, frames };
         report::animation(&animation, &[("simulated", &video)], self.scene.frame_rate)?;
+        for (name, bytes) in &self.meshes {
+            let file = out.join(name);
+            let folder = file.parent().unwrap_or(out);
+            fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
+            files::write(&file, bytes)?;
+        }
         files::write(&scene, &self.text)?;
         Ok(vec![scene, animation])
     }
+}
+
+/// What a video takes over from the scene that made it: its text, and the files that it names inside of its folder.
+fn copies(folder: &Path, access: Access) -> Result<(Vec<u8>, Vec<(String, Vec<u8>)>)> {
+    let (document, _) = Document::read(folder, access)?;
+    let file = Scene::file(folder)?;
+    let text = match file.ends_with(SCENE) {
+        true => read_text(&file)?,
+        false => document.to_json()?,
+    };
+    let names = document.meshes().filter(|name| Access::Inside.allows(folder, name));
+    let meshes =
+        names.map(|name| Ok((name.to_owned(), input::bytes(&folder.join(name), input::MESH, "expected a mesh")?)));
+    Ok((text.into_bytes(), meshes.collect::<Result<_>>()?))
 }
 
 /// Whether `out` exists and is `folder`.

@@ -1,12 +1,18 @@
-//! What a video's `scene.json` says: geometry, camera, light, material law, floor and unknowns.
-//! All lengths, masses, times and forces are in SI units, axes right-handed with z up.
+//! What is filmed: bodies, floor, camera, light, and what is to be found. A file of version 1 is a [`document::Document`], which
+//! `docs/scene.md` describes; one without a version is imported. Checked, it is a [`Scene`], in SI units, with z up.
 
+mod tree;
+pub mod document;
+mod convert;
 mod name;
 mod parameter;
+mod import;
+mod folder;
+mod version;
 mod check;
-mod raw;
 mod read;
 
+pub use folder::Access;
 pub use name::{Name, Quantity};
 pub use parameter::Target;
 pub(crate) use read::{from_json, read_text};

@@ -1,35 +1,137 @@
-//! From the text of `scene.json` to a checked [`Scene`].
+//! From the file of a scene to a checked [`Scene`].
 
-use super::raw::Header;
-use super::{Scene, check};
+use super::document::Document;
+use super::folder::{Access, Files, scene_file};
+use super::import::{Fields, Imported, import, mesh_name};
+use super::tree::{Fault, Node, Syntax, json, place, typed};
+use super::version::{self, Version};
+use super::{Scene, check, convert};
 use crate::error::{Error, Place, Result};
-use crate::input;
+use crate::{input, mesh};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 impl Scene {
-    /// Reads and checks `folder/scene.json`.
+    /// Reads and checks the scene in a folder: `scene.json` or `scene.ron`, of version 1 or from before there were versions. The
+    /// files that it names lie in the folder.
     ///
     /// # Errors
     /// Names the file, the place and what was expected there.
     pub fn read(folder: &Path) -> Result<Self> {
-        let file = Self::file(folder)?;
-        let text = input::text(&file, input::SCENE)?;
-        let header: Header = from_json(&file, &text)?;
-        check::scene(folder, &file, header)
+        Self::read_with(folder, Access::Inside)
+    }
+
+    /// As [`Scene::read`], with files from where `access` allows.
+    ///
+    /// # Errors
+    /// As [`Scene::read`].
+    pub fn read_with(folder: &Path, access: Access) -> Result<Self> {
+        let source = Source::open(folder, access)?;
+        let loaded = source.load()?;
+        let files = Files { folder, access };
+        let checked = || {
+            check::named(&loaded.document)?;
+            check::scene(&convert::to_si(&loaded.document)?, &loaded.fields, &files)
+        };
+        let mut scene = checked().map_err(|fault| source.wrong(fault, &loaded.fields))?;
+        let ignored = loaded.ignored.iter().map(|field| source.ignored(field));
+        scene.warnings = ignored.chain(scene.warnings.iter().map(|text| source.noted(text, &loaded.fields))).collect();
+        Ok(scene)
     }
 
     /// The path of the scene's file in an existing folder.
     ///
     /// # Errors
-    /// When the folder does not exist.
+    /// When the folder does not exist, or has two.
     pub fn file(folder: &Path) -> Result<PathBuf> {
-        if !folder.is_dir() {
-            let what = if folder.exists() { "is not a folder" } else { "no such folder" };
-            return Err(Error::file(folder, format!("{what}, expected one with scene.json, silhouette and shaded")));
+        scene_file(folder)
+    }
+}
+
+impl Document {
+    /// Reads the scene in a folder without the checks of its values, and says how the texts of a file without a version were
+    /// taken, and which fields were not.
+    ///
+    /// # Errors
+    /// As [`Scene::read`].
+    pub fn read(folder: &Path, access: Access) -> Result<(Self, Vec<String>)> {
+        let source = Source::open(folder, access)?;
+        let loaded = source.load()?;
+        let named = |text: &String| format!("{}: {text}", crate::text::path(&source.file));
+        let notes = loaded.taken.iter().map(named).chain(loaded.ignored.iter().map(|field| source.ignored(field)));
+        let notes = notes.collect();
+        Ok((loaded.document, notes))
+    }
+
+    /// The document as JSON.
+    ///
+    /// # Errors
+    /// When it holds a number that JSON does not have.
+    pub fn to_json(&self) -> Result<String> {
+        let text = serde_json::to_string_pretty(self);
+        text.map(|text| text + "\n").map_err(|e| Error::Compute(format!("the scene cannot be written: {e}")))
+    }
+}
+
+/// The text of a scene's file.
+struct Source {
+    folder: PathBuf,
+    file: PathBuf,
+    text: String,
+    access: Access,
+}
+
+impl Source {
+    fn open(folder: &Path, access: Access) -> Result<Self> {
+        let file = scene_file(folder)?;
+        let text = input::text(&file, input::SCENE)?;
+        Ok(Self { folder: folder.into(), file, text, access })
+    }
+
+    fn load(&self) -> Result<Imported> {
+        let node = Syntax::of(&self.file).parse(&self.file, &self.text)?;
+        let plain = |fault| self.wrong(fault, &Fields::default());
+        match version::of(&node).map_err(plain)? {
+            Version::None => {
+                self.mesh(&node)?;
+                import(&node).map_err(plain)
+            }
+            Version::Number(version) => {
+                let node = version::migrated(node, version).map_err(plain)?;
+                let document = typed(&node).map_err(plain)?;
+                Ok(Imported { document, fields: Fields::default(), taken: Vec::new(), ignored: Vec::new() })
+            }
         }
-        Ok(folder.join("scene.json"))
+    }
+
+    /// A mesh is checked whatever the kind of the scene, so that a broken one is named.
+    fn mesh(&self, node: &Node) -> Result<()> {
+        let none = Fields::default();
+        let Some(name) = mesh_name(node).map_err(|fault| self.wrong(fault, &none))? else {
+            return Ok(());
+        };
+        let files = Files { folder: &self.folder, access: self.access };
+        let path = files.path(name).map_err(|problem| self.wrong(Fault::new("object.mesh", problem), &none))?;
+        mesh::check_obj(&path)
+    }
+
+    /// What is wrong, with the names and places of the file.
+    fn wrong(&self, fault: Fault, fields: &Fields) -> Error {
+        let field = fields.told(&fault.path);
+        let line = place(&self.text, &field);
+        let field = Some(field).filter(|field| !field.is_empty());
+        Error::Input { file: self.file.clone(), place: Place { line, field }, problem: fault.problem }
+    }
+
+    /// A warning that begins with a path.
+    fn noted(&self, text: &str, fields: &Fields) -> String {
+        let (path, rest) = text.split_once(": ").unwrap_or((text, ""));
+        format!("{}: {}: {rest}", crate::text::path(&self.file), fields.told(path))
+    }
+
+    fn ignored(&self, field: &str) -> String {
+        format!("{}: {}: not understood, ignored", crate::text::path(&self.file), crate::text::shown(field))
     }
 }
 
@@ -40,34 +142,5 @@ pub(crate) fn read_text(file: &Path) -> Result<String> {
 
 /// Parses JSON; a mistake is told with line, column and the path of the field.
 pub(crate) fn from_json<T: DeserializeOwned>(file: &Path, text: &str) -> Result<T> {
-    let mut parser = serde_json::Deserializer::from_str(text);
-    let parsed = serde_path_to_error::deserialize(&mut parser).map_err(|e| {
-        let field = e.path().to_string();
-        (Some(field).filter(|f| f != "." && !f.is_empty()), e.into_inner())
-    });
-    let ended = parsed.and_then(|value| parser.end().map(|()| value).map_err(|e| (None, e)));
-    ended.map_err(|(field, e)| Error::Input {
-        file: file.into(),
-        place: Place { line: Some((e.line(), e.column())).filter(|l| l.0 > 0), field },
-        problem: describe(&e),
-    })
-}
-
-/// The message without the place that serde_json appends, and with the reason of the usual slip.
-fn describe(e: &serde_json::Error) -> String {
-    let text = e.to_string();
-    let text = text.split(" at line ").next().unwrap_or(&text);
-    match e.classify() {
-        serde_json::error::Category::Data => text.to_owned(),
-        _ => format!("malformed JSON: {text} (JSON has no NaN, Infinity, comments or trailing commas)"),
-    }
-}
-
-/// The fields below `field`, whose shape depends on the kind of the scene.
-pub(super) fn from_value<T: DeserializeOwned>(file: &Path, field: &str, value: Value) -> Result<T> {
-    serde_path_to_error::deserialize(value).map_err(|e| {
-        let path = e.path().to_string();
-        let field = if path == "." { field.to_owned() } else { format!("{field}.{path}") };
-        Error::field(file, field, e.into_inner().to_string())
-    })
+    json(file, text, PhantomData)
 }

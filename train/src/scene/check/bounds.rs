@@ -30,6 +30,7 @@ pub(super) const DENSITY: Bounds =
 pub(super) const SIDE: Bounds = bounds(1e-6, 1e6, " m", "cells would be too small or too large for their positions");
 pub(super) const PLACE: Bounds =
     bounds(0.0, 1e6, " m", "further out, positions are too coarse for the cells of a block");
+pub(super) const TURN: Bounds = bounds(0.0, 1e6, " rad", "a turn of that many revolutions has lost its digits");
 pub(super) const SPEED: Bounds = bounds(0.0, 3e8, " m/s", "nothing is faster than light");
 pub(super) const SPIN: Bounds = bounds(0.0, 1e12, " rad/s", "its corners would be faster than light");
 pub(super) const MODULUS: Bounds = bounds(1e-3, 1e13, " Pa", "diamond is softer, and foam is stiffer");
@@ -42,4 +43,5 @@ pub(super) const FIELD_OF_VIEW: Bounds = bounds(
     "a narrower one sees less than a telescope, and a wider one has its edges at infinity",
 );
 pub(super) const DISTANCE: Bounds = bounds(1e-9, 1e9, " m", "depths would no longer be told apart");
+pub(super) const NOISE: Bounds = bounds(0.0, 1.0, "", "more than white and black are apart leaves no picture");
 pub(super) const LIGHT: Bounds = bounds(0.0, 1e3, "", "colours are clipped at 1, so that all would be white");

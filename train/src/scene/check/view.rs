@@ -1,98 +1,137 @@
-//! Checks of the camera and the light.
+//! Checks of cameras and lights.
 
-use super::super::{Camera, Floor, Shading, raw};
-use super::{Block, CAMERA, Checker, bounds, dot};
-use crate::error::Result;
-use crate::text::quoted;
-use std::f64::consts::PI;
+use super::bounds;
+use super::numbers::{at_most, colour, dot, rounded, share, sub, unit, within, wrong};
+use super::shape::corners;
+use crate::scene::document::{self, Distortion, Document, Shutter};
+use crate::scene::tree::Fault;
+use crate::scene::{Camera, Floor, Shading};
 
-impl Checker<'_> {
-    pub(super) fn camera(&mut self, raw: raw::Camera) -> Result<Camera> {
-        if raw.model != "pinhole" {
-            return self.wrong("camera.model", format!("{}, expected \"pinhole\"", quoted(&raw.model)));
+/// Depths that are drawn where the scene does not say \[m\].
+const DEPTHS: [f64; 2] = [0.01, 100.0];
+
+/// The only camera.
+pub(super) fn camera(document: &Document) -> Result<Camera, Fault> {
+    let (name, camera) = only("cameras", &document.cameras)?;
+    let at = |field: &str| format!("cameras.{name}.{field}");
+    for (field, pixels) in [("width", camera.width), ("height", camera.height)] {
+        if !(1..=8192).contains(&pixels) {
+            return wrong(&at(field), format!("{pixels}, expected 1 to 8192 pixels"));
         }
-        for (field, pixels) in [("camera.width", raw.width), ("camera.height", raw.height)] {
-            if !(1..=8192).contains(&pixels) {
-                return self.wrong(field, format!("{pixels}, expected 1 to 8192 pixels"));
-            }
-        }
-        let fov = raw.vertical_fov_deg;
-        self.within("camera.vertical_fov_deg", fov, &bounds::FIELD_OF_VIEW)?;
-        self.at_most("camera.position", raw.position, &bounds::DISTANCE)?;
-        self.at_most("camera.look_at", raw.look_at, &bounds::DISTANCE)?;
-        self.within("camera.near", raw.near, &bounds::DISTANCE)?;
-        self.within("camera.far", raw.far, &bounds::DISTANCE)?;
-        if raw.far <= raw.near {
-            let problem = format!("{}, expected more than camera.near, {}", raw.far, raw.near);
-            return self.wrong("camera.far", problem);
-        }
-        let forward = self.unit("camera.look_at", sub(raw.look_at, raw.position))?;
-        let up = self.unit("camera.up", raw.up)?;
-        if dot(forward, up).abs() > 1.0 - 1e-9 {
-            let problem = format!("{:?} is along the view, expected another direction", raw.up);
-            return self.wrong("camera.up", problem);
-        }
-        self.rest("camera.", &raw.rest);
-        Ok(Camera {
-            name: CAMERA.into(),
-            position: raw.position,
-            look_at: raw.look_at,
-            up: raw.up,
-            vertical_fov: fov * PI / 180.0,
-            width: raw.width as usize,
-            height: raw.height as usize,
-            near: raw.near,
-            far: raw.far,
-        })
     }
+    within(&at("vertical_fov"), camera.vertical_fov.to_degrees(), &bounds::FIELD_OF_VIEW)?;
+    at_most(&at("position"), camera.position, &bounds::DISTANCE)?;
+    at_most(&at("look_at"), camera.look_at, &bounds::DISTANCE)?;
+    let (near, far) = (camera.near.unwrap_or(DEPTHS[0]), camera.far.unwrap_or(DEPTHS[1]));
+    within(&at("near"), near, &bounds::DISTANCE)?;
+    within(&at("far"), far, &bounds::DISTANCE)?;
+    if far <= near {
+        return wrong(&at("far"), format!("{}, expected more than near, {}", rounded(far), rounded(near)));
+    }
+    let forward = unit(&at("look_at"), sub(camera.look_at, camera.position))?;
+    let up = camera.up.unwrap_or([0.0, 0.0, 1.0]);
+    if dot(forward, unit(&at("up"), up)?).abs() > 1.0 - 1e-9 {
+        return wrong(&at("up"), format!("{up:?} is along the view, expected another direction"));
+    }
+    let up = unit(&at("up"), up)?;
+    optics(&at, camera)?;
+    Ok(Camera {
+        name: name.into(),
+        position: camera.position,
+        look_at: camera.look_at,
+        up: camera.up.unwrap_or(up),
+        vertical_fov: camera.vertical_fov,
+        width: camera.width as usize,
+        height: camera.height as usize,
+        near,
+        far,
+    })
+}
 
-    /// The camera is above the floor, outside of the block, and has all of it between its planes when the video begins.
-    pub(super) fn sees(&self, camera: &Camera, floor: Option<&Floor>, block: &Block) -> Result<()> {
-        let from = camera.position;
-        if let Some(floor) = floor {
-            let height = dot(floor.normal, sub(from, floor.point));
-            if height < 0.0 {
-                let problem = format!("{from:?} is {} m below the floor, expected above it", -height);
-                return self.wrong("camera.position", problem);
-            }
+/// What is not drawn is refused. Frames at instants in the middle of the exposure, and without noise, are compared with what
+/// is filmed: both are right on average, and said by [`super::videos`].
+fn optics(at: &dyn Fn(&str) -> String, camera: &document::Camera) -> Result<(), Fault> {
+    if camera.distortion != Distortion::default() {
+        return wrong(&at("distortion"), "is not drawn by this version, expected none");
+    }
+    if camera.exposure != 1.0 {
+        return wrong(&at("exposure"), format!("{}, is not drawn by this version, expected 1", camera.exposure));
+    }
+    let Shutter { open, close } = camera.shutter;
+    if open > close || open < -1.0 || close > 1.0 {
+        let problem = format!("open from {open} to {close}, expected -1 to 1, the greater one last");
+        return wrong(&at("shutter"), problem);
+    }
+    if (open + close).abs() > 1e-9 {
+        let problem = format!(
+            "open from {open} to {close}, expected as long before as after the time of the frame in this version"
+        );
+        return wrong(&at("shutter"), problem);
+    }
+    share(&at("noise"), camera.noise, &bounds::NOISE)
+}
+
+/// The camera is above the floor, outside of the bodies, and has all of them between its planes when the video begins.
+pub(super) fn sees(camera: &Camera, floor: Option<&Floor>, document: &Document) -> Result<(), Fault> {
+    let (name, _) = only("cameras", &document.cameras)?;
+    let at = |field: &str| format!("cameras.{name}.{field}");
+    let from = camera.position;
+    if let Some(floor) = floor {
+        let height = dot(floor.normal, sub(from, floor.point));
+        if height < 0.0 {
+            let problem = format!("{from:?} is {} m below the floor, expected above it", -height);
+            return wrong(&at("position"), problem);
         }
-        if (0..3).all(|a| (block.min[a]..=block.max[a]).contains(&from[a])) {
-            return self.wrong("camera.position", format!("{from:?} is inside the block, expected outside of it"));
+    }
+    let forward = unit(&at("look_at"), sub(camera.look_at, from))?;
+    for body in document.bodies.values() {
+        let Some([min, max]) = corners(body) else {
+            continue;
+        };
+        if (0..3).all(|a| (min[a]..=max[a]).contains(&from[a])) {
+            return wrong(&at("position"), format!("{from:?} is inside the block, expected outside of it"));
         }
-        let forward = self.unit("camera.look_at", sub(camera.look_at, from))?;
-        let corner = |k: usize| [0, 1, 2].map(|a| if k >> a & 1 == 0 { block.min[a] } else { block.max[a] });
+        let corner = |k: usize| [0, 1, 2].map(|a| if k >> a & 1 == 0 { min[a] } else { max[a] });
         let depths = (0..8).map(|k| dot(forward, sub(corner(k), from)));
         let (nearest, farthest) = depths.fold((f64::MAX, f64::MIN), |(low, high), d| (low.min(d), high.max(d)));
         let range = format!("the block is at depths of {nearest} to {farthest} m when the video begins");
         if nearest < camera.near {
-            let problem = format!("{}, but {range}, expected less (or a camera further away)", camera.near);
-            return self.wrong("camera.near", problem);
+            let problem = format!("{}, but {range}, expected less (or a camera further away)", rounded(camera.near));
+            return wrong(&at("near"), problem);
         }
         if farthest > camera.far {
-            return self.wrong("camera.far", format!("{}, but {range}, expected more", camera.far));
+            return wrong(&at("far"), format!("{}, but {range}, expected more", rounded(camera.far)));
         }
-        Ok(())
     }
-
-    pub(super) fn shading(&mut self, raw: raw::Shading) -> Result<Shading> {
-        let to_light = self.unit("shading.light_direction_to_light", raw.light_direction_to_light)?;
-        for (field, light) in [("shading.light_intensity", raw.light_intensity), ("shading.ambient", raw.ambient)] {
-            self.not_negative(field, light)?;
-            self.at_most(field, [light; 3], &bounds::LIGHT)?;
-        }
-        self.colour("shading.albedo_rgb", raw.albedo_rgb)?;
-        self.colour("shading.background_rgb", raw.background_rgb)?;
-        self.rest("shading.", &raw.rest);
-        Ok(Shading {
-            to_light,
-            intensity: raw.light_intensity,
-            ambient: raw.ambient,
-            albedo: raw.albedo_rgb,
-            background: raw.background_rgb,
-        })
-    }
+    Ok(())
 }
 
-fn sub(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+/// The only light, and the colours.
+pub(super) fn shading(document: &Document) -> Result<Shading, Fault> {
+    let (name, light) = only("lights", &document.lights)?;
+    let to_light = unit(&format!("lights.{name}.direction"), light.direction)?;
+    let bright = [(format!("lights.{name}.intensity"), light.intensity), ("ambient".into(), document.ambient)];
+    bright.iter().try_for_each(|(path, value)| share(path, *value, &bounds::LIGHT))?;
+    let albedo = document.bodies.values().next().map_or([0.0; 3], |body| body.albedo);
+    colour("background", document.background)?;
+    Ok(Shading {
+        to_light,
+        intensity: light.intensity,
+        ambient: document.ambient,
+        albedo,
+        background: document.background,
+    })
+}
+
+/// The only part of a group, as this version takes no more.
+fn only<'a, T>(group: &str, parts: &'a std::collections::BTreeMap<String, T>) -> Result<(&'a str, &'a T), Fault> {
+    let mut names = parts.iter();
+    match (names.next(), names.next()) {
+        (Some((name, part)), None) => Ok((name, part)),
+        (None, _) => wrong(group, "there is none, expected one"),
+        (Some(_), Some((second, _))) => {
+            let problem = format!("there are {}, expected one: this version takes no more", parts.len());
+            wrong(&format!("{group}.{second}"), problem)
+        }
+    }
 }

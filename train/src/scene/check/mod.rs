@@ -1,0 +1,86 @@
+//! Checks of the values of a document in SI units, and their translation to a [`Scene`]. What this version cannot simulate or
+//! compare is refused, never left out.
+
+mod bounds;
+mod numbers;
+mod names;
+mod shape;
+mod body;
+mod surroundings;
+mod view;
+mod videos;
+mod unknowns;
+
+use super::Scene;
+use super::document::Document;
+use super::folder::Files;
+use super::import::Fields;
+use super::tree::Fault;
+use numbers::{at_most, within, wrong};
+use std::collections::BTreeMap;
+
+/// Checks the names of a document, of which the paths of unknowns are made.
+pub(super) fn named(document: &Document) -> Result<(), Fault> {
+    names::scene(&document.name)?;
+    if document.bodies.is_empty() {
+        return wrong("bodies", "there is none, expected at least one");
+    }
+    names::of_groups(document).try_for_each(|(group, name)| names::part(group, name))
+}
+
+/// The scene that a document in SI units describes; `fields` knows the names of the file.
+pub(super) fn scene(document: &Document, fields: &Fields, files: &Files<'_>) -> Result<Scene, Fault> {
+    within("frame_rate", document.frame_rate, &bounds::FRAME_RATE)?;
+    at_most("gravity", document.gravity, &bounds::GRAVITY)?;
+    if !(2..=10_000).contains(&document.frames) {
+        return wrong("frames", format!("{}, expected 2 to 10000", document.frames));
+    }
+    let floor = surroundings::floor(document)?;
+    let bodies = body::bodies(document, files)?;
+    let clamp = body::clamp(document)?;
+    if let Some(floor) = &floor {
+        shape::above(floor, document)?;
+    }
+    let camera = view::camera(document)?;
+    view::sees(&camera, floor.as_ref(), document)?;
+    let shading = view::shading(document)?;
+    let mut warnings = videos::check(document)?;
+    warnings.extend(surroundings::between_bodies(document)?);
+    let mut scene = Scene {
+        name: document.name.clone(),
+        frame_rate: document.frame_rate,
+        num_frames: document.frames as usize,
+        gravity: document.gravity,
+        camera,
+        shading,
+        bodies,
+        floor,
+        clamp,
+        unknowns: Vec::new(),
+        fields: BTreeMap::new(),
+        warnings,
+    };
+    scene.unknowns = unknowns::ranges(document, &scene, fields)?;
+    scene.fields = told(&scene, fields);
+    Ok(scene)
+}
+
+/// The names of the file, where they are not the paths, of what a job may be refused for.
+fn told(scene: &Scene, fields: &Fields) -> BTreeMap<String, String> {
+    const OF_A_BODY: [&str; 8] = [
+        "shape",
+        "density",
+        "velocity",
+        "angular_velocity",
+        "material",
+        "material.mu",
+        "material.lambda",
+        "material.viscosity",
+    ];
+    let of_bodies = (0..scene.bodies.len()).flat_map(|k| OF_A_BODY.map(|field| scene.path(k, field)));
+    let own = of_bodies.chain([format!("cameras.{}", scene.camera.name)]);
+    let pairs = own.map(|path| (fields.told(&path), path)).map(|(field, path)| (path, field));
+    // The scene has another word for the number of frames than the document.
+    let frames = ("num_frames".to_owned(), fields.told("frames"));
+    pairs.chain([frames]).filter(|(path, field)| path != field).collect()
+}

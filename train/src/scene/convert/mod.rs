@@ -1,0 +1,111 @@
+//! A document in SI units, in right-handed axes with z up.
+
+mod measure;
+mod path;
+mod turn;
+mod parts;
+
+pub(super) use measure::Measure;
+pub(super) use path::{COMPONENTS, Part, target};
+
+use super::document::{Axes, Document, LogNormal, Normal, Prior, Range, Units, Unknown, Up, Vector};
+use super::tree::Fault;
+use path::Target;
+
+/// The same scene in SI units and axes with z up.
+///
+/// # Errors
+/// When an unknown is of nothing that the document has.
+pub(super) fn to_si(document: &Document) -> Result<Document, Fault> {
+    let to = Conversion { units: document.units, up: document.axes.up };
+    let unknowns =
+        document.unknowns.iter().map(|(path, unknown)| Ok(to.unknown(path, unknown, target(document, path)?)));
+    Ok(Document {
+        units: Units::default(),
+        axes: Axes::default(),
+        gravity: to.vector(Measure::Acceleration, document.gravity),
+        bodies: document.bodies.iter().map(|(name, body)| (name.clone(), to.body(body))).collect(),
+        colliders: document.colliders.iter().map(|(name, c)| (name.clone(), to.collider(c))).collect(),
+        cameras: document.cameras.iter().map(|(name, camera)| (name.clone(), to.camera(camera))).collect(),
+        lights: document.lights.iter().map(|(name, light)| (name.clone(), to.light(light))).collect(),
+        unknowns: unknowns.collect::<Result<_, Fault>>()?,
+        ..document.clone()
+    })
+}
+
+/// From units and axes to SI units with z up.
+struct Conversion {
+    units: Units,
+    up: Up,
+}
+
+impl Conversion {
+    fn number(&self, measure: Measure, value: f64) -> f64 {
+        measure.si(value, &self.units)
+    }
+
+    fn vector(&self, measure: Measure, v: Vector) -> Vector {
+        self.direction(v.map(|x| self.number(measure, x)))
+    }
+
+    fn direction(&self, v: Vector) -> Vector {
+        match self.up {
+            Up::Z => v,
+            Up::Y => turn::upright(v),
+        }
+    }
+
+    /// Lengths along the axes, which have no sign.
+    fn lengths(&self, v: Vector) -> Vector {
+        let [x, y, z] = v.map(|x| self.number(Measure::Length, x));
+        match self.up {
+            Up::Z => [x, y, z],
+            Up::Y => [x, z, y],
+        }
+    }
+
+    fn unknown(&self, path: &str, unknown: &Unknown, target: Target) -> (String, Unknown) {
+        let number = |x| self.number(target.measure, x);
+        let unit = |unknown: &Unknown| Unknown {
+            range: match unknown.range {
+                Range::Number(pair) => Range::Number(pair.map(number)),
+                Range::Vector(pairs) => Range::Vector(pairs.map(|pair| pair.map(number))),
+            },
+            prior: unknown.prior.map(|prior| match prior {
+                Prior::Normal(Normal { mean, deviation }) => {
+                    Prior::Normal(Normal { mean: number(mean), deviation: number(deviation) })
+                }
+                Prior::LogNormal(LogNormal { median, deviation }) => {
+                    Prior::LogNormal(LogNormal { median: number(median), deviation })
+                }
+            }),
+            ..unknown.clone()
+        };
+        let (here, unknown) = (path.to_owned(), unit(unknown));
+        match (self.up, target.part, unknown.range) {
+            (Up::Y, Part::Vector, Range::Vector([x, y, z])) => {
+                (here, Unknown { range: Range::Vector([x, mirrored(z), y]), ..unknown })
+            }
+            (Up::Y, Part::Component(1), _) => (renamed(path, 2), unknown),
+            (Up::Y, Part::Component(2), Range::Number(pair)) => {
+                let prior = unknown.prior.map(|prior| match prior {
+                    Prior::Normal(Normal { mean, deviation }) => Prior::Normal(Normal { mean: 0.0 - mean, deviation }),
+                    other @ Prior::LogNormal(_) => other,
+                });
+                (renamed(path, 1), Unknown { range: Range::Number(mirrored(pair)), prior, ..unknown })
+            }
+            (Up::Z | Up::Y, Part::Number | Part::Vector | Part::Component(_), _) => (here, unknown),
+        }
+    }
+}
+
+/// The range of what has changed its sign.
+fn mirrored([low, high]: [f64; 2]) -> [f64; 2] {
+    [0.0 - high, 0.0 - low]
+}
+
+/// The path of another component of the same vector.
+fn renamed(path: &str, component: usize) -> String {
+    let vector = path.get(..path.len().saturating_sub(2)).unwrap_or(path);
+    format!("{vector}{}", COMPONENTS[component])
+}

@@ -1,0 +1,145 @@
+//! Conversion of bodies, colliders, cameras and lights.
+
+use super::turn::{UPRIGHT, after};
+use super::{Conversion, Measure};
+use crate::scene::document::{
+    Axis, Body, BodyShape, BoxShape, Camera, Capsule, Clamp, Collider, ColliderShape, Cylinder, Ellipsoid, HalfSpace,
+    Light, Material, MeshFile, Motion, Pose, Side, Sphere, Torus, Up,
+};
+use Measure::{Angle, AngularVelocity, Density, Length, Pressure, Velocity, Viscosity};
+
+/// How a shape lies in the axes of its file.
+enum Lie {
+    /// Along the axes, which it is turned with.
+    AlongAxes,
+    /// Along z of the file, or as a file of its own says.
+    AlongItsOwn,
+}
+
+impl Conversion {
+    pub(super) fn body(&self, body: &Body) -> Body {
+        let material = &body.material;
+        let pressure = |value: Option<f64>| value.map(|x| self.number(Pressure, x));
+        let (shape, lie) = self.body_shape(&body.shape);
+        Body {
+            shape,
+            pose: self.pose(&body.pose, lie),
+            velocity: self.vector(Velocity, body.velocity),
+            angular_velocity: self.vector(AngularVelocity, body.angular_velocity),
+            density: self.number(Density, body.density),
+            material: Material {
+                mu: pressure(material.mu),
+                lambda: pressure(material.lambda),
+                young: pressure(material.young),
+                viscosity: self.number(Viscosity, material.viscosity),
+                ..material.clone()
+            },
+            albedo: body.albedo,
+            clamps: body.clamps.iter().map(|clamp| self.clamp(clamp)).collect(),
+        }
+    }
+
+    pub(super) fn collider(&self, collider: &Collider) -> Collider {
+        let (shape, lie) = match &collider.shape {
+            ColliderShape::HalfSpace(plane) => {
+                let (normal, point) = (self.direction(plane.normal), self.vector(Length, plane.point));
+                (ColliderShape::HalfSpace(HalfSpace { normal, point }), Lie::AlongAxes)
+            }
+            ColliderShape::Box(shape) => (ColliderShape::Box(self.cuboid(shape)), Lie::AlongAxes),
+            ColliderShape::Sphere(shape) => (ColliderShape::Sphere(self.sphere(shape)), Lie::AlongAxes),
+            ColliderShape::Capsule(shape) => (ColliderShape::Capsule(self.capsule(shape)), Lie::AlongItsOwn),
+        };
+        let motion = Motion {
+            velocity: self.vector(Velocity, collider.motion.velocity),
+            angular_velocity: self.vector(AngularVelocity, collider.motion.angular_velocity),
+        };
+        Collider { shape, pose: self.pose(&collider.pose, lie), motion, contact: collider.contact }
+    }
+
+    pub(super) fn camera(&self, camera: &Camera) -> Camera {
+        let depth = |value: Option<f64>| value.map(|x| self.number(Length, x));
+        Camera {
+            position: self.vector(Length, camera.position),
+            look_at: self.vector(Length, camera.look_at),
+            up: camera.up.map(|up| self.direction(up)),
+            vertical_fov: self.number(Angle, camera.vertical_fov),
+            near: depth(camera.near),
+            far: depth(camera.far),
+            ..camera.clone()
+        }
+    }
+
+    pub(super) fn light(&self, light: &Light) -> Light {
+        Light { direction: self.direction(light.direction), intensity: light.intensity }
+    }
+
+    fn body_shape(&self, shape: &BodyShape) -> (BodyShape, Lie) {
+        let length = |x| self.number(Length, x);
+        match shape {
+            BodyShape::Box(shape) => (BodyShape::Box(self.cuboid(shape)), Lie::AlongAxes),
+            BodyShape::Sphere(shape) => (BodyShape::Sphere(self.sphere(shape)), Lie::AlongAxes),
+            BodyShape::Ellipsoid(shape) => {
+                (BodyShape::Ellipsoid(Ellipsoid { radii: self.lengths(shape.radii) }), Lie::AlongAxes)
+            }
+            BodyShape::Capsule(shape) => (BodyShape::Capsule(self.capsule(shape)), Lie::AlongItsOwn),
+            BodyShape::Cylinder(Cylinder { radius, height }) => {
+                let cylinder = Cylinder { radius: length(*radius), height: length(*height) };
+                (BodyShape::Cylinder(cylinder), Lie::AlongItsOwn)
+            }
+            BodyShape::Torus(Torus { radius, tube }) => {
+                (BodyShape::Torus(Torus { radius: length(*radius), tube: length(*tube) }), Lie::AlongItsOwn)
+            }
+            BodyShape::Mesh(MeshFile { file, scale }) => {
+                (BodyShape::Mesh(MeshFile { file: file.clone(), scale: length(*scale) }), Lie::AlongItsOwn)
+            }
+        }
+    }
+
+    fn cuboid(&self, shape: &BoxShape) -> BoxShape {
+        let corners = shape.min.zip(shape.max).map(|(min, max)| {
+            let [min, max] = [min, max].map(|corner| self.vector(Length, corner));
+            // The turn changes the sign of the second component.
+            match self.up {
+                Up::Z => (min, max),
+                Up::Y => ([min[0], max[1], min[2]], [max[0], min[1], max[2]]),
+            }
+        });
+        match corners {
+            Some((min, max)) => {
+                BoxShape { size: shape.size.map(|size| self.lengths(size)), min: Some(min), max: Some(max) }
+            }
+            None => BoxShape { size: shape.size.map(|size| self.lengths(size)), ..shape.clone() },
+        }
+    }
+
+    fn sphere(&self, shape: &Sphere) -> Sphere {
+        Sphere { radius: self.number(Length, shape.radius) }
+    }
+
+    fn capsule(&self, shape: &Capsule) -> Capsule {
+        Capsule { radius: self.number(Length, shape.radius), length: self.number(Length, shape.length) }
+    }
+
+    fn pose(&self, pose: &Pose, lie: Lie) -> Pose {
+        let rotation = pose.rotation.map(|x| self.number(Angle, x));
+        let rotation = match (self.up, lie) {
+            (Up::Z, Lie::AlongAxes | Lie::AlongItsOwn) => rotation,
+            (Up::Y, Lie::AlongAxes) => self.direction(rotation),
+            (Up::Y, Lie::AlongItsOwn) => after(rotation, UPRIGHT),
+        };
+        Pose { position: self.vector(Length, pose.position), rotation }
+    }
+
+    fn clamp(&self, clamp: &Clamp) -> Clamp {
+        let plane = self.number(Length, clamp.plane);
+        let other = match clamp.side {
+            Side::Below => Side::Above,
+            Side::Above => Side::Below,
+        };
+        match (self.up, clamp.axis) {
+            (Up::Z, axis) | (Up::Y, axis @ Axis::X) => Clamp { axis, plane, side: clamp.side },
+            (Up::Y, Axis::Y) => Clamp { axis: Axis::Z, plane, side: clamp.side },
+            (Up::Y, Axis::Z) => Clamp { axis: Axis::Y, plane: 0.0 - plane, side: other },
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The films of a scene.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A film of the scene: `frame_0000.png` and so on in a folder for each kind of picture.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Video {
+    /// Name of the camera; the only one where none is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub camera: Option<String>,
+    /// Folder of the silhouettes, relative to that of the scene and inside it.
+    pub silhouette: String,
+    /// Folder of the shaded pictures.
+    pub shaded: String,
+    /// Folder of the masks, white where pixels count; all count where none is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub masks: Option<String>,
+    /// How much each kind of picture counts.
+    pub weights: Weights,
+}
+
+impl Default for Video {
+    fn default() -> Self {
+        Self {
+            camera: None,
+            silhouette: "silhouette".into(),
+            shaded: "shaded".into(),
+            masks: None,
+            weights: Weights::default(),
+        }
+    }
+}
+
+/// How much each kind of picture counts.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Weights {
+    /// Of the silhouettes.
+    pub silhouette: f64,
+    /// Of the shaded pictures.
+    pub shaded: f64,
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self { silhouette: 1.0, shaded: 1.0 }
+    }
+}

@@ -1,0 +1,103 @@
+//! Documents that are read.
+
+use crate::scenes::{ball, changed, folder, read, refusal};
+use serde_json::{Value, json};
+use std::fs;
+use train::scene::document::Document;
+use train::scene::{Access, Contact, Scene};
+
+#[test]
+fn a_document_survives_json_and_ron() {
+    let first = folder("first", "scene.json", &ball().to_string());
+    let (document, notes) = Document::read(&first, Access::Inside).unwrap();
+    assert!(notes.is_empty());
+    let json = document.to_json().unwrap();
+    let tree: Value = serde_json::from_str(&json).unwrap();
+    let written = [("scene.json", json), ("scene.ron", ron::to_string(&tree).unwrap())];
+    let scene = Scene::read(&first).unwrap();
+    for (file, text) in written {
+        let copy = folder(&format!("copy_{file}"), file, &text);
+        assert_eq!(Document::read(&copy, Access::Inside).unwrap().0, document, "{file}");
+        assert_eq!(Scene::read(&copy).unwrap(), scene, "{file}");
+    }
+}
+
+#[test]
+fn every_shape_is_read() {
+    let cases = [
+        json!({"box": {"size": [0.1, 0.2, 0.1]}}),
+        json!({"sphere": {"radius": 0.05}}),
+        json!({"ellipsoid": {"radii": [0.05, 0.06, 0.07]}}),
+        json!({"capsule": {"radius": 0.03, "length": 0.1}}),
+        json!({"cylinder": {"radius": 0.03, "height": 0.1}}),
+        json!({"torus": {"radius": 0.06, "tube": 0.02}}),
+    ];
+    for (number, shape) in cases.into_iter().enumerate() {
+        let turned = changed(&ball(), "/bodies/jelly/pose/rotation", json!([0.3, 0.2, 0.1]));
+        let scene = read(&format!("shape_{number}"), &changed(&turned, "/bodies/jelly/shape", shape.clone()));
+        let volume = scene.unwrap().bodies[0].shape.volume();
+        assert!(volume > 1e-5 && volume < 1e-2, "{shape}: {volume}");
+    }
+}
+
+#[test]
+fn contacts_are_an_enumeration() {
+    let cases = [
+        (json!("frictionless"), Contact::Friction(0.0)),
+        (json!("sticky"), Contact::Sticky),
+        (json!("slip"), Contact::Slip),
+        (json!({"friction": 0.4}), Contact::Friction(0.4)),
+    ];
+    for (contact, expected) in cases {
+        let scene = read("contact", &changed(&ball(), "/colliders/ground/contact", contact)).unwrap();
+        assert_eq!(scene.floor.unwrap().contact, expected);
+    }
+}
+
+#[test]
+fn young_and_poisson_are_two_other_constants() {
+    let scene = changed(&ball(), "/bodies/jelly/material/young", json!(2e4));
+    let scene = read("young", &changed(&scene, "/bodies/jelly/material/poisson", json!(0.25))).unwrap();
+    let material = &scene.bodies[0].material;
+    assert_eq!((material.mu, material.lambda), (Some(8e3), Some(8e3)));
+}
+
+#[test]
+fn vectors_are_unknown_by_component() {
+    let range = json!({"range": [[-1, 1], [-2, 2], [-3, 3]]});
+    let scene = read("vector", &changed(&ball(), "/unknowns/bodies.jelly.velocity", range)).unwrap();
+    let found: Vec<_> = scene.unknowns.iter().map(|range| (range.name.to_string(), range.max)).collect();
+    let expected =
+        [("bodies.jelly.velocity.x", 1.0), ("bodies.jelly.velocity.y", 2.0), ("bodies.jelly.velocity.z", 3.0)];
+    assert!(expected.iter().all(|(name, max)| found.contains(&((*name).into(), *max))), "{found:?}");
+    let twice = changed(&ball(), "/unknowns/bodies.jelly.velocity.x", json!({"range": [-1, 1]}));
+    let twice = changed(&twice, "/unknowns/bodies.jelly.velocity", json!({"range": [[-1, 1], [-2, 2], [-3, 3]]}));
+    assert!(refusal("vector_twice", &twice).contains("is the same as bodies.jelly.velocity.x"));
+}
+
+#[test]
+fn files_lie_in_the_folder_unless_the_user_says_so() {
+    let tetrahedron = "v 0 0 0\nv 0.1 0 0\nv 0 0.1 0\nv 0 0 0.1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n";
+    let mesh = |file: &str| changed(&ball(), "/bodies/jelly/shape", json!({"mesh": {"file": file}})).to_string();
+    let inside = folder("inside", "scene.json", &mesh("part/body.obj"));
+    fs::create_dir(inside.join("part")).unwrap();
+    fs::write(inside.join("part/body.obj"), tetrahedron).unwrap();
+    assert!((Scene::read(&inside).unwrap().bodies[0].shape.volume() - 1e-3 / 6.0).abs() < 1e-12);
+
+    let elsewhere = inside.join("part/body.obj");
+    let outside = folder("outside", "scene.json", &mesh(elsewhere.to_str().unwrap()));
+    let beside = folder("beside", "scene.json", &mesh("../document_inside/part/body.obj"));
+    for folder in [&outside, &beside] {
+        let refused = Scene::read(folder).unwrap_err().to_string();
+        assert!(refused.contains("bodies.jelly.shape.mesh.file") && refused.contains("is outside"), "{refused}");
+        assert!(Scene::read_with(folder, Access::Anywhere).is_ok());
+    }
+    #[cfg(unix)]
+    {
+        let linked = folder("linked", "scene.json", &mesh("body.obj"));
+        std::os::unix::fs::symlink(&elsewhere, linked.join("body.obj")).unwrap();
+        let refused = Scene::read(&linked).unwrap_err().to_string();
+        assert!(refused.contains("a link to the outside"), "{refused}");
+        assert!(Scene::read_with(&linked, Access::Anywhere).is_ok());
+    }
+}

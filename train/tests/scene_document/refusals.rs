@@ -1,0 +1,172 @@
+//! Documents that are refused, each with the path and the way out.
+
+use crate::scenes::{assert_names, ball, changed, folder, refusal};
+use serde_json::{Value, json};
+use train::scene::Scene;
+
+/// Where a value is changed, to what, and what the message names.
+type Case = (&'static str, Value, &'static [&'static str]);
+
+fn check(cases: &[Case]) {
+    for (pointer, value, parts) in cases {
+        let message = refusal("refusal", &changed(&ball(), pointer, value.clone()));
+        assert_names(pointer, &message, parts);
+        assert!(message.contains("scene.json:1:"), "{pointer}: no line in {message}");
+    }
+}
+
+#[test]
+fn unknown_fields_are_refused_with_the_nearest_name() {
+    check(&[
+        ("/gravty", json!(1), &["gravty: unknown field", "did you mean \"gravity\"?"]),
+        ("/bodies/jelly/veloctiy", json!([0, 0, 0]), &["bodies.jelly.veloctiy", "did you mean \"velocity\"?"]),
+        ("/bodies/jelly/material/lamda", json!(1), &["bodies.jelly.material.lamda", "did you mean \"lambda\"?"]),
+        ("/bodies/jelly/shape/sphere/radios", json!(1), &["bodies.jelly.shape.sphere.radios", "\"radius\""]),
+        ("/cameras/front/vertical_fof", json!(1), &["cameras.front.vertical_fof", "did you mean \"vertical_fov\"?"]),
+        ("/units", json!({"lenght": "m"}), &["units.lenght", "did you mean \"length\"?"]),
+        ("/colliders/ground/motion", json!({"speed": 1}), &["colliders.ground.motion.speed", "\"velocity\""]),
+        ("/unknowns/gravity", json!({"rnage": 1}), &["unknowns.gravity.rnage", "did you mean \"range\"?"]),
+        ("/duration", json!(1), &["duration: unknown field"]),
+    ]);
+}
+
+#[test]
+fn wrong_kinds_say_which_there_are() {
+    check(&[
+        ("/bodies/jelly/shape", json!({"spere": {"radius": 1}}), &["bodies.jelly.shape", "\"sphere\"?", "\"torus\""]),
+        ("/bodies/jelly/shape", json!({"half_space": {}}), &["bodies.jelly.shape", "\"box\"", "\"mesh\""]),
+        ("/bodies/jelly/shape", json!("sphere"), &["bodies.jelly.shape", "\"sphere\" alone", "{\"sphere\": ..}"]),
+        ("/bodies/jelly/shape", json!({}), &["bodies.jelly.shape", "\"sphere\""]),
+        ("/bodies/jelly/material/law", json!("neo-hookean"), &["material.law", "did you mean \"neo_hookean\"?"]),
+        ("/bodies/jelly/material/law", json!("not neo_hookean at all"), &["material.law", "\"fixed_corotated\""]),
+        ("/colliders/ground/contact", json!("sticky, not frictionless"), &["colliders.ground.contact", "\"slip\""]),
+        ("/colliders/ground/contact", json!({"friction": "much"}), &["ground.contact.friction", "much", "a number"]),
+        ("/units", json!({"pressure": "psi"}), &["units.pressure", "\"psi\"", "\"kPa\"", "\"MPa\""]),
+        ("/units", json!({"length": "inch"}), &["units.length", "\"inch\"", "\"mm\""]),
+        ("/axes", json!({"up": "x"}), &["axes.up", "\"x\"", "\"z\", \"y\""]),
+        ("/axes", json!({"handedness": "left"}), &["axes.handedness", "\"left\"", "\"right\""]),
+        ("/version", json!(2), &["version: 2, expected 1"]),
+        ("/version", json!("1"), &["version: \"1\", expected 1"]),
+    ]);
+}
+
+#[test]
+fn wrong_values_are_refused() {
+    check(&[
+        ("/gravity", json!([0, 0]), &["gravity", "2 values", "three numbers"]),
+        ("/gravity", json!([0, 0, 0, 0]), &["gravity", "4 values, expected 3"]),
+        ("/gravity/1", json!("down"), &["gravity[1]", "\"down\"", "a number"]),
+        ("/frames", json!(1.5), &["frames", "1.5", "whole number"]),
+        ("/frames", json!(1), &["frames", "2 to 10000"]),
+        ("/bodies", json!({}), &["bodies: there is none"]),
+        ("/bodies", json!({"a b": ball()["bodies"]["jelly"]}), &["bodies: \"a b\" is no name"]),
+        ("/bodies/jelly/density", json!(-3), &["bodies.jelly.density", "-3", "positive"]),
+        ("/bodies/jelly/shape/sphere/radius", json!(0), &["shape.sphere.radius", "positive"]),
+        (
+            "/bodies/jelly/shape",
+            json!({"torus": {"radius": 0.1, "tube": 0.2}}),
+            &["torus.tube", "less than the radius"],
+        ),
+        ("/bodies/jelly/shape", json!({"box": {"min": [0, 0, 0]}}), &["shape.box", "either size, or min and max"]),
+        ("/bodies/jelly/shape", json!({"mesh": {"file": "no.obj"}}), &["shape.mesh.file", "no.obj", "cannot be read"]),
+        ("/bodies/jelly/material/poisson", json!(0.3), &["material.poisson", "young is missing"]),
+        ("/bodies/jelly/albedo/0", json!(1.5), &["bodies.jelly.albedo", "0..1"]),
+        ("/cameras/front/vertical_fov", json!(4.0), &["cameras.front.vertical_fov", "170.0 degrees"]),
+        (
+            "/unknowns/bodies.jelly.material.mu/range",
+            json!([9, 4]),
+            &["material.mu.range", "[9, 4]", "greater value last"],
+        ),
+        ("/unknowns/bodies.jelly.material.mu/range", json!([9]), &["material.mu.range", "[least, greatest]"]),
+        (
+            "/unknowns/bodies.jelly.material.nu",
+            json!({"range": [1, 2]}),
+            &["material.nu", "\"bodies.jelly.material.mu\"?"],
+        ),
+        ("/unknowns/bodies.jely.density", json!({"range": [1, 2]}), &["did you mean \"bodies.jelly.density\"?"]),
+    ]);
+}
+
+#[test]
+fn what_is_not_simulated_yet_is_refused() {
+    let second = ball()["cameras"]["front"].clone();
+    check(&[
+        ("/colliders/ground/motion", json!({"velocity": [0, 0, 1]}), &["colliders.ground.motion", "moving"]),
+        ("/colliders/ground/shape", json!({"sphere": {"radius": 1}}), &["colliders.ground.shape", "half_space"]),
+        ("/colliders/wall", ball()["colliders"]["ground"].clone(), &["colliders.wall", "colliders.ground"]),
+        ("/cameras/side", second, &["cameras.side", "there are 2"]),
+        ("/lights/moon", ball()["lights"]["sun"].clone(), &["lights.sun", "there are 2"]),
+        ("/cameras/front/distortion", json!({"k1": 0.1}), &["cameras.front.distortion", "expected none"]),
+        ("/cameras/front/exposure", json!(2), &["cameras.front.exposure", "expected 1"]),
+        ("/cameras/front/shutter", json!({"open": 0, "close": 0.5}), &["cameras.front.shutter", "as long before"]),
+        ("/videos", json!({"film": {"masks": "masks"}}), &["videos.film.masks", "expected none"]),
+        ("/videos", json!({"film": {"camera": "frnt"}}), &["videos.film.camera", "\"front\""]),
+        ("/videos", json!({"film": {}, "other": {}}), &["videos.other", "there are 2"]),
+        ("/unknowns/bodies.jelly.material.young", json!({"range": [1, 2]}), &["material.young", "cannot be found"]),
+        ("/unknowns/gravity.z", json!({"range": [-10, -9], "transform": "log"}), &["gravity.z.transform", "linear"]),
+        (
+            "/unknowns/gravity.z",
+            json!({"range": [-10, -9], "prior": {"normal": {"mean": -9.8, "deviation": 0.1}}}),
+            &["gravity.z.prior", "expected none"],
+        ),
+        ("/bodies/other", ball()["bodies"]["jelly"].clone(), &["contact_between_bodies", "missing"]),
+        ("/contact_between_bodies", json!("slip"), &["contact_between_bodies", "no two bodies"]),
+    ]);
+}
+
+#[test]
+fn fields_that_are_missing_are_named() {
+    for field in ["version", "name", "frame_rate", "frames", "gravity", "bodies", "cameras", "lights"] {
+        let mut scene = ball();
+        scene.as_object_mut().unwrap().remove(field);
+        let message = refusal("missing", &scene);
+        assert!(message.contains(field) && message.contains("missing"), "{message}");
+    }
+}
+
+#[test]
+fn fields_that_are_there_twice_are_refused_at_every_level() {
+    let json = ball().to_string();
+    let doubled = [
+        ("\"name\":", "\"name\":\"other\",\"name\":", ""),
+        ("\"density\":", "\"density\":1,\"density\":", "bodies.jelly"),
+        ("\"radius\":", "\"radius\":1,\"radius\":", "bodies.jelly.shape.sphere"),
+        ("\"law\":", "\"law\":\"x\",\"law\":", "bodies.jelly.material"),
+        ("\"normal\":", "\"normal\":1,\"normal\":", "colliders.ground.shape.half_space"),
+        ("\"front\":", "\"front\":{},\"front\":", "cameras"),
+        ("\"bodies.jelly.material.mu\":", "\"bodies.jelly.material.mu\":1,\"bodies.jelly.material.mu\":", "unknowns"),
+    ];
+    for (from, to, path) in doubled {
+        assert!(json.contains(from));
+        let text = json.replacen(from, to, 1);
+        for (file, text) in [("scene.json", &text), ("scene.ron", &text)] {
+            let message = Scene::read(&folder("twice", file, text)).unwrap_err().to_string();
+            let name = from.trim_end_matches(':');
+            assert_names(file, &message, &[path, &format!("{name} is there twice"), &format!("{file}:1:")]);
+        }
+    }
+}
+
+#[test]
+fn ron_has_lines_and_finite_numbers() {
+    let ron = ron::to_string(&ball()).unwrap();
+    let cases = [
+        (ron.replace("1020.0", "inf"), &["scene.ron:1:", "bodies.jelly.density", "finite"][..]),
+        (ron.replace("1020.0", "NaN"), &["scene.ron:1:", "bodies.jelly.density", "finite"]),
+        (ron.replace("1020.0", "-1020.0"), &["scene.ron:1:", "bodies.jelly.density", "-1020"]),
+        (ron.replace("\"frictionless\"", "frictionless"), &["scene.ron:1:", "contact", "word without quotes"]),
+        (format!("// a remark\n({}", &ron[1..ron.len() - 1]), &["scene.ron:2:", "malformed RON"]),
+    ];
+    for (text, parts) in cases {
+        let message = Scene::read(&folder("ron", "scene.ron", &text)).unwrap_err().to_string();
+        assert_names(&text, &message, parts);
+    }
+}
+
+#[test]
+fn a_folder_with_two_scenes_is_refused() {
+    let folder = folder("two", "scene.json", &ball().to_string());
+    std::fs::write(folder.join("scene.ron"), ron::to_string(&ball()).unwrap()).unwrap();
+    let message = Scene::read(&folder).unwrap_err().to_string();
+    assert_names("two", &message, &["scene.ron", "scene.json as well"]);
+}
