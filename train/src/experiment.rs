@@ -79,6 +79,9 @@ pub struct Simulate {
     pub out: Option<PathBuf>,
     /// Value of every parameter: `{"mu": 8000.0, "lambda": 14000.0}` \[SI\].
     pub set: Values,
+    /// Grid cells across the thinnest side; as many as `identify` ends with if not given.
+    #[serde(default)]
+    pub cells: Option<usize>,
     /// `cpu`, `wgpu`, `cuda` or `best`.
     #[serde(default = "default_device")]
     pub device: String,
@@ -271,6 +274,9 @@ impl Simulate {
         if !(0.0..=1.0).contains(&self.noise) {
             let problem = format!("{}, expected a part of white between 0 and 1", self.noise);
             return Err(Error::argument("noise", problem));
+        }
+        if let Some(cells) = self.cells.filter(|cells| !(1..=1000).contains(cells)) {
+            return Err(Error::argument("cells", format!("{cells}, expected 1 to 1000 across the thinnest side")));
         }
         let mut values = known(scene);
         values.extend(given);

@@ -151,6 +151,9 @@ pub(super) struct SimulateArgs {
     /// Value of a parameter in SI units; one for each that the scene does not know.
     #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',', value_parser = assignment)]
     set: Vec<(Name, f64)>,
+    /// Grid cells across the thinnest side [default: as many as identify ends with].
+    #[arg(long, value_name = "N")]
+    cells: Option<usize>,
     /// Folder to write frames to [default: out/ and the name of the scene, with _simulated].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -223,6 +226,7 @@ impl SimulateArgs {
             folder: self.folder,
             out: self.out,
             set: values(&self.set),
+            cells: self.cells,
             device: self.device,
             bits: self.bits,
             noise: self.noise,

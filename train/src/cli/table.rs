@@ -85,6 +85,9 @@ fn ending(ending: Ending, folder: &Path) -> Option<String> {
 
 /// Six digits that count.
 pub(super) fn number(value: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
     let digits = (5 - value.abs().max(1e-12).log10().floor() as i32).clamp(0, 12);
     format!("{value:.*}", digits as usize)
 }

@@ -69,10 +69,10 @@ fn with(scene: &Scene, task: Task<'_>, lever: &Lever, value: f64, excess: &dyn F
             (lever.set)(&mut scene, &mut options.fixed, value);
             excess(&scene, Task::Identify(&options))
         }
-        Task::Simulate(values) => {
+        Task::Simulate { values, cells } => {
             let mut values = values.clone();
             (lever.set)(&mut scene, &mut values, value);
-            excess(&scene, Task::Simulate(&values))
+            excess(&scene, Task::Simulate { values: &values, cells })
         }
     }
 }
@@ -194,7 +194,7 @@ fn elastic(scene: &Scene, task: Task<'_>, target: Target) -> Lever {
     let name = scene.name_of(target);
     let (given, option) = match task {
         Task::Identify(options) => (options.fixed.get(&name), "fixed"),
-        Task::Simulate(values) => (values.get(&name), "set"),
+        Task::Simulate { values, .. } => (values.get(&name), "set"),
     };
     let in_scene = given.is_some() && scene.known(target) == given.copied();
     let path = scene.path(target.body, &format!("material.{}", target.quantity.key()));
@@ -255,7 +255,7 @@ mod tests {
         let (mut scene, mut values) = sample();
         change(&mut scene, &mut values);
         let limits = Limits { max_time: Some(DEFAULT_TIME), max_memory: Some(Bytes(2 << 30)) };
-        let task = Task::Simulate(&values);
+        let task = Task::Simulate { values: &values, cells: None };
         estimate(&scene, Path::new("scene.json"), task, false, "cpu", &limits).unwrap_err().to_string()
     }
 
@@ -289,7 +289,15 @@ mod tests {
         scene.bodies[0].density = value.parse().unwrap();
         // Twice the time, for the noise between two measurements.
         let limits = Limits { max_time: Some(Seconds(2.0 * DEFAULT_TIME.0)), max_memory: Some(Bytes(2 << 30)) };
-        estimate(&scene, Path::new("scene.json"), Task::Simulate(&values), false, "cpu", &limits).unwrap();
+        estimate(
+            &scene,
+            Path::new("scene.json"),
+            Task::Simulate { values: &values, cells: None },
+            false,
+            "cpu",
+            &limits,
+        )
+        .unwrap();
     }
 
     #[test]
@@ -297,7 +305,8 @@ mod tests {
         let (scene, values) = sample();
         let mut wide = scene.clone();
         wide.unknowns.iter_mut().for_each(|range| range.max = 2e12);
-        let cost = |scene| Cost::of(scene, Task::Simulate(&values), false, &Device::cpu()).unwrap();
+        let cost =
+            |scene| Cost::of(scene, Task::Simulate { values: &values, cells: None }, false, &Device::cpu()).unwrap();
         assert_eq!(cost(&wide), cost(&scene));
     }
 }

@@ -49,7 +49,12 @@ pub enum Task<'a> {
     /// Find the unknowns.
     Identify(&'a IdentifyOptions),
     /// Draw these values.
-    Simulate(&'a Values),
+    Simulate {
+        /// The values.
+        values: &'a Values,
+        /// Grid cells across the thinnest side, as many as [`identify()`](super::identify()) ends with if not given.
+        cells: Option<usize>,
+    },
 }
 
 /// What a job will take.
@@ -102,12 +107,12 @@ impl Cost {
     pub fn of(scene: &Scene, task: Task<'_>, gradcheck: bool, device: &Device) -> Result<Self> {
         let mut cost = match task {
             Task::Identify(options) => identification(scene, options, device)?,
-            Task::Simulate(values) => simulation(scene, values, device)?,
+            Task::Simulate { values, cells } => simulation(scene, values, cells, device)?,
         };
         if gradcheck {
             let known = match task {
                 Task::Identify(options) => &options.fixed,
-                Task::Simulate(values) => values,
+                Task::Simulate { values, .. } => values,
             };
             cost.add_check(scene, known, device)?;
         }
@@ -265,9 +270,9 @@ fn identification(scene: &Scene, options: &IdentifyOptions, device: &Device) -> 
     Ok(cost)
 }
 
-fn simulation(scene: &Scene, values: &Values, device: &Device) -> Result<Cost> {
-    let fine = super::resolution(scene).fine;
-    Ok(pictures(scene, &planned(scene, values, fine, fine)?, device, 1.0))
+fn simulation(scene: &Scene, values: &Values, cells: Option<usize>, device: &Device) -> Result<Cost> {
+    let cells = cells.unwrap_or_else(|| super::resolution(scene).fine);
+    Ok(pictures(scene, &planned(scene, values, cells, cells)?, device, 1.0))
 }
 
 /// All frames once, with an animation of so many videos.

@@ -119,7 +119,8 @@ fn identify_as<F: Float>(
     answer::outcome(&search, state, options, ending, &mut reporter)
 }
 
-/// Renders what `values` look like, at the resolution that [`identify`] ends with.
+/// Renders what `values` look like, with so many grid cells across the thinnest side: at the resolution that [`identify`] ends with
+/// if not given.
 ///
 /// # Errors
 /// When the simulation or the renderer refuses the scene or the values, particles scatter over more of the grid than
@@ -127,28 +128,30 @@ fn identify_as<F: Float>(
 pub fn simulate(
     scene: &Scene,
     values: &Values,
+    cells: Option<usize>,
     device: &str,
     limits: &Limits,
     stop: &Stop,
     progress: &mut dyn FnMut(f64) -> Flow,
 ) -> Result<Vec<Frame>> {
     let device = self::device(device)?;
-    let cost = Cost::of(scene, Task::Simulate(values), false, &device)?;
+    let cost = Cost::of(scene, Task::Simulate { values, cells }, false, &device)?;
     let nodes = cost.node_limit(limits);
+    let cells = cells.unwrap_or_else(|| resolution(scene).fine);
     stop.scope(|| match device.supports_f64() {
-        true => simulate_as::<f64>(scene, values, &device, nodes, progress),
-        false => simulate_as::<f32>(scene, values, &device, nodes, progress),
+        true => simulate_as::<f64>(scene, values, cells, &device, nodes, progress),
+        false => simulate_as::<f32>(scene, values, cells, &device, nodes, progress),
     })
 }
 
 fn simulate_as<F: Float>(
     scene: &Scene,
     values: &Values,
+    cells: usize,
     device: &Device,
     nodes: usize,
     progress: &mut dyn FnMut(f64) -> Flow,
 ) -> Result<Vec<Frame>> {
-    let cells = resolution(scene).fine;
     let room = setup::viscous_room(scene, values, cells);
     let program = Program::<F>::new(scene, values, cells, room, device, nodes)?;
     program.pictures(&Physics::of(scene, values), progress).map_err(|failure| match failure {

@@ -169,19 +169,32 @@ mod tests {
     use super::*;
     use crate::experiment::Identify;
     use crate::job::Flow;
-    use crate::scene::{Name, Quantity, Scene, Target};
+    use crate::scene::{Name, Quantity, Range, Scene, Target};
     use crate::video::Video;
     use std::path::Path;
 
     const FRAMES: usize = 12;
 
-    /// The first frames of the sample on a coarse grid, searched for both parameters or for one.
-    fn with_program(one: bool, check: impl Fn(&Program<f64>, &Coordinates, &Misfit, Vec<f64>)) {
+    /// What is searched for.
+    const SETS: [&[&str]; 3] = [&["mu", "lambda"], &["lambda"], &["lambda", "density", "velocity.x", "viscosity"]];
+
+    /// The first frames of the sample on a coarse grid, searched for some parameters.
+    fn with_program(names: &[&str], check: impl Fn(&Program<f64>, &Coordinates, &Misfit, Vec<f64>)) {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/jelly_drop_a");
-        let scene = Scene::read(&folder).unwrap();
+        let mut scene = Scene::read(&folder).unwrap();
         let video = Video::read(&folder, &scene).unwrap();
+        scene.bodies[0].material.viscosity = 1.5;
+        for (quantity, [min, max]) in [
+            (Quantity::Density, [500.0, 2000.0]),
+            (Quantity::Velocity(0), [0.1, 0.6]),
+            (Quantity::Viscosity, [1.0, 4.0]),
+        ] {
+            let name = Name::new(None, quantity);
+            scene.unknowns.push(Range { name, target: Target { body: 0, quantity }, min, max });
+        }
         let mut job = Identify::new(folder);
-        if one {
+        job.unknowns = names.iter().map(|name| name.parse().unwrap()).collect();
+        if !names.contains(&"mu") {
             job.fixed = [(Name::MU, 9098.2)].into();
         }
         let options = job.options(&scene).unwrap();
@@ -228,8 +241,8 @@ mod tests {
 
     #[test]
     fn cost_and_gradient_are_those_of_least_squares() {
-        for one in [false, true] {
-            with_program(one, |program, coordinates, misfit, at| {
+        for names in SETS {
+            with_program(names, |program, coordinates, misfit, at| {
                 let mut tick = || Flow::Continue;
                 let values = coordinates.values(&at);
                 let directions = coordinates.tangents(&values);
@@ -255,7 +268,7 @@ mod tests {
     #[cfg(feature = "second-order")]
     #[test]
     fn products_are_differences_of_the_gradient() {
-        with_program(false, |program, coordinates, misfit, at| {
+        with_program(SETS[0], |program, coordinates, misfit, at| {
             let mut tick = || Flow::Continue;
             let level = misfit.level(0);
             let direction = [0.7, -0.4, 0.5];

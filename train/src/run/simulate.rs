@@ -49,6 +49,7 @@ pub struct Simulation {
     folder: PathBuf,
     out: Claim,
     values: Values,
+    cells: Option<usize>,
     device: String,
     bits: Depth,
     noise: f64,
@@ -80,7 +81,7 @@ impl Simulation {
         let (text, meshes) = copies(&job.folder, job.access())?;
         let values = job.values(&scene)?;
         check_device(&job.device)?;
-        let task = Task::Simulate(&values);
+        let task = Task::Simulate { values: &values, cells: job.cells };
         let estimate = identify::estimate(&scene, &file, task, job.gradcheck, &job.device, &limits)?;
         let name = format!("{}_simulated", scene.name);
         let out = job.out.clone().unwrap_or_else(|| Path::new("out").join(name));
@@ -94,8 +95,22 @@ impl Simulation {
         notes.push(estimate.to_string());
         let (folder, device) = (job.folder.clone(), job.device.clone());
         let (bits, noise, seed) = (job.bits, job.noise, job.seed);
-        let simulation =
-            Self { scene, text, meshes, file, limits, folder, out: claim, values, device, bits, noise, seed, notes };
+        let simulation = Self {
+            scene,
+            text,
+            meshes,
+            file,
+            limits,
+            folder,
+            out: claim,
+            values,
+            cells: job.cells,
+            device,
+            bits,
+            noise,
+            seed,
+            notes,
+        };
         match VIDEO.find(&out)? {
             Some(name) if former == Former::Keep && !simulation.has_made(&out)? => {
                 let problem = format!(
@@ -110,7 +125,7 @@ impl Simulation {
     /// What the video depends on.
     fn record(&self) -> Value {
         json!({
-            "parameters": self.values, "bits": self.bits, "noise": self.noise, "seed": self.seed,
+            "parameters": self.values, "cells": self.cells, "bits": self.bits, "noise": self.noise, "seed": self.seed,
             "device": self.device, "scene": fingerprint(&self.scene, &[]), "version": env!("CARGO_PKG_VERSION"),
         })
     }
@@ -147,7 +162,8 @@ impl Simulation {
     /// # Errors
     /// When the computation fails or a file cannot be written; what was in the folder is there then.
     pub fn run(&self, progress: &mut dyn FnMut(f64) -> Flow, stop: &Stop) -> Result<Option<Vec<PathBuf>>> {
-        let frames = identify::simulate(&self.scene, &self.values, &self.device, &self.limits, stop, progress);
+        let frames =
+            identify::simulate(&self.scene, &self.values, self.cells, &self.device, &self.limits, stop, progress);
         let mut frames = match frames {
             Err(Error::Interrupted) => return Ok(None),
             frames => frames.map_err(|error| error.in_file(&self.file))?,
