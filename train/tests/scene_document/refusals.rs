@@ -27,6 +27,7 @@ fn unknown_fields_are_refused_with_the_nearest_name() {
         ("/colliders/ground/motion", json!({"speed": 1}), &["colliders.ground.motion.speed", "\"velocity\""]),
         ("/unknowns/gravity", json!({"rnage": 1}), &["unknowns.gravity.rnage", "did you mean \"range\"?"]),
         ("/duration", json!(1), &["duration: unknown field"]),
+        ("/", json!(1), &["\"\": unknown field"]),
     ]);
 }
 
