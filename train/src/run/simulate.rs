@@ -36,6 +36,9 @@ const VIDEO: Outputs = Outputs {
     aside: "former-video",
 };
 
+/// Name and content of a file.
+type Named = (String, Vec<u8>);
+
 /// A checked simulation.
 #[derive(Debug)]
 pub struct Simulation {
@@ -43,7 +46,7 @@ pub struct Simulation {
     /// The scene as JSON, for the video.
     text: Vec<u8>,
     /// Names and contents of the files that it names.
-    meshes: Vec<(String, Vec<u8>)>,
+    meshes: Vec<Named>,
     file: PathBuf,
     limits: Limits,
     folder: PathBuf,
@@ -208,7 +211,7 @@ impl Simulation {
 }
 
 /// What a video takes over from the scene that made it: its text, and the files that it names inside of its folder.
-fn copies(folder: &Path, access: Access) -> Result<(Vec<u8>, Vec<(String, Vec<u8>)>)> {
+fn copies(folder: &Path, access: Access) -> Result<(Vec<u8>, Vec<Named>)> {
     let (document, _) = Document::read(folder, access)?;
     let file = Scene::file(folder)?;
     let text = match file.ends_with(SCENE) {

@@ -94,19 +94,12 @@ fn the_document_is_the_same_scene() {
     let (before, after) = (Scene::read(&first).unwrap(), Scene::read(&second).unwrap());
     assert_eq!((&before.bodies, &before.floor, &before.camera), (&after.bodies, &after.floor, &after.camera));
     assert_eq!((&before.shading, before.num_frames, before.gravity), (&after.shading, after.num_frames, after.gravity));
-    let targets = |scene: &Scene| scene.unknowns.iter().map(|r| (r.target, r.min, r.max)).collect::<Vec<_>>();
-    assert_eq!(
-        {
-            let mut t = targets(&before);
-            t.sort_by(|a, b| a.0.cmp(&b.0));
-            t
-        },
-        {
-            let mut t = targets(&after);
-            t.sort_by(|a, b| a.0.cmp(&b.0));
-            t
-        }
-    );
+    let targets = |scene: &Scene| {
+        let mut ranges: Vec<_> = scene.unknowns.iter().map(|range| (range.target, range.min, range.max)).collect();
+        ranges.sort_by_key(|range| range.0);
+        ranges
+    };
+    assert_eq!(targets(&before), targets(&after));
 }
 
 #[test]

@@ -5,8 +5,11 @@ use crate::scene::document::Document;
 use crate::scene::tree::{Fault, among};
 use crate::text::shown;
 
-/// Groups of a document that have names, and what of each can be unknown; the second flag says whether it is a vector.
-const NAMED: [(&str, &[(&str, Measure, bool)]); 3] = [
+/// The path of a value below a name, what it measures, and whether it is a vector.
+type Row = (&'static str, Measure, bool);
+
+/// Groups of a document that have names, and what of each can be unknown.
+const NAMED: [(&str, &[Row]); 3] = [
     (
         "bodies",
         &[
