@@ -18,6 +18,7 @@
 //! - `judge`: compares what was found with what is right
 //! - `shrink`: proposes smaller kernels
 //! - `program`: runs the binary `diffkern`
+//! - `documents`: scenes of the documented schema
 //! - `sample`: inputs for it, good and broken
 
 pub mod ast;
@@ -31,5 +32,7 @@ pub mod judge;
 pub mod shrink;
 #[cfg(feature = "inputs")]
 pub mod program;
+#[cfg(feature = "inputs")]
+pub mod documents;
 #[cfg(feature = "inputs")]
 pub mod sample;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 
+use crate::documents::documents;
 use crate::program::Program;
 
 const MESH: &str =
@@ -47,6 +48,8 @@ pub struct Sample {
     pub run: Files,
     /// One job in RON each.
     pub jobs: Vec<Vec<u8>>,
+    /// Name and text of scenes of the documented schema, for the same video.
+    pub documents: Vec<(String, Vec<u8>)>,
     /// Where the program finds the video in the place of the one that comes with it.
     pub samples: PathBuf,
 }
@@ -74,7 +77,7 @@ impl Sample {
         fs::create_dir_all(&samples)?;
         std::os::unix::fs::symlink("../video", samples.join("jelly_drop_a"))?;
         let jobs = JOBS.map(|text| text.as_bytes().to_vec()).into();
-        Ok(Sample { video: files(folder, "video")?, run: files(folder, "run")?, jobs, samples })
+        Ok(Sample { video: files(folder, "video")?, run: files(folder, "run")?, jobs, documents: documents(), samples })
     }
 }
 

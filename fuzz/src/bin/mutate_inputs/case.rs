@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use diffkern_fuzz::documents::CLOSED;
 use diffkern_fuzz::random::Random;
 use diffkern_fuzz::sample::{Files, Sample};
 
@@ -14,10 +15,12 @@ use crate::record;
 use crate::words;
 
 /// What is changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Kind {
-    /// `scene.json`.
+    /// `scene.json` without a version.
     Scene,
+    /// A scene of the documented schema, in JSON or RON.
+    Document,
     /// A frame.
     Frame,
     /// A mesh that the scene names.
@@ -32,8 +35,15 @@ pub enum Kind {
 
 impl Kind {
     /// How often each, in percent.
-    const SHARES: [(Kind, usize); 6] =
-        [(Kind::Scene, 40), (Kind::Frame, 20), (Kind::Mesh, 8), (Kind::Job, 10), (Kind::Run, 14), (Kind::Command, 8)];
+    const SHARES: [(Kind, usize); 7] = [
+        (Kind::Scene, 15),
+        (Kind::Document, 30),
+        (Kind::Frame, 20),
+        (Kind::Mesh, 8),
+        (Kind::Job, 9),
+        (Kind::Run, 12),
+        (Kind::Command, 6),
+    ];
 
     fn draw(random: &mut Random) -> Kind {
         let mut left = random.below(100);
@@ -70,15 +80,17 @@ pub struct Case {
 
 impl Case {
     /// Input `number`.
-    pub fn new(number: u64, sample: &Sample) -> Case {
+    pub fn new(number: u64, only: Option<Kind>, sample: &Sample) -> Case {
         let mut random = Random::new(number.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x1217);
-        let kind = Kind::draw(&mut random);
+        let drawn = Kind::draw(&mut random);
+        let kind = only.unwrap_or(drawn);
         let mut files = match kind {
             Kind::Run => sample.run.clone(),
             Kind::Scene | Kind::Frame | Kind::Mesh | Kind::Job | Kind::Command => sample.video.clone(),
+            Kind::Document => of_document(sample, &mut random),
         };
         let arguments = match kind {
-            Kind::Scene | Kind::Frame | Kind::Mesh => command::of_video(&mut random),
+            Kind::Scene | Kind::Document | Kind::Frame | Kind::Mesh => command::of_video(&mut random),
             Kind::Run => command::words("identify --resume run --max-iterations 2"),
             Kind::Job => command::words("run job.ron"),
             Kind::Command => command::random(&mut random),
@@ -109,10 +121,20 @@ impl Case {
     }
 }
 
+/// The video with a document in place of its scene.
+fn of_document(sample: &Sample, random: &mut Random) -> Files {
+    let mut files = sample.video.clone();
+    files.remove("video/scene.json");
+    files.insert("video/closed.obj".into(), CLOSED.into());
+    files.extend([random.pick(&sample.documents).clone()]);
+    files
+}
+
 /// The files to change: of the kind, sometimes two.
 fn changes(kind: Kind, files: &Files, random: &mut Random) -> Vec<String> {
     let fits = |name: &&String| match kind {
         Kind::Scene => name.ends_with("scene.json"),
+        Kind::Document => name.starts_with("video/scene."),
         Kind::Frame => name.ends_with(".png"),
         Kind::Mesh => name.ends_with(".obj"),
         Kind::Job => name.ends_with(".ron"),
@@ -160,7 +182,7 @@ fn special(random: &mut Random) -> Content {
 fn by_structure(kind: Kind, name: &str, bytes: &mut Vec<u8>, random: &mut Random) {
     match (kind, serde_json::from_slice::<serde_json::Value>(bytes)) {
         (Kind::Frame, _) => picture::mutate(bytes, random),
-        (Kind::Scene | Kind::Run, Ok(value)) if name.ends_with(".json") => {
+        (Kind::Scene | Kind::Run | Kind::Document, Ok(value)) if kind == Kind::Document || name.ends_with(".json") => {
             if random.chance(80) && record::mutate(bytes, &value, random) {
                 return;
             }
@@ -169,6 +191,8 @@ fn by_structure(kind: Kind, name: &str, bytes: &mut Vec<u8>, random: &mut Random
             bytes.clear();
             node.print(bytes);
         }
-        (Kind::Scene | Kind::Mesh | Kind::Job | Kind::Run | Kind::Command, _) => words::mutate_text(bytes, random),
+        (Kind::Scene | Kind::Document | Kind::Mesh | Kind::Job | Kind::Run | Kind::Command, _) => {
+            words::mutate_text(bytes, random)
+        }
     }
 }

@@ -90,7 +90,7 @@ fn read(case: &Case, folder: &Path) -> Result<(), Error> {
             // The renderer's readers do not know the size beforehand.
             return images(case, folder).and(read.map(drop));
         }
-        Kind::Scene | Kind::Mesh => {
+        Kind::Scene | Kind::Document | Kind::Mesh => {
             let video = folder.join("video");
             let scene = Scene::read(&video)?;
             Video::read(&video, &scene)?;

@@ -29,7 +29,7 @@ pub fn result(case: &Case, folder: &Path, result: &Result<(), Error>) -> Result<
         return Err(format!("exit code {}: {message}", error.exit_code()));
     }
     if let Error::Input { place, .. } = error
-        && case.kind == Kind::Scene
+        && matches!(case.kind, Kind::Scene | Kind::Document)
         && place.line.is_none()
         && place.field.is_none()
         && !is_of_the_whole(case, &message)
@@ -37,7 +37,19 @@ pub fn result(case: &Case, folder: &Path, result: &Result<(), Error>) -> Result<
         return Err(format!("no field: {message}"));
     }
     sentence(&message)?;
+    way_out(error)?;
     named(case, folder, &message).map(|()| Taken::Refused)
+}
+
+/// A field that is not known is told with its path and the names that are.
+fn way_out(error: &Error) -> Result<(), String> {
+    match error {
+        Error::Input { place, problem, .. } if problem.starts_with("unknown field") => {
+            let told = place.field.is_some() && (problem.to_lowercase().contains("expected"));
+            told.then_some(()).ok_or_else(|| format!("no path or names: {error}"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Judges how a process ended, and what it left in its folder.
@@ -92,12 +104,13 @@ fn named(case: &Case, folder: &Path, message: &str) -> Result<(), String> {
         }
         // The job of a run says where its video is.
         Kind::Run if case.changed.iter().any(|path| path.ends_with("config.ron")) && message.contains(": ") => Ok(()),
-        Kind::Scene | Kind::Run if !known => Err(format!("does not name the file: {message}")),
+        Kind::Scene | Kind::Document | Kind::Run if !known => Err(format!("does not name the file: {message}")),
         // What is wrong may be an option, and its value the name of a file that is not there.
         Kind::Job | Kind::Command if !known && !message.contains(": ") && !message.contains("--help") => {
             Err(format!("names nothing: {message}"))
         }
-        Kind::Scene | Kind::Frame | Kind::Mesh | Kind::Job | Kind::Run | Kind::Command => Ok(()),
+        Kind::Scene | Kind::Document | Kind::Frame | Kind::Mesh => Ok(()),
+        Kind::Job | Kind::Run | Kind::Command => Ok(()),
     }
 }
 
@@ -106,7 +119,7 @@ fn is_of_the_whole(case: &Case, message: &str) -> bool {
     let no_bytes = case.files.iter().any(|(name, content)| {
         case.changed.contains(name) && !matches!(content, Content::Bytes(bytes) if std::str::from_utf8(bytes).is_ok())
     });
-    no_bytes || !message.contains("scene.json") || message.contains("bytes") || message.contains("mesh")
+    no_bytes || !message.contains("scene.") || message.contains("bytes") || message.contains("mesh")
 }
 
 /// After a refusal the folder holds what it held before.

@@ -43,6 +43,9 @@ struct Args {
     /// The first input's number; the others follow.
     #[arg(long, default_value_t = 0)]
     seed: u64,
+    /// Only inputs of this kind.
+    #[arg(long, value_enum)]
+    kind: Option<Kind>,
     /// How many percent of them meet the binary, too.
     #[arg(long, default_value_t = 4)]
     process: usize,
@@ -76,7 +79,7 @@ struct Campaign {
 impl Campaign {
     /// Tries input `number` in every way that it should be.
     fn run(&mut self, number: u64) -> Result<()> {
-        let case = Arc::new(Case::new(number, &self.sample));
+        let case = Arc::new(Case::new(number, self.args.kind, &self.sample));
         if case.kind != Kind::Command {
             fresh(&self.folder, &case)?;
             let taken = self.reader.read(&case, &self.folder, Duration::from_secs(self.args.seconds));

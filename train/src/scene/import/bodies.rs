@@ -4,7 +4,7 @@ use super::object::Object;
 use super::{Notes, OBJECT, texts};
 use crate::scene::convert::Measure;
 use crate::scene::document::{
-    Axis, Body, BodyShape, BoxShape, Clamp, Colour, LawName, Material, MeshFile, Pose, Sphere,
+    Axis, Body, BodyShape, BoxShape, Clamp, Colour, LawName, Material, MeshFile, Pose, Side, Sphere,
 };
 use crate::scene::tree::{Fault, Node};
 use crate::text::quoted;
@@ -175,7 +175,11 @@ fn clamp(root: &mut Object<'_>, here: &str, notes: &mut Notes) -> Result<Option<
         let known: Vec<_> = known.iter().map(|(known, _)| known).collect();
         return Err(clamp.fault("description", texts::refused(&text, &known)));
     };
-    notes.taken.push(format!("clamp.description: {} is taken as the side {side:?} of the plane", quoted(&text)));
+    let held = match side {
+        Side::Below => "below",
+        Side::Above => "above",
+    };
+    notes.taken.push(format!("clamp.description: {} is taken to hold what is {held} the plane", quoted(&text)));
     notes.ignored.extend(clamp.left());
     Ok(Some(Clamp { axis, plane, side: *side }))
 }

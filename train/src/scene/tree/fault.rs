@@ -59,7 +59,9 @@ impl de::Error for Fault {
     }
 
     fn unknown_field(found: &str, known: &'static [&'static str]) -> Self {
-        Self::new(found, format!("unknown field, {}", among(found, known)))
+        // A name without letters is seen in quotes.
+        let path = if found.is_empty() { "\"\"" } else { found };
+        Self::new(path, format!("unknown field, {}", among(found, known)))
     }
 
     fn missing_field(field: &'static str) -> Self {

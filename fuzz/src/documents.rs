@@ -1,0 +1,92 @@
+//! Right scenes of the documented schema, for the video of the sample: two frames of 16x16 pixels.
+
+use serde_json::{Value, json};
+
+/// Name of the file and text of each.
+pub fn documents() -> Vec<(String, Vec<u8>)> {
+    let trees = [ball(), block(), bodies()];
+    // Every text of JSON is one of RON, too.
+    let both = trees.iter().flat_map(|tree| ["scene.json", "scene.ron"].map(|file| (file, tree.to_string())));
+    let plain = std::iter::once(("scene.ron", BALL.to_owned()));
+    both.chain(plain).map(|(file, text)| (format!("video/{file}"), text.into_bytes())).collect()
+}
+
+fn around(bodies: Value, unknowns: Value) -> Value {
+    json!({
+        "version": 1, "name": "fuzzed", "frame_rate": 300.0, "frames": 2, "gravity": [0.0, 0.0, -9.81],
+        "bodies": bodies,
+        "colliders": {"floor": {"shape": {"half_space": {"normal": [0.0, 0.0, 1.0]}}, "contact": {"friction": 0.4}}},
+        "cameras": {"main": {
+            "position": [0.62, -0.98, 0.52], "look_at": [-0.01, -0.02, 0.095], "vertical_fov": 0.56, "width": 16, "height": 16,
+            "noise": 0.01, "shutter": {"open": -0.25, "close": 0.25},
+        }},
+        "lights": {"sun": {"direction": [0.35, -0.6, 0.75], "intensity": 0.85}},
+        "ambient": 0.15, "background": [0.08, 0.09, 0.11],
+        "videos": {"film": {"camera": "main", "weights": {"silhouette": 1.0, "shaded": 1.0}}},
+        "unknowns": unknowns,
+    })
+}
+
+fn body(shape: Value, height: f64) -> Value {
+    json!({
+        "shape": shape, "pose": {"position": [-0.2, 0.05, height], "rotation": [0.1, 0.0, 0.3]},
+        "velocity": [0.1, 0.0, -3.0], "angular_velocity": [0.0, 1.0, 0.0], "density": 1000.0,
+        "material": {"law": "neo_hookean", "viscosity": 0.5}, "albedo": [0.85, 0.55, 0.35],
+    })
+}
+
+fn ball() -> Value {
+    let unknowns = json!({
+        "bodies.jelly.material.mu": {"range": [1500.0, 25000.0], "transform": "log"},
+        "bodies.jelly.material.lambda": {"range": [1500.0, 60000.0]},
+        "bodies.jelly.velocity": {"range": [[-1.0, 1.0], [-1.0, 1.0], [-4.0, 1.0]]},
+        "colliders.floor.contact.friction": {"range": [0.0, 1.0]},
+        "gravity.z": {"range": [-11.0, -9.0]},
+    });
+    around(json!({"jelly": body(json!({"sphere": {"radius": 0.09}}), 0.1)}), unknowns)
+}
+
+/// In other units and axes.
+fn block() -> Value {
+    let mut block = body(json!({"box": {"min": [-300, 0, -150], "max": [-100, 200, 50]}}), 0.0);
+    block["pose"] = json!({});
+    block["density"] = json!(1.0);
+    block["material"] = json!({"law": "fixed_corotated", "young": 20, "poisson": 0.3});
+    block["clamps"] = json!([{"axis": "x", "plane": -200, "side": "below"}]);
+    let mut scene = around(json!({"jelly": block}), json!({"bodies.jelly.density": {"range": [0.5, 2.0]}}));
+    scene["units"] = json!({"length": "mm", "time": "ms", "angle": "deg", "density": "g/cm^3", "pressure": "kPa"});
+    scene["axes"] = json!({"up": "y", "handedness": "right"});
+    scene["gravity"] = json!([0.0, -0.00981, 0.0]);
+    scene["colliders"]["floor"]["shape"]["half_space"]["normal"] = json!([0.0, 1.0, 0.0]);
+    let camera = &mut scene["cameras"]["main"];
+    (camera["position"], camera["look_at"]) = (json!([620, 520, 980]), json!([-10, 95, 20]));
+    camera["vertical_fov"] = json!(32);
+    scene
+}
+
+/// Two, one of them from a file.
+fn bodies() -> Value {
+    let torus = body(json!({"torus": {"radius": 0.06, "tube": 0.02}}), 0.3);
+    let mesh = body(json!({"mesh": {"file": "closed.obj", "scale": 1.0}}), 0.1);
+    let unknowns = json!({"bodies.ring.material.mu": {"range": [1500.0, 25000.0]}});
+    let mut scene = around(json!({"ring": torus, "part": mesh}), unknowns);
+    scene["contact_between_bodies"] = json!("frictionless");
+    scene
+}
+
+/// A surface that encloses a body.
+pub const CLOSED: &str = "v 0 0 0\nv 0.1 0 0\nv 0 0.1 0\nv 0 0 0.1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n";
+
+const BALL: &str = r#"// a ball
+Scene(
+    version: 1, name: "fuzzed", frame_rate: 300.0, frames: 2, gravity: [0.0, 0.0, -9.81],
+    bodies: (jelly: (
+        shape: (capsule: (radius: 0.05, length: 0.1)), pose: (position: (-0.2, 0.05, 0.2)), density: 1_000.0,
+        material: (law: "neo_hookean", mu: 5e3, lambda: 9e3), albedo: [0.85, 0.55, 0.35], /* a colour */
+    )),
+    colliders: {"floor": (shape: (half_space: (normal: [0, 0, 1])), contact: "sticky")},
+    cameras: (main: (position: [0.62, -0.98, 0.52], look_at: [0, 0, 0.1], vertical_fov: 0.56, width: 16, height: 16)),
+    lights: (sun: (direction: [0.35, -0.6, 0.75], intensity: 0.85)),
+    unknowns: {r"bodies.jelly.density": (range: [500, 2000])},
+)
+"#;
