@@ -6,7 +6,7 @@ mod common;
 use common::{Random, shuffled};
 use diffkern::prelude::*;
 use diffkern_sim::collision::sdf_grid::grid_gaps;
-use diffkern_sim::collision::{Capsule, Cuboid, HalfSpace, Pose, Shape, Sphere, move_poses, shape_gaps};
+use diffkern_sim::collision::{Capsule, Cuboid, HalfSpace, Pose, Shape, Sphere, Torus, move_poses, shape_gaps};
 use diffkern_sim::contact::kernels::{Touch, contact_force, pack_contacts, project_velocity};
 use diffkern_sim::contact::{Barrier, ContactModel, HuntCrossley, Penalty};
 use diffkern_sim::fem::kernels::{elastic_forces, euler_residual, lump_mass, mean_velocity, rest_shape};
@@ -225,6 +225,10 @@ fn gaps() -> Result<()> {
     gaps_of::<Sphere>(102)?;
     gaps_of::<Capsule>(103)?;
     gaps_of::<Cuboid>(104)?;
+    // The first of these rings has no hole.
+    for seed in [106, 107, 108] {
+        gaps_of::<Torus>(seed)?;
+    }
     let (dev, n, mut r) = (Device::cpu(), 37, Random(105));
     // Some of the points are beyond the samples.
     let x = dev.array(&r.many(n, |r| r.vec3(-1.0, 1.0)))?;
