@@ -8,7 +8,7 @@ use diffkern::prelude::*;
 use diffkern_sim::collision::sdf_grid::grid_gaps;
 use diffkern_sim::collision::{Capsule, Cuboid, HalfSpace, Pose, Shape, Sphere, Torus, move_poses, shape_gaps};
 use diffkern_sim::contact::kernels::{Touch, contact_force, pack_contacts, project_velocity};
-use diffkern_sim::contact::{Barrier, ContactModel, HuntCrossley, Penalty};
+use diffkern_sim::contact::{Barrier, ContactModel, Hertz, HuntCrossley, Penalty};
 use diffkern_sim::fem::kernels::{elastic_forces, euler_residual, lump_mass, mean_velocity, rest_shape};
 use diffkern_sim::material::{FixedCorotated, Material, NeoHookean};
 use diffkern_sim::mesh::interpolate_3d;
@@ -266,6 +266,9 @@ fn contacts() -> Result<()> {
     forces_of::<Penalty>(111, -0.3)?;
     forces_of::<HuntCrossley>(112, -0.3)?;
     forces_of::<Barrier>(113, 0.1)?;
+    for seed in [115, 116, 117] {
+        forces_of::<Hertz>(seed, -0.3)?;
+    }
     let (dev, n, mut r) = (Device::cpu(), 37, Random(114));
     let [x, v] = [-1.0, -2.0].map(|low| dev.array(&r.many(n, |r| r.vec3(low, 1.0))));
     let gap = r.many(n, |r| {
