@@ -10,7 +10,7 @@ use diffkern_sim::collision::{Capsule, Cuboid, HalfSpace, Pose, Shape, Sphere, T
 use diffkern_sim::contact::kernels::{Touch, contact_force, pack_contacts, project_velocity};
 use diffkern_sim::contact::{Barrier, ContactModel, Hertz, HuntCrossley, Penalty};
 use diffkern_sim::fem::kernels::{elastic_forces, euler_residual, lump_mass, mean_velocity, rest_shape};
-use diffkern_sim::material::{FixedCorotated, Material, NeoHookean};
+use diffkern_sim::material::{FixedCorotated, Material, NeoHookean, StableNeoHookean};
 use diffkern_sim::mesh::interpolate_3d;
 use diffkern_sim::mpm::g2p::{grid_to_particles_2d, grid_to_particles_3d};
 use diffkern_sim::mpm::grid_update::{NodeStep, update_grid_2d, update_grid_3d};
@@ -80,7 +80,8 @@ fn particles_to_grid_in_plane<M: Material>(seed: u64) -> Result<()> {
 #[test]
 fn particles_to_grid_plane() -> Result<()> {
     particles_to_grid_in_plane::<NeoHookean>(11)?;
-    particles_to_grid_in_plane::<FixedCorotated>(12)
+    particles_to_grid_in_plane::<FixedCorotated>(12)?;
+    particles_to_grid_in_plane::<StableNeoHookean>(13)
 }
 
 fn particles_to_grid_in_space<M: Material>(seed: u64) -> Result<()> {
@@ -102,7 +103,8 @@ fn particles_to_grid_in_space<M: Material>(seed: u64) -> Result<()> {
 #[test]
 fn particles_to_grid_space() -> Result<()> {
     particles_to_grid_in_space::<NeoHookean>(21)?;
-    particles_to_grid_in_space::<FixedCorotated>(22)
+    particles_to_grid_in_space::<FixedCorotated>(22)?;
+    particles_to_grid_in_space::<StableNeoHookean>(23)
 }
 
 #[test]
@@ -346,6 +348,7 @@ fn elements_of<M: Material>(seed: u64) -> Result<()> {
 fn elements() -> Result<()> {
     elements_of::<NeoHookean>(131)?;
     elements_of::<FixedCorotated>(132)?;
+    elements_of::<StableNeoHookean>(134)?;
     let (dev, n, mut r) = (Device::cpu(), 23, Random(133));
     let [y, x, v, f] = [1.0, 2.0, 3.0, 4.0].map(|size| dev.array(&r.many(n, |r| r.vec3(-size, size))));
     let (y, x, v, f) = (y?, x?, v?, f?);
