@@ -123,3 +123,8 @@ fn neo_hookean_rollout() -> Result<()> {
 fn fixed_corotated_rollout() -> Result<()> {
     agrees(Law::FixedCorotated)
 }
+
+#[test]
+fn stable_neo_hookean_rollout() -> Result<()> {
+    agrees(Law::StableNeoHookean)
+}

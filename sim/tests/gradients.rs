@@ -73,6 +73,11 @@ fn fixed_corotated_to_every_parameter() -> Result<()> {
 }
 
 #[test]
+fn stable_neo_hookean_to_every_parameter() -> Result<()> {
+    every_parameter(Law::StableNeoHookean)
+}
+
+#[test]
 fn schedules_give_the_same_bits() -> Result<()> {
     let scene = scene(Law::NeoHookean)?;
     let at = scene.start();

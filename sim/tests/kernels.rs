@@ -6,11 +6,11 @@ mod common;
 use common::{Random, shuffled};
 use diffkern::prelude::*;
 use diffkern_sim::collision::sdf_grid::grid_gaps;
-use diffkern_sim::collision::{Capsule, Cuboid, HalfSpace, Pose, Shape, Sphere, move_poses, shape_gaps};
+use diffkern_sim::collision::{Capsule, Cuboid, HalfSpace, Pose, Shape, Sphere, Torus, move_poses, shape_gaps};
 use diffkern_sim::contact::kernels::{Touch, contact_force, pack_contacts, project_velocity};
-use diffkern_sim::contact::{Barrier, ContactModel, HuntCrossley, Penalty};
+use diffkern_sim::contact::{Barrier, ContactModel, Hertz, HuntCrossley, Penalty};
 use diffkern_sim::fem::kernels::{elastic_forces, euler_residual, lump_mass, mean_velocity, rest_shape};
-use diffkern_sim::material::{FixedCorotated, Material, NeoHookean};
+use diffkern_sim::material::{FixedCorotated, Material, NeoHookean, StableNeoHookean};
 use diffkern_sim::mesh::interpolate_3d;
 use diffkern_sim::mpm::g2p::{grid_to_particles_2d, grid_to_particles_3d};
 use diffkern_sim::mpm::grid_update::{NodeStep, update_grid_2d, update_grid_3d};
@@ -80,7 +80,8 @@ fn particles_to_grid_in_plane<M: Material>(seed: u64) -> Result<()> {
 #[test]
 fn particles_to_grid_plane() -> Result<()> {
     particles_to_grid_in_plane::<NeoHookean>(11)?;
-    particles_to_grid_in_plane::<FixedCorotated>(12)
+    particles_to_grid_in_plane::<FixedCorotated>(12)?;
+    particles_to_grid_in_plane::<StableNeoHookean>(13)
 }
 
 fn particles_to_grid_in_space<M: Material>(seed: u64) -> Result<()> {
@@ -102,7 +103,8 @@ fn particles_to_grid_in_space<M: Material>(seed: u64) -> Result<()> {
 #[test]
 fn particles_to_grid_space() -> Result<()> {
     particles_to_grid_in_space::<NeoHookean>(21)?;
-    particles_to_grid_in_space::<FixedCorotated>(22)
+    particles_to_grid_in_space::<FixedCorotated>(22)?;
+    particles_to_grid_in_space::<StableNeoHookean>(23)
 }
 
 #[test]
@@ -225,6 +227,10 @@ fn gaps() -> Result<()> {
     gaps_of::<Sphere>(102)?;
     gaps_of::<Capsule>(103)?;
     gaps_of::<Cuboid>(104)?;
+    // The first of these rings has no hole.
+    for seed in [106, 107, 108] {
+        gaps_of::<Torus>(seed)?;
+    }
     let (dev, n, mut r) = (Device::cpu(), 37, Random(105));
     // Some of the points are beyond the samples.
     let x = dev.array(&r.many(n, |r| r.vec3(-1.0, 1.0)))?;
@@ -262,6 +268,9 @@ fn contacts() -> Result<()> {
     forces_of::<Penalty>(111, -0.3)?;
     forces_of::<HuntCrossley>(112, -0.3)?;
     forces_of::<Barrier>(113, 0.1)?;
+    for seed in [115, 116, 117] {
+        forces_of::<Hertz>(seed, -0.3)?;
+    }
     let (dev, n, mut r) = (Device::cpu(), 37, Random(114));
     let [x, v] = [-1.0, -2.0].map(|low| dev.array(&r.many(n, |r| r.vec3(low, 1.0))));
     let gap = r.many(n, |r| {
@@ -339,6 +348,7 @@ fn elements_of<M: Material>(seed: u64) -> Result<()> {
 fn elements() -> Result<()> {
     elements_of::<NeoHookean>(131)?;
     elements_of::<FixedCorotated>(132)?;
+    elements_of::<StableNeoHookean>(134)?;
     let (dev, n, mut r) = (Device::cpu(), 23, Random(133));
     let [y, x, v, f] = [1.0, 2.0, 3.0, 4.0].map(|size| dev.array(&r.many(n, |r| r.vec3(-size, size))));
     let (y, x, v, f) = (y?, x?, v?, f?);

@@ -4,13 +4,19 @@ mod common;
 
 use common::Random;
 use diffkern::prelude::*;
-use diffkern_sim::material::{FixedCorotated, Material, NeoHookean, polar_2d, polar_3d};
+use diffkern_sim::material::{FixedCorotated, Material, NeoHookean, StableNeoHookean, polar_2d, polar_3d};
 
 const MU: f64 = 3.0;
 const LAMBDA: f64 = 5.0;
 
 fn neo_hookean(square: f64, det: f64, axes: f64) -> f64 {
     MU / 2.0 * (square - axes) - MU * det.ln() + LAMBDA / 2.0 * det.ln().powi(2)
+}
+
+fn stable_neo_hookean(square: f64, det: f64) -> f64 {
+    let (m, l) = (4.0 / 3.0 * MU, LAMBDA + 5.0 / 6.0 * MU);
+    let a = 1.0 + 3.0 * m / (4.0 * l);
+    m / 2.0 * (square - 3.0) + l / 2.0 * (det - a).powi(2) - m / 2.0 * (square + 1.0).ln()
 }
 
 fn fixed_corotated(distance: f64, det: f64) -> f64 {
@@ -49,6 +55,11 @@ fn plane_stresses_are_derivatives_of_energies() {
             fixed_corotated(d.ddot(d), f.determinant())
         };
         close(FixedCorotated::kirchhoff_2d(f, MU, LAMBDA).to_array(), kirchhoff(f.to_array(), energy));
+        let energy = |f: [f64; 4]| {
+            let f = Mat2::from_array(f);
+            stable_neo_hookean(f.ddot(f) + 1.0, f.determinant())
+        };
+        close(StableNeoHookean::kirchhoff_2d(f, MU, LAMBDA).to_array(), kirchhoff(f.to_array(), energy));
     }
 }
 
@@ -68,7 +79,40 @@ fn stresses_are_derivatives_of_energies() {
             fixed_corotated(d.ddot(d), f.determinant())
         };
         close(FixedCorotated::kirchhoff_3d(f, MU, LAMBDA).to_array(), kirchhoff(f.to_array(), energy));
+        // Inverted in every second round.
+        let f = f * Mat3::from_diagonal(Vec3::new(1.0, 1.0, r.between(-1.0, 1.0)));
+        let energy = |f: [f64; 9]| {
+            let f = Mat3::from_array(f);
+            stable_neo_hookean(f.ddot(f), f.determinant())
+        };
+        close(StableNeoHookean::kirchhoff_3d(f, MU, LAMBDA).to_array(), kirchhoff(f.to_array(), energy));
     }
+}
+
+/// At rest there is no stress, and for a small `F - I` it is `2 mu e + lambda tr(e) I`, `e` the symmetric part; in the plane too.
+fn linear_elastic<M: Material>() {
+    let (mut r, h) = (Random(4), 1e-6);
+    for _ in 0..10 {
+        let (plane, space) = (r.mat2(1.0), r.mat3(1.0));
+        let e = (plane + plane.transpose()) * 0.5;
+        let expected = e * (2.0 * MU) + Mat2::identity() * (LAMBDA * e.trace());
+        let stress = |t: f64| M::kirchhoff_2d(Mat2::identity() + plane * t, MU, LAMBDA);
+        close(((stress(h) - stress(-h)) * (0.5 / h)).to_array(), expected.to_array());
+        assert_eq!(stress(0.0), Mat2::zero());
+
+        let e = (space + space.transpose()) * 0.5;
+        let expected = e * (2.0 * MU) + Mat3::identity() * (LAMBDA * e.trace());
+        let stress = |t: f64| M::kirchhoff_3d(Mat3::identity() + space * t, MU, LAMBDA);
+        close(((stress(h) - stress(-h)) * (0.5 / h)).to_array(), expected.to_array());
+        assert_eq!(stress(0.0), Mat3::zero());
+    }
+}
+
+#[test]
+fn small_strains_have_the_stress_of_the_lame_parameters() {
+    linear_elastic::<NeoHookean>();
+    linear_elastic::<FixedCorotated>();
+    linear_elastic::<StableNeoHookean>();
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn largest(matrices: &[Mat3<f64>]) -> f64 {
 #[test]
 fn rest_stays_at_rest() -> Result<()> {
     let dev = Device::cpu();
-    for law in [Law::NeoHookean, Law::FixedCorotated] {
+    for law in Law::ALL {
         let floor = HalfSpace::through([0.0, 0.0, -0.01], [0.0, 0.0, 1.0], Contact::Separating);
         let scene = BlockSpec { law, half_spaces: vec![floor], ..cube() }.build::<f64>(&dev)?;
         let solver = scene.model.solver(&scene.params(&dev, 5e3, 1e4)?, scene.state.len())?;

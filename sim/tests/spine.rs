@@ -102,6 +102,11 @@ fn gradients_of_springs_on_a_damped_ball() -> Result<()> {
 }
 
 #[test]
+fn gradients_of_springs_on_a_torus_as_of_hertz() -> Result<()> {
+    every_gradient(Contact::Hertz { stiffness: 900.0, damping: 0.3 }, Solid::Torus { radius: 0.15, tube: 0.14 }, &[])
+}
+
+#[test]
 fn gradients_of_springs_on_a_penalty_and_a_barrier() -> Result<()> {
     // A penalty has no damping, and the barrier none either.
     every_gradient(
@@ -351,6 +356,37 @@ fn a_sliding_vertex_comes_to_rest_where_coulomb_says() -> Result<()> {
         let end = model.bind(&params, &start)?.advance(&start, 0, 1000, Schedule::Auto)?;
         let (slid, theory) = (end.x.to_vec()?[0].x, 2.0 * 2.0 / (2.0 * 0.5 * 9.81));
         assert!((slid / theory - 1.0).abs() < 0.01, "{contact:?}: {slid} instead of {theory}");
+    }
+    Ok(())
+}
+
+/// A ball of speed `v` on a round floor gets `(5 m v^2 / (4 k))^(2/5)` deep and comes back as fast; with damping `c` it comes back with
+/// the speed `u` for which `-c u - ln(1 - c u) = c v - ln(1 + c v)`: the equation of motion integrated over the depth, without `k`.
+#[test]
+fn a_ball_bounces_as_hertz_says() -> Result<()> {
+    let (dev, dt) = (device(), 2e-6);
+    for (k, mass, v, c) in [(3e5, 0.8, 2.0, 0.0), (2e4, 0.1, 0.5, 0.0), (3e5, 0.8, 2.0, 0.2), (2e4, 0.1, 0.5, 1.1)] {
+        let floor = Collider::plane([0.0; 3], [0.0, 0.0, 1.0], Contact::Hertz { stiffness: k, damping: c });
+        let model = springs::Model::<f64>::new(&dev, 2, &[[0, 1]], dt, &[], &[floor])?;
+        let params = springs::Params::uniform(&dev, 1.0, 0.1, mass, [0.0; 3])?;
+        let solver = model.bind(&params, &VertexState::new(&dev, &[[0.0; 3]; 2], &[[0.0; 3]; 2])?)?;
+        let mut state = VertexState::new(&dev, &[[0.0; 3], [0.1, 0.0, 0.0]], &[[0.0, 0.0, -v]; 2])?;
+        let (mut deepest, mut steps) = (0.0f64, 0);
+        while state.x.to_vec()?[0].z <= 0.0 {
+            state = solver.advance(&state, steps, 20, Schedule::Auto)?;
+            deepest = deepest.max(-state.x.to_vec()?[0].z);
+            steps += 20;
+        }
+        let (depth, back) = ((5.0 * mass * v * v / (4.0 * k)).powf(0.4), state.v.to_vec()?[0].z);
+        if c == 0.0 {
+            assert!((deepest / depth - 1.0).abs() < 1e-3, "{deepest} m instead of {depth}");
+            assert!((back / v - 1.0).abs() < 1e-3, "{back} m/s instead of {v}");
+        } else {
+            let left = -c * back - (1.0 - c * back).ln();
+            let expected = c * v - (c * v).ln_1p();
+            assert!((left / expected - 1.0).abs() < 2e-3, "{left} instead of {expected}");
+            assert!(back < 0.9 * v && deepest < depth, "{back} m/s, {deepest} m");
+        }
     }
     Ok(())
 }

@@ -334,7 +334,7 @@ fn check_unknowns(scene: &Scene, unknowns: &[Name]) -> Result<()> {
 
 fn check_values(option: &str, values: &Values) -> Result<()> {
     for (name, &value) in values {
-        let (good, expected) = match name.parts().1 {
+        let (good, expected) = match name.quantity() {
             Quantity::Mu | Quantity::Lambda | Quantity::Density => (value > 0.0, "a positive number"),
             Quantity::Viscosity | Quantity::Friction => (value >= 0.0, "zero or a positive number"),
             Quantity::Velocity(_) | Quantity::AngularVelocity(_) | Quantity::Gravity(_) | Quantity::Camera(_) => {

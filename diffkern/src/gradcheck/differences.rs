@@ -118,9 +118,12 @@ impl Ladder {
         (gap(last).min(gap(last + 1)) > least).then_some((left, right))
     }
 
-    /// Order at which the remainder `f(h) - f(0) - h slope` shrinks: from the smallest steps at which it is not rounding.
+    /// Order at which the remainder `f(h) - f(0) - h slope` shrinks: from the smallest steps at which it is not rounding, the
+    /// larger of those to both sides. For `a h^2 + b h^3` that is `|a| h^2 + |b| h^3`, in which the terms cannot cancel: on one
+    /// side they do at `h = -a / b`, which is a small step where the curvature along the direction happens to be small.
     pub(super) fn rate(&self, slope: f64) -> f64 {
-        let remainder = |j: usize| (self.plus[j] - self.at - self.steps[j] * slope).abs();
+        let side = |value: f64, h: f64| (value - self.at - h * slope).abs();
+        let remainder = |j: usize| side(self.plus[j], self.steps[j]).max(side(self.minus[j], -self.steps[j]));
         let rounding = 1e3 * self.noise * self.at.abs().max(self.plus[0].abs());
         let pair = (0..self.steps.len().saturating_sub(1)).rev().find(|&j| remainder(j + 1) > rounding);
         pair.map_or(f64::INFINITY, |j| (remainder(j + 1) / remainder(j)).ln() / RATIO.ln())
@@ -170,6 +173,17 @@ mod tests {
         assert!((rate_without - 1.0).abs() < 0.05, "{rate_without}");
         let (_, rate, _) = smooth(f, 5.001);
         assert!(rate < 1.5, "{rate}");
+    }
+
+    #[test]
+    fn the_rate_is_two_where_third_order_cancels_second_on_one_side() {
+        for curvature in [1e-3, -1e-3] {
+            let f = |t: f64| 1.0 + t + curvature * t * t - 5.0 * t.powi(3);
+            let (_, rate, rate_without) = smooth(f, 1.0);
+            assert!((1.95..3.05).contains(&rate) && (rate_without - 1.0).abs() < 0.05, "{rate} {rate_without}");
+            let (_, rate, _) = smooth(f, 1.001);
+            assert!(rate < 1.5, "{rate}");
+        }
     }
 
     #[test]

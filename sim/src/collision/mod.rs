@@ -9,6 +9,7 @@
 //! | [`Sphere`] | radius | smooth but for the centre |
 //! | [`Capsule`] | radius, half length | smooth but for the segment |
 //! | [`Cuboid`] | half sides | outside continuous, its derivative jumps beside edges; inside it jumps where two faces are as near |
+//! | [`Torus`] | radius, radius of the tube | smooth but for the circle in the tube and the axis |
 //! | [`SdfGrid`] | | jumps from cell to cell |
 
 mod capsule;
@@ -19,6 +20,7 @@ mod pose;
 pub mod sdf_grid;
 mod solid;
 mod sphere;
+mod torus;
 
 pub use capsule::Capsule;
 pub use cuboid::Cuboid;
@@ -28,6 +30,7 @@ pub use sdf_grid::SdfGrid;
 pub(crate) use solid::Solids;
 pub use solid::{Solid, shape_gaps};
 pub use sphere::Sphere;
+pub use torus::Torus;
 
 use diffkern::prelude::*;
 

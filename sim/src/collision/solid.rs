@@ -2,7 +2,7 @@
 
 use super::pose::{Pose, to_world};
 use super::sdf_grid::{SdfGrid, grid_gaps};
-use super::{Capsule, Cuboid, HalfSpace, Shape, Sphere};
+use super::{Capsule, Cuboid, HalfSpace, Shape, Sphere, Torus};
 use crate::error::{Result, positive};
 use crate::grid::GridShape;
 use diffkern::memory::collect;
@@ -115,6 +115,13 @@ shapes! {
         /// Half its side along z \[m\].
         half_z,
     } = [*half_x, *half_y, *half_z];
+    /// A ring about the z axis of its frame.
+    Torus {
+        /// Distance of the middle of the tube from the axis \[m\].
+        radius,
+        /// Radius of the tube \[m\].
+        tube,
+    } = [*radius, *tube, 0.0];
 }
 
 /// Some solids on a device.

@@ -71,6 +71,13 @@ contacts! { $
         /// Damping by the speed of approach \[s/m\].
         damping,
     } = [stiffness, damping, 1.0];
+    /// Contact of round bodies, damped as `HuntCrossley`, see [`Hertz`](super::Hertz); of vertices.
+    Hertz {
+        /// Force per depth^(3/2) \[N/m^(3/2)\].
+        stiffness,
+        /// Damping by the speed of approach \[s/m\].
+        damping,
+    } = [stiffness, damping, 1.0];
     /// A smooth barrier before the surface, see [`Barrier`](super::Barrier); of vertices.
     Barrier {
         /// Scale of the force per depth \[N/m\].

@@ -10,11 +10,13 @@
 //! | `Slip`, `Separating` | velocity in the solid | one-sided where contact begins and ends, and between sliding and sticking |
 //! | `Penalty` | force in the solid | one-sided at touch |
 //! | `HuntCrossley` | force in the solid, damped | one-sided at touch; zero by the damping where a separation is too fast to push |
+//! | `Hertz` | force in the solid, damped | as `HuntCrossley`, but smooth at touch |
 //! | `Barrier` | force before touch | smooth; none beyond its width |
 
 mod barrier;
 mod collider;
 mod friction;
+mod hertz;
 mod hunt_crossley;
 #[doc(hidden)]
 pub mod kernels;
@@ -26,6 +28,7 @@ mod obstacles;
 pub use barrier::Barrier;
 pub use collider::Collider;
 pub use friction::{coulomb, coulomb_2d, coulomb_3d};
+pub use hertz::Hertz;
 pub use hunt_crossley::HuntCrossley;
 pub use list::Contact;
 pub(crate) use obstacles::{BoundObstacles, Vertices};

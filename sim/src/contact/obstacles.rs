@@ -23,7 +23,7 @@ pub struct Obstacles<F: Float> {
 /// What may be identified of the colliders. Arrays have one element for all of them or one for each, but for the poses: one each.
 #[derive(Clone, Debug)]
 pub struct Contacts<F: Float> {
-    /// Force per depth \[N/m\].
+    /// Force per depth \[N/m\], of [`Hertz`](super::Hertz) \[N/m^(3/2)\].
     pub stiffness: Array<F>,
     /// Damping by the speed of approach \[s/m\].
     pub damping: Array<F>,

@@ -8,7 +8,9 @@ macro_rules! laws {
         /// ```
         /// use diffkern_sim::mpm::Law;
         ///
-        /// assert_eq!(Law::ALL.map(Law::name), ["compressible neo-Hookean", "fixed corotated"]);
+        /// assert_eq!(Law::ALL.map(Law::name), ["stable neo-Hookean", "compressible neo-Hookean", "fixed corotated"]);
+        /// assert_eq!(Law::described("Stable Neo-Hookean flesh"), Some(Law::StableNeoHookean));
+        /// assert_eq!(Law::described("neo-Hookean"), Some(Law::NeoHookean));
         /// assert_eq!(Law::described("a fixed corotated solid"), Some(Law::FixedCorotated));
         /// ```
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -50,6 +52,8 @@ macro_rules! laws {
 }
 
 laws! { $
+    /// Stable neo-Hookean, see [`StableNeoHookean`](super::StableNeoHookean). Before the model whose name its own contains.
+    StableNeoHookean: "stable neo-Hookean", known by "stable neo-hookean";
     /// Compressible neo-Hookean, see [`NeoHookean`](super::NeoHookean).
     #[default]
     NeoHookean: "compressible neo-Hookean", known by "neo-hookean";

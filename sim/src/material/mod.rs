@@ -7,6 +7,7 @@ mod fixed_corotated;
 mod law;
 mod neo_hookean;
 mod rotation;
+mod stable_neo_hookean;
 mod viscosity;
 
 pub use fixed_corotated::FixedCorotated;
@@ -14,6 +15,7 @@ pub use law::Law;
 pub(crate) use law::with_law;
 pub use neo_hookean::NeoHookean;
 pub use rotation::{polar, polar_2d, polar_3d};
+pub use stable_neo_hookean::StableNeoHookean;
 pub use viscosity::{viscous, viscous_2d, viscous_3d};
 
 use diffkern::prelude::*;

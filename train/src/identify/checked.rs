@@ -123,7 +123,7 @@ impl Shape<'_> {
         let missing = self.options.unknowns.iter().find(|name| !values.contains_key(name));
         require(missing.is_none(), field, || format!("{missing:?} is missing, expected a value of each unknown"))?;
         values.iter().try_for_each(|(name, value)| {
-            let least = if name.parts().1.is_positive() { f64::MIN_POSITIVE } else { f64::MIN };
+            let least = if name.quantity().is_positive() { f64::MIN_POSITIVE } else { f64::MIN };
             within(&format!("{field}.{name}"), *value, least, f64::MAX)
         })
     }

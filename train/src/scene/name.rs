@@ -110,49 +110,63 @@ impl Quantity {
 /// `mu`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Name(Cow<'static, str>);
+pub struct Name {
+    text: Cow<'static, str>,
+    quantity: Quantity,
+}
 
 impl Name {
     /// Of the only body.
-    pub const MU: Name = Name(Cow::Borrowed("mu"));
+    pub const MU: Name = Name { text: Cow::Borrowed("mu"), quantity: Quantity::Mu };
     /// Of the only body.
-    pub const LAMBDA: Name = Name(Cow::Borrowed("lambda"));
+    pub const LAMBDA: Name = Name { text: Cow::Borrowed("lambda"), quantity: Quantity::Lambda };
 
     /// The name of a quantity of the body, collider or camera that is called `of`, or of the only one.
     pub fn new(of: Option<&str>, quantity: Quantity) -> Name {
-        Name(match of {
+        let text = match of {
             Some(of) => format!("{of}.{}", quantity.key()).into(),
             None => quantity.key().into(),
-        })
+        };
+        Name { text, quantity }
     }
 
     /// As it is written.
     pub fn key(&self) -> &str {
-        &self.0
+        &self.text
     }
 
-    /// What it is a quantity of, if the path says so, and which quantity.
-    pub fn parts(&self) -> (Option<&str>, Quantity) {
-        // Every name has passed `split`.
-        split(&self.0).unwrap_or((None, Quantity::Mu))
+    /// The body, collider or camera that it is a quantity of, if the path says so.
+    pub fn of(&self) -> Option<&str> {
+        let key = self.quantity.key();
+        names(self.text.strip_suffix(&key).unwrap_or_default()).next()
+    }
+
+    /// Which quantity.
+    pub fn quantity(&self) -> Quantity {
+        self.quantity
     }
 
     /// SI unit.
     pub fn unit(&self) -> &'static str {
-        self.parts().1.unit()
+        self.quantity.unit()
     }
 }
 
-/// The parts of a path, if it is one.
-fn split(text: &str) -> Option<(Option<&str>, Quantity)> {
+/// The names in what stands before the last words of a path.
+fn names(before: &str) -> impl Iterator<Item = &str> {
+    before.split('.').filter(|word| !WORDS.contains(word) && !word.is_empty())
+}
+
+/// What a text is a path to, if it is one.
+fn quantity(text: &str) -> Option<Quantity> {
     let ends = |quantity: Quantity| text.strip_suffix(&quantity.key()).map(|before| (before, quantity));
     let whole = |before: &&str| before.is_empty() || before.ends_with('.');
     let (before, quantity) = Quantity::ALL.into_iter().filter_map(ends).find(|(before, _)| whole(before))?;
-    let mut names = before.trim_end_matches('.').split('.').filter(|word| !WORDS.contains(word) && !word.is_empty());
+    let mut names = names(before);
     let of = names.next();
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let good = names.next().is_none() && of.is_none_or(|of| of.len() <= 64 && of.chars().all(plain));
-    (good && !before.starts_with('.') && !before.contains("..")).then_some((of, quantity))
+    (good && !before.starts_with('.') && !before.contains("..")).then_some(quantity)
 }
 
 impl fmt::Display for Name {
@@ -171,7 +185,7 @@ impl TryFrom<String> for Name {
 
 impl From<Name> for String {
     fn from(name: Name) -> Self {
-        name.0.into_owned()
+        name.text.into_owned()
     }
 }
 
@@ -180,8 +194,8 @@ impl FromStr for Name {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let known = || Quantity::ALL.map(Quantity::key).join(", ");
-        match split(text) {
-            Some(_) => Ok(Self(text.to_owned().into())),
+        match quantity(text) {
+            Some(quantity) => Ok(Self { text: text.to_owned().into(), quantity }),
             None => Err(format!("unknown parameter {}, expected one of {}, or a path to one", quoted(text), known())),
         }
     }
@@ -206,7 +220,7 @@ mod tests {
         ];
         for (text, of, quantity) in cases {
             let name: Name = text.parse().unwrap();
-            assert_eq!(name.parts(), (of, quantity), "{text}");
+            assert_eq!((name.of(), name.quantity()), (of, quantity), "{text}");
         }
         for text in ["", "softness", "softmu", ".mu", "a..mu", "a.b.mu", "velocity", "velocity.w", "a b.mu"] {
             assert!(text.parse::<Name>().unwrap_err().contains("mu, lambda, density"), "{text}");
@@ -217,7 +231,8 @@ mod tests {
     fn every_quantity_has_a_name() {
         for quantity in Quantity::ALL {
             let name = Name::new(Some("left"), quantity);
-            assert_eq!(name.key().parse::<Name>().unwrap().parts(), (Some("left"), quantity));
+            let read: Name = name.key().parse().unwrap();
+            assert_eq!((read.of(), read.quantity()), (Some("left"), quantity));
         }
     }
 }

@@ -29,7 +29,7 @@ impl Scene {
     /// # Errors
     /// Says which names there are.
     pub fn target(&self, name: &Name) -> Result<Target, String> {
-        let (of, quantity) = name.parts();
+        let (of, quantity) = (name.of(), name.quantity());
         let fits = |target: &Target| {
             let called = match quantity {
                 Quantity::Friction => self.floor.as_ref().map_or("", |floor| &floor.name),

@@ -20,7 +20,7 @@ pub(super) fn unknowns(
     for (key, node) in object.fields() {
         let file = object.path(&shown(key));
         let name: Name = key.parse().map_err(|problem: String| Fault::new(&file, problem))?;
-        let (of, quantity) = name.parts();
+        let (of, quantity) = (name.of(), name.quantity());
         let path = path(of, quantity, bodies).map_err(|problem| Fault::new(&file, problem))?;
         notes.fields.add(format!("unknowns.{path}"), file.clone());
         let unknown = unknown(Object::new(node, file.clone())?, quantity)?;
