@@ -43,6 +43,7 @@ fn material(at: &str, material: &document::Material) -> Result<Material, Fault> 
     let law = match material.law {
         LawName::NeoHookean => Law::NeoHookean,
         LawName::FixedCorotated => Law::FixedCorotated,
+        LawName::StableNeoHookean => Law::StableNeoHookean,
     };
     share(&format!("{at}.viscosity"), material.viscosity, &bounds::VISCOSITY)?;
     let (mu, lambda) = constants(at, material)?;

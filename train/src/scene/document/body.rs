@@ -63,6 +63,8 @@ pub enum LawName {
     NeoHookean,
     /// Energy `mu |F - R|^2 + lambda/2 (J - 1)^2`.
     FixedCorotated,
+    /// Stable neo-Hookean.
+    StableNeoHookean,
 }
 
 /// The part of a body on one side of a plane, in the position at rest, which does not move.
