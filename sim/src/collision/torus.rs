@@ -57,22 +57,25 @@ mod tests {
         if inside { -least } else { least }
     }
 
-    /// Points of a spiral through the ball of radius 1.
-    fn points() -> impl Iterator<Item = Vec3<f64>> {
-        (0..60).map(|k| {
+    /// A ring, its tube, and how far from the origin points are to be: the last are those whose nearest point may be a tip.
+    const RINGS: [(f64, f64, f64); 4] = [(0.5, 0.2, 1.0), (0.3, 0.28, 1.0), (0.25, 0.4, 1.0), (0.25, 0.4, 0.3)];
+
+    /// Points of a spiral through the ball of this radius.
+    fn points(radius: f64) -> impl Iterator<Item = Vec3<f64>> {
+        (0..60).map(move |k| {
             let (t, z) = (2.4 * f64::from(k), (1.7 * f64::from(k)).sin());
             let r = ((0.9 * f64::from(k)).cos().abs() * (1.0 - z * z)).sqrt();
-            Vec3::new(r * t.cos(), r * t.sin(), 0.8 * z)
+            Vec3::new(r * t.cos(), r * t.sin(), 0.8 * z) * radius
         })
     }
 
     #[test]
     fn distances_are_those_of_points_of_the_surface() {
         let n = 400;
-        for (ring, tube) in [(0.5, 0.2), (0.3, 0.28), (0.25, 0.4)] {
+        for (ring, tube, radius) in RINGS {
             // Half a diagonal of the samples, whose error is of second order but where the surface has an edge.
             let off = TAU * (ring + tube) / n as f64;
-            for x in points() {
+            for x in points(radius) {
                 let at = Torus::distance(x, Vec3::new(ring, tube, 0.0));
                 let sampled = nearest(x, ring, tube, n);
                 assert!((at.w - sampled).abs() < off, "{x:?}: {} instead of {sampled}", at.w);
@@ -84,8 +87,9 @@ mod tests {
     #[test]
     fn normals_are_the_slope_of_the_distance() {
         let h = 1e-6;
-        for size in [Vec3::new(0.5, 0.2, 0.0), Vec3::new(0.25, 0.4, 0.0)] {
-            for x in points() {
+        for (ring, tube, radius) in RINGS {
+            let size = Vec3::new(ring, tube, 0.0);
+            for x in points(radius) {
                 let at = Torus::distance(x, size);
                 let slope = |d: Vec3<f64>| {
                     (Torus::distance(x + d * h, size).w - Torus::distance(x - d * h, size).w) / (2.0 * h)

@@ -5,7 +5,7 @@
 //! Kirchhoff stress `tau = m (1 - 1 / (I_C + 1)) F F^T + l (J - a) J I`, where `l a = l + mu`. It is defined for all `F`, also flat and
 //! inverted ones. In the plane `F` is that of plane strain, `F_zz = 1`: the same numbers as the solid in space.
 //!
-//! Source: Smith, de Goes, Kim: Stable neo-Hookean flesh simulation, 2018, equations 14 and 33.
+//! Source: Smith, de Goes, Kim: Stable neo-Hookean flesh simulation, 2018.
 
 use super::Material;
 use diffkern::prelude::*;
