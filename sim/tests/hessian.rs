@@ -82,6 +82,11 @@ fn of_a_neo_hookean_block() -> Result<()> {
 }
 
 #[test]
+fn of_a_stable_neo_hookean_solid() -> Result<()> {
+    second_derivatives(Law::StableNeoHookean)
+}
+
+#[test]
 fn of_a_fixed_corotated_block() -> Result<()> {
     second_derivatives(Law::FixedCorotated)
 }
