@@ -195,18 +195,16 @@ fn motion(error: &diffkern_sim::Error) -> (&'static str, &'static str) {
     match error {
         Outside { .. } => (
             "floor",
-            "expected one below the block, a slower object.initial_velocity or fewer num_frames: the block leaves the \
-             room that its flight was thought to take",
+            "expected one below the bodies, smaller velocities or fewer frames: a body leaves the room that its flight was \
+             thought to take",
         ),
         Scattered { .. } => (
             "material",
-            "expected stiffer values (material, unknowns, --set), a smaller object.initial_velocity, or more memory \
-             (--max-memory)",
+            "expected stiffer values (material, unknowns, --set), smaller velocities, or more memory (--max-memory)",
         ),
-        Inverted { .. } | TooFast { .. } | NotFinite { .. } => (
-            "material",
-            "expected stiffer values (material, unknowns, --set), or a smaller object.initial_velocity and gravity",
-        ),
-        _ => ("object", "expected a block that can be simulated"),
+        Inverted { .. } | TooFast { .. } | NotFinite { .. } => {
+            ("material", "expected stiffer values (material, unknowns, --set), or smaller velocities and gravity")
+        }
+        _ => ("bodies", "expected some that can be simulated"),
     }
 }

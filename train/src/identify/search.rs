@@ -134,7 +134,7 @@ impl<'a, F: Float> Search<'a, F> {
         }
         let Some((_, best)) = best else {
             let problem = "no material in the ranges can be simulated: at each, an element turns inside out or runs \
-                           away; expected stiffer materials, or a slower block";
+                           away; expected stiffer materials, or slower bodies";
             return Err(Error::scene("unknowns", problem).into());
         };
         let mut state = State::new(best.clone(), self.coordinates.named(&initial), 0.0);
