@@ -44,7 +44,7 @@ fn main() -> Result<ExitCode> {
             }
             let job = Identify { out: Some(out), start: values, ..Identify::new(folder.clone()) };
             let done = Prepared::new(&job)?.run(&mut |_, _| Flow::Continue, &Stop::default())?;
-            let found: Values = done.outcome.parameters.iter().map(|p| (p.name, p.found)).collect();
+            let found: Values = done.outcome.parameters.iter().map(|p| (p.name.clone(), p.found)).collect();
             let interval =
                 |name: Name| done.outcome.parameters.iter().find(|p| p.name == name).and_then(|p| p.interval);
             let line = json!({
@@ -74,7 +74,7 @@ fn truth(folder: &Path) -> Result<Values> {
 fn starts(scene: &Scene, seed: u64) -> [(&'static str, Values); 3] {
     let mut random = fastrand::Rng::with_seed(seed);
     let at = |share: &mut dyn FnMut() -> f64| -> Values {
-        scene.unknowns.iter().map(|r| (r.name, r.min * (r.max / r.min).powf(share()))).collect()
+        scene.unknowns.iter().map(|r| (r.name.clone(), r.min * (r.max / r.min).powf(share()))).collect()
     };
     // Not quite the corners: powers of the ranges must not round to outside of them.
     let edge = 1e-9;

@@ -57,8 +57,8 @@ fn main() -> Result<ExitCode> {
                 "truth": true_value, "found": parameter.found, "error": error, "interval": parameter.interval,
                 "interval_holds": holds,
             });
-            errors.entry(parameter.name).or_default().push(error);
-            *held.entry(parameter.name).or_default() += usize::from(holds);
+            errors.entry(parameter.name.clone()).or_default().push(error);
+            *held.entry(parameter.name.clone()).or_default() += usize::from(holds);
         }
         println!("{line}");
     }
@@ -94,6 +94,7 @@ fn one(args: &Args, seed: u64) -> Result<(Values, Outcome, f64)> {
         folder: source,
         out: Some(video.clone()),
         set: truth.clone(),
+        cells: None,
         device: default_device(),
         bits: if args.noise > 0.0 { Depth::Eight } else { Depth::Sixteen },
         noise: args.noise,

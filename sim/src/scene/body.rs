@@ -3,7 +3,7 @@
 use crate::error::{Error, Result, non_negative, positive};
 use crate::mesh::{BlockLattice, Carried, ClosedMesh, Pose, read};
 use crate::shape::{Body, Lattice, Shape};
-use diffkern::memory::filled;
+use diffkern::memory::{collect, filled};
 
 /// Pieces along the longest side by which the extent of a primitive is found.
 const PIECES: f64 = 24.0;
@@ -27,6 +27,8 @@ pub enum BodyShape {
 pub struct Solid {
     shape: Shape,
     pose: Pose,
+    /// Points of its surface \[m\].
+    points: Vec<[f64; 3]>,
     bounds: [[f64; 3]; 2],
     volume: f64,
     centre: [f64; 3],
@@ -59,7 +61,8 @@ impl Solid {
             Shape::Mesh(_) | Shape::File { .. } => mesh.moments().volume,
         };
         let placed = mesh.placed(1.0, &pose)?;
-        Ok(Solid { bounds: bounds(&placed), volume, centre: placed.moments().centroid, shape, pose, vertices })
+        let points = collect(placed.vertices().iter().copied())?;
+        Ok(Solid { bounds: bounds(&placed), points, volume, centre: placed.moments().centroid, shape, pose, vertices })
     }
 }
 
@@ -155,6 +158,21 @@ impl BodyShape {
     pub fn sides(&self) -> [f64; 3] {
         let [low, high] = self.bounds();
         [0, 1, 2].map(|a| high[a] - low[a])
+    }
+
+    /// Least and greatest `direction . x` of its points \[m\]; of a curved primitive those of a polyhedron with its vertices on it.
+    pub fn span(&self, direction: [f64; 3]) -> [f64; 2] {
+        let along = |x: &[f64; 3]| (0..3).map(|a| direction[a] * x[a]).sum::<f64>();
+        let of = |values: &mut dyn Iterator<Item = f64>| {
+            values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)])
+        };
+        match self {
+            BodyShape::Block { min, max } => {
+                let corner = |k: usize| [0, 1, 2].map(|a| if k >> a & 1 == 0 { min[a] } else { max[a] });
+                of(&mut (0..8).map(|k| along(&corner(k))))
+            }
+            BodyShape::Solid(solid) => of(&mut solid.points.iter().map(along)),
+        }
     }
 
     /// Particles `spacing` \[m\] apart, or as near to that as whole numbers allow.

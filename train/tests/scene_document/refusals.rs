@@ -68,6 +68,13 @@ fn wrong_values_are_refused() {
             json!({"torus": {"radius": 0.1, "tube": 0.2}}),
             &["torus.tube", "less than the radius"],
         ),
+        (
+            "/bodies/jelly/pose/position/2",
+            json!(0.05),
+            &["bodies.jelly.pose.position", "the body starts", "inside the floor"],
+        ),
+        ("/cameras/front/far", json!(1.0), &["cameras.front.far", "but the body is at depths of", "expected more"]),
+        ("/cameras/front/position", json!([0.1, 0.2, 0.2]), &["cameras.front.position", "inside the body"]),
         ("/bodies/jelly/shape", json!({"box": {"min": [0, 0, 0]}}), &["shape.box", "either size, or min and max"]),
         ("/bodies/jelly/shape", json!({"mesh": {"file": "no.obj"}}), &["shape.mesh.file", "no.obj", "cannot be read"]),
         ("/bodies/jelly/material/poisson", json!(0.3), &["material.poisson", "young is missing"]),

@@ -39,10 +39,10 @@ pub(super) fn scene(document: &Document, fields: &Fields, files: &Files<'_>) -> 
     let bodies = body::bodies(document, files)?;
     let clamp = body::clamp(document)?;
     if let Some(floor) = &floor {
-        shape::above(floor, document)?;
+        shape::above(floor, document, &bodies)?;
     }
     let camera = view::camera(document)?;
-    view::sees(&camera, floor.as_ref(), document)?;
+    view::sees(&camera, floor.as_ref(), &bodies)?;
     let shading = view::shading(document)?;
     let mut warnings = videos::check(document)?;
     warnings.extend(surroundings::between_bodies(document)?);

@@ -1,12 +1,12 @@
 //! Checks of where bodies are.
 
 use super::bounds;
-use super::numbers::{at_most, positive, rounded, within, wrong};
+use super::numbers::{at_most, dot, positive, rounded, within, wrong};
 use crate::input;
-use crate::scene::Floor;
 use crate::scene::document::{Body, BodyShape, BoxShape, Document, Pose, Vector};
 use crate::scene::folder::Files;
 use crate::scene::tree::Fault;
+use crate::scene::{self, Floor};
 use crate::text::quoted;
 use diffkern_sim::mesh;
 use diffkern_sim::scene::{BodyShape as Placed, Solid};
@@ -112,23 +112,28 @@ fn ends(at: &str, min: Vector, max: Vector) -> Result<(), Fault> {
     (0..3).try_for_each(|a| within(&high, max[a] - min[a], &bounds::SIDE))
 }
 
-/// No block begins inside the floor.
-pub(super) fn above(floor: &Floor, document: &Document) -> Result<(), Fault> {
-    for (name, body) in &document.bodies {
-        let Some([min, max]) = corners(body) else {
-            continue;
-        };
-        let n = floor.normal;
-        let lowest: f64 = (0..3).map(|k| n[k] * (if n[k] > 0.0 { min[k] } else { max[k] } - floor.point[k])).sum();
-        let size = (0..3).map(|k| max[k] - min[k]).fold(f64::MAX, f64::min);
+/// No body begins inside the floor; `bodies` are those of the document.
+pub(super) fn above(floor: &Floor, document: &Document, bodies: &[scene::Body]) -> Result<(), Fault> {
+    for (body, placed) in document.bodies.values().zip(bodies) {
+        let lowest = placed.shape.span(floor.normal)[0] - dot(floor.normal, floor.point);
+        let size = placed.shape.sides().into_iter().fold(f64::MAX, f64::min);
         if lowest < -0.01 * size {
             let field = match &body.shape {
                 BodyShape::Box(BoxShape { min: Some(_), .. }) => "shape.box.min",
                 _ => "pose.position",
             };
-            let problem = format!("the block starts {} m inside the floor, expected above it", -lowest);
-            return wrong(&format!("bodies.{name}.{field}"), problem);
+            let what = called(&placed.shape);
+            let problem = format!("{what} starts {} m inside the floor, expected above it", rounded(-lowest));
+            return wrong(&format!("bodies.{}.{field}", placed.name), problem);
         }
     }
     Ok(())
+}
+
+/// What messages call a body of this shape.
+pub(super) fn called(shape: &Placed) -> &'static str {
+    match shape {
+        Placed::Block { .. } => "the block",
+        Placed::Solid(_) => "the body",
+    }
 }

@@ -2,10 +2,10 @@
 
 use super::bounds;
 use super::numbers::{at_most, colour, dot, rounded, share, sub, unit, within, wrong};
-use super::shape::corners;
+use super::shape::called;
 use crate::scene::document::{self, Distortion, Document, Shutter};
 use crate::scene::tree::Fault;
-use crate::scene::{Camera, Floor, Shading};
+use crate::scene::{Body, Camera, Floor, Shading};
 
 /// Depths that are drawn where the scene does not say \[m\].
 const DEPTHS: [f64; 2] = [0.01, 100.0];
@@ -72,9 +72,8 @@ fn optics(at: &dyn Fn(&str) -> String, camera: &document::Camera) -> Result<(), 
 }
 
 /// The camera is above the floor, outside of the bodies, and has all of them between its planes when the video begins.
-pub(super) fn sees(camera: &Camera, floor: Option<&Floor>, document: &Document) -> Result<(), Fault> {
-    let (name, _) = only("cameras", &document.cameras)?;
-    let at = |field: &str| format!("cameras.{name}.{field}");
+pub(super) fn sees(camera: &Camera, floor: Option<&Floor>, bodies: &[Body]) -> Result<(), Fault> {
+    let at = |field: &str| format!("cameras.{}.{field}", camera.name);
     let from = camera.position;
     if let Some(floor) = floor {
         let height = dot(floor.normal, sub(from, floor.point));
@@ -84,17 +83,14 @@ pub(super) fn sees(camera: &Camera, floor: Option<&Floor>, document: &Document) 
         }
     }
     let forward = unit(&at("look_at"), sub(camera.look_at, from))?;
-    for body in document.bodies.values() {
-        let Some([min, max]) = corners(body) else {
-            continue;
-        };
+    for body in bodies {
+        let ([min, max], what) = (body.shape.bounds(), called(&body.shape));
         if (0..3).all(|a| (min[a]..=max[a]).contains(&from[a])) {
-            return wrong(&at("position"), format!("{from:?} is inside the block, expected outside of it"));
+            return wrong(&at("position"), format!("{from:?} is inside {what} or its box, expected outside of it"));
         }
-        let corner = |k: usize| [0, 1, 2].map(|a| if k >> a & 1 == 0 { min[a] } else { max[a] });
-        let depths = (0..8).map(|k| dot(forward, sub(corner(k), from)));
-        let (nearest, farthest) = depths.fold((f64::MAX, f64::MIN), |(low, high), d| (low.min(d), high.max(d)));
-        let range = format!("the block is at depths of {nearest} to {farthest} m when the video begins");
+        let [nearest, farthest] = body.shape.span(forward).map(|depth| depth - dot(forward, from));
+        let range =
+            format!("{what} is at depths of {} to {} m when the video begins", rounded(nearest), rounded(farthest));
         if nearest < camera.near {
             let problem = format!("{}, but {range}, expected less (or a camera further away)", rounded(camera.near));
             return wrong(&at("near"), problem);
