@@ -98,13 +98,16 @@ fn enough(lever: &Lever, fits: impl Fn(f64) -> bool) -> f64 {
         if fits(between(middle)) { good = middle } else { bad = middle }
     }
     let value = between(good);
-    let digit = 10f64.powf(value.log10().floor() - 1.0);
+    let least = if ["frames", "pixels"].iter().any(|whole| lever.unit.starts_with(whole)) { 1.0 } else { 0.0 };
+    let digit = 10f64.powf(value.log10().floor() - 1.0).max(least);
     let steps = value / digit;
     let rounded = digit * if lever.tame < lever.actual { steps.floor() } else { steps.ceil() };
     if fits(rounded) { rounded } else { lever.tame }
 }
 
 fn number(value: f64) -> String {
+    // Without the last digits, in which a step of a tenth shows.
+    let value: f64 = format!("{value:.13e}").parse().unwrap_or(value);
     if (1e-3..1e6).contains(&value) { format!("{value}") } else { format!("{value:e}") }
 }
 

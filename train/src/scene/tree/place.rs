@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn ron_is_searched_as_well() {
         let text = "// a: 1\nScene(a: (b: 1.0, /* c: 2 */ c: r#\"}\"#),\n d: [(x: 1), (x: 2)], \"e\": {\"f\": 5})";
-        let cases = [("a", (2, 10)), ("a.c", (2, 34)), ("d[1].x", (3, 17)), ("e.f", (3, 33))];
+        let cases = [("a", (2, 10)), ("a.c", (2, 33)), ("d[1].x", (3, 18)), ("e.f", (3, 34))];
         cases.iter().for_each(|(path, at)| assert_eq!(place(text, path), Some(*at), "{path}"));
     }
 }
