@@ -57,7 +57,8 @@ pub(super) fn fingerprint(scene: &Scene, frames: &[Frame]) -> String {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
     };
-    add(format!("{scene:?}").as_bytes());
+    // Warnings name the file as the job does, and the same scene may be named in another way when a run goes on.
+    add(format!("{:?}", Scene { warnings: Vec::new(), ..scene.clone() }).as_bytes());
     for frame in frames {
         let values = frame.silhouette.iter().chain(frame.shaded.iter().flatten());
         values.for_each(|value| add(&value.to_le_bytes()));

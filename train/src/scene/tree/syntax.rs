@@ -59,7 +59,12 @@ pub(in crate::scene) fn json<'de, S: DeserializeSeed<'de>>(file: &Path, text: &'
 
 /// The path of the field where a parser stopped.
 fn field(track: Track) -> Option<String> {
-    Some(track.path().to_string()).filter(|field| field != "." && !field.is_empty())
+    match track.path().to_string().as_str() {
+        "." => None,
+        // A field without a name.
+        "" => Some("\"\"".into()),
+        field => Some(field.into()),
+    }
 }
 
 /// The message without the place that serde_json appends, and with the reason of the usual slip.
