@@ -16,7 +16,7 @@ use crate::limits::Limits;
 use crate::optimizer::Optimizer;
 use crate::report;
 use crate::scene::document::Document;
-use crate::scene::{Access, Scene, read_text};
+use crate::scene::{Access, Name, Scene, read_text};
 use crate::text::path;
 use crate::video::{Depth, Frame, Video};
 use diffkern::interrupt;
@@ -95,6 +95,7 @@ impl Simulation {
         let claim = Claim::take(&out, |name| VIDEO.know(name))?;
         VIDEO.recover(&out)?;
         let mut notes = scene.warnings.clone();
+        notes.extend(values.iter().filter_map(|(name, &value)| replaced(&scene, name, value)));
         notes.push(estimate.to_string());
         let (folder, device) = (job.folder.clone(), job.device.clone());
         let (bits, noise, seed) = (job.bits, job.noise, job.seed);
@@ -222,6 +223,13 @@ fn copies(folder: &Path, access: Access) -> Result<(Vec<u8>, Vec<Named>)> {
     let meshes =
         names.map(|name| Ok((name.to_owned(), input::bytes(&folder.join(name), input::MESH, "expected a mesh")?)));
     Ok((text.into_bytes(), meshes.collect::<Result<_>>()?))
+}
+
+/// Says that a value stands in place of the scene's, which the scene that lies beside the video keeps.
+fn replaced(scene: &Scene, name: &Name, value: f64) -> Option<String> {
+    let target = scene.target(name).ok()?;
+    let own = scene.known(target).filter(|own| *own != value && scene.range(target).is_none())?;
+    Some(format!("{name} is {value} {}, not {own} as in the scene that is written: see {RECORD}", name.unit()))
 }
 
 /// Whether `out` exists and is `folder`.
