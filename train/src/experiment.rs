@@ -5,7 +5,7 @@ use crate::input;
 use crate::job::{IdentifyOptions, Values};
 use crate::limits::{Bytes, Limits, Seconds};
 use crate::optimizer::Optimizer;
-use crate::scene::{Access, Name, Quantity, Range, Scene, Target};
+use crate::scene::{Access, Name, Quantity, Range, Scene};
 use crate::text;
 use crate::video::Depth;
 use ron::error::SpannedError;
@@ -303,16 +303,12 @@ fn in_scene(scene: &Scene, option: &str, values: &Values) -> Result<Values> {
 
 /// The elastic parameters that the scene gives.
 fn known(scene: &Scene) -> Values {
-    elastic(scene).filter_map(|target| Some((scene.name_of(target), scene.known(target)?))).collect()
+    scene.elastic().filter_map(|target| Some((scene.name_of(target), scene.known(target)?))).collect()
 }
 
 /// A parameter without which nothing runs, and which neither the scene nor the job gives.
 fn missing(scene: &Scene, unknowns: &[Name], values: &Values) -> Option<Name> {
-    elastic(scene).map(|t| scene.name_of(t)).find(|name| !unknowns.contains(name) && !values.contains_key(name))
-}
-
-fn elastic(scene: &Scene) -> impl Iterator<Item = Target> {
-    scene.targets().filter(|target| matches!(target.quantity, Quantity::Mu | Quantity::Lambda))
+    scene.elastic().map(|t| scene.name_of(t)).find(|name| !unknowns.contains(name) && !values.contains_key(name))
 }
 
 fn check_unknowns(scene: &Scene, unknowns: &[Name]) -> Result<()> {

@@ -30,6 +30,11 @@ pub(crate) fn shown(value: &str) -> String {
     cut(value).map_or_else(|| escaped(value), |(head, length)| format!("{} .. ({length} characters)", escaped(head)))
 }
 
+/// A number without its last digits, which a conversion of units or a sum of tenths may have changed.
+pub(crate) fn rounded(value: f64) -> f64 {
+    format!("{value:.13e}").parse().unwrap_or(value)
+}
+
 /// A path.
 pub fn path(path: &Path) -> String {
     shown(&path.to_string_lossy())

@@ -1,10 +1,13 @@
 //! Which field of a scene makes a job so long or so large, and what value of it would do.
 
 use super::cost::{Estimate, Task, count};
+use super::resolution::thinnest;
+use super::setup::norm;
 use crate::error::Error;
 use crate::job::Values;
 use crate::limits::{Limits, Seconds, size};
-use crate::scene::{Quantity, Scene, Target};
+use crate::scene::{Scene, Target};
+use crate::text::rounded;
 use diffkern_sim::scene::BodyShape;
 use std::path::Path;
 
@@ -106,8 +109,7 @@ fn enough(lever: &Lever, fits: impl Fn(f64) -> bool) -> f64 {
 }
 
 fn number(value: f64) -> String {
-    // Without the last digits, in which a step of a tenth shows.
-    let value: f64 = format!("{value:.13e}").parse().unwrap_or(value);
+    let value = rounded(value);
     if (1e-3..1e6).contains(&value) { format!("{value}") } else { format!("{value:e}") }
 }
 
@@ -138,12 +140,7 @@ fn levers(scene: &Scene, task: Task<'_>) -> Vec<Lever> {
     let (actual, set) = (scene.frame_rate, Box::new(|s: &mut Scene, _: &mut Values, v: f64| s.frame_rate = v));
     let field = scene.field("frame_rate").into();
     levers.push(Lever { field, option: false, unit: "1/s".into(), actual, tame: 30.0, large: false, set });
-    levers.extend(
-        scene
-            .targets()
-            .filter(|t| matches!(t.quantity, Quantity::Mu | Quantity::Lambda))
-            .map(|t| elastic(scene, task, t)),
-    );
+    levers.extend(scene.elastic().map(|target| elastic(scene, task, target)));
     levers.retain(|lever| if lever.large { lever.actual > lever.tame } else { lever.actual < lever.tame });
     levers
 }
@@ -167,7 +164,7 @@ fn of_body(scene: &Scene, k: usize) -> Vec<Lever> {
     if let BodyShape::Block { .. } = body.shape {
         let sides = body.shape.sides();
         let longest = sides.iter().fold(0.0f64, |m, &s| m.max(s));
-        let thinnest = sides.iter().fold(f64::MAX, |m, &s| m.min(s));
+        let thinnest = thinnest(&[&body.shape]);
         let shorten = move |scene: &mut Scene, _: &mut Values, longest: f64| {
             if let BodyShape::Block { min, max } = &mut scene.bodies[k].shape {
                 (0..3).for_each(|a| max[a] = max[a].min(min[a] + longest));
@@ -228,10 +225,6 @@ fn elastic(scene: &Scene, task: Task<'_>, target: Target) -> Lever {
             }
         }
     }
-}
-
-fn norm(v: [f64; 3]) -> f64 {
-    v.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
 #[cfg(test)]

@@ -177,9 +177,8 @@ impl Coordinates {
             return Err(Error::argument("unknowns", "none, expected at least one parameter to find"));
         }
         let known_viscosity = targets.iter().all(|target| target.quantity != Quantity::Viscosity);
-        let of_bodies = (0..scene.bodies.len()).flat_map(elastic);
-        let others = targets.iter().copied().filter(|t| !matches!(t.quantity, Quantity::Mu | Quantity::Lambda));
-        let told = of_bodies.chain(others).map(|target| (scene.name_of(target), target)).collect();
+        let others = targets.iter().copied().filter(|target| !target.quantity.is_elastic());
+        let told = scene.elastic().chain(others).map(|target| (scene.name_of(target), target)).collect();
         Ok(Self { base: Physics::of(scene, &options.fixed), rows: first, room: known_viscosity.then_some(room), told })
     }
 

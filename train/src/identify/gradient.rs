@@ -5,7 +5,7 @@ use super::device;
 use super::failure::Failure;
 use super::forward::Program;
 use super::inputs::Inputs;
-use super::physics::{Part, Physics, slot};
+use super::physics::{Part, Physics};
 use super::resolution::Resolution;
 use super::setup::viscous_room;
 use crate::error::{Error, Result};
@@ -214,7 +214,7 @@ fn draw(scene: &Scene, options: &IdentifyOptions, viscosity: f64, seed: u64) -> 
     let mut named = Values::new();
     for target in scene.targets() {
         let searched = unknowns.contains(&target);
-        if !searched && !matches!(slot(target).0, Part::Mu | Part::Lambda) {
+        if !searched && !target.quantity.is_elastic() {
             continue;
         }
         let name = scene.name_of(target);

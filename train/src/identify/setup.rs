@@ -128,7 +128,7 @@ fn middle([low, high]: [f64; 2]) -> f64 {
     0.5 * (low + high)
 }
 
-fn norm(v: [f64; 3]) -> f64 {
+pub(super) fn norm(v: [f64; 3]) -> f64 {
     v.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 

@@ -82,8 +82,6 @@ pub struct Shading {
     pub intensity: f64,
     /// Ambient part.
     pub ambient: f64,
-    /// Colour of the object.
-    pub albedo: [f64; 3],
     /// Colour behind it.
     pub background: [f64; 3],
 }

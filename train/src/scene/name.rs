@@ -100,6 +100,11 @@ impl Quantity {
         }
     }
 
+    /// Whether it is an elastic parameter, without which nothing runs.
+    pub fn is_elastic(self) -> bool {
+        matches!(self, Self::Mu | Self::Lambda)
+    }
+
     /// Whether its values are positive, and differ by factors.
     pub fn is_positive(self) -> bool {
         matches!(self, Self::Mu | Self::Lambda | Self::Density)

@@ -24,6 +24,11 @@ impl Scene {
             .chain(others.map(|quantity| Target { body: 0, quantity }))
     }
 
+    /// The elastic parameters of all bodies.
+    pub fn elastic(&self) -> impl Iterator<Item = Target> {
+        self.targets().filter(|target| target.quantity.is_elastic())
+    }
+
     /// What a name means here.
     ///
     /// # Errors

@@ -3,14 +3,10 @@
 use super::bounds::Bounds;
 use crate::scene::document::{Colour, Vector};
 use crate::scene::tree::Fault;
+pub(super) use crate::text::rounded;
 
 pub(super) fn wrong<T>(path: &str, problem: impl Into<String>) -> Result<T, Fault> {
     Err(Fault::new(path, problem))
-}
-
-/// A number of this version's units without the last digits, which a conversion of units may have changed.
-pub(super) fn rounded(value: f64) -> f64 {
-    format!("{value:.13e}").parse().unwrap_or(value)
 }
 
 /// Refuses a value outside its bounds, and says why they are.

@@ -108,15 +108,8 @@ pub(super) fn shading(document: &Document) -> Result<Shading, Fault> {
     let to_light = unit(&format!("lights.{name}.direction"), light.direction)?;
     let bright = [(format!("lights.{name}.intensity"), light.intensity), ("ambient".into(), document.ambient)];
     bright.iter().try_for_each(|(path, value)| share(path, *value, &bounds::LIGHT))?;
-    let albedo = document.bodies.values().next().map_or([0.0; 3], |body| body.albedo);
     colour("background", document.background)?;
-    Ok(Shading {
-        to_light,
-        intensity: light.intensity,
-        ambient: document.ambient,
-        albedo,
-        background: document.background,
-    })
+    Ok(Shading { to_light, intensity: light.intensity, ambient: document.ambient, background: document.background })
 }
 
 /// The only part of a group, as this version takes no more.
