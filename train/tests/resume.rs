@@ -38,6 +38,10 @@ fn assert_same(folder: &Path, one: &str, other: &str) {
         assert_eq!(read(&one), read(&other), "{name}");
     }
     assert_eq!(metrics(&folder.join(one)), metrics(&folder.join(other)));
+    for name in ["loss.png", "parameters.png"] {
+        let bytes = |run: &str| fs::read(folder.join(run).join(name)).unwrap();
+        assert_eq!(bytes(one), bytes(other), "{name}");
+    }
     let frames = |run: &str| contents(&folder.join(run).join("frames")).into_values().collect::<Vec<_>>();
     assert_eq!(frames(one), frames(other));
 }

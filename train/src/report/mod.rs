@@ -1,18 +1,26 @@
 //! What a run leaves behind for people: numbers, curves, frames, an animation.
 
+#[cfg(test)]
+mod sample;
+
+mod number;
+
+mod font;
+mod paper;
+
 mod axis;
-mod canvas;
+mod panel;
+mod plot;
+
 mod comparison;
-mod curves;
 
 pub use comparison::animation;
 
 use crate::error::Result;
 use crate::files;
-use crate::job::{Discretisation, Ending, Outcome, Runs, Values};
+use crate::job::{Discretisation, Ending, Outcome, Parameter, Runs, Values};
 use crate::scene::{Name, Scene};
-use crate::video::{Depth, Frame, Video, png_bytes};
-use canvas::Canvas;
+use crate::video::{Depth, Frame, Video};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -79,6 +87,19 @@ impl Summary {
     }
 }
 
+/// A parameter of the answer, with the range that it was searched in.
+struct Searched<'a> {
+    parameter: &'a Parameter,
+    range: Option<(f64, f64)>,
+}
+
+impl<'a> Searched<'a> {
+    fn new(scene: &Scene, parameter: &'a Parameter) -> Self {
+        let range = scene.target(&parameter.name).ok().and_then(|target| scene.range(target));
+        Self { parameter, range: range.map(|range| (range.min, range.max)) }
+    }
+}
+
 /// Writes everything into `folder`, that of a run; the pictures' paths are returned, the numbers last
 /// on disk, so that `result.json` stands for a complete folder.
 ///
@@ -91,11 +112,15 @@ pub fn write(folder: &Path, scene: &Scene, video: &Video, outcome: &Outcome, sec
     let (frames, comparison) = (folder.join("frames"), folder.join("comparison.gif"));
     files::remove(&frames)?;
     files::remove(&comparison)?;
+    let searched: Vec<Searched<'_>> = outcome.parameters.iter().map(|one| Searched::new(scene, one)).collect();
+    let pictures = [
+        ("loss.png", plot::loss(&outcome.history)?),
+        ("parameters.png", plot::parameters(&outcome.history, &searched)?),
+    ];
     let mut files = Vec::new();
-    for (name, canvas) in [("loss.png", curves::loss(outcome)), ("parameters.png", curves::parameters(outcome))] {
-        let path = folder.join(name);
-        files::write(&path, &encode(&canvas)?)?;
-        files.push(path);
+    for (name, picture) in pictures {
+        files.push(folder.join(name));
+        files::write(&folder.join(name), &picture)?;
     }
     if !outcome.frames.is_empty() {
         for (k, frame) in outcome.frames.iter().enumerate() {
@@ -109,8 +134,4 @@ pub fn write(folder: &Path, scene: &Scene, video: &Video, outcome: &Outcome, sec
     files::write_json(&result, &Summary::new(scene, outcome, seconds))?;
     files.push(result);
     Ok(files)
-}
-
-fn encode(canvas: &Canvas) -> Result<Vec<u8>> {
-    png_bytes(canvas.width, &canvas.bytes, png::ColorType::Rgb, Depth::Eight)
 }
