@@ -132,7 +132,16 @@ fn what_links_point_to_is_left_alone() {
     fs::write(precious.join("file"), "precious").unwrap();
     fs::write(precious.join("shaded/frame_0000.png"), "precious").unwrap();
     let before = contents(&precious);
-    let files = ["result.json", "metrics.jsonl", "loss.png", "parameters.png", "comparison.gif", "best.json", ".lock"];
+    let files = [
+        "result.json",
+        "metrics.jsonl",
+        "loss.png",
+        "parameters.png",
+        "comparison.gif",
+        "events.out.tfevents.diffkern",
+        "best.json",
+        ".lock",
+    ];
     let link = |names: &[&str]| {
         for name in names {
             let _ = fs::remove_file(out.join(name));

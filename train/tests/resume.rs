@@ -38,7 +38,7 @@ fn assert_same(folder: &Path, one: &str, other: &str) {
         assert_eq!(read(&one), read(&other), "{name}");
     }
     assert_eq!(metrics(&folder.join(one)), metrics(&folder.join(other)));
-    for name in ["loss.png", "parameters.png"] {
+    for name in ["loss.png", "parameters.png", "events.out.tfevents.diffkern"] {
         let bytes = |run: &str| fs::read(folder.join(run).join(name)).unwrap();
         assert_eq!(bytes(one), bytes(other), "{name}");
     }

@@ -32,7 +32,13 @@ fn the_material_of_the_sample_is_found() {
     assert!(error(mu, MU) < 0.07, "{mu}");
     assert!(error(lambda, LAMBDA) < 0.20, "{lambda}");
     assert!(number(&result["iou"]) > 0.94, "{}", result["iou"]);
-    for picture in ["loss.png", "parameters.png", "comparison.gif", "frames/silhouette/frame_0031.png"] {
-        assert!(folder.join("out").join(picture).exists(), "{picture}");
+    for file in [
+        "loss.png",
+        "parameters.png",
+        "comparison.gif",
+        "frames/silhouette/frame_0031.png",
+        "events.out.tfevents.diffkern",
+    ] {
+        assert!(folder.join("out").join(file).exists(), "{file}");
     }
 }

@@ -1,4 +1,4 @@
-//! What a run leaves behind for people: numbers, curves, frames, an animation.
+//! What a run leaves behind for people: numbers, curves, frames, an animation, events for TensorBoard.
 
 #[cfg(test)]
 mod sample;
@@ -13,6 +13,7 @@ mod panel;
 mod plot;
 
 mod comparison;
+mod events;
 
 pub use comparison::animation;
 
@@ -27,6 +28,8 @@ use std::path::{Path, PathBuf};
 
 /// The numbers of a run: it stands for a complete folder.
 pub(crate) const RESULT: &str = "result.json";
+/// The curves for TensorBoard, which looks for the first three words.
+pub(crate) const EVENTS: &str = "events.out.tfevents.diffkern";
 
 /// The contents of `result.json`, all in SI units.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -131,7 +134,9 @@ pub fn write(folder: &Path, scene: &Scene, video: &Video, outcome: &Outcome, sec
         animation(&comparison, &[("target", video), ("result", &found)], scene.frame_rate)?;
         files.extend([comparison, frames]);
     }
+    let events = folder.join(EVENTS);
+    files::write(&events, &events::encoded(&outcome.history, &outcome.parameters))?;
     files::write_json(&result, &Summary::new(scene, outcome, seconds))?;
-    files.push(result);
+    files.extend([events, result]);
     Ok(files)
 }

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::experiment::{Experiment, Identify};
 use crate::files;
 use crate::job::{Gradcheck, Record};
-use crate::report::RESULT;
+use crate::report::{EVENTS, RESULT};
 use crate::scene::{from_json, read_text};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -34,6 +34,7 @@ const RUN: Outputs = Outputs {
         "parameters.png",
         "comparison.gif",
         "frames",
+        EVENTS,
     ],
     first: META,
     proof: CHECKPOINT,
