@@ -16,7 +16,7 @@
 //! - `job`: what goes into an identification and what comes out
 //! - `identify`: finds the material
 //! - `experiment`: jobs as a person writes them
-//! - `report`: numbers, curves, frames, an animation
+//! - `report`: numbers, curves, frames, an animation, a page
 //! - `run`: jobs from their first check to the last picture
 #![deny(missing_docs)]
 

@@ -139,6 +139,7 @@ fn what_links_point_to_is_left_alone() {
         "parameters.png",
         "comparison.gif",
         "events.out.tfevents.diffkern",
+        "report.html",
         "best.json",
         ".lock",
     ];

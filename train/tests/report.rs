@@ -63,9 +63,32 @@ fn numbers_pictures_and_frames_are_written_whole() {
     let frames = Video::read(&folder.join("frames"), &scene).unwrap();
     assert_eq!(frames.frames, outcome.frames);
     assert!(fs::read(folder.join("comparison.gif")).unwrap().starts_with(b"GIF89a"));
+    let page = fs::read_to_string(folder.join("report.html")).unwrap();
+    let embedded = |kind: &str| page.matches(&format!("src=\"data:image/{kind};base64,")).count();
+    assert_eq!((embedded("png"), embedded("gif")), (3, 1));
+    assert!(page.contains(&format!("<h1>{}</h1>", scene.name)) && page.contains("<code>lambda</code>"));
+    let names = ["report.html", "events.out.tfevents.diffkern", "loss.png", "parameters.png", "comparison.gif"];
+    for name in names {
+        assert!(files.contains(&folder.join(name)), "{name}");
+    }
     let names = fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name());
     let left: Vec<_> = names.filter(|n| n.to_string_lossy().contains(".part")).collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+/// A run that was stopped too early to have frames has a report, without those of the run before it.
+#[test]
+fn a_report_without_frames_has_no_animation() {
+    let folder = fresh("frameless").join("run");
+    let scene = Scene::read(&sample()).unwrap();
+    let video = Video::read(&sample(), &scene).unwrap();
+    report::write(&folder, &scene, &video, &outcome(&video), 12.5).unwrap();
+    let stopped = Outcome { frames: Vec::new(), history: Vec::new(), ending: Ending::Interrupted, ..outcome(&video) };
+    let files = report::write(&folder, &scene, &video, &stopped, 0.5).unwrap();
+    assert!(!folder.join("comparison.gif").exists() && files.iter().all(|file| file.exists()), "{files:?}");
+    let page = fs::read_to_string(folder.join("report.html")).unwrap();
+    assert_eq!((page.matches("<img").count(), page.contains("image/gif")), (2, false));
+    assert!(page.contains("interrupted"));
 }
 
 #[test]

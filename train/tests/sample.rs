@@ -38,6 +38,7 @@ fn the_material_of_the_sample_is_found() {
         "comparison.gif",
         "frames/silhouette/frame_0031.png",
         "events.out.tfevents.diffkern",
+        "report.html",
     ] {
         assert!(folder.join("out").join(file).exists(), "{file}");
     }

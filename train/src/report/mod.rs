@@ -1,4 +1,4 @@
-//! What a run leaves behind for people: numbers, curves, frames, an animation, events for TensorBoard.
+//! What a run leaves behind for people: numbers, curves, frames, an animation, a page with all of these, events for TensorBoard.
 
 #[cfg(test)]
 mod sample;
@@ -14,22 +14,33 @@ mod plot;
 
 mod comparison;
 mod events;
+mod page;
 
 pub use comparison::animation;
 
 use crate::error::Result;
 use crate::files;
+use crate::input;
 use crate::job::{Discretisation, Ending, Outcome, Parameter, Runs, Values};
+use crate::limits::Bytes;
 use crate::scene::{Name, Scene};
 use crate::video::{Depth, Frame, Video};
+use diffkern_render::image;
+use page::Picture;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The numbers of a run: it stands for a complete folder.
 pub(crate) const RESULT: &str = "result.json";
+/// All of it as one page.
+pub(crate) const PAGE: &str = "report.html";
 /// The curves for TensorBoard, which looks for the first three words.
 pub(crate) const EVENTS: &str = "events.out.tfevents.diffkern";
+
+/// A larger animation is beside the page, not in it.
+const MOST_IN_PAGE: u64 = 32 << 20;
 
 /// The contents of `result.json`, all in SI units.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -116,14 +127,14 @@ pub fn write(folder: &Path, scene: &Scene, video: &Video, outcome: &Outcome, sec
     files::remove(&frames)?;
     files::remove(&comparison)?;
     let searched: Vec<Searched<'_>> = outcome.parameters.iter().map(|one| Searched::new(scene, one)).collect();
-    let pictures = [
-        ("loss.png", plot::loss(&outcome.history)?),
-        ("parameters.png", plot::parameters(&outcome.history, &searched)?),
+    let mut pictures = vec![
+        Picture { title: "Loss", kind: PNG, bytes: plot::loss(&outcome.history)? },
+        Picture { title: "Parameters", kind: PNG, bytes: plot::parameters(&outcome.history, &searched)? },
     ];
     let mut files = Vec::new();
-    for (name, picture) in pictures {
+    for (name, picture) in ["loss.png", "parameters.png"].into_iter().zip(&pictures) {
         files.push(folder.join(name));
-        files::write(&folder.join(name), &picture)?;
+        files::write(&folder.join(name), &picture.bytes)?;
     }
     if !outcome.frames.is_empty() {
         for (k, frame) in outcome.frames.iter().enumerate() {
@@ -132,11 +143,33 @@ pub fn write(folder: &Path, scene: &Scene, video: &Video, outcome: &Outcome, sec
         let found = outcome.frames.iter().map(Frame::copied).collect::<Result<_>>()?;
         let found = Video { frames: found, ..*video };
         animation(&comparison, &[("target", video), ("result", &found)], scene.frame_rate)?;
+        pictures.extend(film(&comparison)?);
+        let iou = plot::iou(&agreement(video, &outcome.frames)?, scene.frame_rate)?;
+        pictures.push(Picture { title: "Intersection over union by frame", kind: PNG, bytes: iou });
         files.extend([comparison, frames]);
     }
-    let events = folder.join(EVENTS);
+    let (events, page) = (folder.join(EVENTS), folder.join(PAGE));
     files::write(&events, &events::encoded(&outcome.history, &outcome.parameters))?;
-    files::write_json(&result, &Summary::new(scene, outcome, seconds))?;
-    files.extend([events, result]);
+    let summary = Summary::new(scene, outcome, seconds);
+    files::write(&page, &page::html(&scene.name, &summary, &searched, &pictures)?)?;
+    files::write_json(&result, &summary)?;
+    files.extend([events, page, result]);
     Ok(files)
+}
+
+const PNG: &str = "image/png";
+
+/// An animation as a part of the page, unless it is too large for that.
+fn film(file: &Path) -> Result<Option<Picture>> {
+    if fs::metadata(file).is_ok_and(|found| found.len() > MOST_IN_PAGE) {
+        return Ok(None);
+    }
+    let bytes = input::bytes(file, Bytes(MOST_IN_PAGE), "expected the animation that was just written")?;
+    Ok(Some(Picture { title: "Target and result", kind: "image/gif", bytes }))
+}
+
+/// Intersection over union of the silhouettes of every frame.
+fn agreement(video: &Video, found: &[Frame]) -> Result<Vec<f64>> {
+    let pairs = video.frames.iter().zip(found);
+    pairs.map(|(target, found)| Ok(image::iou(&target.coverage()?, &found.coverage()?))).collect()
 }

@@ -1,4 +1,4 @@
-//! Curves of the loss and of the parameters over the iterations.
+//! Curves of the loss and of the parameters over the iterations, of the agreement over the frames.
 
 use super::Searched;
 use super::axis::{Axis, Scale, span};
@@ -90,7 +90,7 @@ pub(super) fn parameters(history: &[Record], searched: &[Searched<'_>]) -> Resul
     }
     let title = match searched.len() {
         0..=MOST => "Parameters".into(),
-        count => format!("The first {MOST} of {count} parameters (result.json has all)"),
+        count => format!("The first {MOST} of {count} parameters (report.html lists all)"),
     };
     let (columns, size) = match panels.len() {
         0..=1 => (1, (960, 400)),
@@ -121,6 +121,23 @@ fn parameter(levels: &Levels<'_>, history: &[Record], one: &Searched<'_>) -> Pan
         found: Some(parameter.found / scale),
         limits: one.range.into_iter().flat_map(range).collect(),
     }
+}
+
+/// The intersection over union of every frame.
+pub(super) fn iou(frames: &[f64], frame_rate: f64) -> Result<Vec<u8>> {
+    let points: Vec<(f64, f64)> = frames.iter().enumerate().map(|(k, iou)| (k as f64 / frame_rate, *iou)).collect();
+    let panel = Panel {
+        title: String::new(),
+        x: Axis::from_zero("time [s]", points.last().map_or(0.0, |last| last.0), 10),
+        y: Axis::around("IoU", frames.iter().copied().chain([1.0]), Scale::Linear, 5),
+        path: Vec::new(),
+        curves: vec![Curve { colour: LEVELS[0], points }],
+        band: None,
+        found: None,
+        limits: vec![1.0],
+    };
+    let title = "Intersection over union of the silhouettes, by frame";
+    Figure { title, entries: Vec::new(), columns: 1, size: (960, 300) }.png(&[panel])
 }
 
 fn iterations(history: &[Record], most: usize) -> Axis {
@@ -219,5 +236,6 @@ mod tests {
         history[3].values.clear();
         assert_eq!(size(&loss(&history).unwrap()).0, 960);
         assert_eq!(size(&parameters_of(&history, &parameters)).0, 960);
+        assert_eq!(size(&iou(&[], 30.0).unwrap()).0, 960);
     }
 }

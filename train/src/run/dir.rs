@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::experiment::{Experiment, Identify};
 use crate::files;
 use crate::job::{Gradcheck, Record};
-use crate::report::{EVENTS, RESULT};
+use crate::report::{EVENTS, PAGE, RESULT};
 use crate::scene::{from_json, read_text};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -35,6 +35,7 @@ const RUN: Outputs = Outputs {
         "comparison.gif",
         "frames",
         EVENTS,
+        PAGE,
     ],
     first: META,
     proof: CHECKPOINT,
