@@ -5,7 +5,7 @@ use crate::input;
 use crate::job::{IdentifyOptions, Values};
 use crate::limits::{Bytes, Limits, Seconds};
 use crate::optimizer::Optimizer;
-use crate::scene::{Access, Name, Quantity, Range, Scene};
+use crate::scene::{Access, Name, Range, Scale, Scene};
 use crate::text;
 use crate::video::Depth;
 use ron::error::SpannedError;
@@ -216,7 +216,7 @@ impl Identify {
         let given = in_scene(scene, "fixed", &self.fixed)?;
         let start = in_scene(scene, "start", &self.start)?;
         let found = self.unknowns.iter().map(|name| resolved(scene, "unknowns", name));
-        let mut unknowns = found.collect::<Result<Vec<_>>>()?;
+        let mut unknowns = found.collect::<Result<Vec<_>>>()?.concat();
         if unknowns.is_empty() {
             let mut free: Vec<&Range> = scene.unknowns.iter().collect();
             free.sort_by_key(|range| range.target);
@@ -237,6 +237,12 @@ impl Identify {
             return Err(Error::argument("unknowns", problem));
         }
         check_start(scene, &unknowns, &start)?;
+        let has_prior = |range: &Range| range.prior.is_some() && unknowns.contains(&range.name);
+        if self.optimizer.resolve()? != Optimizer::Lm && scene.unknowns.iter().any(has_prior) {
+            let problem =
+                format!("{}, but an unknown has a prior, which only lm weighs against the data", self.optimizer);
+            return Err(Error::argument("optimizer", problem));
+        }
         if self.max_iterations == Some(0) {
             return Err(Error::argument("max_iterations", "0, expected at least 1"));
         }
@@ -290,15 +296,20 @@ impl Simulate {
     }
 }
 
-/// The name that the scene has for a parameter.
-fn resolved(scene: &Scene, option: &str, name: &Name) -> Result<Name> {
-    let target = scene.target(name).map_err(|problem| Error::argument(option, problem))?;
-    Ok(scene.name_of(target))
+/// The names that the scene has for a parameter, for each piece of one that varies.
+fn resolved(scene: &Scene, option: &str, name: &Name) -> Result<Vec<Name>> {
+    let targets = scene.all(name).map_err(|problem| Error::argument(option, problem))?;
+    Ok(targets.into_iter().map(|target| scene.name_of(target)).collect())
 }
 
-/// Values by the names that the scene has.
+/// Values by the names that the scene has; that of a piece counts more than that of the whole.
 fn in_scene(scene: &Scene, option: &str, values: &Values) -> Result<Values> {
-    values.iter().map(|(name, value)| Ok((resolved(scene, option, name)?, *value))).collect()
+    let (pieces, whole): (Vec<_>, Vec<_>) = values.iter().partition(|(name, _)| name.piece().is_some());
+    let mut all = Values::new();
+    for (name, value) in whole.into_iter().chain(pieces) {
+        all.extend(resolved(scene, option, name)?.into_iter().map(|name| (name, *value)));
+    }
+    Ok(all)
 }
 
 /// The elastic parameters that the scene gives.
@@ -330,12 +341,10 @@ fn check_unknowns(scene: &Scene, unknowns: &[Name]) -> Result<()> {
 
 fn check_values(option: &str, values: &Values) -> Result<()> {
     for (name, &value) in values {
-        let (good, expected) = match name.quantity() {
-            Quantity::Mu | Quantity::Lambda | Quantity::Density => (value > 0.0, "a positive number"),
-            Quantity::Viscosity | Quantity::Friction => (value >= 0.0, "zero or a positive number"),
-            Quantity::Velocity(_) | Quantity::AngularVelocity(_) | Quantity::Gravity(_) | Quantity::Camera(_) => {
-                (true, "a finite number")
-            }
+        let (good, expected) = match name.quantity().row().scale {
+            Scale::Factors => (value > 0.0, "a positive number"),
+            Scale::NotNegative => (value >= 0.0, "zero or a positive number"),
+            Scale::Any => (true, "a finite number"),
         };
         if !(good && value.is_finite()) {
             return Err(Error::argument(option, format!("{name} = {value}, expected {expected}")));

@@ -3,7 +3,7 @@
 use crate::limits::Limits;
 use crate::optimizer::Optimizer;
 use crate::scene::Name;
-use crate::video::Frame;
+use crate::video::Video;
 use diffkern::interrupt;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -195,8 +195,8 @@ pub struct Outcome {
     pub viscosity: f64,
     /// The discretisation of the last stage.
     pub discretisation: Discretisation,
-    /// Frames of the values found, as many as the video has (empty if interrupted too early).
-    pub frames: Vec<Frame>,
+    /// Frames of the values found, for each film as many as its video has (none if interrupted too early).
+    pub videos: Vec<Video>,
     /// Things a person should know.
     pub warnings: Vec<String>,
 }

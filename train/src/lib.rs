@@ -14,6 +14,8 @@
 //! - `video`: its frames
 //! - `optimizer`: which rule chooses the steps
 //! - `job`: what goes into an identification and what comes out
+//! - `program`: from the numbers of a scene to pictures, differentiable
+//! - `search`: coarse to fine least squares
 //! - `identify`: finds the material
 //! - `experiment`: jobs as a person writes them
 //! - `report`: numbers, curves, frames, an animation, a page
@@ -39,6 +41,10 @@ pub mod video;
 pub mod optimizer;
 
 pub mod job;
+
+mod program;
+mod search;
+
 pub mod identify;
 
 pub mod experiment;

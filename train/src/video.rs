@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::files;
 use crate::input;
 use crate::limits::Bytes;
-use crate::scene::Scene;
+use crate::scene::{Film, Scene};
 use diffkern::interrupt;
 use diffkern::memory::{collect, filled, with_room};
 use png::{BitDepth, ColorType};
@@ -97,21 +97,48 @@ pub struct Video {
     pub height: usize,
     /// Frames in order of time.
     pub frames: Vec<Frame>,
+    /// How much each pixel of each frame counts, in 0..1; all alike where there are none.
+    pub masks: Option<Vec<Vec<f32>>>,
 }
 
 impl Video {
-    /// Reads the frames that `scene` announces from `folder/silhouette` and `folder/shaded`.
+    /// Reads the frames that `scene` announces, of each of its films from the folders that it names below `folder`.
     ///
     /// # Errors
     /// Names the frame that is missing, cut off, or not of the camera's size and of 8 or 16 bits; [`Error::Interrupted`]
     /// between two frames, see [`interrupt::scope`].
-    pub fn read(folder: &Path, scene: &Scene) -> Result<Self> {
-        let (width, height) = (scene.camera.width, scene.camera.height);
-        let frames = (0..scene.num_frames).map(|k| {
-            interrupt::check()?;
-            read_frame(folder, k, width, height)
-        });
-        Ok(Self { width, height, frames: frames.collect::<Result<_>>()? })
+    pub fn read(folder: &Path, scene: &Scene) -> Result<Vec<Self>> {
+        let film = |film: &Film| {
+            let camera = &scene.cameras[film.camera];
+            let (width, height) = (camera.width, camera.height);
+            let frames = (0..scene.num_frames).map(|k| {
+                interrupt::check()?;
+                read_frame(folder, film, k, width, height)
+            });
+            let frames = frames.collect::<Result<_>>()?;
+            let mask = |k: usize| {
+                interrupt::check()?;
+                let masks = film.masks.as_deref().unwrap_or_default();
+                read_png(&frame_path(folder, masks, k), ColorType::Grayscale, width, height)
+            };
+            let masks = film.masks.is_some().then(|| (0..scene.num_frames).map(mask).collect::<Result<_>>());
+            Ok(Self { width, height, frames, masks: masks.transpose()? })
+        };
+        scene.films.iter().map(film).collect()
+    }
+
+    /// Factors of the differences of each pixel of a frame, of a video whose squared differences count `weight` times; none where each is
+    /// 1.
+    ///
+    /// # Errors
+    /// When memory is short.
+    pub(crate) fn factors(&self, frame: usize, weight: f64) -> diffkern::Result<Option<Vec<f64>>> {
+        let factor = weight.sqrt();
+        match &self.masks {
+            Some(masks) => Ok(Some(collect(masks[frame].iter().map(|&mask| factor * f64::from(mask)))?)),
+            None if weight == 1.0 => Ok(None),
+            None => Ok(Some(filled(self.width * self.height, factor)?)),
+        }
     }
 }
 
@@ -141,17 +168,17 @@ impl Frame {
         encode(self.shaded.as_flattened(), Depth::Eight)
     }
 
-    /// Writes frame `number` below `folder` in the format that [`Video::read`] reads.
+    /// Writes frame `number` of a film below `folder` in the format that [`Video::read`] reads.
     ///
     /// # Errors
     /// When a file cannot be written; no part of it is left then.
-    pub fn write(&self, folder: &Path, number: usize, width: usize, depth: Depth) -> Result<()> {
+    pub fn write(&self, folder: &Path, film: &Film, number: usize, width: usize, depth: Depth) -> Result<()> {
         let grey = encode(&self.silhouette, depth)?;
         let grey = png_bytes(width, &grey, ColorType::Grayscale, depth)?;
-        files::write(&frame_path(folder, "silhouette", number), &grey)?;
+        files::write(&frame_path(folder, &film.silhouette, number), &grey)?;
         let rgb = encode(self.shaded.as_flattened(), depth)?;
         let rgb = png_bytes(width, &rgb, ColorType::Rgb, depth)?;
-        files::write(&frame_path(folder, "shaded", number), &rgb)
+        files::write(&frame_path(folder, &film.shaded, number), &rgb)
     }
 }
 
@@ -182,9 +209,9 @@ pub(crate) fn png_bytes(width: usize, pixels: &[u8], color: ColorType, depth: De
     Ok(bytes)
 }
 
-fn read_frame(folder: &Path, k: usize, width: usize, height: usize) -> Result<Frame> {
-    let silhouette = read_png(&frame_path(folder, "silhouette", k), ColorType::Grayscale, width, height)?;
-    let rgb = read_png(&frame_path(folder, "shaded", k), ColorType::Rgb, width, height)?;
+fn read_frame(folder: &Path, film: &Film, k: usize, width: usize, height: usize) -> Result<Frame> {
+    let silhouette = read_png(&frame_path(folder, &film.silhouette, k), ColorType::Grayscale, width, height)?;
+    let rgb = read_png(&frame_path(folder, &film.shaded, k), ColorType::Rgb, width, height)?;
     Ok(Frame { silhouette, shaded: collect(rgb.as_chunks::<3>().0.iter().copied())? })
 }
 

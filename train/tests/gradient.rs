@@ -34,7 +34,7 @@ fn shrunk(frame: &Frame, width: usize) -> Frame {
 #[test]
 fn the_gradient_of_the_whole_program_agrees_with_differences() {
     let folder = copy_sample(&fresh("whole_gradient"));
-    let video = Video::read(&folder, &Scene::read(&folder).unwrap()).unwrap();
+    let [video]: [Video; 1] = Video::read(&folder, &Scene::read(&folder).unwrap()).unwrap().try_into().unwrap();
     let small = video.width / SHRINK;
     edit_scene(&folder, "/camera/width", json!(small));
     edit_scene(&folder, "/camera/height", json!(small));
@@ -55,10 +55,10 @@ fn the_gradient_of_the_whole_program_agrees_with_differences() {
     let scene = Scene::read(&folder).unwrap();
     let frames: Vec<_> =
         video.frames.iter().step_by(STRIDE).take(KEPT).map(|frame| shrunk(frame, video.width)).collect();
-    let video = Video { width: small, height: small, frames };
+    let video = Video { width: small, height: small, frames, masks: None };
 
     let options = Identify::new(folder).options(&scene).unwrap();
-    let check = gradcheck(&scene, &video, &options, &Stop::default()).unwrap();
+    let check = gradcheck(&scene, &[video], &options, &Stop::default()).unwrap();
     assert!((1000..1500).contains(&check.steps), "{} steps", check.steps);
     assert_eq!(check.frames, KEPT);
     // A check that met kinks says so and draws other seeds; three stay.

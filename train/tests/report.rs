@@ -37,7 +37,7 @@ fn outcome(video: &Video) -> Outcome {
         history: (0..10).map(record).collect(),
         viscosity: 0.0,
         discretisation: Discretisation { dx: 0.01, dt: 1e-4, particles: 100 },
-        frames: video.frames.iter().rev().cloned().collect(),
+        videos: vec![Video { frames: video.frames.iter().rev().cloned().collect(), ..video.clone() }],
         warnings: Vec::new(),
     }
 }
@@ -49,7 +49,7 @@ fn numbers_pictures_and_frames_are_written_whole() {
     let video = Video::read(&sample(), &scene).unwrap();
     let meta = Meta::here(&scene, &video, "cpu", 0);
     let run = RunDir::begin(&folder, &Identify::new(sample()), &meta, Former::Keep).unwrap();
-    let outcome = outcome(&video);
+    let outcome = outcome(&video[0]);
     let files = report::write(run.path(), &scene, &video, &outcome, 12.5).unwrap();
     assert!(files.iter().all(|file| file.exists()), "{files:?}");
 
@@ -61,7 +61,7 @@ fn numbers_pictures_and_frames_are_written_whole() {
     assert_eq!((&json["iterations"], &json["seconds"]), (&9.into(), &12.5.into()));
 
     let frames = Video::read(&folder.join("frames"), &scene).unwrap();
-    assert_eq!(frames.frames, outcome.frames);
+    assert_eq!(frames, outcome.videos);
     assert!(fs::read(folder.join("comparison.gif")).unwrap().starts_with(b"GIF89a"));
     let page = fs::read_to_string(folder.join("report.html")).unwrap();
     let embedded = |kind: &str| page.matches(&format!("src=\"data:image/{kind};base64,")).count();
@@ -82,8 +82,9 @@ fn a_report_without_frames_has_no_animation() {
     let folder = fresh("frameless").join("run");
     let scene = Scene::read(&sample()).unwrap();
     let video = Video::read(&sample(), &scene).unwrap();
-    report::write(&folder, &scene, &video, &outcome(&video), 12.5).unwrap();
-    let stopped = Outcome { frames: Vec::new(), history: Vec::new(), ending: Ending::Interrupted, ..outcome(&video) };
+    report::write(&folder, &scene, &video, &outcome(&video[0]), 12.5).unwrap();
+    let stopped =
+        Outcome { videos: Vec::new(), history: Vec::new(), ending: Ending::Interrupted, ..outcome(&video[0]) };
     let files = report::write(&folder, &scene, &video, &stopped, 0.5).unwrap();
     assert!(!folder.join("comparison.gif").exists() && files.iter().all(|file| file.exists()), "{files:?}");
     let page = fs::read_to_string(folder.join("report.html")).unwrap();

@@ -11,7 +11,7 @@ use train::video::{Depth, Video};
 fn the_sample_is_read_in_si_units() {
     let scene = Scene::read(&sample()).unwrap();
     assert_eq!(scene.name, "jelly_drop_a");
-    assert!((scene.camera.vertical_fov - 32f64.to_radians()).abs() < 1e-15);
+    assert!((scene.cameras[0].vertical_fov - 32f64.to_radians()).abs() < 1e-15);
     assert_eq!(scene.gravity, [0.0, 0.0, -9.81]);
     let material = &scene.bodies[0].material;
     assert_eq!((material.law.name(), material.viscosity), ("compressible neo-Hookean", 0.0));
@@ -28,25 +28,25 @@ fn the_sample_is_read_in_si_units() {
 fn frames_are_read_and_written_to_the_same_bytes() {
     let folder = fresh("frames");
     let scene = Scene::read(&sample()).unwrap();
-    let video = Video::read(&sample(), &scene).unwrap();
+    let [video]: [Video; 1] = Video::read(&sample(), &scene).unwrap().try_into().unwrap();
     assert_eq!(video.frames.len(), 32);
     assert!(video.frames[0].silhouette.contains(&1.0));
     for (k, frame) in video.frames.iter().enumerate() {
-        frame.write(&folder, k, video.width, Depth::Eight).unwrap();
+        frame.write(&folder, &scene.films[0], k, video.width, Depth::Eight).unwrap();
     }
-    assert_eq!(Video::read(&folder, &scene).unwrap(), video);
+    assert_eq!(Video::read(&folder, &scene).unwrap(), [video]);
 }
 
 #[test]
 fn sixteen_bits_keep_a_thousandth_of_a_grey_level() {
     let (folder, scene) = (fresh("deep"), Scene::read(&sample()).unwrap());
-    let video = Video::read(&sample(), &scene).unwrap();
+    let [video]: [Video; 1] = Video::read(&sample(), &scene).unwrap().try_into().unwrap();
     let mut deep = video.clone();
     for (k, frame) in deep.frames.iter_mut().enumerate() {
         frame.silhouette.iter_mut().enumerate().for_each(|(i, v)| *v *= 1.0 - 1e-3 * (i % 7) as f32);
-        frame.write(&folder, k, video.width, Depth::Sixteen).unwrap();
+        frame.write(&folder, &scene.films[0], k, video.width, Depth::Sixteen).unwrap();
     }
-    let read = Video::read(&folder, &scene).unwrap();
+    let [read]: [Video; 1] = Video::read(&folder, &scene).unwrap().try_into().unwrap();
     let pairs = read.frames.iter().zip(&deep.frames).flat_map(|(a, b)| a.silhouette.iter().zip(&b.silhouette));
     assert!(pairs.clone().all(|(a, b)| (a - b).abs() <= 0.5 / 65535.0 + f32::EPSILON));
     assert!(read != video);

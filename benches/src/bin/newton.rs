@@ -257,7 +257,7 @@ fn least_squares(problem: &Problem) -> Result<Found> {
     let mut here = problem.linearise(&x, &mut found)?;
     while problem.error(&x) > CLOSE && found.steps < TURNS {
         found.steps += 1;
-        let Some(step) = lm.propose(&here, &[], &bounds, &x)? else { break };
+        let Some(step) = lm.propose(&here, &bounds, &x)? else { break };
         let next: Vec<f64> = x.iter().zip(&step.change).map(|(x, c)| x + c).collect();
         match carried(problem.linearise(&next, &mut found))? {
             Some(there) if there.cost < here.cost => {

@@ -2,7 +2,7 @@
 
 use super::normal_equations::{NormalEquations, solve};
 use crate::check::{Checked, at_most, within};
-use crate::error::{Error, Result, same_length};
+use crate::error::{Result, same_length};
 
 /// Where the parameters may go, and how far at once.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,27 +13,6 @@ pub struct Bounds {
     pub high: Vec<f64>,
     /// Longest step per parameter.
     pub trust: Vec<f64>,
-}
-
-/// A pull `weight * ((x_k - center) / width)^2` on one parameter, in units of the cost.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Prior {
-    /// Which parameter.
-    pub parameter: usize,
-    /// Where it is pulled to.
-    pub center: f64,
-    /// Distance at which the pull costs `weight`.
-    pub width: f64,
-    /// Cost at that distance.
-    pub weight: f64,
-}
-
-impl Prior {
-    /// What the pull adds to the cost at `x`; NaN where `x` has no such parameter.
-    pub fn cost(&self, x: &[f64]) -> f64 {
-        let at = x.get(self.parameter).copied().unwrap_or(f64::NAN);
-        self.weight * ((at - self.center) / self.width).powi(2)
-    }
 }
 
 /// A proposed step.
@@ -73,27 +52,13 @@ impl LevenbergMarquardt {
     /// for anew; then all are shortened until none exceeds its longest step.
     ///
     /// # Errors
-    /// When lengths differ, or a prior is one of a parameter that there is not.
-    pub fn propose(
-        &self,
-        normal: &NormalEquations,
-        priors: &[Prior],
-        bounds: &Bounds,
-        x: &[f64],
-    ) -> Result<Option<Step>> {
+    /// When lengths differ.
+    pub fn propose(&self, normal: &NormalEquations, bounds: &Bounds, x: &[f64]) -> Result<Option<Step>> {
         let n = x.len();
         let lengths = [&normal.gradient, &bounds.low, &bounds.high, &bounds.trust].map(Vec::len);
         lengths.into_iter().try_for_each(|found| same_length("numbers of a gradient or of bounds", found, n))?;
         normal.is_shaped()?;
-        if let Some(p) = priors.iter().find(|p| p.parameter >= n) {
-            return Err(Error::Length { what: "parameters".to_owned(), found: n, expected: p.parameter + 1 });
-        }
-        let (mut gradient, mut hessian) = (normal.gradient.clone(), normal.hessian.clone());
-        for p in priors {
-            let stiffness = p.weight / (p.width * p.width);
-            gradient[p.parameter] += stiffness * (x[p.parameter] - p.center);
-            hessian[p.parameter * n + p.parameter] += stiffness;
-        }
+        let (gradient, mut hessian) = (normal.gradient.clone(), normal.hessian.clone());
         (0..n).for_each(|k| hessian[k * n + k] *= 1.0 + self.damping);
         let (mut change, mut bounded) = (vec![0.0; n], vec![false; n]);
         // At most n passes: each binds a parameter or ends.
@@ -170,7 +135,7 @@ mod tests {
         let (mut x, mut lm) = (vec![1.0, 0.5], LevenbergMarquardt::default());
         for _ in 0..30 {
             let here = exponential(&x)?;
-            let Some(step) = lm.propose(&here, &[], &wide(2), &x)? else { break };
+            let Some(step) = lm.propose(&here, &wide(2), &x)? else { break };
             let next: Vec<f64> = x.iter().zip(&step.change).map(|(x, c)| x + c).collect();
             if exponential(&next)?.cost < here.cost {
                 x = next;
@@ -188,7 +153,7 @@ mod tests {
         let mut normal = NormalEquations::new(2);
         normal.add(&[1.0, 1.0], &[vec![1.0, 0.0], vec![0.0, 1.0]])?;
         let bounds = Bounds { low: vec![-0.1, -9.0], ..wide(2) };
-        let step = LevenbergMarquardt { damping: 0.0, refused: 0 }.propose(&normal, &[], &bounds, &[0.0, 0.0])?;
+        let step = LevenbergMarquardt { damping: 0.0, refused: 0 }.propose(&normal, &bounds, &[0.0, 0.0])?;
         assert_eq!(step, Some(Step { change: vec![-0.1, -1.0], bounded: vec![true, false] }));
         Ok(())
     }
@@ -197,8 +162,8 @@ mod tests {
     fn a_prior_decides_where_the_data_do_not() -> Result<()> {
         let mut normal = NormalEquations::new(2);
         normal.add(&[1.0], &[vec![1.0], vec![0.0]])?;
-        let prior = Prior { parameter: 1, center: 3.0, width: 1.0, weight: 1e-3 };
-        let step = LevenbergMarquardt { damping: 0.0, refused: 0 }.propose(&normal, &[prior], &wide(2), &[0.0, 0.0])?;
+        normal.add_prior(-3.0, &[0.0, 1.0], 1e-3)?;
+        let step = LevenbergMarquardt { damping: 0.0, refused: 0 }.propose(&normal, &wide(2), &[0.0, 0.0])?;
         assert!(step.is_some_and(|step| (step.change[1] - 3.0).abs() < 1e-12));
         Ok(())
     }
@@ -207,7 +172,7 @@ mod tests {
     fn without_any_effect_there_is_no_step() -> Result<()> {
         let mut normal = NormalEquations::new(1);
         normal.add(&[1.0], &[vec![0.0]])?;
-        assert_eq!(LevenbergMarquardt::default().propose(&normal, &[], &wide(1), &[0.0]), Ok(None));
+        assert_eq!(LevenbergMarquardt::default().propose(&normal, &wide(1), &[0.0]), Ok(None));
         Ok(())
     }
 }

@@ -33,5 +33,5 @@ mod levenberg_marquardt;
 mod normal_equations;
 
 pub use adam::Adam;
-pub use levenberg_marquardt::{Bounds, LevenbergMarquardt, Prior, Step};
+pub use levenberg_marquardt::{Bounds, LevenbergMarquardt, Step};
 pub use normal_equations::NormalEquations;

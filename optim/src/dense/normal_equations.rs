@@ -88,6 +88,53 @@ impl NormalEquations {
         Ok(())
     }
 
+    /// Adds what is known beside the data: a squared residual of a weight, which is no block of theirs.
+    ///
+    /// # Errors
+    /// When there is not a derivative by each parameter.
+    pub fn add_prior(&mut self, residual: f64, derivatives: &[f64], weight: f64) -> Result<()> {
+        let n = self.parameters();
+        self.is_shaped()?;
+        same_length("derivatives by parameters", derivatives.len(), n)?;
+        for a in 0..n {
+            self.gradient[a] += weight * derivatives[a] * residual;
+            for b in 0..n {
+                let product = weight * derivatives[a] * derivatives[b];
+                self.hessian[a * n + b] += product;
+                self.between[a * n + b] += weight * product;
+            }
+            // As of a residual whose variance is the weight.
+            self.weighted[a] += (weight * derivatives[a]).powi(2);
+        }
+        self.cost += weight * residual * residual;
+        Ok(())
+    }
+
+    /// Variance of a residual that stands for as much as one does in [`NormalEquations::covariance`]: the larger of the mean square
+    /// weighted by `|j|^2`, and of that which the sums over blocks show. None where nothing shows in the residuals.
+    pub fn variance(&self) -> Option<f64> {
+        let n = self.parameters();
+        self.is_shaped().ok()?;
+        let inverse = self.inverse()?;
+        let shared = (0..n * n).map(|k| inverse[k] * self.between[k % n * n + k / n]).sum::<f64>() / n as f64;
+        let larger = self.spread().max(shared * self.few_blocks());
+        larger.is_finite().then_some(larger)
+    }
+
+    /// Mean square of the residuals, weighted by `|j|^2`.
+    fn spread(&self) -> f64 {
+        let n = self.parameters();
+        let leverage: f64 = (0..n).map(|a| self.hessian[a * n + a]).sum();
+        let freedom = self.residuals as f64 / self.residuals.saturating_sub(n).max(1) as f64;
+        self.weighted.iter().sum::<f64>() / leverage * freedom
+    }
+
+    /// Correction of sums over few blocks; zero where they are too few to tell.
+    fn few_blocks(&self) -> f64 {
+        let (n, blocks) = (self.parameters(), self.blocks as f64);
+        if self.blocks > n { blocks / (blocks - n as f64) } else { 0.0 }
+    }
+
     /// Of the first `kept` parameters alone, the others known.
     ///
     /// # Errors
@@ -156,12 +203,8 @@ impl NormalEquations {
         let n = self.parameters();
         self.is_shaped().ok()?;
         let inverse = self.inverse()?;
-        let leverage: f64 = (0..n).map(|a| self.hessian[a * n + a]).sum();
-        let freedom = self.residuals as f64 / self.residuals.saturating_sub(n).max(1) as f64;
-        let scale = self.weighted.iter().sum::<f64>() / leverage * freedom;
+        let (scale, few) = (self.spread(), self.few_blocks());
         let plain: Vec<f64> = inverse.iter().map(|x| x * scale).collect();
-        let blocks = self.blocks as f64;
-        let few = if self.blocks > n { blocks / (blocks - n as f64) } else { 0.0 };
         let product = |a: &[f64], b: &[f64]| -> Vec<f64> {
             (0..n * n).map(|at| (0..n).map(|k| a[at / n * n + k] * b[k * n + at % n]).sum()).collect()
         };
@@ -180,5 +223,37 @@ impl NormalEquations {
             (0..n).for_each(|row| inverse[row * n + column] = x[row]);
         }
         Some(inverse)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A mean of normal data and a normal prior: variance and covariance are those of the textbook.
+    #[test]
+    fn a_prior_counts_as_much_as_its_deviation_says() -> Result<()> {
+        let (blocks, each, sigma, deviation) = (60, 40, 0.3, 0.004);
+        // Sums of twelve uniform numbers are nearly normal.
+        let mut state = 7u64;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1u64 << 53) as f64
+        };
+        let mut normal = NormalEquations::new(1);
+        for _ in 0..blocks {
+            let residual: Vec<f64> = (0..each).map(|_| sigma * ((0..12).map(|_| next()).sum::<f64>() - 6.0)).collect();
+            normal.add(&residual, &[vec![1.0; each]])?;
+        }
+        let variance = normal.variance().unwrap_or(f64::NAN);
+        assert!((variance / (sigma * sigma) - 1.0).abs() < 0.25, "{variance}");
+        let data = sigma * sigma / (blocks * each) as f64;
+        for (deviation, tolerance) in [(1e9, 0.25), (deviation, 0.15), (1e-3 * deviation, 1e-2)] {
+            let mut both = normal.clone();
+            both.add_prior(0.2, &[1.0 / deviation], variance)?;
+            let (found, expected) = (both.covariance().map_or(f64::NAN, |c| c[0]), 1.0 / (1.0 / data + deviation.powi(-2)));
+            assert!((found / expected - 1.0).abs() < tolerance, "{deviation}: {found} {expected}");
+        }
+        Ok(())
     }
 }

@@ -1,13 +1,13 @@
 //! The outcome of a search: values, intervals, pictures.
 
-use super::failure::{Failure, simulable};
-use super::reporter::Reporter;
-use super::search::Search;
-use super::state::{Stage, State};
+use super::footage::Footage;
 use crate::error::{Error, Result};
 use crate::job::{Ending, IdentifyOptions, Outcome, Parameter};
-use crate::video::Frame;
+use crate::program::{Failure, Shot, shots, simulable};
+use crate::search::{Problem, Reporter, Search, Stage, State, prior_weight};
+use crate::video::{Frame, Video};
 use diffkern::Float;
+use diffkern_optim::dense::NormalEquations;
 use diffkern_render::image;
 
 /// Standard deviations to either side that hold 95 %.
@@ -20,7 +20,8 @@ const AT_END: f64 = 1e-3;
 /// Puts the outcome together; the pictures are drawn unless the job was interrupted. A job that did not come to its end
 /// gives the best so far.
 pub(super) fn outcome<F: Float>(
-    search: &Search<'_, F>,
+    footage: &Footage<'_, F>,
+    search: &Search<'_>,
     mut state: State,
     options: &IdentifyOptions,
     mut ending: Ending,
@@ -33,16 +34,16 @@ pub(super) fn outcome<F: Float>(
     let mut seen = None;
     if ending != Ending::Interrupted {
         reporter.drawing(search.runs());
-        let values = search.coordinates.values(&state.at);
-        match simulable(search.fine.pictures(&values, |part| reporter.tick(part))) {
-            Ok(Some(pictures)) => seen = Some(pictures),
+        let values = footage.coordinates().values(&state.at);
+        match simulable(footage.fine.program.pictures(&values, |part| reporter.tick(part))) {
+            Ok(Some(pictures)) => seen = Some(videos(footage, pictures)),
             Ok(None) => state.warnings.push("the values found cannot be simulated to the end of the video".into()),
             Err(Failure::Stopped) => ending = Ending::Interrupted,
             Err(Failure::Unstable(error) | Failure::Fatal(error)) => return Err(error),
         }
     }
     let (loss, iou) = match &seen {
-        Some(pictures) => (Some(mean_square(search, pictures)), mean_iou(search, pictures)?),
+        Some(pictures) => (Some(mean_square(footage, pictures)?), mean_iou(footage, pictures)?),
         None => {
             // Its loss is known.
             state.go_to_best();
@@ -51,7 +52,7 @@ pub(super) fn outcome<F: Float>(
     };
     let at_last_level = state.best().is_some_and(|best| best.stage == search.last_level());
     let loss_initial = (seen.is_some() || at_last_level).then_some(state.loss_initial);
-    let parameters = parameters(search, &mut state, options)?;
+    let parameters = parameters(footage, &mut state, options)?;
     let rough = state.best().is_none_or(|best| best.stage.starts_with(Stage::Coarse.name()));
     if ending == Ending::Interrupted && rough {
         state.warnings.push("interrupted on the coarse grid: values and loss are rough".into());
@@ -65,33 +66,41 @@ pub(super) fn outcome<F: Float>(
         iou,
         ending,
         history: state.history,
-        viscosity: search.coordinates.values(&state.at).extra,
-        discretisation: search.fine.discretisation(),
-        frames: seen.unwrap_or_default(),
+        viscosity: footage.coordinates().values(&state.at).extra,
+        discretisation: footage.fine.program.discretisation(),
+        videos: seen.unwrap_or_default(),
         warnings: state.warnings,
     })
 }
 
+/// The pictures of each film as a video.
+fn videos<F: Float>(footage: &Footage<'_, F>, pictures: Vec<Vec<Frame>>) -> Vec<Video> {
+    let of = |(frames, own): (Vec<Frame>, &Video)| Video { width: own.width, height: own.height, frames, masks: None };
+    pictures.into_iter().zip(footage.videos).map(of).collect()
+}
+
 fn parameters<F: Float>(
-    search: &Search<'_, F>,
+    footage: &Footage<'_, F>,
     state: &mut State,
     options: &IdentifyOptions,
 ) -> Result<Vec<Parameter>> {
-    let values = search.coordinates.values(&state.at);
+    let values = footage.coordinates().values(&state.at);
     let normal = if state.stage == Stage::Coarse { None } else { state.normals.last() };
     // A rule that follows gradients has them once it is done.
     let normal = normal.filter(|normal| normal.parameters() > 0);
-    let free = search.coordinates.free(&state.at);
-    let covariance = normal.map(|normal| Ok::<_, Error>(normal.first(free)?.covariance())).transpose()?;
+    let free = footage.coordinates().free(&state.at);
+    let covariance =
+        normal.map(|normal| -> Result<_> { Ok(with_priors(footage, normal, &state.at)?.first(free)?.covariance()) });
+    let covariance = covariance.transpose()?;
     let mut parameters = Vec::with_capacity(options.unknowns.len());
     for name in &options.unknowns {
-        let target = search.scene.target(name).map_err(|problem| Error::argument("unknowns", problem))?;
+        let target = footage.scene.target(name).map_err(|problem| Error::argument("unknowns", problem))?;
         let found = values[target];
-        let (low, high) = search.scene.range(target).map_or((found, found), |range| (range.min, range.max));
+        let (low, high) = footage.scene.range(target).map_or((found, found), |range| (range.min, range.max));
         let scale = if target.quantity.is_positive() { Scale::Log } else { Scale::Linear };
         let interval = covariance.as_ref().map(|covariance| match covariance {
             Some(covariance) => {
-                let away = SIGMAS * search.coordinates.deviation(&values, covariance, target);
+                let away = SIGMAS * footage.coordinates().deviation(&values, covariance, target);
                 scale.around(found, away, (low, high))
             }
             None => (low, high),
@@ -151,25 +160,47 @@ fn positive(x: f64, otherwise: f64) -> f64 {
     if x.is_finite() && x > 0.0 { x } else { otherwise }
 }
 
-/// Mean squared difference of silhouettes over the frames that were fitted.
-fn mean_square<F: Float>(search: &Search<'_, F>, pictures: &[Frame]) -> f64 {
-    let fitted = pictures.iter().zip(&search.video.frames).take(search.frames);
-    let square = |(a, b): (&f32, &f32)| (f64::from(*a) - f64::from(*b)).powi(2);
-    let sum: f64 = fitted.map(|(a, b)| a.silhouette.iter().zip(&b.silhouette).map(square).sum::<f64>()).sum();
-    sum / (search.frames * search.video.width * search.video.height).max(1) as f64
+/// The normal equations with what is known beforehand.
+fn with_priors<F: Float>(footage: &Footage<'_, F>, normal: &NormalEquations, at: &[f64]) -> Result<NormalEquations> {
+    let mut both = normal.clone();
+    let weight = prior_weight(normal);
+    for (residual, derivatives) in footage.coordinates().priors(at) {
+        both.add_prior(residual, &derivatives, weight)?;
+    }
+    Ok(both)
 }
 
-/// Mean intersection over union over the whole video.
-fn mean_iou<F: Float>(search: &Search<'_, F>, pictures: &[Frame]) -> Result<f64> {
-    let pairs = pictures.iter().zip(&search.video.frames);
-    let one = |(a, b): (&Frame, &Frame)| -> Result<f64> { Ok(image::iou(&a.coverage()?, &b.coverage()?)) };
-    Ok(pairs.map(one).sum::<Result<f64>>()? / pictures.len().max(1) as f64)
+/// Mean squared difference of silhouettes over the frames that were fitted, as much as each video counts.
+fn mean_square<F: Float>(footage: &Footage<'_, F>, seen: &[Video]) -> Result<f64> {
+    let (mut sum, mut pixels) = (0.0, 0);
+    for shot in shots(footage.scene, footage.frames) {
+        let (seen, video) = (&seen[shot.film].frames[shot.frame], &footage.videos[shot.film]);
+        let factors = video.factors(shot.frame, footage.scene.films[shot.film].weight)?;
+        let pairs = seen.silhouette.iter().zip(&video.frames[shot.frame].silhouette).enumerate();
+        let square = |(k, (a, b)): (usize, (&f32, &f32))| {
+            let factor = factors.as_ref().map_or(1.0, |factors| factors[k]);
+            (factor * (f64::from(*a) - f64::from(*b))).powi(2)
+        };
+        sum += pairs.map(square).sum::<f64>();
+        pixels += seen.silhouette.len();
+    }
+    Ok(sum / pixels.max(1) as f64)
+}
+
+/// Mean intersection over union over all videos that count.
+fn mean_iou<F: Float>(footage: &Footage<'_, F>, seen: &[Video]) -> Result<f64> {
+    let shots = shots(footage.scene, footage.scene.num_frames);
+    let one = |shot: &Shot| -> Result<f64> {
+        let [a, b] = [&seen[shot.film], &footage.videos[shot.film]].map(|video| video.frames[shot.frame].coverage());
+        Ok(image::iou(&a?, &b?))
+    };
+    Ok(shots.iter().map(one).sum::<Result<f64>>()? / shots.len().max(1) as f64)
 }
 
 /// The outcome of a job that was interrupted before it had a place to go on from.
-pub(super) fn nothing<F: Float>(search: &Search<'_, F>, options: &IdentifyOptions) -> Result<State> {
-    let initial = search.initial(options);
-    Ok(State::new(search.coordinates.at(&initial), search.coordinates.named(&initial), search.empty_loss()?))
+pub(super) fn nothing(search: &Search<'_>, options: &IdentifyOptions) -> Result<State> {
+    let (initial, coordinates) = (search.initial(options), search.problem.coordinates());
+    Ok(State::new(coordinates.at(&initial), coordinates.named(&initial), search.problem.worst()?))
 }
 
 /// A failed job's error; `None` when it was interrupted.

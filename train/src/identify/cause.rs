@@ -1,12 +1,11 @@
 //! Which field of a scene makes a job so long or so large, and what value of it would do.
 
 use super::cost::{Estimate, Task, count};
-use super::resolution::thinnest;
-use super::setup::norm;
 use crate::error::Error;
 use crate::job::Values;
 use crate::limits::{Limits, Seconds, size};
-use crate::scene::{Scene, Target};
+use crate::program::{norm, thinnest};
+use crate::scene::{Scene, Start, Target};
 use crate::text::rounded;
 use diffkern_sim::scene::BodyShape;
 use std::path::Path;
@@ -131,12 +130,15 @@ fn levers(scene: &Scene, task: Task<'_>) -> Vec<Lever> {
     let lighten = move |s: &mut Scene, _: &mut Values, v: f64| s.gravity = s.gravity.map(|x| x * v / pull);
     add("gravity", "m/s^2", [pull, 10.0], Box::new(lighten));
     add("num_frames", "frames", [scene.num_frames as f64, 2.0], Box::new(|s, _, v| s.num_frames = v as usize));
-    let widest = scene.camera.width.max(scene.camera.height) as f64;
-    let shrink = move |s: &mut Scene, _: &mut Values, v: f64| {
-        let scaled = |side: usize| ((side as f64 * v / widest) as usize).max(1);
-        (s.camera.width, s.camera.height) = (scaled(s.camera.width), scaled(s.camera.height));
-    };
-    add(&format!("cameras.{}", scene.camera.name), "pixels (width or height)", [widest, 128.0], Box::new(shrink));
+    for (k, camera) in scene.cameras.iter().enumerate() {
+        let widest = camera.width.max(camera.height) as f64;
+        let shrink = move |s: &mut Scene, _: &mut Values, v: f64| {
+            let scaled = |side: usize| ((side as f64 * v / widest) as usize).max(1);
+            let camera = &mut s.cameras[k];
+            (camera.width, camera.height) = (scaled(camera.width), scaled(camera.height));
+        };
+        add(&format!("cameras.{}", camera.name), "pixels (width or height)", [widest, 128.0], Box::new(shrink));
+    }
     let (actual, set) = (scene.frame_rate, Box::new(|s: &mut Scene, _: &mut Values, v: f64| s.frame_rate = v));
     let field = scene.field("frame_rate").into();
     levers.push(Lever { field, option: false, unit: "1/s".into(), actual, tame: 30.0, large: false, set });
@@ -161,26 +163,31 @@ fn of_body(scene: &Scene, k: usize) -> Vec<Lever> {
         });
     };
     let body = &scene.bodies[k];
-    if let BodyShape::Block { .. } = body.shape {
-        let sides = body.shape.sides();
+    let shape = &body.starts[0].shape;
+    if let BodyShape::Block { .. } = shape {
+        let sides = shape.sides();
         let longest = sides.iter().fold(0.0f64, |m, &s| m.max(s));
-        let thinnest = thinnest(&[&body.shape]);
+        let thinnest = thinnest(&[shape]);
         let shorten = move |scene: &mut Scene, _: &mut Values, longest: f64| {
-            if let BodyShape::Block { min, max } = &mut scene.bodies[k].shape {
-                (0..3).for_each(|a| max[a] = max[a].min(min[a] + longest));
+            for start in &mut scene.bodies[k].starts {
+                if let BodyShape::Block { min, max } = &mut start.shape {
+                    (0..3).for_each(|a| max[a] = max[a].min(min[a] + longest));
+                }
             }
         };
         add("shape", "m (the longest side)", [longest, 3.0 * thinnest], true, Box::new(shorten));
     }
     add("density", "kg/m^3", [body.density, 1e3], false, Box::new(move |s, _, v| s.bodies[k].density = v));
-    let speed = norm(body.velocity);
+    let fastest = |of: fn(&Start) -> [f64; 3]| body.starts.iter().map(|start| norm(of(start))).fold(0.0, f64::max);
+    let speed = fastest(|start| start.velocity);
     let slow = move |s: &mut Scene, _: &mut Values, v: f64| {
-        s.bodies[k].velocity = s.bodies[k].velocity.map(|x| x * v / speed);
+        s.bodies[k].starts.iter_mut().for_each(|start| start.velocity = start.velocity.map(|x| x * v / speed));
     };
     add("velocity", "m/s", [speed, 1.0], true, Box::new(slow));
-    let spin = norm(body.angular_velocity);
+    let spin = fastest(|start| start.angular_velocity);
     let calm = move |s: &mut Scene, _: &mut Values, v: f64| {
-        s.bodies[k].angular_velocity = s.bodies[k].angular_velocity.map(|x| x * v / spin);
+        let slower = |start: &mut Start| start.angular_velocity = start.angular_velocity.map(|x| x * v / spin);
+        s.bodies[k].starts.iter_mut().for_each(slower);
     };
     add("angular_velocity", "rad/s", [spin, 1.0], true, Box::new(calm));
     let viscosity = body.material.viscosity;
@@ -197,7 +204,7 @@ fn elastic(scene: &Scene, task: Task<'_>, target: Target) -> Lever {
         Task::Simulate { values, .. } => (values.get(&name), "set"),
     };
     let in_scene = given.is_some() && scene.known(target) == given.copied();
-    let path = scene.path(target.body, &format!("material.{}", target.quantity.key()));
+    let path = scene.path(target.of, &format!("material.{}", target.quantity.key()));
     match given {
         Some(&value) => Lever {
             field: if in_scene { scene.field(&path).into() } else { option.into() },
@@ -241,7 +248,7 @@ mod tests {
     }
 
     fn longer(scene: &mut Scene) {
-        if let BodyShape::Block { min, max } = &mut scene.bodies[0].shape {
+        if let BodyShape::Block { min, max } = &mut scene.bodies[0].starts[0].shape {
             max[0] = min[0] + 3000.0;
         }
     }
@@ -261,14 +268,20 @@ mod tests {
             ("set: 2e13 Pa for mu", refused(|_, v| *v.get_mut(&Name::MU).unwrap() = 2e13)),
             ("scene.json: object.block_max: 3000 m", refused(|s, _| longer(s))),
             ("scene.json: gravity: 1e6 m/s^2", refused(|s, _| s.gravity = [0.0, 0.0, 1e6])),
-            ("scene.json: object.initial_velocity: 1e6", refused(|s, _| s.bodies[0].velocity = [1e6, 0.0, 0.0])),
+            (
+                "scene.json: object.initial_velocity: 1e6",
+                refused(|s, _| s.bodies[0].starts[0].velocity = [1e6, 0.0, 0.0]),
+            ),
             (
                 "scene.json: object.initial_angular_velocity: 1e9",
-                refused(|s, _| s.bodies[0].angular_velocity = [1e9, 0.0, 0.0]),
+                refused(|s, _| s.bodies[0].starts[0].angular_velocity = [1e9, 0.0, 0.0]),
             ),
             ("scene.json: object.density: 1e-6", refused(|s, _| s.bodies[0].density = 1e-6)),
             ("scene.json: frame_rate: 1e-5", refused(|s, _| s.frame_rate = 1e-5)),
-            ("scene.json: camera: 8192 pixels", refused(|s, _| (s.camera.width, s.camera.height) = (8192, 8192))),
+            (
+                "scene.json: camera: 8192 pixels",
+                refused(|s, _| (s.cameras[0].width, s.cameras[0].height) = (8192, 8192)),
+            ),
         ];
         for (begin, message) in cases {
             assert!(message.starts_with(begin), "{begin}: {message}");

@@ -6,15 +6,14 @@
 //! all, the time is right within a factor of two or three, the memory within a factor of two.
 
 use super::cause;
-use super::coordinates::Coordinates;
-use super::resolution::Resolution;
-use super::search::{SCANNED, frames_in_use};
-use super::setup::{spec, viscous_room};
-use crate::error::{Error, Result};
+use super::footage::frames_in_use;
+use crate::error::Result;
 use crate::job::{IdentifyOptions, Values};
 use crate::limits::{Limits, Seconds, size};
 use crate::optimizer::Optimizer;
-use crate::scene::Scene;
+use crate::program::{Resolution, spec, viscous_room};
+use crate::scene::{Film, Scene};
+use crate::search::{Coordinates, SCANNED};
 use diffkern::{Device, Schedule};
 use diffkern_sim::Step as _;
 use diffkern_sim::scene::{BlockSpec, Plan};
@@ -125,16 +124,16 @@ impl Cost {
         let (frames, pixels) = (scene.num_frames as f64, pixels(scene));
         let mut cells = coarse;
         let plan = loop {
-            let plan = planned(scene, known, cells, cells)?;
-            if plan.steps_per_frame * (frames - 1.0) >= super::gradient::STEPS as f64 || cells >= fine {
-                break plan;
+            let plans = planned(scene, known, cells, cells)?;
+            if plans.steps_per_frame() * (frames - 1.0) >= super::gradient::STEPS as f64 || cells >= fine {
+                break plans;
             }
             cells += 1;
         };
         let real = real(device);
-        self.steps += CHECK_PASSES * plan.steps_per_frame * (frames - 1.0);
-        self.work += CHECK_PASSES * pass(&plan, frames, pixels, device);
-        let checked = PROGRAM + plan.bytes(device, real, 2.0) + frames * (tape(&plan, device) + 6.0 * real * pixels);
+        self.steps += CHECK_PASSES * plan.steps_per_frame() * (frames - 1.0);
+        self.work += CHECK_PASSES * plan.pass(frames, device);
+        let checked = PROGRAM + plan.bytes(device, real, 2.0) + frames * (plan.tape(device) + 6.0 * real * pixels);
         self.bytes = self.bytes.max(checked + FRAME_PIXEL * pixels * frames);
         Ok(())
     }
@@ -248,13 +247,13 @@ fn identification(scene: &Scene, options: &IdentifyOptions, device: &Device) -> 
     let passes = [scan_passes(&coordinates) + coarse, fine];
     let mut cost = pictures(scene, &plans[1], device, 2.0);
     for (plan, passes) in plans.iter().zip(passes) {
-        cost.steps += passes * plan.steps_per_frame * (used - 1.0);
-        cost.work += passes * pass(plan, used, pixels, device);
+        cost.steps += passes * plan.steps_per_frame() * (used - 1.0);
+        cost.work += passes * plan.pass(used, device);
     }
     let real = real(device);
     let (tangents, taped) = match options.optimizer {
         Optimizer::Auto | Optimizer::Lm => (directions, 0.0),
-        Optimizer::NewtonCg | Optimizer::Adam => (2.0, used * tape(&plans[1], device)),
+        Optimizer::NewtonCg | Optimizer::Adam => (2.0, used * plans[1].tape(device)),
     };
     // Pictures of a pass on the device and on the host, each with its derivatives; the video blurred for five levels.
     let images = used * pixels * ((1.0 + tangents) * (real + 8.0) + 5.0 * 8.0);
@@ -276,16 +275,17 @@ fn simulation(scene: &Scene, values: &Values, cells: Option<usize>, device: &Dev
 }
 
 /// All frames once, with an animation of so many videos.
-fn pictures(scene: &Scene, plan: &Plan, device: &Device, videos: f64) -> Cost {
+fn pictures(scene: &Scene, plan: &Plans, device: &Device, videos: f64) -> Cost {
     let (frames, pixels, real) = (scene.num_frames as f64, pixels(scene), real(device));
     // Small frames are drawn larger in the animation.
-    let scale = (256 / scene.camera.width.max(1)).max(1) as f64;
+    let scale = |width: usize| (256 / width.max(1)).max(1) as f64;
+    let scale = scene.cameras.iter().map(|camera| scale(camera.width)).fold(1.0, f64::max);
     let animation = ANIMATION_PIXEL * scale * scale * videos;
     Cost {
-        steps: plan.steps_per_frame * (frames - 1.0),
-        particles: plan.particles(),
-        nodes: plan.nodes(),
-        active: plan.allowed_nodes(device),
+        steps: plan.steps_per_frame() * (frames - 1.0),
+        particles: plan.sum(Plan::particles),
+        nodes: plan.takes.iter().map(|(plan, _)| plan.nodes()).fold(0.0, f64::max),
+        active: plan.sum(|plan| plan.allowed_nodes(device)),
         // The picture in hand: layers, colours and coverage, on the device and on the host.
         bytes: PROGRAM
             + plan.bytes(device, real, 0.0)
@@ -293,14 +293,46 @@ fn pictures(scene: &Scene, plan: &Plan, device: &Device, videos: f64) -> Cost {
             + frames * pixels * ((1.0 + videos) * FRAME_PIXEL + animation),
         per_node: Plan::NODE_REALS * real,
         // Colours as well as silhouettes; then files.
-        work: pass(plan, frames, pixels, device) + 3.0 * PIXEL * pixels * frames,
+        work: plan.pass(frames, device) + 3.0 * PIXEL * pixels * frames,
+    }
+}
+
+/// What the takes of a scene cost, each with its pixels.
+struct Plans {
+    takes: Vec<(Plan, f64)>,
+}
+
+impl Plans {
+    fn sum(&self, of: impl Fn(&Plan) -> f64) -> f64 {
+        self.takes.iter().map(|(plan, _)| of(plan)).sum()
+    }
+
+    fn steps_per_frame(&self) -> f64 {
+        self.sum(|plan| plan.steps_per_frame)
+    }
+
+    fn bytes(&self, device: &Device, real: f64, tangents: f64) -> f64 {
+        self.sum(|plan| plan.bytes(device, real, tangents))
+    }
+
+    fn pass(&self, frames: f64, device: &Device) -> f64 {
+        self.takes.iter().map(|(plan, pixels)| pass(plan, frames, *pixels, device)).sum()
+    }
+
+    fn tape(&self, device: &Device) -> f64 {
+        self.sum(|plan| tape(plan, device))
     }
 }
 
 /// With `cells` cells across, and the viscosity of the search on `finest`.
-fn planned(scene: &Scene, known: &Values, cells: usize, finest: usize) -> Result<Plan> {
+fn planned(scene: &Scene, known: &Values, cells: usize, finest: usize) -> Result<Plans> {
     let room = viscous_room(scene, known, finest);
-    spec(scene, known, cells, room).plan().map_err(Error::from)
+    let filmed = (0..scene.takes.len()).filter(|take| scene.films.iter().any(|film| film.take == *take));
+    let one = |take: usize| -> Result<(Plan, f64)> {
+        let films = scene.films.iter().filter(|film| film.take == take);
+        Ok((spec(scene, take, known, cells, room).plan()?, films.map(|film| pixels_of(scene, film)).sum()))
+    };
+    Ok(Plans { takes: filmed.map(one).collect::<Result<_>>()? })
 }
 
 /// Memory of a frame's steps on a tape \[bytes\].
@@ -309,8 +341,14 @@ fn tape(plan: &Plan, device: &Device) -> f64 {
     (plan.steps_per_frame * step).min(TAPE.max(4.0 * step))
 }
 
+/// Pixels of a frame of all films together.
 fn pixels(scene: &Scene) -> f64 {
-    scene.camera.width as f64 * scene.camera.height as f64
+    scene.films.iter().map(|film| pixels_of(scene, film)).sum()
+}
+
+fn pixels_of(scene: &Scene, film: &Film) -> f64 {
+    let camera = &scene.cameras[film.camera];
+    camera.width as f64 * camera.height as f64
 }
 
 /// Bytes of a real.

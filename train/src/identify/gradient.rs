@@ -2,15 +2,10 @@
 
 use super::cost::{Cost, Task};
 use super::device;
-use super::failure::Failure;
-use super::forward::Program;
-use super::inputs::Inputs;
-use super::physics::{Part, Physics};
-use super::resolution::Resolution;
-use super::setup::viscous_room;
 use crate::error::{Error, Result};
 use crate::job::{DirectionCheck, Flow, Gradcheck, IdentifyOptions, Kink, Stop, Values};
-use crate::scene::{Scene, Target};
+use crate::program::{Failure, Fineness, Inputs, Physics, Program, Resolution, shots, viscous_room};
+use crate::scene::{Part, Scene, Target};
 use crate::video::Video;
 use diffkern::gradcheck::{Along, along};
 use diffkern::memory::collect;
@@ -43,16 +38,18 @@ const DRAWN: [f64; 2] = [0.2, 0.8];
 ///
 /// # Errors
 /// As [`super::identify`]; [`Error::Interrupted`] when `stop` asks for an end.
-pub fn gradcheck(scene: &Scene, video: &Video, options: &IdentifyOptions, stop: &Stop) -> Result<Gradcheck> {
+pub fn gradcheck(scene: &Scene, videos: &[Video], options: &IdentifyOptions, stop: &Stop) -> Result<Gradcheck> {
     let device = device(&options.device)?;
     stop.scope(|| match device.supports_f64() {
-        true => check_as::<f64>(scene, video, options, &device, 0),
-        false => check_as::<f32>(scene, video, options, &device, 1),
+        true => check_as::<f64>(scene, videos, options, &device, 0),
+        false => check_as::<f32>(scene, videos, options, &device, 1),
     })
 }
 
 struct Whole<F: Float> {
     program: Program<F>,
+    frames: usize,
+    /// The pictures of the videos, in the order in which the program draws them.
     targets: Vec<Array<F>>,
 }
 
@@ -65,9 +62,9 @@ struct Draw {
 }
 
 impl<F: Float> Whole<F> {
-    fn loss(&self, inputs: &Inputs<F>) -> Result<Array<F>> {
-        let images = self.program.silhouettes(inputs, self.targets.len(), &mut || Flow::Continue).map_err(error)?;
-        let total = inputs[Part::Mu].device().zeros::<F>(1)?;
+    fn loss(&self, inputs: &[Inputs<F>]) -> Result<Array<F>> {
+        let images = self.program.silhouettes(inputs, self.frames, &mut || Flow::Continue).map_err(error)?;
+        let total = self.program.upload(&[0.0])?;
         for (image, target) in images.iter().zip(&self.targets) {
             loss::l2_into(image, target, 1.0 / self.targets.len() as f64, &total)?;
         }
@@ -82,25 +79,26 @@ impl<F: Float> Whole<F> {
 
     /// By the tape, with checkpoints.
     fn by_adjoint(&self, draw: &Draw) -> Result<f64> {
-        let inputs = self.program.inputs(&draw.at)?.requires_grad();
+        let inputs: Vec<_> = self.program.inputs(&draw.at)?.into_iter().map(Inputs::requires_grad).collect();
         let (tape, total) = Tape::record_value(|| self.loss(&inputs))?;
         tape.backward(&total)?;
-        let slope = |part: Part| -> Result<f64> {
-            let tangent = draw.tangent.part(part);
+        let slope = |inputs: &Inputs<F>, take: usize, part: Part| -> Result<f64> {
+            let tangent = draw.tangent.part(part, take);
             if tangent.iter().all(|x| *x == 0.0) {
                 return Ok(0.0);
             }
             let gradient = inputs[part].grad()?.to_vec()?;
             Ok(gradient.iter().zip(&tangent).map(|(g, t)| g.to_f64() * t).sum())
         };
-        Part::ALL.into_iter().map(slope).sum()
+        let takes = self.program.takes().zip(&inputs);
+        takes.flat_map(|((take, _), inputs)| Part::ALL.map(|part| slope(inputs, take, part))).sum()
     }
 
     /// By tangents beside the launches, as the search does it.
     fn by_forward_mode(&self, draw: &Draw) -> Result<f64> {
         let directions = std::slice::from_ref(&draw.tangent);
         let linear =
-            self.program.linearise(&draw.at, directions, self.targets.len(), &mut || Flow::Continue).map_err(error)?;
+            self.program.linearise(&draw.at, directions, self.frames, &mut || Flow::Continue).map_err(error)?;
         let mut slope = 0.0;
         for ((image, moved), target) in linear.coverage.iter().zip(&linear.derivatives[0]).zip(&self.targets) {
             let pixels = image.iter().zip(moved).zip(target.to_vec()?);
@@ -117,7 +115,7 @@ fn error(failure: Failure) -> Error {
 
 fn check_as<F: Float>(
     scene: &Scene,
-    video: &Video,
+    videos: &[Video],
     options: &IdentifyOptions,
     device: &Device,
     precision: usize,
@@ -126,8 +124,10 @@ fn check_as<F: Float>(
     let viscosity = VISCOUS * room;
     let target =
         |frame: &crate::video::Frame| device.array(&collect(frame.silhouette.iter().map(|&v| F::from_f64(v.into())))?);
-    let targets = video.frames.iter().map(target).collect::<diffkern::Result<_>>()?;
-    let whole = Whole { program, targets };
+    let shots = shots(scene, scene.num_frames);
+    let targets = shots.iter().map(|shot| target(&videos[shot.film].frames[shot.frame]));
+    let targets = targets.collect::<diffkern::Result<_>>()?;
+    let whole = Whole { program, frames: scene.num_frames, targets };
     let (mut directions, mut kinks) = (Vec::new(), Vec::new());
     // A seed that met a kink gives its place to the next that nobody has.
     for seed in 0.. {
@@ -144,7 +144,7 @@ fn check_as<F: Float>(
     let right = |d: &DirectionCheck| d.error <= bound && (precision > 0 || d.taylor_rate > LEAST_RATE);
     Ok(Gradcheck {
         steps: whole.program.steps(),
-        frames: whole.targets.len(),
+        frames: whole.frames,
         discretisation: whole.program.discretisation(),
         passed: directions.len() as u64 == SEEDS && directions.iter().all(right),
         directions,
@@ -161,7 +161,7 @@ fn program<F: Float>(scene: &Scene, options: &IdentifyOptions, device: &Device) 
     let mut cells = coarse;
     loop {
         let room = viscous_room(scene, &options.fixed, cells);
-        let program = Program::<F>::new(scene, &options.fixed, cells, room, device, nodes)?;
+        let program = Program::<F>::new(scene, &options.fixed, Fineness { cells, room, nodes }, device)?;
         if program.steps() >= STEPS || cells >= fine {
             return Ok((program, room));
         }
@@ -236,7 +236,7 @@ fn draw(scene: &Scene, options: &IdentifyOptions, viscosity: f64, seed: u64) -> 
     };
     let raw: Vec<f64> = (0..=unknowns.len()).map(component).collect();
     let norm = raw.iter().map(|x| x * x).sum::<f64>().sqrt();
-    let mut tangent = Physics::zero(scene.bodies.len()).with_extra(viscosity * raw[unknowns.len()] / norm);
+    let mut tangent = Physics::zero(scene).with_extra(viscosity * raw[unknowns.len()] / norm);
     for (target, component) in unknowns.iter().zip(&raw) {
         let width = scene.range(*target).map_or(1.0, |range| range.max - range.min);
         let size = if target.quantity.is_positive() { at[*target] } else { width };

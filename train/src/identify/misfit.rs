@@ -1,13 +1,14 @@
-//! How far the pictures of a material are from the video's, at several levels: widths of blur and numbers of frames.
+//! How far the pictures of a material are from the videos', at several levels: widths of blur and numbers of frames.
 
 use super::blur::Blur;
-use super::forward::{Coverage, Linear};
+use crate::program::{Coverage, Linear, shots};
+use crate::scene::Scene;
 use crate::video::Video;
 use diffkern::Result;
 use diffkern::memory::collect;
 use diffkern_optim::dense::NormalEquations;
 
-/// How a level looks at the video.
+/// How a level looks at the videos.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Look {
     /// Standard deviation of the blur \[pixels\].
@@ -23,64 +24,117 @@ impl Look {
     }
 }
 
-/// The silhouettes of the video's first frames, as each level looks at them.
+/// The silhouettes of the videos' first frames, as each level looks at them.
 pub(super) struct Misfit {
     levels: Vec<Level>,
 }
 
-/// One of them: its blur, and the frames that it looks at, blurred.
-pub(super) struct Level(Blur, Coverage);
+/// What a level makes of each picture, in the order of [`shots`].
+pub(super) struct Level {
+    /// Frames that it looks at.
+    frames: usize,
+    /// None of a picture that it does not look at.
+    pictures: Vec<Option<Target>>,
+}
 
-impl Level {
+/// A picture as a level looks at it.
+pub(super) struct Target {
+    blur: Blur,
+    /// How much each pixel counts, times its difference; all alike where there are none.
+    factors: Option<Vec<f64>>,
+    /// What the picture should be once it is weighted and blurred.
+    seen: Vec<f64>,
+}
+
+impl Target {
     /// Weights of the blur along an axis.
     pub(super) fn weights(&self) -> &[f64] {
-        self.0.weights()
+        self.blur.weights()
     }
 
-    /// Columns of the frames.
+    /// Columns.
     pub(super) fn width(&self) -> usize {
-        self.0.width()
+        self.blur.width()
     }
 
-    /// What the pictures should be once blurred.
-    pub(super) fn targets(&self) -> &Coverage {
-        &self.1
+    /// How much each pixel counts.
+    pub(super) fn factors(&self) -> Option<&[f64]> {
+        self.factors.as_deref()
+    }
+
+    /// What the picture should be once it is weighted and blurred.
+    pub(super) fn seen(&self) -> &[f64] {
+        &self.seen
+    }
+
+    /// A picture, or its derivative, as the level looks at it.
+    fn of(&self, image: &[f64]) -> Result<Vec<f64>> {
+        match &self.factors {
+            Some(factors) => self.blur.apply(&collect(image.iter().zip(factors).map(|(a, b)| a * b))?),
+            None => self.blur.apply(image),
+        }
+    }
+
+    fn residual(&self, image: &[f64]) -> Result<Vec<f64>> {
+        collect(self.of(image)?.iter().zip(&self.seen).map(|(a, b)| a - b))
+    }
+}
+
+impl Level {
+    /// The pictures that it looks at, with their places.
+    pub(super) fn targets(&self) -> impl Iterator<Item = (usize, &Target)> {
+        self.pictures.iter().enumerate().filter_map(|(place, target)| Some((place, target.as_ref()?)))
     }
 }
 
 impl Misfit {
-    /// Against the first `frames` frames.
+    /// Against the first `frames` frames of all videos that count.
     ///
     /// # Errors
     /// When memory is short, as of all that follows.
-    pub(super) fn new(video: &Video, frames: usize, looks: &[Look]) -> Result<Self> {
+    pub(super) fn new(scene: &Scene, videos: &[Video], frames: usize, looks: &[Look]) -> Result<Self> {
         let level = |look: &Look| -> Result<Level> {
-            let blur = Blur::new(look.blur, video.width);
-            let targets = (0..look.seen(frames)).map(|k| blur.apply(&video.frames[k].coverage()?));
-            let targets = targets.collect::<Result<_>>()?;
-            Ok(Level(blur, targets))
+            let seen = look.seen(frames);
+            let target = |shot: crate::program::Shot| -> Result<Option<Target>> {
+                if shot.frame >= seen {
+                    return Ok(None);
+                }
+                let (film, video) = (&scene.films[shot.film], &videos[shot.film]);
+                let blur = Blur::new(look.blur, video.width);
+                let factors = video.factors(shot.frame, film.weight)?;
+                let target = Target { blur, factors, seen: Vec::new() };
+                let seen = target.of(&video.frames[shot.frame].coverage()?)?;
+                Ok(Some(Target { seen, ..target }))
+            };
+            Ok(Level { frames: seen, pictures: shots(scene, frames).into_iter().map(target).collect::<Result<_>>()? })
         };
         Ok(Self { levels: looks.iter().map(level).collect::<Result<_>>()? })
     }
 
-    /// Frames that `level` looks at.
-    pub(super) fn frames(&self, level: usize) -> usize {
-        self.levels[level].1.len()
+    /// Frames that the first level looks at.
+    pub(super) fn first_frames(&self) -> usize {
+        self.levels[0].frames
+    }
+
+    /// Levels.
+    pub(super) fn len(&self) -> usize {
+        self.levels.len()
+    }
+
+    /// Sum of squared differences at the first level, of pictures of the frames that it looks at alone.
+    pub(super) fn first_cost(&self, images: &Coverage) -> Result<f64> {
+        let square = |((_, target), image): ((usize, &Target), &Vec<f64>)| -> Result<f64> {
+            Ok(target.residual(image)?.iter().map(|r| r * r).sum())
+        };
+        self.levels[0].targets().zip(images).map(square).sum()
     }
 
     /// Sum of squared differences at `level`.
-    pub(super) fn cost(&self, level: usize, images: &Coverage) -> Result<f64> {
-        let Level(blur, targets) = &self.levels[level];
-        let square = |(image, target): (&Vec<f64>, &Vec<f64>)| -> Result<f64> {
-            Ok(blur.apply(image)?.iter().zip(target).map(|(a, b)| (a - b) * (a - b)).sum())
+    fn cost(&self, level: usize, images: &Coverage) -> Result<f64> {
+        let square = |(place, target): (usize, &Target)| -> Result<f64> {
+            Ok(target.residual(&images[place])?.iter().map(|r| r * r).sum())
         };
-        images.iter().zip(targets).map(square).sum()
-    }
-
-    /// Mean squared difference at `level`.
-    pub(super) fn mean(&self, level: usize, images: &Coverage) -> Result<f64> {
-        let pixels: usize = images.iter().map(Vec::len).sum();
-        Ok(self.cost(level, images)? / pixels.max(1) as f64)
+        self.levels[level].targets().map(square).sum()
     }
 
     /// What a level looks at.
@@ -91,10 +145,11 @@ impl Misfit {
     /// The costs at every level, without derivatives.
     pub(super) fn costs(&self, images: &Coverage) -> Result<Vec<NormalEquations>> {
         let one = |level: usize| -> Result<NormalEquations> {
+            let targets = || self.levels[level].targets();
             Ok(NormalEquations {
                 cost: self.cost(level, images)?,
-                residuals: images.iter().take(self.frames(level)).map(Vec::len).sum(),
-                blocks: self.frames(level),
+                residuals: targets().map(|(_, target)| target.seen.len()).sum(),
+                blocks: targets().count(),
                 ..NormalEquations::new(0)
             })
         };
@@ -107,11 +162,11 @@ impl Misfit {
     }
 }
 
-fn normal(Level(blur, targets): &Level, linear: &Linear) -> Result<NormalEquations> {
+fn normal(level: &Level, linear: &Linear) -> Result<NormalEquations> {
     let mut normal = NormalEquations::new(linear.derivatives.len());
-    for (k, (image, target)) in linear.coverage.iter().zip(targets).enumerate() {
-        let residual = collect(blur.apply(image)?.iter().zip(target).map(|(a, b)| a - b))?;
-        let derivatives = linear.derivatives.iter().map(|d| blur.apply(&d[k])).collect::<Result<Vec<_>>>()?;
+    for (place, target) in level.targets() {
+        let residual = target.residual(&linear.coverage[place])?;
+        let derivatives = linear.derivatives.iter().map(|d| target.of(&d[place])).collect::<Result<Vec<_>>>()?;
         normal.add(&residual, &derivatives)?;
     }
     Ok(normal)

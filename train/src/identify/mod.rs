@@ -1,59 +1,32 @@
 //! Finds the material that made a video.
 //!
-//! The method, and why: `search` (coarse to fine least squares), `forward` (the differentiable program), `physics` (the numbers
-//! that it depends on), `coordinates` (what the search moves in), `resolution` (how fine a grid), `answer` (intervals).
-
-mod resolution;
-
-mod physics;
-mod inputs;
-mod setup;
-mod failure;
-mod forward;
-
-mod cause;
-mod cost;
+//! [`footage`] makes a problem of least squares of the videos, which a search solves; [`answer`] gives intervals.
 
 mod blur;
-mod coordinates;
 mod misfit;
-
 mod taped;
-
-mod place;
-mod observer;
-mod reporter;
-mod search;
-mod state;
-
-mod checked;
-
-mod descent;
-
+mod footage;
+mod cause;
+mod cost;
 mod answer;
-
 mod gradient;
 
+pub use crate::search::{Observer, State};
 pub use cost::{Cost, Estimate, Task, estimate};
 pub use gradient::gradcheck;
-pub use observer::Observer;
-pub use state::State;
 
+use crate::check::Checked;
 use crate::error::{Error, Result};
 use crate::job::{Ending, Flow, IdentifyOptions, Outcome, Stop, Values};
 use crate::limits::Limits;
+use crate::program::{Failure, Fineness, Physics, Program, Resolution, shapes, viscous_room};
 use crate::scene::Scene;
+use crate::search::{Coordinates, Passes, Problem, Reporter, Search, Shape, refused};
 use crate::video::{Frame, Video};
-use coordinates::Coordinates;
 use diffkern::{Device, Float};
-use failure::Failure;
-use forward::Program;
-use physics::Physics;
-use reporter::Reporter;
-use resolution::Resolution;
-use search::Search;
+use footage::Footage;
 
-/// Finds the unknowns of `scene` from `video`, from the beginning or from `resume`.
+/// Finds the unknowns of `scene` from `videos`, one for each of its films, from the beginning or from `resume`.
 ///
 /// On the CPU and on CUDA everything is computed in 64 bits, elsewhere in 32.
 ///
@@ -61,40 +34,41 @@ use search::Search;
 /// When the simulation or the renderer refuses the scene, or a checkpoint cannot be saved.
 pub fn identify(
     scene: &Scene,
-    video: &Video,
+    videos: &[Video],
     options: &IdentifyOptions,
     resume: Option<State>,
     observer: &mut dyn Observer,
 ) -> Result<Outcome> {
     let device = device(&options.device)?;
     observer.stop().scope(|| match device.supports_f64() {
-        true => identify_as::<f64>(scene, video, options, &device, resume, observer),
-        false => identify_as::<f32>(scene, video, options, &device, resume, observer),
+        true => identify_as::<f64>(scene, videos, options, &device, resume, observer),
+        false => identify_as::<f32>(scene, videos, options, &device, resume, observer),
     })
 }
 
 fn identify_as<F: Float>(
     scene: &Scene,
-    video: &Video,
+    videos: &[Video],
     options: &IdentifyOptions,
     device: &Device,
     resume: Option<State>,
     observer: &mut dyn Observer,
 ) -> Result<Outcome> {
     if let Some(state) = &resume {
-        state.check(scene, options)?.map_err(checked::refused)?;
+        check(state, scene, options)?.map_err(refused)?;
     }
     let resolution = resolution(scene);
-    let room = setup::viscous_room(scene, &options.fixed, resolution.fine);
+    let room = viscous_room(scene, &options.fixed, resolution.fine);
     let cost = Cost::of(scene, Task::Identify(options), false, device)?;
     let nodes = cost.node_limit(&options.limits);
-    let program = |cells| Program::<F>::new(scene, &options.fixed, cells, room, device, nodes);
+    let program = |cells| Program::<F>::new(scene, &options.fixed, Fineness { cells, room, nodes }, device);
     let programs = [program(resolution.coarse)?, program(resolution.fine)?];
-    let search = Search::new(scene, video, options, Coordinates::new(scene, options, room)?, programs)?;
-    let mut reporter = Reporter::new(observer, search.passes());
+    let footage = Footage::new(scene, videos, Coordinates::new(scene, options, room)?, programs)?;
+    let search = Search::new(&footage, options);
+    let mut reporter = Reporter::new(observer, passes(&footage, options, device));
     let begun = match resume {
         Some(state) => {
-            search.count_from(state.runs);
+            footage.count_from(state.runs);
             Ok(state)
         }
         None => search.begin(options, &mut reporter),
@@ -105,7 +79,7 @@ fn identify_as<F: Float>(
             Some(error) => return Err(error),
             None => {
                 let state = answer::nothing(&search, options)?;
-                return answer::outcome(&search, state, options, Ending::Interrupted, &mut reporter);
+                return answer::outcome(&footage, &search, state, options, Ending::Interrupted, &mut reporter);
             }
         },
     };
@@ -116,11 +90,40 @@ fn identify_as<F: Float>(
             None => Ending::Interrupted,
         },
     };
-    answer::outcome(&search, state, options, ending, &mut reporter)
+    answer::outcome(&footage, &search, state, options, ending, &mut reporter)
+}
+
+/// What a search costs, and how many passes are to be expected.
+fn passes<F: Float>(footage: &Footage<'_, F>, options: &IdentifyOptions, device: &Device) -> Passes {
+    let coordinates = footage.coordinates();
+    let work = |program: &Program<F>, frames: usize| -> f64 {
+        let pass = |take: &crate::program::TakeProgram<F>| {
+            cost::pass(take.plan(), frames as f64, take.pixels() as f64, device)
+        };
+        program.takes().map(|(_, take)| pass(take)).sum()
+    };
+    Passes {
+        scan: cost::scan_passes(coordinates),
+        typical: cost::typical_passes(options.optimizer, coordinates.kinds().len() as f64),
+        cost: footage.programs().map(|program| work(program, footage.frames)),
+        // Colours too.
+        pictures: 1.5 * work(&footage.fine.program, footage.scene.num_frames),
+    }
+}
+
+/// Checks the lengths, levels and ranges of a state against the job that is to go on from it; the inner result names the field that is
+/// wrong.
+///
+/// # Errors
+/// When the job itself is wrong.
+pub fn check(state: &State, scene: &Scene, options: &IdentifyOptions) -> Result<Checked> {
+    // Bounds are in units of the viscosity's room.
+    let bounds = Coordinates::new(scene, options, 1.0)?.bounds(true);
+    Ok(Shape { options, bounds, levels: footage::sizes(scene) }.state(state))
 }
 
 /// Renders what `values` look like, with so many grid cells across the thinnest side: at the resolution that [`identify`] ends with
-/// if not given.
+/// if not given; the frames of each film of the scene.
 ///
 /// # Errors
 /// When the simulation or the renderer refuses the scene or the values, particles scatter over more of the grid than
@@ -133,7 +136,7 @@ pub fn simulate(
     limits: &Limits,
     stop: &Stop,
     progress: &mut dyn FnMut(f64) -> Flow,
-) -> Result<Vec<Frame>> {
+) -> Result<Vec<Vec<Frame>>> {
     let device = self::device(device)?;
     let cost = Cost::of(scene, Task::Simulate { values, cells }, false, &device)?;
     let nodes = cost.node_limit(limits);
@@ -151,9 +154,9 @@ fn simulate_as<F: Float>(
     device: &Device,
     nodes: usize,
     progress: &mut dyn FnMut(f64) -> Flow,
-) -> Result<Vec<Frame>> {
-    let room = setup::viscous_room(scene, values, cells);
-    let program = Program::<F>::new(scene, values, cells, room, device, nodes)?;
+) -> Result<Vec<Vec<Frame>>> {
+    let room = viscous_room(scene, values, cells);
+    let program = Program::<F>::new(scene, values, Fineness { cells, room, nodes }, device)?;
     program.pictures(&Physics::of(scene, values), progress).map_err(|failure| match failure {
         Failure::Stopped => Error::Interrupted,
         Failure::Unstable(error) | Failure::Fatal(error) => error,
@@ -161,7 +164,7 @@ fn simulate_as<F: Float>(
 }
 
 fn resolution(scene: &Scene) -> Resolution {
-    Resolution::of_bodies(&scene.bodies.iter().map(|body| &body.shape).collect::<Vec<_>>())
+    Resolution::of_bodies(&shapes(scene))
 }
 
 fn device(name: &str) -> Result<Device> {

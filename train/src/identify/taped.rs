@@ -1,13 +1,11 @@
 //! The misfit of one level on a tape, as a function of the search's coordinates: its gradient and products with its Hessian.
 
-use super::coordinates::{Coordinates, Row};
-use super::failure::Outcome;
-use super::forward::{Coverage, Program, Tick, host};
-use super::inputs::Inputs;
 use super::misfit::Level;
-use super::physics::{Part, slot};
 use crate::error::Result;
 use crate::job::Runs;
+use crate::program::{Coverage, Inputs, Outcome, Program, TakeProgram, TakeTick, host};
+use crate::scene::Part;
+use crate::search::{Coordinates, Row};
 use diffkern::prelude::*;
 use diffkern::{AnyArray, Direction};
 use diffkern_render::loss::l2_into;
@@ -15,11 +13,18 @@ use std::cell::OnceCell;
 
 /// Shear modulus and second Lamé parameter of a body from the coordinates `[ln E, nu]` at `k`.
 #[diff_kernel]
-fn of_elastic<F: Float>(at: &Array<F>, mu: &mut Array<F>, lambda: &mut Array<F>, k: usize, body: usize) {
+fn of_elastic<F: Float>(
+    at: &Array<F>,
+    mu: &mut Array<F>,
+    lambda: &mut Array<F>,
+    k: usize,
+    to_mu: usize,
+    to_lambda: usize,
+) {
     let young = at[k].exp();
     let nu = at[k + 1];
-    mu[body] = young / (2.0 * (1.0 + nu));
-    lambda[body] = young * nu / ((1.0 + nu) * (1.0 - 2.0 * nu));
+    mu[to_mu] = young / (2.0 * (1.0 + nu));
+    lambda[to_lambda] = young * nu / ((1.0 + nu) * (1.0 - 2.0 * nu));
 }
 
 /// A number from the coordinate at `k`, its logarithm.
@@ -34,7 +39,13 @@ fn of_share<F: Float>(at: &Array<F>, out: &mut Array<F>, k: usize, to: usize, lo
     out[to] = low + width * at[k];
 }
 
-/// The viscosity of each body, with a share of the room beside it.
+/// A picture whose pixels count in different ways.
+#[diff_kernel]
+fn weighted<F: Float>(image: &Array<F>, factors: &Array<F>, out: &mut Array<F>) {
+    out[ABSOLUTE_POS] = image[ABSOLUTE_POS] * factors[ABSOLUTE_POS];
+}
+
+/// The viscosity of each piece, with a share of the room beside it.
 #[diff_kernel]
 fn of_viscosity<F: Float>(at: &Array<F>, known: &Array<F>, out: &mut Array<F>, k: usize, room: F) {
     out[ABSOLUTE_POS] = known[ABSOLUTE_POS] + room * at[k];
@@ -68,32 +79,37 @@ pub(super) struct Taped<F: Float> {
     at: Array<F>,
     loss: Array<F>,
     gradient: OnceCell<Vec<f64>>,
-    /// Per frame.
+    /// Per picture.
     pub(super) coverage: Coverage,
 }
 
-impl<F: Float> Program<F> {
-    /// Runs the program on a tape, from the coordinates to the misfit of `level`. All `frames` are drawn.
-    pub(super) fn taped(
-        &self,
+impl<F: Float> Taped<F> {
+    /// Runs a program on a tape, from the coordinates to the misfit of `level`. All `frames` are drawn.
+    pub(super) fn record(
+        program: &Program<F>,
         coordinates: &Coordinates,
         at: &[f64],
         level: &Level,
         frames: usize,
-        tick: &mut Tick<'_>,
-    ) -> Outcome<Taped<F>> {
-        self.count(Runs { forward: 1, ..Runs::default() });
-        let at = self.upload(at)?.requires_grad();
-        let weights = self.upload(level.weights())?;
-        let targets = level.targets().iter().map(|t| self.upload(t)).collect::<diffkern::Result<Vec<_>>>()?;
+        tick: &mut TakeTick<'_>,
+    ) -> Outcome<Self> {
+        program.count(Runs { forward: 1, ..Runs::default() });
+        let at = program.upload(at)?.requires_grad();
         let (tape, (loss, images)) = Tape::record_value(|| -> Outcome<_> {
-            let inputs = self.numbers_on_tape(coordinates, &at)?;
-            let images = self.silhouettes(&inputs, frames, tick)?;
-            let loss = self.upload(&[0.0])?;
-            for (image, target) in images.iter().zip(&targets) {
-                let seen = blurred(image, &weights, level.width())?;
+            let inputs = program.takes().map(|(place, take)| numbers_on_tape(take, place, coordinates, &at));
+            let inputs = inputs.collect::<diffkern::Result<Vec<_>>>()?;
+            let images = program.silhouettes(&inputs, frames, tick)?;
+            let loss = program.upload(&[0.0])?;
+            for (place, target) in level.targets() {
+                let mut seen = images[place].clone();
+                if let Some(factors) = target.factors() {
+                    let out = seen.device().uninit(seen.len())?;
+                    weighted(seen.len(), &seen, &program.upload(factors)?, &out)?;
+                    seen = out;
+                }
+                let seen = blurred(&seen, &program.upload(target.weights())?, target.width())?;
                 // The sum, not the mean.
-                l2_into(&seen, target, image.len() as f64, &loss)?;
+                l2_into(&seen, &program.upload(target.seen())?, seen.len() as f64, &loss)?;
             }
             Ok((loss, images))
         })?;
@@ -101,45 +117,6 @@ impl<F: Float> Program<F> {
         Ok(Taped { tape, at, loss, gradient: OnceCell::new(), coverage })
     }
 
-    fn numbers_on_tape(&self, coordinates: &Coordinates, at: &Array<F>) -> diffkern::Result<Inputs<F>> {
-        let base = coordinates.base();
-        let mut inputs = Inputs::new(|part| self.upload(base.own(part)))?;
-        for (k, row) in coordinates.rows() {
-            match *row {
-                Row::Elastic(body, _) => of_elastic(1, at, &inputs[Part::Mu], &inputs[Part::Lambda], k, body)?,
-                Row::Log(target, _) => {
-                    let (part, to) = slot(target);
-                    of_log(1, at, &inputs[part], k, to)?;
-                }
-                Row::Share(target, [low, high]) => {
-                    let (part, to) = slot(target);
-                    of_share(1, at, &inputs[part], k, to, F::from_f64(low), F::from_f64(high - low))?;
-                }
-            }
-        }
-        if let Some(room) = coordinates.room() {
-            let known = inputs[Part::Viscosity].clone();
-            let all = at.device().uninit(known.len())?;
-            of_viscosity(known.len(), at, &known, &all, at.len() - 1, F::from_f64(room))?;
-            inputs.put(Part::Viscosity, all);
-        }
-        Ok(inputs)
-    }
-}
-
-/// The image as a level sees it.
-fn blurred<F: Float>(image: &Array<F>, weights: &Array<F>, width: usize) -> diffkern::Result<Array<F>> {
-    if weights.len() == 1 {
-        return Ok(image.clone());
-    }
-    let height = image.len() / width.max(1);
-    let (across, out) = (image.device().zeros(image.len())?, image.device().zeros(image.len())?);
-    blur_along((width, height), image, weights, &across, width, 1, width)?;
-    blur_along((height, width), &across, weights, &out, height, width, 1)?;
-    Ok(out)
-}
-
-impl<F: Float> Taped<F> {
     /// The misfit by the coordinates.
     pub(super) fn gradient(&self, program: &Program<F>) -> Outcome<&[f64]> {
         if let Some(known) = self.gradient.get() {
@@ -161,14 +138,62 @@ impl<F: Float> Taped<F> {
     }
 }
 
+/// The numbers of a take, the place of which in the scene is given, as they follow from the coordinates.
+fn numbers_on_tape<F: Float>(
+    program: &TakeProgram<F>,
+    take: usize,
+    coordinates: &Coordinates,
+    at: &Array<F>,
+) -> diffkern::Result<Inputs<F>> {
+    let base = coordinates.base();
+    let mut inputs = Inputs::new(|part| program.upload(base.own(part, take)))?;
+    for (k, row) in coordinates.rows() {
+        match *row {
+            Row::Elastic([of_mu, of_lambda], _) => {
+                if let (Some((_, mu)), Some((_, lambda))) = (base.slot(of_mu, take), base.slot(of_lambda, take)) {
+                    of_elastic(1, at, &inputs[Part::Mu], &inputs[Part::Lambda], k, mu, lambda)?;
+                }
+            }
+            Row::Log(target, _) => {
+                if let Some((part, to)) = base.slot(target, take) {
+                    of_log(1, at, &inputs[part], k, to)?;
+                }
+            }
+            Row::Share(target, [low, high]) => {
+                if let Some((part, to)) = base.slot(target, take) {
+                    of_share(1, at, &inputs[part], k, to, F::from_f64(low), F::from_f64(high - low))?;
+                }
+            }
+        }
+    }
+    if let Some(room) = coordinates.room() {
+        let known = inputs[Part::Viscosity].clone();
+        let all = at.device().uninit(known.len())?;
+        of_viscosity(known.len(), at, &known, &all, at.len() - 1, F::from_f64(room))?;
+        inputs.put(Part::Viscosity, all);
+    }
+    Ok(inputs)
+}
+
+/// The image as a level sees it.
+fn blurred<F: Float>(image: &Array<F>, weights: &Array<F>, width: usize) -> diffkern::Result<Array<F>> {
+    if weights.len() == 1 {
+        return Ok(image.clone());
+    }
+    let height = image.len() / width.max(1);
+    let (across, out) = (image.device().zeros(image.len())?, image.device().zeros(image.len())?);
+    blur_along((width, height), image, weights, &across, width, 1, width)?;
+    blur_along((height, width), &across, weights, &out, height, width, 1)?;
+    Ok(out)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::coordinates::Coordinates;
     use super::super::misfit::{Look, Misfit};
-    use super::super::setup::viscous_room;
     use super::*;
     use crate::experiment::Identify;
     use crate::job::Flow;
+    use crate::program::{Fineness, viscous_room};
     use crate::scene::{Name, Quantity, Range, Scene, Target};
     use crate::video::Video;
     use std::path::Path;
@@ -182,15 +207,15 @@ mod tests {
     fn with_program(names: &[&str], check: impl Fn(&Program<f64>, &Coordinates, &Misfit, Vec<f64>)) {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/jelly_drop_a");
         let mut scene = Scene::read(&folder).unwrap();
-        let video = Video::read(&folder, &scene).unwrap();
+        let videos = Video::read(&folder, &scene).unwrap();
         scene.bodies[0].material.viscosity = 1.5;
         for (quantity, [min, max]) in [
             (Quantity::Density, [500.0, 2000.0]),
             (Quantity::Velocity(0), [0.1, 0.6]),
             (Quantity::Viscosity, [1.0, 4.0]),
         ] {
-            let name = Name::new(None, quantity);
-            scene.unknowns.push(Range { name, target: Target { body: 0, quantity }, min, max });
+            let name = Name::new(None, None, quantity, None);
+            scene.unknowns.push(Range { name, target: Target::new(0, quantity), min, max, prior: None });
         }
         let mut job = Identify::new(folder);
         job.unknowns = names.iter().map(|name| name.parse().unwrap()).collect();
@@ -199,13 +224,15 @@ mod tests {
         }
         let options = job.options(&scene).unwrap();
         let room = viscous_room(&scene, &options.fixed, 3);
-        let program = Program::<f64>::new(&scene, &options.fixed, 3, room, &Device::cpu(), usize::MAX).unwrap();
+        let fineness = Fineness { cells: 3, room, nodes: usize::MAX };
+        let program = Program::<f64>::new(&scene, &options.fixed, fineness, &Device::cpu()).unwrap();
         let coordinates = Coordinates::new(&scene, &options, room).unwrap();
         let misfit =
-            Misfit::new(&video, FRAMES, &[Look { blur: 2.0, frames: 0.8 }, Look { blur: 0.0, frames: 1.0 }]).unwrap();
+            Misfit::new(&scene, &videos, FRAMES, &[Look { blur: 2.0, frames: 0.8 }, Look { blur: 0.0, frames: 1.0 }])
+                .unwrap();
         let mut values = coordinates.base().clone();
         for (quantity, value) in [(Quantity::Mu, 9098.2), (Quantity::Lambda, 11_377.2)] {
-            values[Target { body: 0, quantity }] = value;
+            values[Target::new(0, quantity)] = value;
         }
         values.extra = 2.0;
         let at = coordinates.at(&values);
@@ -224,7 +251,8 @@ mod tests {
             let at = numbers(3, seed);
             let all = device.array(&[0.3, 2.0 + at[0], 0.1 + 0.3 * at[1], at[2]])?;
             let [a, b] = [device.array(&numbers(2, seed))?, device.array(&numbers(2, seed + 1))?];
-            of_elastic::gradcheck(1, &all, &a, &b, 1, 1)?;
+            of_elastic::gradcheck(1, &all, &a, &b, 1, 1, 0)?;
+            weighted::gradcheck(2, &a, &b, &device.zeros(2)?)?;
             of_log::gradcheck(1, &all, &a, 1, 1)?;
             of_share::gradcheck(1, &all, &a, 3, 0, 0.7, 1.4)?;
             of_viscosity::gradcheck(2, &all, &a, &b, 3, 0.7)?;
@@ -249,7 +277,8 @@ mod tests {
                 let linear = program.linearise(&values, &directions, FRAMES, &mut tick).unwrap();
                 let normals = misfit.normals(&linear).unwrap();
                 for (level, normal) in normals.iter().enumerate() {
-                    let taped = program.taped(coordinates, &at, misfit.level(level), FRAMES, &mut tick).unwrap();
+                    let taped =
+                        Taped::record(program, coordinates, &at, misfit.level(level), FRAMES, &mut tick).unwrap();
                     let cost = taped.loss.to_vec().unwrap()[0];
                     assert!((cost / normal.cost - 1.0).abs() < 1e-10, "{cost} {}", normal.cost);
                     let costs = misfit.costs(&taped.coverage).unwrap();
@@ -272,13 +301,17 @@ mod tests {
             let mut tick = || Flow::Continue;
             let level = misfit.level(0);
             let direction = [0.7, -0.4, 0.5];
-            let taped = program.taped(coordinates, &at, level, FRAMES, &mut tick).unwrap();
+            let taped = Taped::record(program, coordinates, &at, level, FRAMES, &mut tick).unwrap();
             let product = taped.product(program, &direction).unwrap();
             // Small enough that no particle changes sides at the floor.
             let h = 1e-6;
             let mut gradient = |by: f64| {
                 let at: Vec<f64> = at.iter().zip(&direction).map(|(x, d)| x + by * d).collect();
-                program.taped(coordinates, &at, level, FRAMES, &mut tick).unwrap().gradient(program).unwrap().to_vec()
+                Taped::record(program, coordinates, &at, level, FRAMES, &mut tick)
+                    .unwrap()
+                    .gradient(program)
+                    .unwrap()
+                    .to_vec()
             };
             let (up, down) = (gradient(h), gradient(-h));
             let size = product.iter().fold(0.0f64, |m, p| m.max(p.abs()));

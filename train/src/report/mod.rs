@@ -24,7 +24,7 @@ use crate::input;
 use crate::job::{Discretisation, Ending, Outcome, Parameter, Runs, Values};
 use crate::limits::Bytes;
 use crate::scene::{Name, Scene};
-use crate::video::{Depth, Frame, Video};
+use crate::video::{Depth, Video};
 use diffkern_render::image;
 use page::Picture;
 use serde::{Deserialize, Serialize};
@@ -119,7 +119,7 @@ impl<'a> Searched<'a> {
 ///
 /// # Errors
 /// When a file cannot be written.
-pub fn write(folder: &Path, scene: &Scene, video: &Video, outcome: &Outcome, seconds: f64) -> Result<Vec<PathBuf>> {
+pub fn write(folder: &Path, scene: &Scene, videos: &[Video], outcome: &Outcome, seconds: f64) -> Result<Vec<PathBuf>> {
     let result = folder.join(RESULT);
     files::remove(&result)?;
     // Of a part of the run that this one resumed.
@@ -136,15 +136,19 @@ pub fn write(folder: &Path, scene: &Scene, video: &Video, outcome: &Outcome, sec
         files.push(folder.join(name));
         files::write(&folder.join(name), &picture.bytes)?;
     }
-    if !outcome.frames.is_empty() {
-        for (k, frame) in outcome.frames.iter().enumerate() {
-            frame.write(&frames, k, video.width, Depth::Eight)?;
+    if !outcome.videos.is_empty() {
+        let mut compared = Vec::new();
+        for ((film, found), target) in scene.films.iter().zip(&outcome.videos).zip(videos) {
+            for (k, frame) in found.frames.iter().enumerate() {
+                frame.write(&frames, film, k, found.width, Depth::Eight)?;
+            }
+            let named = |what: &str| format!("{} {what}", film.name).trim_start().to_owned();
+            compared.extend([(named("target"), target), (named("result"), found)]);
         }
-        let found = outcome.frames.iter().map(Frame::copied).collect::<Result<_>>()?;
-        let found = Video { frames: found, ..*video };
-        animation(&comparison, &[("target", video), ("result", &found)], scene.frame_rate)?;
-        pictures.extend(film(&comparison)?);
-        let iou = plot::iou(&agreement(video, &outcome.frames)?, scene.frame_rate)?;
+        let compared: Vec<(&str, &Video)> = compared.iter().map(|(name, video)| (name.as_str(), *video)).collect();
+        animation(&comparison, &compared, scene.frame_rate)?;
+        pictures.extend(animated(&comparison)?);
+        let iou = plot::iou(&agreement(videos, &outcome.videos)?, scene.frame_rate)?;
         pictures.push(Picture { title: "Intersection over union by frame", kind: PNG, bytes: iou });
         files.extend([comparison, frames]);
     }
@@ -160,7 +164,7 @@ pub fn write(folder: &Path, scene: &Scene, video: &Video, outcome: &Outcome, sec
 const PNG: &str = "image/png";
 
 /// An animation as a part of the page, unless it is too large for that.
-fn film(file: &Path) -> Result<Option<Picture>> {
+fn animated(file: &Path) -> Result<Option<Picture>> {
     if fs::metadata(file).is_ok_and(|found| found.len() > MOST_IN_PAGE) {
         return Ok(None);
     }
@@ -168,8 +172,13 @@ fn film(file: &Path) -> Result<Option<Picture>> {
     Ok(Some(Picture { title: "Target and result", kind: "image/gif", bytes }))
 }
 
-/// Intersection over union of the silhouettes of every frame.
-fn agreement(video: &Video, found: &[Frame]) -> Result<Vec<f64>> {
-    let pairs = video.frames.iter().zip(found);
-    pairs.map(|(target, found)| Ok(image::iou(&target.coverage()?, &found.coverage()?))).collect()
+/// Intersection over union of the silhouettes of every frame, mean over the videos.
+fn agreement(videos: &[Video], found: &[Video]) -> Result<Vec<f64>> {
+    let frames = videos.iter().map(|video| video.frames.len()).min().unwrap_or(0);
+    let one = |k: usize| -> Result<f64> {
+        let pairs = videos.iter().zip(found).map(|(target, found)| (&target.frames[k], &found.frames[k]));
+        let each = pairs.map(|(target, found)| Ok(image::iou(&target.coverage()?, &found.coverage()?)));
+        Ok(each.sum::<Result<f64>>()? / videos.len() as f64)
+    };
+    (0..frames).map(one).collect()
 }

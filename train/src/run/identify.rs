@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 pub struct Prepared {
     file: PathBuf,
     scene: Scene,
-    video: Video,
+    videos: Vec<Video>,
     options: IdentifyOptions,
     run: RunDir,
     checkpoint: Option<Checkpoint>,
@@ -58,15 +58,15 @@ impl Prepared {
     }
 
     fn begin(job: &Identify, former: Former) -> Result<Self> {
-        let (scene, video, options, estimate) = read(job)?;
+        let (scene, videos, options, estimate) = read(job)?;
         let out = job.out.clone().unwrap_or_else(|| Path::new("out").join(&scene.name));
-        let meta = Meta::here(&scene, &video, &job.device, job.seed);
+        let meta = Meta::here(&scene, &videos, &job.device, job.seed);
         let run = RunDir::begin(&out, job, &meta, former)?;
         let mut notes = scene.warnings.clone();
         notes.push(estimate.to_string());
         notes.extend(came_back(&run));
         let file = Scene::file(&job.folder)?;
-        Ok(Self { file, scene, video, options, run, checkpoint: None, notes })
+        Ok(Self { file, scene, videos, options, run, checkpoint: None, notes })
     }
 
     /// Goes on with the run in `folder`, with another place of its video, another limit of iterations or other limits of
@@ -80,15 +80,15 @@ impl Prepared {
         job.max_iterations = max_iterations.or(job.max_iterations);
         let limits = limits.or(job.limits());
         (job.max_time, job.max_memory) = (limits.max_time, limits.max_memory);
-        let (scene, video, options, estimate) = read(&job)?;
-        let here = Meta::here(&scene, &video, &job.device, job.seed);
+        let (scene, videos, options, estimate) = read(&job)?;
+        let here = Meta::here(&scene, &videos, &job.device, job.seed);
         if here.input != before.input {
             let problem = "the video has changed since the run began, expected the same scene and frames";
             return Err(Error::file(&job.folder, problem));
         }
         let checkpoint = run.checkpoint()?;
         if let Some(Checkpoint { state, .. }) = &checkpoint {
-            state.check(&scene, &options)?.map_err(|fault| {
+            identify::check(state, &scene, &options)?.map_err(|fault| {
                 Error::field(&run.file("checkpoint.json"), format!("state.{}", fault.field), fault.problem)
             })?;
         }
@@ -101,7 +101,7 @@ impl Prepared {
             notes.push("stopped before its first checkpoint, beginning anew".into());
         }
         let file = Scene::file(&job.folder)?;
-        Ok(Self { file, scene, video, options, run, checkpoint, notes })
+        Ok(Self { file, scene, videos, options, run, checkpoint, notes })
     }
 
     /// The scene.
@@ -119,7 +119,7 @@ impl Prepared {
     /// # Errors
     /// When the program cannot be run at the start, or `stop` asks for an end.
     pub fn gradcheck(&self, stop: &Stop) -> Result<Gradcheck> {
-        let check = identify::gradcheck(&self.scene, &self.video, &self.options, stop);
+        let check = identify::gradcheck(&self.scene, &self.videos, &self.options, stop);
         let check = check.map_err(|error| error.in_file(&self.file));
         let saved = check.and_then(|check| self.run.save_gradient(&check).map(|()| check));
         saved.map_err(|error| self.run.give_up(error))
@@ -134,7 +134,7 @@ impl Prepared {
         let before = self.checkpoint.as_ref().map_or(0.0, |c| c.seconds);
         let state = self.checkpoint.as_ref().map(|c| c.state.clone());
         let mut recorder = Recorder::new(&self.run, screen, stop.clone(), before);
-        let found = identify::identify(&self.scene, &self.video, &self.options, state, &mut recorder);
+        let found = identify::identify(&self.scene, &self.videos, &self.options, state, &mut recorder);
         let seconds = recorder.seconds();
         let found = recorder.finish().and(found);
         let mut outcome = found.map_err(|error| self.run.give_up(error.in_file(&self.file)))?;
@@ -143,7 +143,7 @@ impl Prepared {
             outcome.warnings.push("stopped before its first iteration: the former run is back".into());
             return Ok(Finished { outcome, seconds, files: Vec::new() });
         }
-        let files = report::write(self.run.path(), &self.scene, &self.video, &outcome, seconds)?;
+        let files = report::write(self.run.path(), &self.scene, &self.videos, &outcome, seconds)?;
         Ok(Finished { outcome, seconds, files })
     }
 }
@@ -152,7 +152,7 @@ fn came_back(run: &RunDir) -> Option<String> {
     run.came_back.then(|| "the run that was to replace this one was killed before its first checkpoint".into())
 }
 
-fn read(job: &Identify) -> Result<(Scene, Video, IdentifyOptions, Estimate)> {
+fn read(job: &Identify) -> Result<(Scene, Vec<Video>, IdentifyOptions, Estimate)> {
     let scene = Scene::read_with(&job.folder, job.access())?;
     let options = job.options(&scene)?;
     check_device(&job.device)?;
@@ -160,6 +160,6 @@ fn read(job: &Identify) -> Result<(Scene, Video, IdentifyOptions, Estimate)> {
     // Before the frames are read: they need memory as well.
     let task = Task::Identify(&options);
     let estimate = identify::estimate(&scene, &file, task, job.gradcheck, &job.device, &limits)?;
-    let video = Video::read(&job.folder, &scene)?;
-    Ok((scene, video, options, estimate))
+    let videos = Video::read(&job.folder, &scene)?;
+    Ok((scene, videos, options, estimate))
 }

@@ -1,7 +1,7 @@
 //! What the bits of a result depend on besides the job.
 
 use crate::scene::Scene;
-use crate::video::{Frame, Video};
+use crate::video::Video;
 use serde::{Deserialize, Serialize};
 
 /// Recorded beside a result, and compared when a run is resumed.
@@ -25,7 +25,7 @@ pub struct Meta {
 
 impl Meta {
     /// What holds here and now.
-    pub fn here(scene: &Scene, video: &Video, device: &str, seed: u64) -> Self {
+    pub fn here(scene: &Scene, videos: &[Video], device: &str, seed: u64) -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION").into(),
             system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
@@ -33,7 +33,7 @@ impl Meta {
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             device: device.into(),
             seed,
-            input: fingerprint(scene, &video.frames),
+            input: fingerprint(scene, videos),
         }
     }
 
@@ -49,8 +49,8 @@ impl Meta {
     }
 }
 
-/// FNV-1a over the scene and the values of frames.
-pub(super) fn fingerprint(scene: &Scene, frames: &[Frame]) -> String {
+/// FNV-1a over the scene and the values of frames and masks.
+pub(super) fn fingerprint(scene: &Scene, videos: &[Video]) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut add = |bytes: &[u8]| {
         for &byte in bytes {
@@ -59,9 +59,12 @@ pub(super) fn fingerprint(scene: &Scene, frames: &[Frame]) -> String {
     };
     // Warnings name the file as the job does, and the same scene may be named in another way when a run goes on.
     add(format!("{:?}", Scene { warnings: Vec::new(), ..scene.clone() }).as_bytes());
-    for frame in frames {
-        let values = frame.silhouette.iter().chain(frame.shaded.iter().flatten());
-        values.for_each(|value| add(&value.to_le_bytes()));
+    for video in videos {
+        for frame in &video.frames {
+            let values = frame.silhouette.iter().chain(frame.shaded.iter().flatten());
+            values.for_each(|value| add(&value.to_le_bytes()));
+        }
+        video.masks.iter().flatten().flatten().for_each(|value| add(&value.to_le_bytes()));
     }
     format!("{hash:016x}")
 }

@@ -16,8 +16,8 @@ use crate::limits::Limits;
 use crate::optimizer::Optimizer;
 use crate::report;
 use crate::scene::document::Document;
-use crate::scene::{Access, Name, Scene, read_text};
-use crate::text::path;
+use crate::scene::{Access, Film, Name, Scene, read_text};
+use crate::text::{path, quoted};
 use crate::video::{Depth, Frame, Video};
 use diffkern::interrupt;
 use serde_json::{Value, json};
@@ -27,10 +27,12 @@ use std::path::{Path, PathBuf};
 const SCENE: &str = "scene.json";
 const RECORD: &str = "simulated.json";
 const ANIMATION: &str = "simulated.gif";
+/// Folder of the frames, one below it for each film, where a scene has several.
+const VIDEOS: &str = "videos";
 
 /// What a simulation writes. The scene comes last: without it a folder is no video.
 const VIDEO: Outputs = Outputs {
-    names: &[RECORD, "silhouette", "shaded", ANIMATION, SCENE],
+    names: &[RECORD, "silhouette", "shaded", VIDEOS, ANIMATION, SCENE],
     first: RECORD,
     proof: SCENE,
     aside: "former-video",
@@ -80,6 +82,7 @@ impl Simulation {
 
     fn begin(job: &Simulate, former: Former) -> Result<Self> {
         let scene = Scene::read_with(&job.folder, job.access())?;
+        own_folders(&scene, &Scene::file(&job.folder)?)?;
         let (file, limits) = (Scene::file(&job.folder)?, job.limits());
         let (text, meshes) = copies(&job.folder, job.access())?;
         let values = job.values(&scene)?;
@@ -150,7 +153,7 @@ impl Simulation {
     /// # Errors
     /// When there are no frames, or the program cannot be run at these values.
     pub fn gradcheck(&self, stop: &Stop) -> Result<Gradcheck> {
-        let video = Video::read(&self.folder, &self.scene)?;
+        let videos = Video::read(&self.folder, &self.scene)?;
         let unknowns: Vec<_> = self.scene.unknowns.iter().map(|range| range.name.clone()).collect();
         let (start, fixed) =
             self.values.iter().map(|(n, v)| (n.clone(), *v)).partition(|(name, _)| unknowns.contains(name));
@@ -158,7 +161,7 @@ impl Simulation {
         let (limits, optimizer) = (self.limits, Optimizer::Lm);
         let options =
             IdentifyOptions { unknowns, fixed, start, device, seed: 0, max_iterations: None, optimizer, limits };
-        identify::gradcheck(&self.scene, &video, &options, stop).map_err(|e| e.in_file(&self.file))
+        identify::gradcheck(&self.scene, &videos, &options, stop).map_err(|e| e.in_file(&self.file))
     }
 
     /// Simulates, renders and writes; none when `progress` asked to stop.
@@ -172,7 +175,9 @@ impl Simulation {
             Err(Error::Interrupted) => return Ok(None),
             frames => frames.map_err(|error| error.in_file(&self.file))?,
         };
-        noise::add(&mut frames, self.noise, self.seed);
+        for (frames, seed) in frames.iter_mut().zip(self.seed..) {
+            noise::add(frames, self.noise, seed);
+        }
         let out = self.out.folder();
         VIDEO.set_aside(out)?;
         match stop.scope(|| self.write(out, frames)) {
@@ -190,16 +195,22 @@ impl Simulation {
     }
 
     /// What was made from comes first: a killed job may write to its folder again.
-    fn write(&self, out: &Path, frames: Vec<Frame>) -> Result<Vec<PathBuf>> {
+    fn write(&self, out: &Path, frames: Vec<Vec<Frame>>) -> Result<Vec<PathBuf>> {
         files::write(&out.join(RECORD), format!("{:#}\n", self.record()).as_bytes())?;
-        let (width, height) = (self.scene.camera.width, self.scene.camera.height);
-        for (k, frame) in frames.iter().enumerate() {
-            interrupt::check()?;
-            frame.write(out, k, width, self.bits)?;
+        let mut videos = Vec::new();
+        for (film, frames) in self.scene.films.iter().zip(frames) {
+            let camera = &self.scene.cameras[film.camera];
+            for (k, frame) in frames.iter().enumerate() {
+                interrupt::check()?;
+                frame.write(out, film, k, camera.width, self.bits)?;
+            }
+            videos.push(Video { width: camera.width, height: camera.height, frames, masks: None });
         }
         let (scene, animation) = (out.join(SCENE), out.join(ANIMATION));
-        let video = Video { width, height, frames };
-        report::animation(&animation, &[("simulated", &video)], self.scene.frame_rate)?;
+        let name = |film: &Film| if film.name.is_empty() { "simulated".to_owned() } else { film.name.clone() };
+        let names: Vec<String> = self.scene.films.iter().map(name).collect();
+        let named: Vec<(&str, &Video)> = names.iter().map(String::as_str).zip(&videos).collect();
+        report::animation(&animation, &named, self.scene.frame_rate)?;
         for (name, bytes) in &self.meshes {
             let file = out.join(name);
             let folder = file.parent().unwrap_or(out);
@@ -223,6 +234,24 @@ fn copies(folder: &Path, access: Access) -> Result<(Vec<u8>, Vec<Named>)> {
     let meshes =
         names.map(|name| Ok((name.to_owned(), input::bytes(&folder.join(name), input::MESH, "expected a mesh")?)));
     Ok((text.into_bytes(), meshes.collect::<Result<_>>()?))
+}
+
+/// Frames of films go where a later job can take their place as a whole.
+fn own_folders(scene: &Scene, file: &Path) -> Result<()> {
+    for film in &scene.films {
+        let below = |folder: &str| folder.strip_prefix(VIDEOS).is_some_and(|rest| rest.starts_with('/'));
+        for (field, folder) in [("silhouette", &film.silhouette), ("shaded", &film.shaded)] {
+            if !(below(folder) || ["silhouette", "shaded"].contains(&folder.as_str())) {
+                let problem = format!(
+                    "{}, expected a folder below {VIDEOS} for frames that are simulated, such as \"{VIDEOS}/{}/{field}\"",
+                    quoted(folder),
+                    film.name
+                );
+                return Err(Error::field(file, format!("videos.{}.{field}", film.name), problem));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Says that a value stands in place of the scene's, which the scene that lies beside the video keeps.

@@ -3,9 +3,12 @@
 
 mod tree;
 pub mod document;
-mod convert;
+mod bounds;
+mod measure;
+mod quantity;
 mod name;
 mod parameter;
+mod convert;
 mod import;
 mod folder;
 mod version;
@@ -13,8 +16,10 @@ mod check;
 mod read;
 
 pub use folder::Access;
-pub use name::{Name, Quantity};
+pub use name::Name;
 pub use parameter::Target;
+pub use quantity::Quantity;
+pub(crate) use quantity::{Part, Scale};
 pub(crate) use read::{from_json, read_text};
 
 use diffkern_sim::mpm::Law;
@@ -32,8 +37,12 @@ pub struct Scene {
     pub num_frames: usize,
     /// Acceleration of gravity \[m/s^2\].
     pub gravity: [f64; 3],
-    /// The camera that filmed it.
-    pub camera: Camera,
+    /// The cameras that filmed it, at least one.
+    pub cameras: Vec<Camera>,
+    /// Names of the runs that were filmed, at least one; the only one has no name where the scene gives none.
+    pub takes: Vec<String>,
+    /// The films, at least one, each of another folder.
+    pub films: Vec<Film>,
     /// Light and colours.
     pub shading: Shading,
     /// The elastic bodies, at least one.
@@ -73,6 +82,25 @@ pub struct Camera {
     pub far: f64,
 }
 
+/// Frames of one camera of one take.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Film {
+    /// Its name, empty for the only one of a scene that gives none.
+    pub name: String,
+    /// The camera, by its place in the scene.
+    pub camera: usize,
+    /// The take, by its place in the scene.
+    pub take: usize,
+    /// Folder of the silhouettes, relative to that of the scene.
+    pub silhouette: String,
+    /// Folder of the shaded pictures.
+    pub shaded: String,
+    /// Folder of the masks, if there are any.
+    pub masks: Option<String>,
+    /// How much a squared difference of silhouettes counts.
+    pub weight: f64,
+}
+
 /// One directional light and Lambert colours, all in 0..1, linear.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shading {
@@ -91,14 +119,23 @@ pub struct Shading {
 pub struct Body {
     /// Its name in paths.
     pub name: String,
-    /// What it looks like at t = 0, and where.
-    pub shape: BodyShape,
+    /// How it begins in each take.
+    pub starts: Vec<Start>,
     /// Its material law and the constants that are known.
     pub material: Material,
     /// Colour in 0..1, linear.
     pub albedo: [f64; 3],
     /// Density \[kg/m^3\].
     pub density: f64,
+    /// Numbers of pieces along each axis, of properties that have a value of their own in each.
+    pub fields: BTreeMap<Quantity, [usize; 3]>,
+}
+
+/// How a body begins.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Start {
+    /// What it looks like at t = 0, and where.
+    pub shape: BodyShape,
     /// Velocity of the centre at t = 0 \[m/s\].
     pub velocity: [f64; 3],
     /// Angular velocity about the centre at t = 0 \[rad/s\].
@@ -164,4 +201,15 @@ pub struct Range {
     pub min: f64,
     /// Greatest value.
     pub max: f64,
+    /// What is known of it beforehand, if anything.
+    pub prior: Option<Prior>,
+}
+
+/// A normal distribution of a value that differs from others by differences, or of its logarithm where by factors.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Prior {
+    /// The mean; the median where the distribution is one of logarithms.
+    pub center: f64,
+    /// Standard deviation, of the value or of its logarithm.
+    pub deviation: f64,
 }

@@ -1,118 +1,22 @@
 //! Names of parameters: paths into a scene.
 
+use super::quantity::Quantity;
 use crate::text::quoted;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-/// What a parameter is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Quantity {
-    /// Shear modulus, first Lamé parameter of the energy.
-    Mu,
-    /// Second Lamé parameter.
-    Lambda,
-    /// Density at rest.
-    Density,
-    /// Newtonian viscosity.
-    Viscosity,
-    /// Component of the velocity of the centre of mass at t = 0.
-    Velocity(usize),
-    /// Component of the angular velocity about the centre of mass at t = 0.
-    AngularVelocity(usize),
-    /// Coulomb's coefficient of the floor.
-    Friction,
-    /// Component of gravity.
-    Gravity(usize),
-    /// Component of the camera's position.
-    Camera(usize),
-}
-
-const AXES: [&str; 3] = ["x", "y", "z"];
 /// Words of a path that stand for no name.
-const WORDS: [&str; 6] = ["bodies", "material", "colliders", "contact", "cameras", "camera"];
-
-impl Quantity {
-    /// Every quantity.
-    pub const ALL: [Self; 17] = {
-        use Quantity::*;
-        [
-            Mu,
-            Lambda,
-            Density,
-            Viscosity,
-            Velocity(0),
-            Velocity(1),
-            Velocity(2),
-            AngularVelocity(0),
-            AngularVelocity(1),
-            AngularVelocity(2),
-            Friction,
-            Gravity(0),
-            Gravity(1),
-            Gravity(2),
-            Camera(0),
-            Camera(1),
-            Camera(2),
-        ]
-    };
-
-    /// Last words of its path.
-    pub fn key(self) -> String {
-        match self {
-            Self::Mu => "mu".into(),
-            Self::Lambda => "lambda".into(),
-            Self::Density => "density".into(),
-            Self::Viscosity => "viscosity".into(),
-            Self::Friction => "friction".into(),
-            Self::Velocity(a) => format!("velocity.{}", AXES[a]),
-            Self::AngularVelocity(a) => format!("angular_velocity.{}", AXES[a]),
-            Self::Gravity(a) => format!("gravity.{}", AXES[a]),
-            Self::Camera(a) => format!("position.{}", AXES[a]),
-        }
-    }
-
-    /// SI unit.
-    pub fn unit(self) -> &'static str {
-        match self {
-            Self::Mu | Self::Lambda => "Pa",
-            Self::Density => "kg/m^3",
-            Self::Viscosity => "Pa s",
-            Self::Velocity(_) => "m/s",
-            Self::AngularVelocity(_) => "rad/s",
-            Self::Friction => "1",
-            Self::Gravity(_) => "m/s^2",
-            Self::Camera(_) => "m",
-        }
-    }
-
-    /// Whether each body has its own.
-    pub fn of_a_body(self) -> bool {
-        match self {
-            Self::Mu
-            | Self::Lambda
-            | Self::Density
-            | Self::Viscosity
-            | Self::Velocity(_)
-            | Self::AngularVelocity(_) => true,
-            Self::Friction | Self::Gravity(_) | Self::Camera(_) => false,
-        }
-    }
-
-    /// Whether it is an elastic parameter, without which nothing runs.
-    pub fn is_elastic(self) -> bool {
-        matches!(self, Self::Mu | Self::Lambda)
-    }
-
-    /// Whether its values are positive, and differ by factors.
-    pub fn is_positive(self) -> bool {
-        matches!(self, Self::Mu | Self::Lambda | Self::Density)
-    }
-}
+pub(super) const WORDS: [&str; 7] = ["bodies", "material", "colliders", "contact", "cameras", "camera", "takes"];
+/// What the path of a value in a take begins with.
+const TAKES: &str = "takes.";
+/// Longest name of a part of a scene.
+const LONGEST: usize = 64;
 
 /// A parameter that can be asked for: a path such as `bodies.jelly.material.mu`, or `jelly.mu`, or where there is one body
-/// `mu`.
+/// `mu`. One of several pieces has its number behind it, `mu[2]`; one of several takes the take before it,
+/// `takes.second.jelly.velocity.x`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Name {
@@ -126,13 +30,13 @@ impl Name {
     /// Of the only body.
     pub const LAMBDA: Name = Name { text: Cow::Borrowed("lambda"), quantity: Quantity::Lambda };
 
-    /// The name of a quantity of the body, collider or camera that is called `of`, or of the only one.
-    pub fn new(of: Option<&str>, quantity: Quantity) -> Name {
-        let text = match of {
-            Some(of) => format!("{of}.{}", quantity.key()).into(),
-            None => quantity.key().into(),
-        };
-        Name { text, quantity }
+    /// The name of a quantity of the body, collider or camera that is called `of`, or of the only one, in a take where there are
+    /// several, and of a piece where there are several.
+    pub fn new(take: Option<&str>, of: Option<&str>, quantity: Quantity, piece: Option<usize>) -> Name {
+        let take = take.map(|take| format!("{TAKES}{take}.")).unwrap_or_default();
+        let of = of.map(|of| format!("{of}.")).unwrap_or_default();
+        let piece = piece.map(|piece| format!("[{piece}]")).unwrap_or_default();
+        Name { text: format!("{take}{of}{}{piece}", quantity.key()).into(), quantity }
     }
 
     /// As it is written.
@@ -142,8 +46,22 @@ impl Name {
 
     /// The body, collider or camera that it is a quantity of, if the path says so.
     pub fn of(&self) -> Option<&str> {
-        let key = self.quantity.key();
-        names(self.text.strip_suffix(&key).unwrap_or_default()).next()
+        Path::of(&self.text).and_then(|path| path.of)
+    }
+
+    /// The take, if the path says so.
+    pub fn take(&self) -> Option<&str> {
+        Path::of(&self.text).and_then(|path| path.take)
+    }
+
+    /// The piece, if the path says so.
+    pub fn piece(&self) -> Option<usize> {
+        Path::of(&self.text).and_then(|path| path.piece)
+    }
+
+    /// The same of a piece.
+    pub(super) fn with_piece(&self, piece: usize) -> Name {
+        Name { text: format!("{}[{piece}]", self.text).into(), quantity: self.quantity }
     }
 
     /// Which quantity.
@@ -157,21 +75,43 @@ impl Name {
     }
 }
 
-/// The names in what stands before the last words of a path.
-fn names(before: &str) -> impl Iterator<Item = &str> {
-    before.split('.').filter(|word| !WORDS.contains(word) && !word.is_empty())
+/// The parts of a name.
+struct Path<'a> {
+    take: Option<&'a str>,
+    of: Option<&'a str>,
+    quantity: Quantity,
+    piece: Option<usize>,
 }
 
-/// What a text is a path to, if it is one.
-fn quantity(text: &str) -> Option<Quantity> {
-    let ends = |quantity: Quantity| text.strip_suffix(&quantity.key()).map(|before| (before, quantity));
-    let whole = |before: &&str| before.is_empty() || before.ends_with('.');
-    let (before, quantity) = Quantity::ALL.into_iter().filter_map(ends).find(|(before, _)| whole(before))?;
-    let mut names = names(before);
-    let of = names.next();
+impl<'a> Path<'a> {
+    /// What a text is a path to, if it is one.
+    fn of(text: &'a str) -> Option<Self> {
+        let (text, piece) = match text.strip_suffix(']') {
+            Some(text) => {
+                let (text, piece) = text.rsplit_once('[')?;
+                // One way to write a number.
+                let number = piece.parse::<usize>().ok().filter(|number| number.to_string() == piece)?;
+                (text, Some(number))
+            }
+            None => (text, None),
+        };
+        let (take, text) = match text.strip_prefix(TAKES) {
+            Some(rest) => rest.split_once('.').map(|(take, rest)| (Some(take), rest))?,
+            None => (None, text),
+        };
+        let ends = |quantity: Quantity| text.strip_suffix(&quantity.key()).map(|before| (before, quantity));
+        let whole = |before: &&str| before.is_empty() || before.ends_with('.');
+        let (before, quantity) = Quantity::ALL.into_iter().filter_map(ends).find(|(before, _)| whole(before))?;
+        let mut names = before.split('.').filter(|word| !WORDS.contains(word) && !word.is_empty());
+        let of = names.next();
+        let good = names.next().is_none() && of.is_none_or(plain) && take.is_none_or(plain);
+        (good && !before.starts_with('.') && !before.contains("..")).then_some(Self { take, of, quantity, piece })
+    }
+}
+
+fn plain(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    let good = names.next().is_none() && of.is_none_or(|of| of.len() <= 64 && of.chars().all(plain));
-    (good && !before.starts_with('.') && !before.contains("..")).then_some(quantity)
+    !name.is_empty() && name.len() <= LONGEST && name.chars().all(plain)
 }
 
 impl fmt::Display for Name {
@@ -199,7 +139,7 @@ impl FromStr for Name {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let known = || Quantity::ALL.map(Quantity::key).join(", ");
-        match quantity(text) {
+        match Path::of(text).map(|path| path.quantity) {
             Some(quantity) => Ok(Self { text: text.to_owned().into(), quantity }),
             None => Err(format!("unknown parameter {}, expected one of {}, or a path to one", quoted(text), known())),
         }
@@ -213,21 +153,28 @@ mod tests {
     #[test]
     fn paths_are_taken_apart() {
         let cases = [
-            ("mu", None, Quantity::Mu),
-            ("left.mu", Some("left"), Quantity::Mu),
-            ("bodies.left.material.lambda", Some("left"), Quantity::Lambda),
-            ("bodies.mu.material.viscosity", Some("mu"), Quantity::Viscosity),
-            ("velocity.x", None, Quantity::Velocity(0)),
-            ("left.angular_velocity.z", Some("left"), Quantity::AngularVelocity(2)),
-            ("colliders.floor.contact.friction", Some("floor"), Quantity::Friction),
-            ("cameras.main.position.y", Some("main"), Quantity::Camera(1)),
-            ("gravity.z", None, Quantity::Gravity(2)),
+            ("mu", None, None, Quantity::Mu, None),
+            ("left.mu", None, Some("left"), Quantity::Mu, None),
+            ("bodies.left.material.lambda", None, Some("left"), Quantity::Lambda, None),
+            ("bodies.mu.material.viscosity", None, Some("mu"), Quantity::Viscosity, None),
+            ("velocity.x", None, None, Quantity::Velocity(0), None),
+            ("left.angular_velocity.z", None, Some("left"), Quantity::AngularVelocity(2), None),
+            ("colliders.floor.contact.friction", None, Some("floor"), Quantity::Friction, None),
+            ("cameras.main.position.y", None, Some("main"), Quantity::Position(1), None),
+            ("cameras.main.vertical_fov", None, Some("main"), Quantity::FieldOfView, None),
+            ("gravity.z", None, None, Quantity::Gravity(2), None),
+            ("mu[3]", None, None, Quantity::Mu, Some(3)),
+            ("bodies.bar.material.mu[12]", None, Some("bar"), Quantity::Mu, Some(12)),
+            ("takes.high.velocity.x", Some("high"), None, Quantity::Velocity(0), None),
+            ("takes.high.bodies.left.velocity.x", Some("high"), Some("left"), Quantity::Velocity(0), None),
         ];
-        for (text, of, quantity) in cases {
+        for (text, take, of, quantity, piece) in cases {
             let name: Name = text.parse().unwrap();
-            assert_eq!((name.of(), name.quantity()), (of, quantity), "{text}");
+            assert_eq!((name.take(), name.of(), name.quantity(), name.piece()), (take, of, quantity, piece), "{text}");
         }
-        for text in ["", "softness", "softmu", ".mu", "a..mu", "a.b.mu", "velocity", "velocity.w", "a b.mu"] {
+        let wrong = ["", "softness", "softmu", ".mu", "a..mu", "a.b.mu", "velocity", "velocity.w", "a b.mu"];
+        let pieces = ["mu[", "mu[]", "mu[-1]", "mu[01]", "[1]", "mu[1][2]", "takes.mu", "takes..mu", "takes.a b.mu"];
+        for text in wrong.into_iter().chain(pieces) {
             assert!(text.parse::<Name>().unwrap_err().contains("mu, lambda, density"), "{text}");
         }
     }
@@ -235,9 +182,10 @@ mod tests {
     #[test]
     fn every_quantity_has_a_name() {
         for quantity in Quantity::ALL {
-            let name = Name::new(Some("left"), quantity);
+            let name = Name::new(Some("first"), Some("left"), quantity, Some(2));
             let read: Name = name.key().parse().unwrap();
-            assert_eq!((read.of(), read.quantity()), (Some("left"), quantity));
+            let parts = (read.take(), read.of(), read.quantity(), read.piece());
+            assert_eq!(parts, (Some("first"), Some("left"), quantity, Some(2)));
         }
     }
 }

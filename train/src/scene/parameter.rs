@@ -1,27 +1,56 @@
 //! The parameters of a scene.
 
-use super::{Contact, Name, Quantity, Range, Scene};
+use super::quantity::{Owner, Quantity};
+use super::{Contact, Name, Range, Scene};
 
-/// A parameter: a quantity, and which body's.
+/// A parameter: a quantity, and what it is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Target {
-    /// The body, by its place in the scene; 0 for quantities that are of none.
-    pub body: usize,
+    /// The body or camera, by its place in the scene; 0 for quantities that are of none.
+    pub of: usize,
     /// What it is.
     pub quantity: Quantity,
+    /// The take, by its place in the scene; 0 for what is the same in all.
+    pub take: usize,
+    /// The piece of the body, by its number; 0 for what is the same in all.
+    pub piece: usize,
+}
+
+impl Target {
+    /// Of a body or camera, in the first take and of the first piece.
+    pub fn new(of: usize, quantity: Quantity) -> Self {
+        Self { of, quantity, take: 0, piece: 0 }
+    }
 }
 
 impl Scene {
     /// Every parameter that the scene has.
     pub fn targets(&self) -> impl Iterator<Item = Target> {
-        let of_bodies = Quantity::ALL.into_iter().filter(|q| q.of_a_body());
-        let bodies = self.bodies.len();
-        let friction = self.slides();
-        let others =
-            Quantity::ALL.into_iter().filter(move |q| !q.of_a_body() && (friction || *q != Quantity::Friction));
-        (0..bodies)
-            .flat_map(move |body| of_bodies.clone().map(move |quantity| Target { body, quantity }))
-            .chain(others.map(|quantity| Target { body: 0, quantity }))
+        let owners = (0..self.bodies.len()).flat_map(|of| [Owner::Material, Owner::Start].map(|owner| (owner, of)));
+        let floor = self.slides().then_some((Owner::Floor, 0));
+        let cameras = (0..self.cameras.len()).map(|of| (Owner::Camera, of));
+        owners.chain(floor).chain([(Owner::Scene, 0)]).chain(cameras).flat_map(|(owner, of)| self.targets_of(owner, of))
+    }
+
+    fn targets_of(&self, owner: Owner, of: usize) -> impl Iterator<Item = Target> {
+        let quantities = Quantity::ALL.into_iter().filter(move |quantity| quantity.row().owner == owner);
+        quantities.flat_map(move |quantity| {
+            let takes = if owner == Owner::Start { self.takes.len() } else { 1 };
+            let pieces = self.pieces(of, quantity);
+            let each = (0..takes).flat_map(move |take| (0..pieces).map(move |piece| (take, piece)));
+            each.map(move |(take, piece)| Target { of, quantity, take, piece })
+        })
+    }
+
+    /// How many values a quantity of a body or camera has, in each take.
+    pub fn pieces(&self, of: usize, quantity: Quantity) -> usize {
+        self.cut(of, quantity).map_or(1, |[x, y, z]| x * y * z)
+    }
+
+    /// How many pieces a body is cut into along each axis for a quantity, if it varies.
+    pub fn cut(&self, of: usize, quantity: Quantity) -> Option<[usize; 3]> {
+        let body = self.bodies.get(of).filter(|_| quantity.may_vary())?;
+        body.fields.get(&quantity).copied()
     }
 
     /// The elastic parameters of all bodies.
@@ -29,46 +58,85 @@ impl Scene {
         self.targets().filter(|target| target.quantity.is_elastic())
     }
 
-    /// What a name means here.
+    /// What a name means here; of what varies from piece to piece all of it, unless it says a piece.
     ///
     /// # Errors
     /// Says which names there are.
-    pub fn target(&self, name: &Name) -> Result<Target, String> {
-        let (of, quantity) = (name.of(), name.quantity());
+    pub fn all(&self, name: &Name) -> Result<Vec<Target>, String> {
+        let quantity = name.quantity();
         let fits = |target: &Target| {
-            let called = match quantity {
-                Quantity::Friction => self.floor.as_ref().map_or("", |floor| &floor.name),
-                Quantity::Camera(_) => &self.camera.name,
-                Quantity::Gravity(_) => "",
-                _ => &self.bodies[target.body].name,
-            };
-            target.quantity == quantity && of.is_none_or(|of| of == called)
+            target.quantity == quantity
+                && name.of().is_none_or(|of| of == self.owner(*target))
+                && name
+                    .take()
+                    .is_none_or(|take| take == self.takes[target.take] && target.quantity.row().owner == Owner::Start)
+                && name.piece().is_none_or(|piece| piece == target.piece && self.varies(*target))
         };
         let found: Vec<Target> = self.targets().filter(fits).collect();
-        match found.as_slice() {
-            [target] => Ok(*target),
-            found => {
-                let same = self.targets().filter(|t| t.quantity == quantity);
-                let names: Vec<String> = same.map(|t| self.short(t).to_string()).collect();
-                let expected = match names.len() {
-                    0 => "it has no such parameter".to_owned(),
-                    _ => format!("expected {}", names.join(" or ")),
+        let one = |target: &Target| (target.of, target.take);
+        match found.first() {
+            Some(first) if found.iter().all(|target| one(target) == one(first)) => Ok(found),
+            first => {
+                let mut names: Vec<Name> = Vec::new();
+                for target in self.targets().filter(|target| target.quantity == quantity) {
+                    let name = self.short(Target { piece: 0, ..target }, false);
+                    if !names.contains(&name) {
+                        names.push(name);
+                    }
+                }
+                let expected = match names.is_empty() {
+                    true => "it has no such parameter".to_owned(),
+                    false => format!("expected {}", names.iter().map(Name::key).collect::<Vec<_>>().join(" or ")),
                 };
-                let what = if found.is_empty() { "is not in the scene" } else { "is of several bodies" };
+                let what = if first.is_none() { "is not in the scene" } else { "is of several" };
                 Err(format!("{name} {what}, {expected}"))
             }
         }
     }
 
+    /// What a name of one number means here.
+    ///
+    /// # Errors
+    /// Says which names there are.
+    pub fn target(&self, name: &Name) -> Result<Target, String> {
+        match self.all(name)?.as_slice() {
+            [target] => Ok(*target),
+            pieces => {
+                Err(format!("{name} has {} pieces, expected {name}[0] to {name}[{}]", pieces.len(), pieces.len() - 1))
+            }
+        }
+    }
+
+    /// What a parameter is of, by its name in the scene.
+    fn owner(&self, target: Target) -> &str {
+        match target.quantity.row().owner {
+            Owner::Material | Owner::Start => &self.bodies[target.of].name,
+            Owner::Floor => self.floor.as_ref().map_or("", |floor| &floor.name),
+            Owner::Camera => &self.cameras[target.of].name,
+            Owner::Scene => "",
+        }
+    }
+
+    fn varies(&self, target: Target) -> bool {
+        self.cut(target.of, target.quantity).is_some()
+    }
+
     /// The name of a parameter: as the scene writes it where it is unknown, else a short one.
     pub fn name_of(&self, target: Target) -> Name {
         let written = self.unknowns.iter().find(|range| range.target == target);
-        written.map_or_else(|| self.short(target), |range| range.name.clone())
+        written.map_or_else(|| self.short(target, true), |range| range.name.clone())
     }
 
-    fn short(&self, target: Target) -> Name {
-        let several = self.bodies.len() > 1 && target.quantity.of_a_body();
-        Name::new(several.then(|| self.bodies[target.body].name.as_str()), target.quantity)
+    fn short(&self, target: Target, with_piece: bool) -> Name {
+        let owner = target.quantity.row().owner;
+        let several = match owner {
+            Owner::Material | Owner::Start => self.bodies.len() > 1,
+            Owner::Camera => self.cameras.len() > 1,
+            Owner::Floor | Owner::Scene => false,
+        };
+        let take = (owner == Owner::Start && self.takes.len() > 1).then(|| self.takes[target.take].as_str());
+        let piece = (with_piece && self.varies(target)).then_some(target.piece);
+        Name::new(take, several.then(|| self.owner(target)), target.quantity, piece)
     }
 
     /// The range of a parameter that may be searched for.
@@ -78,21 +146,8 @@ impl Scene {
 
     /// The value that the scene gives.
     pub fn known(&self, target: Target) -> Option<f64> {
-        let body = &self.bodies[target.body];
-        match target.quantity {
-            Quantity::Mu => body.material.mu,
-            Quantity::Lambda => body.material.lambda,
-            Quantity::Density => Some(body.density),
-            Quantity::Viscosity => Some(body.material.viscosity),
-            Quantity::Velocity(a) => Some(body.velocity[a]),
-            Quantity::AngularVelocity(a) => Some(body.angular_velocity[a]),
-            Quantity::Gravity(a) => Some(self.gravity[a]),
-            Quantity::Camera(a) => Some(self.camera.position[a]),
-            Quantity::Friction => match self.floor.as_ref()?.contact {
-                Contact::Friction(friction) => Some(friction),
-                Contact::Sticky | Contact::Slip => None,
-            },
-        }
+        let row = target.quantity.row();
+        (row.known)(self, target, row.component.unwrap_or(0))
     }
 
     /// Whether there is a floor on which bodies slide with a coefficient of friction.

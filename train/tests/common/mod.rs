@@ -144,3 +144,10 @@ pub fn assert_refused(case: &str, output: &Output, parts: &[&str]) {
         assert!(lines[0].contains(part), "{case}: {part:?} is not in {text}");
     }
 }
+
+/// Writes a grey picture of 8 bits.
+pub fn write_grey(file: &Path, width: u32, height: u32, pixels: &[u8]) {
+    let mut encoder = png::Encoder::new(fs::File::create(file).unwrap(), width, height);
+    encoder.set_color(png::ColorType::Grayscale);
+    encoder.write_header().unwrap().write_image_data(pixels).unwrap();
+}

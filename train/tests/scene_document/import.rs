@@ -92,7 +92,7 @@ fn the_document_is_the_same_scene() {
     let document = Document::read(&first, Access::Inside).unwrap().0.to_json().unwrap();
     let second = folder("renewed", "scene.json", &document);
     let (before, after) = (Scene::read(&first).unwrap(), Scene::read(&second).unwrap());
-    assert_eq!((&before.bodies, &before.floor, &before.camera), (&after.bodies, &after.floor, &after.camera));
+    assert_eq!((&before.bodies, &before.floor, &before.cameras), (&after.bodies, &after.floor, &after.cameras));
     assert_eq!((&before.shading, before.num_frames, before.gravity), (&after.shading, after.num_frames, after.gravity));
     let targets = |scene: &Scene| {
         let mut ranges: Vec<_> = scene.unknowns.iter().map(|range| (range.target, range.min, range.max)).collect();
@@ -151,7 +151,7 @@ fn spheres_and_meshes_are_read() {
         json!("smooth: area-weighted vertex normals of the whole closed surface"),
     );
     let whole = read("sphere", &scene).unwrap();
-    assert!((whole.bodies[0].shape.centre()[2] - 0.19).abs() < 1e-6);
+    assert!((whole.bodies[0].starts[0].shape.centre()[2] - 0.19).abs() < 1e-6);
     let folder = folder("mesh", "scene.json", &changed(&scene, "/object/mesh", json!("body.obj")).to_string());
     fs::write(
         folder.join("body.obj"),
@@ -161,7 +161,7 @@ fn spheres_and_meshes_are_read() {
     let (document, notes) = Document::read(&folder, Access::Inside).unwrap();
     assert!(matches!(document.bodies["body"].shape, BodyShape::Mesh(_)));
     assert!(notes.iter().any(|note| note.contains("object.mesh: the triangles")), "{notes:?}");
-    assert!((Scene::read(&folder).unwrap().bodies[0].shape.volume() - 1e-3 / 6.0).abs() < 1e-9);
+    assert!((Scene::read(&folder).unwrap().bodies[0].starts[0].shape.volume() - 1e-3 / 6.0).abs() < 1e-9);
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn every_shape_is_read() {
     for (number, shape) in cases.into_iter().enumerate() {
         let turned = changed(&ball(), "/bodies/jelly/pose/rotation", json!([0.3, 0.2, 0.1]));
         let scene = read(&format!("shape_{number}"), &changed(&turned, "/bodies/jelly/shape", shape.clone()));
-        let volume = scene.unwrap().bodies[0].shape.volume();
+        let volume = scene.unwrap().bodies[0].starts[0].shape.volume();
         assert!(volume > 1e-5 && volume < 1e-2, "{shape}: {volume}");
     }
 }
@@ -82,7 +82,7 @@ fn files_lie_in_the_folder_unless_the_user_says_so() {
     let inside = folder("inside", "scene.json", &mesh("part/body.obj"));
     fs::create_dir(inside.join("part")).unwrap();
     fs::write(inside.join("part/body.obj"), tetrahedron).unwrap();
-    assert!((Scene::read(&inside).unwrap().bodies[0].shape.volume() - 1e-3 / 6.0).abs() < 1e-12);
+    assert!((Scene::read(&inside).unwrap().bodies[0].starts[0].shape.volume() - 1e-3 / 6.0).abs() < 1e-12);
 
     let elsewhere = inside.join("part/body.obj");
     let outside = folder("outside", "scene.json", &mesh(elsewhere.to_str().unwrap()));

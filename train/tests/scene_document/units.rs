@@ -46,8 +46,8 @@ fn degrees_are_converted() {
     let scene = changed(&changed(&ball(), "/units", json!({"angle": "deg"})), "/cameras/front/vertical_fov", json!(30));
     let scene = changed(&scene, "/bodies/jelly/angular_velocity", json!([0, 0, 180]));
     let scene = read("degrees", &scene).unwrap();
-    assert!((scene.camera.vertical_fov - std::f64::consts::PI / 6.0).abs() < 1e-15);
-    assert!((scene.bodies[0].angular_velocity[2] - std::f64::consts::PI).abs() < 1e-14);
+    assert!((scene.cameras[0].vertical_fov - std::f64::consts::PI / 6.0).abs() < 1e-15);
+    assert!((scene.bodies[0].starts[0].angular_velocity[2] - std::f64::consts::PI).abs() < 1e-14);
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_shape_with_an_axis_lies_as_its_file_says() {
     let scene = changed(&changed(&ball(), "/bodies/jelly/shape", cylinder), "/axes", json!({"up": "y"}));
     let sides = |name: &str, rotation: [f64; 3]| {
         let turned = changed(&scene, "/bodies/jelly/pose/rotation", json!(rotation));
-        match &read(name, &turned).unwrap().bodies[0].shape {
+        match &read(name, &turned).unwrap().bodies[0].starts[0].shape {
             solid @ BodyShape::Solid(_) => solid.sides(),
             block @ BodyShape::Block { .. } => panic!("{block:?}"),
         }

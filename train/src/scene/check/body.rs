@@ -1,22 +1,21 @@
 //! Checks of bodies and what they are made of.
 
-use super::bounds;
 use super::numbers::{at_most, colour, rounded, share, within, wrong};
 use super::shape::{corners, numbers, placed};
+use super::takes;
+use crate::scene::bounds;
 use crate::scene::document::{self, Axis, Document, LawName, Side};
 use crate::scene::folder::Files;
 use crate::scene::tree::Fault;
-use crate::scene::{Body, Clamp, Material};
+use crate::scene::{Body, Clamp, Material, Start};
 use diffkern_sim::mpm::Law;
+use std::collections::BTreeMap;
 
 pub(super) fn bodies(document: &Document, files: &Files<'_>) -> Result<Vec<Body>, Fault> {
     let mut bodies: Vec<Body> = Vec::new();
     for (name, body) in &document.bodies {
         let at = format!("bodies.{name}");
-        numbers(&at, body)?;
         within(&format!("{at}.density"), body.density, &bounds::DENSITY)?;
-        at_most(&format!("{at}.velocity"), body.velocity, &bounds::SPEED)?;
-        at_most(&format!("{at}.angular_velocity"), body.angular_velocity, &bounds::SPIN)?;
         colour(&format!("{at}.albedo"), body.albedo)?;
         let material = material(&format!("{at}.material"), &body.material)?;
         if let Some(first) = bodies.first().filter(|first| first.material.law != material.law) {
@@ -26,17 +25,36 @@ pub(super) fn bodies(document: &Document, files: &Files<'_>) -> Result<Vec<Body>
             );
             return wrong(&format!("{at}.material.law"), problem);
         }
+        let starts = takes::of(document, name, body).into_iter().enumerate();
+        let starts = starts.map(|(take, body)| start(document, take, name, &body, files)).collect::<Result<_, _>>()?;
         bodies.push(Body {
             name: name.clone(),
-            shape: placed(&at, body, files)?,
+            starts,
             material,
             albedo: body.albedo,
             density: body.density,
-            velocity: body.velocity,
-            angular_velocity: body.angular_velocity,
+            fields: BTreeMap::new(),
         });
     }
     Ok(bodies)
+}
+
+fn start(
+    document: &Document,
+    take: usize,
+    name: &str,
+    body: &document::Body,
+    files: &Files<'_>,
+) -> Result<Start, Fault> {
+    let path = |field: &str| takes::path(document, take, name, field);
+    at_most(&path("velocity"), body.velocity, &bounds::SPEED)?;
+    at_most(&path("angular_velocity"), body.angular_velocity, &bounds::SPIN)?;
+    at_most(&path("pose.position"), body.pose.position, &bounds::PLACE)?;
+    at_most(&path("pose.rotation"), body.pose.rotation, &bounds::TURN)?;
+    let at = format!("bodies.{name}");
+    numbers(&at, body)?;
+    let shape = placed(&at, body, files)?;
+    Ok(Start { shape, velocity: body.velocity, angular_velocity: body.angular_velocity })
 }
 
 fn material(at: &str, material: &document::Material) -> Result<Material, Fault> {
@@ -82,10 +100,14 @@ pub(super) fn clamp(document: &Document) -> Result<Option<Clamp>, Fault> {
     for (name, body) in &document.bodies {
         for (number, clamp) in body.clamps.iter().enumerate() {
             let at = format!("bodies.{name}.clamps[{number}]");
-            if found.is_some() || document.bodies.len() > 1 {
-                return wrong(&at, "this version simulates a single clamp of a single body, expected no other");
+            if found.is_some() || document.bodies.len() > 1 || document.takes.len() > 1 {
+                return wrong(
+                    &at,
+                    "this version simulates a single clamp of a single body in a single take, expected no other",
+                );
             }
-            let Some([min, max]) = corners(body) else {
+            let own = takes::of(document, name, body);
+            let Some([min, max]) = own.first().and_then(corners) else {
                 return wrong(
                     &at,
                     "this version simulates clamps of boxes along the axes, expected such a shape, or none",

@@ -1,21 +1,21 @@
 //! Checks of the values of a document in SI units, and their translation to a [`Scene`]. What this version cannot simulate or
 //! compare is refused, never left out.
 
-mod bounds;
 mod numbers;
 mod names;
 mod shape;
+mod takes;
 mod body;
 mod surroundings;
 mod view;
 mod videos;
 mod unknowns;
 
-use super::Scene;
 use super::document::Document;
 use super::folder::Files;
 use super::import::Fields;
 use super::tree::Fault;
+use super::{Scene, bounds};
 use numbers::{at_most, within, wrong};
 use std::collections::BTreeMap;
 
@@ -36,22 +36,28 @@ pub(super) fn scene(document: &Document, fields: &Fields, files: &Files<'_>) -> 
         return wrong("frames", format!("{}, expected 2 to 10000", document.frames));
     }
     let floor = surroundings::floor(document)?;
+    let takes = takes::names(document)?;
     let bodies = body::bodies(document, files)?;
     let clamp = body::clamp(document)?;
     if let Some(floor) = &floor {
         shape::above(floor, document, &bodies)?;
     }
-    let camera = view::camera(document)?;
-    view::sees(&camera, floor.as_ref(), &bodies)?;
+    let cameras = view::cameras(document)?;
+    let films = videos::films(document, files)?;
+    for film in &films {
+        view::sees(&cameras[film.camera], film.take, floor.as_ref(), &bodies)?;
+    }
     let shading = view::shading(document)?;
-    let mut warnings = videos::check(document)?;
+    let mut warnings = videos::simplified(document, &films);
     warnings.extend(surroundings::between_bodies(document)?);
     let mut scene = Scene {
         name: document.name.clone(),
         frame_rate: document.frame_rate,
         num_frames: document.frames as usize,
         gravity: document.gravity,
-        camera,
+        cameras,
+        takes,
+        films,
         shading,
         bodies,
         floor,
@@ -60,6 +66,7 @@ pub(super) fn scene(document: &Document, fields: &Fields, files: &Files<'_>) -> 
         fields: BTreeMap::new(),
         warnings,
     };
+    unknowns::cut(document, &mut scene)?;
     scene.unknowns = unknowns::ranges(document, &scene, fields)?;
     scene.fields = told(&scene, fields);
     Ok(scene)
@@ -78,7 +85,7 @@ fn told(scene: &Scene, fields: &Fields) -> BTreeMap<String, String> {
         "material.viscosity",
     ];
     let of_bodies = (0..scene.bodies.len()).flat_map(|k| OF_A_BODY.map(|field| scene.path(k, field)));
-    let own = of_bodies.chain([format!("cameras.{}", scene.camera.name)]);
+    let own = of_bodies.chain(scene.cameras.iter().map(|camera| format!("cameras.{}", camera.name)));
     let pairs = own.map(|path| (fields.told(&path), path)).map(|(field, path)| (path, field));
     // The scene has another word for the number of frames than the document.
     let frames = ("num_frames".to_owned(), fields.told("frames"));

@@ -2,11 +2,9 @@
 
 use super::numbers::wrong;
 use crate::scene::document::Document;
+use crate::scene::name::WORDS;
 use crate::scene::tree::Fault;
 use crate::text::quoted;
-
-/// Words of paths, which are no names.
-const WORDS: [&str; 6] = ["bodies", "material", "colliders", "contact", "cameras", "camera"];
 
 /// The name goes into the path of the output folder.
 pub(super) fn scene(name: &str) -> Result<(), Fault> {
@@ -31,6 +29,7 @@ pub(super) fn of_groups(document: &Document) -> impl Iterator<Item = (&'static s
         .chain(named("colliders", &document.colliders))
         .chain(named("cameras", &document.cameras))
         .chain(named("lights", &document.lights))
+        .chain(named("takes", &document.takes))
         .chain(named("videos", &document.videos))
 }
 

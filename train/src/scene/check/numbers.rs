@@ -1,6 +1,6 @@
 //! Checks of numbers and vectors.
 
-use super::bounds::Bounds;
+use crate::scene::bounds::Bounds;
 use crate::scene::document::{Colour, Vector};
 use crate::scene::tree::Fault;
 pub(super) use crate::text::rounded;

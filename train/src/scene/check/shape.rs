@@ -1,8 +1,9 @@
 //! Checks of where bodies are.
 
-use super::bounds;
 use super::numbers::{at_most, dot, positive, rounded, within, wrong};
+use super::takes;
 use crate::input;
+use crate::scene::bounds;
 use crate::scene::document::{Body, BodyShape, BoxShape, Document, Pose, Vector};
 use crate::scene::folder::Files;
 use crate::scene::tree::Fault;
@@ -57,8 +58,6 @@ pub(super) fn placed(at: &str, body: &Body, files: &Files<'_>) -> Result<Placed,
 
 /// Checks the numbers of a shape.
 pub(super) fn numbers(at: &str, body: &Body) -> Result<(), Fault> {
-    at_most(&format!("{at}.pose.position"), body.pose.position, &bounds::PLACE)?;
-    at_most(&format!("{at}.pose.rotation"), body.pose.rotation, &bounds::TURN)?;
     let length = |path: &str, value: f64| within(&format!("{at}.shape.{path}"), value, &bounds::SIDE);
     match &body.shape {
         BodyShape::Box(shape) => cuboid(&format!("{at}.shape.box"), shape, &body.pose),
@@ -115,16 +114,18 @@ fn ends(at: &str, min: Vector, max: Vector) -> Result<(), Fault> {
 /// No body begins inside the floor; `bodies` are those of the document.
 pub(super) fn above(floor: &Floor, document: &Document, bodies: &[scene::Body]) -> Result<(), Fault> {
     for (body, placed) in document.bodies.values().zip(bodies) {
-        let lowest = placed.shape.span(floor.normal)[0] - dot(floor.normal, floor.point);
-        let size = placed.shape.sides().into_iter().fold(f64::MAX, f64::min);
-        if lowest < -0.01 * size {
-            let field = match &body.shape {
-                BodyShape::Box(BoxShape { min: Some(_), .. }) => "shape.box.min",
-                _ => "pose.position",
-            };
-            let what = called(&placed.shape);
-            let problem = format!("{what} starts {} m inside the floor, expected above it", rounded(-lowest));
-            return wrong(&format!("bodies.{}.{field}", placed.name), problem);
+        for (take, start) in placed.starts.iter().enumerate() {
+            let lowest = start.shape.span(floor.normal)[0] - dot(floor.normal, floor.point);
+            let size = start.shape.sides().into_iter().fold(f64::MAX, f64::min);
+            if lowest < -0.01 * size {
+                let field = match &body.shape {
+                    BodyShape::Box(BoxShape { min: Some(_), .. }) => "shape.box.min",
+                    _ => "pose.position",
+                };
+                let what = called(&start.shape);
+                let problem = format!("{what} starts {} m inside the floor, expected above it", rounded(-lowest));
+                return wrong(&takes::path(document, take, &placed.name, field), problem);
+            }
         }
     }
     Ok(())

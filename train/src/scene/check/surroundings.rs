@@ -1,7 +1,7 @@
 //! Checks of what bodies touch.
 
-use super::bounds;
 use super::numbers::{at_most, share, unit, wrong};
+use crate::scene::bounds;
 use crate::scene::document::{Collider, ColliderShape, Contact, Document, HalfSpace, Motion, Pose};
 use crate::scene::tree::Fault;
 use crate::scene::{self, Floor};

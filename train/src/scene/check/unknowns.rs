@@ -1,13 +1,46 @@
 //! Checks of what is to be found.
 
-use super::bounds;
-use super::numbers::{at_most, rounded, share, within, wrong};
-use crate::scene::convert::COMPONENTS;
+use super::numbers::{at_most, positive, rounded, share, within, wrong};
 use crate::scene::document::{self, Document, Transform, Unknown};
 use crate::scene::import::Fields;
+use crate::scene::quantity::{AXES, Row};
 use crate::scene::tree::Fault;
-use crate::scene::{Name, Quantity, Range, Scene};
+use crate::scene::{Name, Prior, Range, Scale, Scene, Target};
 use crate::text::shown;
+
+/// Most pieces of a body.
+const PIECES: usize = 1000;
+
+/// Cuts bodies into the pieces that unknowns ask for.
+pub(super) fn cut(document: &Document, scene: &mut Scene) -> Result<(), Fault> {
+    for (path, unknown) in &document.unknowns {
+        let Some(field) = unknown.field else { continue };
+        let at = format!("unknowns.{}.field", shown(path));
+        let target =
+            path.parse::<Name>().and_then(|name| scene.target(&name)).map_err(|problem| Fault::new(&at, problem))?;
+        if !target.quantity.may_vary() {
+            return wrong(&at, "only properties of a material vary inside of a body, expected no such field");
+        }
+        let pieces = field.map(|n| n as usize);
+        let count = pieces.iter().fold(1usize, |product, n| product.saturating_mul(*n));
+        if !(2..=PIECES).contains(&count) {
+            return wrong(&at, format!("{field:?}, expected numbers whose product is 2 to {PIECES}"));
+        }
+        let starts = &scene.bodies[target.of].starts;
+        if starts.iter().any(|start| apart(start.shape.sides(), starts[0].shape.sides())) {
+            return wrong(
+                &at,
+                "takes turn the body, so that pieces along the axes are others in each, expected one turn for all",
+            );
+        }
+        scene.bodies[target.of].fields.insert(target.quantity, pieces);
+    }
+    Ok(())
+}
+
+fn apart(a: [f64; 3], b: [f64; 3]) -> bool {
+    a.iter().zip(b).any(|(a, b)| (a - b).abs() > 1e-9 * a.abs().max(b.abs()))
+}
 
 /// The ranges of all numbers that are to be found, by the names that the file has for them.
 pub(super) fn ranges(document: &Document, scene: &Scene, fields: &Fields) -> Result<Vec<Range>, Fault> {
@@ -18,53 +51,81 @@ pub(super) fn ranges(document: &Document, scene: &Scene, fields: &Fields) -> Res
         let written = told.strip_prefix("unknowns.").unwrap_or(path);
         let named: Vec<(String, [f64; 2])> = match unknown.range {
             document::Range::Number(pair) => vec![(written.to_owned(), pair)],
+            document::Range::Vector(_) if unknown.prior.is_some() => {
+                return wrong(&format!("{at}.prior"), "is one of a number, expected an unknown for each component");
+            }
             document::Range::Vector(pairs) => {
-                COMPONENTS.iter().zip(pairs).map(|(end, pair)| (format!("{written}{end}"), pair)).collect()
+                AXES.iter().zip(pairs).map(|(end, pair)| (format!("{written}.{end}"), pair)).collect()
             }
         };
         for (name, ends) in named {
-            let range = range(&at, &name, ends, unknown, scene)?;
-            if let Some(other) = ranges.iter().find(|other| other.target == range.target) {
-                return wrong(&at, format!("is the same as {}, expected one of both", other.name));
+            for range in of_name(&at, &name, ends, unknown, scene)? {
+                if let Some(other) = ranges.iter().find(|other| other.target == range.target) {
+                    return wrong(&at, format!("is the same as {}, expected one of both", other.name));
+                }
+                ranges.push(range);
             }
-            ranges.push(range);
         }
     }
     Ok(ranges)
 }
 
-fn range(at: &str, name: &str, [min, max]: [f64; 2], unknown: &Unknown, scene: &Scene) -> Result<Range, Fault> {
-    let found = name.parse::<Name>().and_then(|name| scene.target(&name).map(|target| (name, target)));
-    let (name, target) =
+/// The range of a number, or of each piece of what varies.
+fn of_name(at: &str, name: &str, ends: [f64; 2], unknown: &Unknown, scene: &Scene) -> Result<Vec<Range>, Fault> {
+    let found = name.parse::<Name>().and_then(|name| scene.all(&name).map(|targets| (name, targets)));
+    let (name, targets) =
         found.map_err(|problem| Fault::new(at, format!("cannot be found by this version: {problem}")))?;
-    if unknown.prior.is_some() {
-        return wrong(&format!("{at}.prior"), "is not heeded by this version, expected none");
-    }
-    let (own, searched) = match target.quantity.is_positive() {
-        true => (Transform::Log, "its logarithm, expected \"auto\" or \"log\""),
-        false => (Transform::Linear, "the value itself, expected \"auto\" or \"linear\""),
+    let prior = checked(at, targets[0], ends, unknown)?;
+    let named = |target: &Target| if unknown.field.is_some() { name.with_piece(target.piece) } else { name.clone() };
+    let [min, max] = ends;
+    Ok(targets.iter().map(|target| Range { name: named(target), target: *target, min, max, prior }).collect())
+}
+
+/// Checks range, transform and prior; gives the prior.
+fn checked(at: &str, target: Target, [min, max]: [f64; 2], unknown: &Unknown) -> Result<Option<Prior>, Fault> {
+    let Row { scale, bounds, .. } = target.quantity.row();
+    let (own, searched) = match scale {
+        Scale::Factors => (Transform::Log, "its logarithm, expected \"auto\" or \"log\""),
+        Scale::NotNegative | Scale::Any => (Transform::Linear, "the value itself, expected \"auto\" or \"linear\""),
     };
     if unknown.transform != Transform::Auto && unknown.transform != own {
         return wrong(&format!("{at}.transform"), format!("this version searches for {searched}"));
     }
     let field = format!("{at}.range");
     for end in [min, max] {
-        match target.quantity {
-            Quantity::Mu | Quantity::Lambda => within(&field, end, &bounds::MODULUS)?,
-            Quantity::Density => within(&field, end, &bounds::DENSITY)?,
-            Quantity::Viscosity => share(&field, end, &bounds::VISCOSITY)?,
-            Quantity::Friction => share(&field, end, &bounds::FRICTION)?,
-            Quantity::Velocity(_) => at_most(&field, [end; 3], &bounds::SPEED)?,
-            Quantity::AngularVelocity(_) => at_most(&field, [end; 3], &bounds::SPIN)?,
-            Quantity::Gravity(_) => at_most(&field, [end; 3], &bounds::GRAVITY)?,
-            Quantity::Camera(_) => at_most(&field, [end; 3], &bounds::DISTANCE)?,
+        match scale {
+            Scale::Factors => within(&field, end, bounds)?,
+            Scale::NotNegative => share(&field, end, bounds)?,
+            Scale::Any => at_most(&field, [end; 3], bounds)?,
         }
     }
-    match max > min {
-        true => Ok(Range { name, target, min, max }),
-        false => {
-            let problem = format!("[{}, {}], expected the greater value last", rounded(min), rounded(max));
-            wrong(&field, problem)
+    if max <= min {
+        let problem = format!("[{}, {}], expected the greater value last", rounded(min), rounded(max));
+        return wrong(&field, problem);
+    }
+    unknown.prior.map(|prior| self::prior(&format!("{at}.prior"), prior, scale)).transpose()
+}
+
+fn prior(at: &str, prior: document::Prior, scale: Scale) -> Result<Prior, Fault> {
+    let (center, deviation) = match (prior, scale) {
+        (document::Prior::LogNormal(prior), Scale::Factors) => {
+            positive(&format!("{at}.log_normal.median"), prior.median)?;
+            (prior.median, prior.deviation)
         }
+        (document::Prior::Normal(prior), Scale::NotNegative | Scale::Any) => (prior.mean, prior.deviation),
+        (document::Prior::Normal(_), Scale::Factors) => {
+            return wrong(
+                at,
+                "values of this quantity differ by factors, expected log_normal with median and deviation",
+            );
+        }
+        (document::Prior::LogNormal(_), Scale::NotNegative | Scale::Any) => {
+            return wrong(at, "values of this quantity may be zero, expected normal with mean and deviation");
+        }
+    };
+    positive(&format!("{at}.deviation"), deviation)?;
+    match center.is_finite() {
+        true => Ok(Prior { center, deviation }),
+        false => wrong(at, format!("{center}, expected a finite number")),
     }
 }

@@ -1,54 +1,100 @@
 //! Checks of the films.
 
-use super::numbers::wrong;
+use super::numbers::{share, wrong};
+use crate::scene::Film;
+use crate::scene::bounds;
 use crate::scene::document::{Document, Shutter, Video, Weights};
+use crate::scene::folder::Files;
 use crate::scene::tree::{Fault, among};
 use crate::text::quoted;
+use std::collections::BTreeMap;
 
-/// Refuses what is not compared, and says what is simplified.
-pub(super) fn check(document: &Document) -> Result<Vec<String>, Fault> {
-    for (name, video) in &document.videos {
-        let at = |field: &str| format!("videos.{name}.{field}");
-        if let Some(camera) = &video.camera
-            && !document.cameras.contains_key(camera)
-        {
-            let known: Vec<_> = document.cameras.keys().collect();
-            return wrong(
-                &at("camera"),
-                format!("{} is no camera of the scene, {}", quoted(camera), among(camera, &known)),
-            );
+/// The films, each of a camera and a take that there are, in folders of its own.
+pub(super) fn films(document: &Document, files: &Files<'_>) -> Result<Vec<Film>, Fault> {
+    let none = BTreeMap::from([(String::new(), Video::default())]);
+    let videos = if document.videos.is_empty() { &none } else { &document.videos };
+    let mut films: Vec<Film> = Vec::new();
+    for (name, video) in videos {
+        let at = |field: &str| match name.is_empty() {
+            true => "videos".to_owned(),
+            false => format!("videos.{name}.{field}"),
+        };
+        let film = Film {
+            name: name.clone(),
+            camera: place(&at("camera"), "camera", video.camera.as_ref(), &document.cameras)?,
+            take: match document.takes.is_empty() {
+                true if video.take.is_none() => 0,
+                _ => place(&at("take"), "take", video.take.as_ref(), &document.takes)?,
+            },
+            silhouette: video.silhouette.clone(),
+            shaded: video.shaded.clone(),
+            masks: video.masks.clone(),
+            weight: video.weights.silhouette,
+        };
+        share(&at("weights.silhouette"), film.weight, &bounds::WEIGHT)?;
+        if video.weights.shaded != Weights::default().shaded {
+            return wrong(&at("weights.shaded"), "is not heeded: shaded pictures are not compared, expected 1");
         }
-        let own = Video::default();
-        for (field, folder, expected) in
-            [("silhouette", &video.silhouette, &own.silhouette), ("shaded", &video.shaded, &own.shaded)]
-        {
-            if folder != expected {
-                let problem = format!("{}, expected {} in this version", quoted(folder), quoted(expected));
+        let folders =
+            [("silhouette", Some(&film.silhouette)), ("shaded", Some(&film.shaded)), ("masks", film.masks.as_ref())];
+        for (field, folder) in folders {
+            let Some(folder) = folder else { continue };
+            files.path(folder).map_err(|problem| Fault::new(at(field), problem))?;
+            let others = films.iter().find(|other| other.silhouette == *folder || other.shaded == *folder);
+            if let Some(other) = others {
+                let problem = format!("{} is a folder of {} as well, expected another", quoted(folder), other.name);
                 return wrong(&at(field), problem);
             }
         }
-        if video.masks.is_some() {
-            return wrong(&at("masks"), "are not heeded by this version, expected none");
+        if film.silhouette == film.shaded {
+            return wrong(
+                &at("shaded"),
+                format!("{} is that of the silhouettes, expected another", quoted(&film.shaded)),
+            );
         }
-        if video.weights != Weights::default() {
-            return wrong(&at("weights"), "are not heeded by this version, expected 1 for both");
-        }
+        films.push(film);
     }
-    if let Some(second) = document.videos.keys().nth(1) {
-        let problem = format!("there are {}, expected one: this version compares no more", document.videos.len());
-        return wrong(&format!("videos.{second}"), problem);
+    match films.iter().any(|film| film.weight > 0.0) {
+        true => Ok(films),
+        false => wrong("videos", "no video counts, expected a weight of silhouettes above 0 for one of them"),
     }
-    Ok(document
-        .cameras
-        .iter()
-        .flat_map(|(name, camera)| {
-            let blurred = camera.shutter != Shutter::default();
-            let shutter = "frames are simulated at the middle of the exposure, without its blur";
-            let noise = "frames are simulated without noise";
-            [(blurred, "shutter", shutter), (camera.noise > 0.0, "noise", noise)]
-                .into_iter()
-                .filter(|(there, ..)| *there)
-                .map(move |(_, field, text)| format!("cameras.{name}.{field}: {text}"))
-        })
-        .collect())
+}
+
+/// The place of what a video names in a group; of the only one where it names none.
+fn place<T>(at: &str, what: &str, name: Option<&String>, group: &BTreeMap<String, T>) -> Result<usize, Fault> {
+    let known: Vec<_> = group.keys().collect();
+    match name {
+        None if known.len() == 1 => Ok(0),
+        None => wrong(
+            at,
+            format!("missing, but the scene has {} {what}s, expected the name of one for each video", known.len()),
+        ),
+        Some(name) => match known.iter().position(|known| *known == name) {
+            Some(place) => Ok(place),
+            None => wrong(at, format!("{} is no {what} of the scene, {}", quoted(name), among(name, &known))),
+        },
+    }
+}
+
+/// What is simplified, and what serves for nothing.
+pub(super) fn simplified(document: &Document, films: &[Film]) -> Vec<String> {
+    let idle = |(place, name): (usize, &String)| {
+        let serves = films.iter().any(|film| film.camera == place);
+        (!serves).then(|| format!("cameras.{name}: no video is by it"))
+    };
+    let unseen = |(place, name): (usize, &String)| {
+        let serves = films.iter().any(|film| film.take == place);
+        (!serves).then(|| format!("takes.{name}: no video is of it"))
+    };
+    let cameras = document.cameras.iter().flat_map(|(name, camera)| {
+        let blurred = camera.shutter != Shutter::default();
+        let shutter = "frames are simulated at the middle of the exposure, without its blur";
+        let noise = "frames are simulated without noise";
+        [(blurred, "shutter", shutter), (camera.noise > 0.0, "noise", noise)]
+            .into_iter()
+            .filter(|(there, ..)| *there)
+            .map(move |(_, field, text)| format!("cameras.{name}.{field}: {text}"))
+    });
+    let idle = document.cameras.keys().enumerate().filter_map(idle);
+    cameras.chain(idle).chain(document.takes.keys().enumerate().filter_map(unseen)).collect()
 }

@@ -1,8 +1,8 @@
 //! Checks of cameras and lights.
 
-use super::bounds;
 use super::numbers::{at_most, colour, dot, rounded, share, sub, unit, within, wrong};
 use super::shape::called;
+use crate::scene::bounds;
 use crate::scene::document::{self, Distortion, Document, Shutter};
 use crate::scene::tree::Fault;
 use crate::scene::{Body, Camera, Floor, Shading};
@@ -10,9 +10,15 @@ use crate::scene::{Body, Camera, Floor, Shading};
 /// Depths that are drawn where the scene does not say \[m\].
 const DEPTHS: [f64; 2] = [0.01, 100.0];
 
-/// The only camera.
-pub(super) fn camera(document: &Document) -> Result<Camera, Fault> {
-    let (name, camera) = only("cameras", &document.cameras)?;
+/// The cameras.
+pub(super) fn cameras(document: &Document) -> Result<Vec<Camera>, Fault> {
+    if document.cameras.is_empty() {
+        return wrong("cameras", "there is none, expected at least one");
+    }
+    document.cameras.iter().map(|(name, camera)| self::camera(name, camera)).collect()
+}
+
+fn camera(name: &str, camera: &document::Camera) -> Result<Camera, Fault> {
     let at = |field: &str| format!("cameras.{name}.{field}");
     for (field, pixels) in [("width", camera.width), ("height", camera.height)] {
         if !(1..=8192).contains(&pixels) {
@@ -71,8 +77,8 @@ fn optics(at: &dyn Fn(&str) -> String, camera: &document::Camera) -> Result<(), 
     share(&at("noise"), camera.noise, &bounds::NOISE)
 }
 
-/// The camera is above the floor, outside of the bodies, and has all of them between its planes when the video begins.
-pub(super) fn sees(camera: &Camera, floor: Option<&Floor>, bodies: &[Body]) -> Result<(), Fault> {
+/// The camera is above the floor, outside of the bodies, and has all of them between its planes when the video of a take begins.
+pub(super) fn sees(camera: &Camera, take: usize, floor: Option<&Floor>, bodies: &[Body]) -> Result<(), Fault> {
     let at = |field: &str| format!("cameras.{}.{field}", camera.name);
     let from = camera.position;
     if let Some(floor) = floor {
@@ -83,12 +89,12 @@ pub(super) fn sees(camera: &Camera, floor: Option<&Floor>, bodies: &[Body]) -> R
         }
     }
     let forward = unit(&at("look_at"), sub(camera.look_at, from))?;
-    for body in bodies {
-        let ([min, max], what) = (body.shape.bounds(), called(&body.shape));
+    for shape in bodies.iter().map(|body| &body.starts[take].shape) {
+        let ([min, max], what) = (shape.bounds(), called(shape));
         if (0..3).all(|a| (min[a]..=max[a]).contains(&from[a])) {
             return wrong(&at("position"), format!("{from:?} is inside {what} or its box, expected outside of it"));
         }
-        let [nearest, farthest] = body.shape.span(forward).map(|depth| depth - dot(forward, from));
+        let [nearest, farthest] = shape.span(forward).map(|depth| depth - dot(forward, from));
         let range =
             format!("{what} is at depths of {} to {} m when the video begins", rounded(nearest), rounded(farthest));
         if nearest < camera.near {

@@ -1,14 +1,14 @@
 //! A document in SI units, in right-handed axes with z up.
 
-mod measure;
 mod path;
 mod turn;
 mod parts;
 
-pub(super) use measure::Measure;
-pub(super) use path::{COMPONENTS, Part, target};
+pub(super) use path::{Part, target};
 
 use super::document::{Axes, Document, LogNormal, Normal, Prior, Range, Units, Unknown, Up, Vector};
+use super::measure::Measure;
+use super::quantity::AXES;
 use super::tree::Fault;
 use path::Target;
 
@@ -28,6 +28,7 @@ pub(super) fn to_si(document: &Document) -> Result<Document, Fault> {
         colliders: document.colliders.iter().map(|(name, c)| (name.clone(), to.collider(c))).collect(),
         cameras: document.cameras.iter().map(|(name, camera)| (name.clone(), to.camera(camera))).collect(),
         lights: document.lights.iter().map(|(name, light)| (name.clone(), to.light(light))).collect(),
+        takes: document.takes.iter().map(|(name, take)| (name.clone(), to.take(take, document))).collect(),
         unknowns: unknowns.collect::<Result<_, Fault>>()?,
         ..document.clone()
     })
@@ -79,6 +80,11 @@ impl Conversion {
                     Prior::LogNormal(LogNormal { median: number(median), deviation })
                 }
             }),
+            // Pieces lie along the axes.
+            field: unknown.field.map(|[x, y, z]| match self.up {
+                Up::Z => [x, y, z],
+                Up::Y => [x, z, y],
+            }),
             ..unknown.clone()
         };
         let (here, unknown) = (path.to_owned(), unit(unknown));
@@ -106,6 +112,6 @@ fn mirrored([low, high]: [f64; 2]) -> [f64; 2] {
 
 /// The path of another component of the same vector.
 fn renamed(path: &str, component: usize) -> String {
-    let vector = path.get(..path.len().saturating_sub(2)).unwrap_or(path);
-    format!("{vector}{}", COMPONENTS[component])
+    let (vector, _) = path.rsplit_once('.').unwrap_or((path, ""));
+    format!("{vector}.{}", AXES[component])
 }

@@ -1,11 +1,12 @@
 //! Conversion of bodies, colliders, cameras and lights.
 
+use super::Conversion;
 use super::turn::{UPRIGHT, after};
-use super::{Conversion, Measure};
 use crate::scene::document::{
-    Axis, Body, BodyShape, BoxShape, Camera, Capsule, Clamp, Collider, ColliderShape, Cylinder, Ellipsoid, HalfSpace,
-    Light, Material, MeshFile, Motion, Pose, Side, Sphere, Torus, Up,
+    Axis, Body, BodyShape, BoxShape, Camera, Capsule, Clamp, Collider, ColliderShape, Cylinder, Document, Ellipsoid,
+    HalfSpace, Light, Material, MeshFile, Motion, Pose, Side, Sphere, Start, Take, Torus, Up,
 };
+use crate::scene::measure::Measure;
 use Measure::{Angle, AngularVelocity, Density, Length, Pressure, Velocity, Viscosity};
 
 /// How a shape lies in the axes of its file.
@@ -37,6 +38,20 @@ impl Conversion {
             albedo: body.albedo,
             clamps: body.clamps.iter().map(|clamp| self.clamp(clamp)).collect(),
         }
+    }
+
+    /// A pose turns with the shape of its body.
+    pub(super) fn take(&self, take: &Take, document: &Document) -> Take {
+        let start = |(name, start): (&String, &Start)| {
+            let lie = document.bodies.get(name).map_or(Lie::AlongAxes, |body| self.body_shape(&body.shape).1);
+            let start = Start {
+                pose: start.pose.as_ref().map(|pose| self.pose(pose, lie)),
+                velocity: start.velocity.map(|v| self.vector(Velocity, v)),
+                angular_velocity: start.angular_velocity.map(|w| self.vector(AngularVelocity, w)),
+            };
+            (name.clone(), start)
+        };
+        Take { bodies: take.bodies.iter().map(start).collect() }
     }
 
     pub(super) fn collider(&self, collider: &Collider) -> Collider {

@@ -1,36 +1,27 @@
 //! Paths of what can be unknown.
 
-use super::measure::Measure;
 use crate::scene::document::Document;
+use crate::scene::measure::Measure;
+use crate::scene::quantity::{AXES, Owner, Quantity};
 use crate::scene::tree::{Fault, among};
 use crate::text::shown;
 
 /// The path of a value below a name, what it measures, and whether it is a vector.
 type Row = (&'static str, Measure, bool);
 
-/// Groups of a document that have names, and what of each can be unknown.
-const NAMED: [(&str, &[Row]); 3] = [
+/// What the schema has paths for and no version finds yet, by group.
+const NOT_YET: [(&str, &[Row]); 2] = [
     (
         "bodies",
         &[
-            ("material.mu", Measure::Pressure, false),
-            ("material.lambda", Measure::Pressure, false),
             ("material.young", Measure::Pressure, false),
             ("material.poisson", Measure::Ratio, false),
-            ("material.viscosity", Measure::Viscosity, false),
-            ("density", Measure::Density, false),
-            ("velocity", Measure::Velocity, true),
-            ("angular_velocity", Measure::AngularVelocity, true),
             ("pose.position", Measure::Length, true),
         ],
     ),
-    ("colliders", &[("contact.friction", Measure::Ratio, false)]),
     (
         "cameras",
         &[
-            ("position", Measure::Length, true),
-            ("look_at", Measure::Length, true),
-            ("vertical_fov", Measure::Angle, false),
             ("exposure", Measure::Ratio, false),
             ("noise", Measure::Ratio, false),
             ("distortion.k1", Measure::Ratio, false),
@@ -42,8 +33,32 @@ const NAMED: [(&str, &[Row]); 3] = [
     ),
 ];
 
-/// The field of the whole scene that can be unknown.
-const GRAVITY: &str = "gravity";
+/// Groups of a document that have names.
+const GROUPS: [&str; 3] = ["bodies", "colliders", "cameras"];
+
+/// The group of what a quantity is of; none if it is of the whole scene.
+fn group(owner: Owner) -> Option<&'static str> {
+    match owner {
+        Owner::Material | Owner::Start => Some("bodies"),
+        Owner::Floor => Some("colliders"),
+        Owner::Camera => Some("cameras"),
+        Owner::Scene => None,
+    }
+}
+
+/// What can be unknown of the things that `of` tells.
+fn quantities(of: impl Fn(Owner) -> bool) -> impl Iterator<Item = Row> {
+    let rows = Quantity::ALL.into_iter().map(Quantity::row);
+    // The first component stands for its vector.
+    let first = rows.filter(move |row| of(row.owner) && row.component.is_none_or(|axis| axis == 0));
+    first.map(|row| (row.path, row.measure, row.component.is_some()))
+}
+
+/// What can be unknown of a thing in a group.
+fn rows(of: &str) -> impl Iterator<Item = Row> {
+    let not_yet = NOT_YET.into_iter().filter(move |(group, _)| *group == of).flat_map(|(_, rows)| rows.iter().copied());
+    quantities(move |owner| group(owner) == Some(of)).chain(not_yet)
+}
 
 /// Something that can be unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,12 +77,10 @@ pub(in crate::scene) enum Part {
     Component(usize),
 }
 
-/// Ends of the paths of components.
-pub(in crate::scene) const COMPONENTS: [&str; 3] = [".x", ".y", ".z"];
-
 /// What the path of an unknown leads to.
 pub(in crate::scene) fn target(document: &Document, path: &str) -> Result<Target, Fault> {
-    let component = COMPONENTS.iter().enumerate().find_map(|(k, end)| Some((k, path.strip_suffix(end)?)));
+    let component =
+        path.rsplit_once('.').and_then(|(vector, end)| Some((AXES.iter().position(|axis| *axis == end)?, vector)));
     let found = match component.and_then(|(k, vector)| Some((k, find(document, vector)?))) {
         Some((k, (measure, true))) => Some(Target { measure, part: Part::Component(k) }),
         Some((_, (_, false))) => None,
@@ -82,36 +95,48 @@ pub(in crate::scene) fn target(document: &Document, path: &str) -> Result<Target
 
 /// What the value at a path measures, and whether it is a vector.
 fn find(document: &Document, path: &str) -> Option<(Measure, bool)> {
-    if path == GRAVITY {
-        return Some((Measure::Acceleration, true));
+    if let Some(rest) = path.strip_prefix("takes.") {
+        let (take, rest) = rest.split_once('.')?;
+        let (body, field) = rest.strip_prefix("bodies.")?.split_once('.')?;
+        (document.takes.contains_key(take) && document.bodies.contains_key(body)).then_some(())?;
+        return quantities(|owner| owner == Owner::Start).find(|(known, ..)| *known == field).map(measured);
     }
-    NAMED.iter().find_map(|(group, fields)| {
+    if let Some(row) = quantities(|owner| group(owner).is_none()).find(|(known, ..)| *known == path) {
+        return Some(measured(row));
+    }
+    GROUPS.into_iter().find_map(|group| {
         let (name, field) = path.strip_prefix(group)?.strip_prefix('.')?.split_once('.')?;
-        has(document, group, name).then_some(())?;
-        let row = fields.iter().find(|(known, ..)| *known == field);
-        row.map(|&(_, measure, vector)| (measure, vector))
+        names(document, group).any(|known| known == name).then_some(())?;
+        rows(group).find(|(known, ..)| *known == field).map(measured)
     })
 }
 
-fn has(document: &Document, group: &str, name: &str) -> bool {
-    names(document, group).iter().any(|known| *known == name)
+fn measured((_, measure, vector): Row) -> (Measure, bool) {
+    (measure, vector)
 }
 
-fn names<'a>(document: &'a Document, group: &str) -> Vec<&'a String> {
+fn names<'a>(document: &'a Document, group: &str) -> Box<dyn Iterator<Item = &'a String> + 'a> {
     match group {
-        "bodies" => document.bodies.keys().collect(),
-        "colliders" => document.colliders.keys().collect(),
-        _ => document.cameras.keys().collect(),
+        "bodies" => Box::new(document.bodies.keys()),
+        "colliders" => Box::new(document.colliders.keys()),
+        _ => Box::new(document.cameras.keys()),
     }
 }
 
 /// Every path of a document that can be unknown.
 fn all(document: &Document) -> Vec<String> {
-    let mut paths = vec![GRAVITY.to_owned()];
-    for (group, fields) in NAMED {
-        // The first ones show how they are written.
-        for name in names(document, group).into_iter().take(20) {
-            paths.extend(fields.iter().map(|(field, ..)| format!("{group}.{name}.{field}")));
+    // The first ones show how they are written.
+    const FIRST: usize = 20;
+    let mut paths: Vec<String> = quantities(|owner| group(owner).is_none()).map(|(path, ..)| path.to_owned()).collect();
+    for group in GROUPS {
+        for name in names(document, group).take(FIRST) {
+            paths.extend(rows(group).map(|(field, ..)| format!("{group}.{name}.{field}")));
+        }
+    }
+    for take in document.takes.keys().take(FIRST) {
+        for body in document.bodies.keys().take(FIRST) {
+            let starts = quantities(|owner| owner == Owner::Start);
+            paths.extend(starts.map(|(field, ..)| format!("takes.{take}.bodies.{body}.{field}")));
         }
     }
     paths

@@ -6,6 +6,7 @@ mod contact;
 mod body;
 mod collider;
 mod view;
+mod take;
 mod video;
 mod unknown;
 mod schema;
@@ -16,6 +17,7 @@ pub use contact::Contact;
 pub use shape::{
     BodyShape, BoxShape, Capsule, ColliderShape, Cylinder, Ellipsoid, HalfSpace, MeshFile, Pose, Sphere, Torus,
 };
+pub use take::{Start, Take};
 pub use units::{Angle, Axes, Density, Handedness, Length, Pressure, Time, Units, Up};
 pub use unknown::{LogNormal, Normal, Prior, Range, Transform, Unknown};
 pub use video::{Video, Weights};
@@ -68,6 +70,9 @@ pub struct Document {
     /// Colour behind the bodies; black where none is given.
     #[serde(default)]
     pub background: Colour,
+    /// Runs of the same bodies that begin in other ways, by name; a single one, as `bodies` says, where none are given.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub takes: BTreeMap<String, Take>,
     /// The films, by name; one by the only camera, beside the scene's file, where none are given.
     #[serde(default)]
     pub videos: BTreeMap<String, Video>,

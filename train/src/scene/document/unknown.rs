@@ -15,6 +15,10 @@ pub struct Unknown {
     /// What is known of it beforehand; nothing but its range where none is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prior: Option<Prior>,
+    /// Numbers of pieces along x, y and z that the box around the body is cut into, each with a value of its own, for a property of
+    /// a material that varies; one value for the whole body where none are given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<[u32; 3]>,
 }
 
 /// Least and greatest value of a number, or of each component of a vector.

@@ -10,6 +10,9 @@ pub struct Video {
     /// Name of the camera; the only one where none is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub camera: Option<String>,
+    /// Name of the take; the only one where none is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub take: Option<String>,
     /// Folder of the silhouettes, relative to that of the scene and inside it.
     pub silhouette: String,
     /// Folder of the shaded pictures.
@@ -25,6 +28,7 @@ impl Default for Video {
     fn default() -> Self {
         Self {
             camera: None,
+            take: None,
             silhouette: "silhouette".into(),
             shaded: "shaded".into(),
             masks: None,

@@ -2,10 +2,10 @@
 
 use super::object::Object;
 use super::{Notes, OBJECT, texts};
-use crate::scene::convert::Measure;
 use crate::scene::document::{
     Axis, Body, BodyShape, BoxShape, Clamp, Colour, LawName, Material, MeshFile, Pose, Side, Sphere,
 };
+use crate::scene::measure::Measure;
 use crate::scene::tree::{Fault, Node};
 use crate::text::quoted;
 use std::collections::BTreeMap;

@@ -76,6 +76,7 @@ pub(super) fn import(node: &Node) -> Result<Imported, Fault> {
         lights: BTreeMap::from([("light".into(), light.light)]),
         ambient: light.ambient,
         background: light.background,
+        takes: BTreeMap::new(),
         videos: BTreeMap::new(),
         unknowns,
     };

@@ -1,7 +1,7 @@
 //! An object of which fields are taken by name, so that those that are left are known.
 
 use super::texts;
-use crate::scene::convert::Measure;
+use crate::scene::measure::Measure;
 use crate::scene::tree::{Fault, Node, typed};
 use crate::text::quoted;
 use serde::de::DeserializeOwned;

@@ -1,7 +1,7 @@
 //! The texts that a scene without a version may hold, and what they mean. A text is taken as a whole or refused.
 
-use crate::scene::convert::Measure;
 use crate::scene::document::{LawName, Side};
+use crate::scene::measure::Measure;
 use crate::text::quoted;
 
 pub(super) const UNITS: &[&str] = &["SI (m, kg, s, N, Pa)"];

@@ -2,10 +2,10 @@
 
 use super::object::Object;
 use super::{CAMERA, FLOOR, Notes, texts};
-use crate::scene::convert::Measure;
+use crate::scene::Name;
 use crate::scene::document::{Body, Range, Transform, Unknown};
+use crate::scene::quantity::{AXES, Owner, Quantity};
 use crate::scene::tree::{Fault, typed};
-use crate::scene::{Name, Quantity};
 use crate::text::shown;
 use std::collections::BTreeMap;
 
@@ -33,17 +33,17 @@ pub(super) fn unknowns(
 
 /// Where the document has it.
 fn path(of: Option<&str>, quantity: Quantity, bodies: &BTreeMap<String, Body>) -> Result<String, String> {
-    let key = quantity.key();
-    let part = match quantity {
-        Quantity::Mu | Quantity::Lambda | Quantity::Viscosity => format!("material.{key}"),
-        Quantity::Density | Quantity::Velocity(_) | Quantity::AngularVelocity(_) => key,
-        Quantity::Friction => return Ok(format!("colliders.{FLOOR}.contact.{key}")),
-        Quantity::Gravity(_) => return Ok(key),
-        Quantity::Camera(_) => return Ok(format!("cameras.{CAMERA}.{key}")),
-    };
+    let row = quantity.row();
+    let path = row.component.map_or_else(|| row.path.to_owned(), |axis| format!("{}.{}", row.path, AXES[axis]));
+    match row.owner {
+        Owner::Material | Owner::Start => {}
+        Owner::Floor => return Ok(format!("colliders.{FLOOR}.{path}")),
+        Owner::Scene => return Ok(path),
+        Owner::Camera => return Ok(format!("cameras.{CAMERA}.{path}")),
+    }
     match (of, bodies.keys().next()) {
-        (Some(body), _) => Ok(format!("bodies.{body}.{part}")),
-        (None, Some(body)) if bodies.len() == 1 => Ok(format!("bodies.{body}.{part}")),
+        (Some(body), _) => Ok(format!("bodies.{body}.{path}")),
+        (None, Some(body)) if bodies.len() == 1 => Ok(format!("bodies.{body}.{path}")),
         (None, _) => {
             let names = bodies.keys().map(|body| format!("{body}.{}", quantity.key())).collect::<Vec<_>>();
             Err(format!("is of several bodies, expected {}", names.join(" or ")))
@@ -52,18 +52,14 @@ fn path(of: Option<&str>, quantity: Quantity, bodies: &BTreeMap<String, Body>) -
 }
 
 fn unknown(mut object: Object<'_>, quantity: Quantity) -> Result<Unknown, Fault> {
-    let (measure, meanings) = match quantity {
-        Quantity::Mu => (Measure::Pressure, texts::MEANING_OF_MU),
-        Quantity::Lambda => (Measure::Pressure, texts::MEANING_OF_LAMBDA),
-        Quantity::Density => (Measure::Density, texts::NO_MEANING),
-        Quantity::Viscosity => (Measure::Viscosity, texts::NO_MEANING),
-        Quantity::Velocity(_) => (Measure::Velocity, texts::NO_MEANING),
-        Quantity::AngularVelocity(_) => (Measure::AngularVelocity, texts::NO_MEANING),
-        Quantity::Friction => (Measure::Ratio, texts::NO_MEANING),
-        Quantity::Gravity(_) => (Measure::Acceleration, texts::NO_MEANING),
-        Quantity::Camera(_) => (Measure::Length, texts::NO_MEANING),
+    let unit = object.unit(quantity.row().measure)?;
+    let meanings = match quantity {
+        Quantity::Mu => texts::MEANING_OF_MU,
+        Quantity::Lambda => texts::MEANING_OF_LAMBDA,
+        Quantity::Density | Quantity::Viscosity | Quantity::Friction => texts::NO_MEANING,
+        Quantity::Velocity(_) | Quantity::AngularVelocity(_) | Quantity::Gravity(_) => texts::NO_MEANING,
+        Quantity::Position(_) | Quantity::LookAt(_) | Quantity::FieldOfView => texts::NO_MEANING,
     };
-    let unit = object.unit(measure)?;
     object.exact("meaning", meanings)?;
     let Some(range) = object.node("range") else {
         return Err(object.fault("range", "missing, expected [least, greatest]"));
@@ -74,6 +70,6 @@ fn unknown(mut object: Object<'_>, quantity: Quantity) -> Result<Unknown, Fault>
     };
     match object.left().first() {
         Some(other) => Err(Fault::new(other.clone(), "unknown field, expected range, unit and meaning")),
-        None => Ok(Unknown { range: Range::Number(range), transform: Transform::Auto, prior: None }),
+        None => Ok(Unknown { range: Range::Number(range), transform: Transform::Auto, prior: None, field: None }),
     }
 }

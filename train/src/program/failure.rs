@@ -4,11 +4,11 @@ use crate::error::Error;
 use diffkern_sim::Error as Sim;
 
 /// Result of an evaluation.
-pub(super) type Outcome<T> = Result<T, Failure>;
+pub(crate) type Outcome<T> = Result<T, Failure>;
 
 /// Why an evaluation gave nothing.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(crate) enum Failure {
     /// The observer asked for an end.
     Stopped,
     /// This material cannot be simulated at this resolution: an element turns inside out, or runs away. Another can.
@@ -52,7 +52,7 @@ impl From<Error> for Failure {
 }
 
 /// The value, none if the material cannot be simulated.
-pub(super) fn simulable<T>(outcome: Outcome<T>) -> Outcome<Option<T>> {
+pub(crate) fn simulable<T>(outcome: Outcome<T>) -> Outcome<Option<T>> {
     match outcome {
         Ok(value) => Ok(Some(value)),
         Err(Failure::Unstable(_)) => Ok(None),

@@ -1,25 +1,25 @@
 //! The numbers of a run on the device, and what is made of them before the first step.
 
-use super::physics::Part;
+use crate::scene::Part;
 use diffkern::prelude::*;
 
 /// One array for each part.
-pub(super) struct Inputs<F: Float>([Array<F>; Part::ALL.len()]);
+pub(crate) struct Inputs<F: Float>([Array<F>; Part::ALL.len()]);
 
 impl<F: Float> Inputs<F> {
     /// From the array of each part.
-    pub(super) fn new(array: impl Fn(Part) -> diffkern::Result<Array<F>>) -> diffkern::Result<Self> {
+    pub(crate) fn new(array: impl Fn(Part) -> diffkern::Result<Array<F>>) -> diffkern::Result<Self> {
         let [a, b, c, d, e, f, g, h] = Part::ALL;
         Ok(Self([array(a)?, array(b)?, array(c)?, array(d)?, array(e)?, array(f)?, array(g)?, array(h)?]))
     }
 
     /// Puts another array in place of that of a part.
-    pub(super) fn put(&mut self, part: Part, array: Array<F>) {
+    pub(crate) fn put(&mut self, part: Part, array: Array<F>) {
         self.0[part as usize] = array;
     }
 
     /// The same with arrays that want a gradient.
-    pub(super) fn requires_grad(self) -> Self {
+    pub(crate) fn requires_grad(self) -> Self {
         Self(self.0.map(|array| array.requires_grad()))
     }
 }
@@ -32,22 +32,28 @@ impl<F: Float> std::ops::Index<Part> for Inputs<F> {
     }
 }
 
-/// The number of each particle's body.
+/// The number of each particle's piece.
 #[diff_kernel]
-pub(super) fn to_particles<F: Float>(values: &Array<F>, body_of: &Array<u32>, out: &mut Array<F>) {
-    out[ABSOLUTE_POS] = values[body_of[ABSOLUTE_POS] as usize];
+pub(crate) fn to_particles<F: Float>(values: &Array<F>, piece_of: &Array<u32>, out: &mut Array<F>) {
+    out[ABSOLUTE_POS] = values[piece_of[ABSOLUTE_POS] as usize];
 }
 
-/// Three numbers as a vector.
+/// Three numbers as a vector, from place `first` on.
 #[diff_kernel]
-pub(super) fn vector_of<F: Float>(values: &Array<F>, out: &mut Array<Vec3<F>>) {
-    out[0] = Vec3::new(values[0], values[1], values[2]);
+pub(crate) fn vector_of<F: Float>(values: &Array<F>, out: &mut Array<Vec3<F>>, first: usize) {
+    out[0] = Vec3::new(values[first], values[first + 1], values[first + 2]);
+}
+
+/// The number at a place.
+#[diff_kernel]
+pub(crate) fn number_of<F: Float>(values: &Array<F>, out: &mut Array<F>, place: usize) {
+    out[0] = values[place];
 }
 
 /// Velocities, and their derivatives by place, of bodies that move as rigid ones; `motion` has velocity and angular velocity of
 /// each. Gravity has acted for a time `since` \[s\].
 #[diff_kernel]
-pub(super) fn launch<F: Float>(
+pub(crate) fn launch<F: Float>(
     x: &Array<Vec3<F>>,
     body_of: &Array<u32>,
     centres: &Array<Vec3<F>>,
@@ -90,7 +96,8 @@ mod tests {
             let (v, c) = (device.zeros::<Vec3<f64>>(n)?, device.zeros::<Mat3<f64>>(n)?);
             launch::gradcheck(n, &x, &body_of, &centres, &motion, &gravity, &v, &c, 0.3)?;
             to_particles::gradcheck(n, &device.array(&numbers(2, seed))?, &body_of, &device.zeros(n)?)?;
-            vector_of::gradcheck(1, &device.array(&numbers(3, seed))?, &device.zeros(1)?)?;
+            vector_of::gradcheck(1, &device.array(&numbers(7, seed))?, &device.zeros(1)?, 3)?;
+            number_of::gradcheck(1, &device.array(&numbers(7, seed))?, &device.zeros(1)?, 6)?;
         }
         Ok(())
     }

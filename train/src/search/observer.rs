@@ -1,6 +1,6 @@
 //! What a running job tells.
 
-use super::State;
+use super::state::State;
 use crate::error::Result;
 use crate::job::{Flow, Progress, Stop};
 

@@ -1,9 +1,8 @@
 //! Signs of life, with an estimate of how much is done: by the passes over the frames, run and still to be expected.
 
 use super::observer::Observer;
-use super::state::Stage;
+use super::state::{Stage, State};
 use crate::error::Result;
-use crate::identify::State;
 use crate::job::{Flow, Progress, Runs, Values};
 
 /// Part of what a stage typically takes that is always thought to be left of it: it may not be over.
@@ -11,15 +10,15 @@ const LEAST_LEFT: f64 = 0.15;
 
 /// Passes that a search takes, and what one costs, in units of its own.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Passes {
+pub(crate) struct Passes {
     /// Of the scan, on the coarse grid.
-    pub(super) scan: f64,
+    pub(crate) scan: f64,
     /// Of the stages after it, typically, on the coarse grid and on the fine one.
-    pub(super) typical: [f64; 2],
+    pub(crate) typical: [f64; 2],
     /// Cost of one on each grid.
-    pub(super) cost: [f64; 2],
+    pub(crate) cost: [f64; 2],
     /// Cost of the pictures of the answer.
-    pub(super) pictures: f64,
+    pub(crate) pictures: f64,
 }
 
 impl Passes {
@@ -45,7 +44,7 @@ impl Passes {
     }
 }
 
-pub(super) struct Reporter<'a> {
+pub(crate) struct Reporter<'a> {
     observer: &'a mut dyn Observer,
     passes: Passes,
     now: Progress,
@@ -57,7 +56,7 @@ pub(super) struct Reporter<'a> {
 }
 
 impl<'a> Reporter<'a> {
-    pub(super) fn new(observer: &'a mut dyn Observer, passes: Passes) -> Self {
+    pub(crate) fn new(observer: &'a mut dyn Observer, passes: Passes) -> Self {
         let now = Progress {
             stage: "start".into(),
             iteration: 0,
@@ -70,13 +69,13 @@ impl<'a> Reporter<'a> {
     }
 
     /// An evaluation of the scan begins, after `runs`.
-    pub(super) fn scanning(&mut self, runs: [Runs; 2], values: Values) {
+    pub(crate) fn scanning(&mut self, runs: [Runs; 2], values: Values) {
         self.now.values = values;
         self.expect(runs, self.passes.cost[0]);
     }
 
     /// An evaluation of a stage begins, after `runs`; it takes so many passes.
-    pub(super) fn evaluating(&mut self, stage: Stage, runs: [Runs; 2], passes: usize, values: Values) {
+    pub(crate) fn evaluating(&mut self, stage: Stage, runs: [Runs; 2], passes: usize, values: Values) {
         self.stage = Some(stage);
         // That of the last iteration may tell more.
         if !self.now.stage.starts_with(stage.name()) {
@@ -88,7 +87,7 @@ impl<'a> Reporter<'a> {
     }
 
     /// The pictures of the answer are drawn.
-    pub(super) fn drawing(&mut self, runs: [Runs; 2]) {
+    pub(crate) fn drawing(&mut self, runs: [Runs; 2]) {
         self.now.stage = "pictures".into();
         (self.before, self.current, self.after) = (self.passes.done(runs), self.passes.pictures, 0.0);
     }
@@ -106,13 +105,13 @@ impl<'a> Reporter<'a> {
     }
 
     /// Somewhere inside an evaluation.
-    pub(super) fn tick(&mut self, part: f64) -> Flow {
+    pub(crate) fn tick(&mut self, part: f64) -> Flow {
         self.now.fraction = self.fraction(part);
         self.observer.progress(&self.now)
     }
 
     /// An iteration is finished; saves it.
-    pub(super) fn iteration(&mut self, state: &State) -> Result<Flow> {
+    pub(crate) fn iteration(&mut self, state: &State) -> Result<Flow> {
         let Some(record) = state.history.last() else { return Ok(Flow::Continue) };
         self.stage = Some(state.stage);
         self.expect(state.runs, 0.0);
@@ -131,7 +130,7 @@ impl<'a> Reporter<'a> {
     }
 
     /// Saves a change of level or stage.
-    pub(super) fn save(&mut self, state: &State) -> Result<()> {
+    pub(crate) fn save(&mut self, state: &State) -> Result<()> {
         self.observer.checkpoint(state)
     }
 }

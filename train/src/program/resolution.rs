@@ -15,16 +15,16 @@ const COUNT_WEIGHT: f64 = 0.01;
 
 /// Grid cells across the thinnest side, for the search and for the final stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Resolution {
+pub(crate) struct Resolution {
     /// For the search.
-    pub(super) coarse: usize,
+    pub(crate) coarse: usize,
     /// For the final stage.
-    pub(super) fine: usize,
+    pub(crate) fine: usize,
 }
 
 impl Resolution {
     /// For these bodies.
-    pub(super) fn of_bodies(shapes: &[&BodyShape]) -> Self {
+    pub(crate) fn of_bodies(shapes: &[&BodyShape]) -> Self {
         if let [block @ BodyShape::Block { .. }] = shapes {
             return Self::of(block.sides());
         }
@@ -37,7 +37,7 @@ impl Resolution {
     }
 
     /// For a block with these sides \[m\]; only their ratios count, so that no volume is too large or too small for a real.
-    pub(super) fn of(sides: [f64; 3]) -> Self {
+    pub(crate) fn of(sides: [f64; 3]) -> Self {
         let thinnest = sides.iter().fold(f64::INFINITY, |m, &s| m.min(s));
         let sides = sides.map(|s| s / thinnest);
         let [coarse_least, fine_least] = LEAST_CELLS;
@@ -47,7 +47,7 @@ impl Resolution {
 }
 
 /// The thinnest side of the boxes around bodies \[m\].
-pub(super) fn thinnest(shapes: &[&BodyShape]) -> f64 {
+pub(crate) fn thinnest(shapes: &[&BodyShape]) -> f64 {
     shapes.iter().flat_map(|shape| shape.sides()).fold(f64::INFINITY, f64::min)
 }
 

@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 /// A place that was evaluated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Place {
+pub(crate) struct Place {
     /// In the search's own coordinates.
-    pub(super) at: Vec<f64>,
+    pub(crate) at: Vec<f64>,
     /// One per width of blur.
-    pub(super) normals: Vec<NormalEquations>,
+    pub(crate) normals: Vec<NormalEquations>,
     /// Intersection over union, mean over the frames in use.
-    pub(super) iou: f64,
+    pub(crate) iou: f64,
 }
 
 /// The best so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Best {
-    pub(super) record: Record,
+pub(crate) struct Best {
+    pub(crate) record: Record,
     /// None while the search is there.
-    pub(super) place: Option<Place>,
+    pub(crate) place: Option<Place>,
 }

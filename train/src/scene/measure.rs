@@ -18,6 +18,21 @@ pub(in crate::scene) enum Measure {
 }
 
 impl Measure {
+    /// Its SI unit.
+    pub(in crate::scene) fn unit(self) -> &'static str {
+        match self {
+            Self::Ratio => "1",
+            Self::Length => "m",
+            Self::Angle => "rad",
+            Self::Density => "kg/m^3",
+            Self::Pressure => "Pa",
+            Self::Viscosity => "Pa s",
+            Self::Velocity => "m/s",
+            Self::AngularVelocity => "rad/s",
+            Self::Acceleration => "m/s^2",
+        }
+    }
+
     /// SI units in one unit of a document.
     fn factor(self, units: &Units) -> f64 {
         let (length, time, angle) = (units.length.metres(), units.time.seconds(), units.angle.radians());
@@ -35,7 +50,7 @@ impl Measure {
     }
 
     /// A value in its SI unit.
-    pub(super) fn si(self, value: f64, units: &Units) -> f64 {
+    pub(in crate::scene) fn si(self, value: f64, units: &Units) -> f64 {
         let factor = self.factor(units);
         let digits = factor.log10().round();
         match (factor / 10f64.powf(digits) - 1.0).abs() < 1e-12 {

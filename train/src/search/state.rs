@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// How far a search has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Stage {
+pub(crate) enum Stage {
     /// Least squares on the coarse grid.
     Coarse,
     /// Least squares on the grid of the answer.
@@ -19,7 +19,7 @@ pub(super) enum Stage {
 }
 
 impl Stage {
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Coarse => "coarse",
             Self::Fine | Self::Finished => "fine",
@@ -31,39 +31,39 @@ impl Stage {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct State {
-    pub(super) stage: Stage,
+    pub(crate) stage: Stage,
     /// Where the search is, in its own coordinates.
-    pub(super) at: Vec<f64>,
+    pub(crate) at: Vec<f64>,
     /// Width of blur, counted from the widest of the stage.
-    pub(super) level: usize,
-    pub(super) lm: LevenbergMarquardt,
+    pub(crate) level: usize,
+    pub(crate) lm: LevenbergMarquardt,
     /// Of a rule that follows gradients, at this level; none before its first step.
     #[serde(default)]
-    pub(super) descent: Option<Descent>,
+    pub(crate) descent: Option<Descent>,
     /// What was run so far, on the coarse grid and on the final one.
     #[serde(default)]
-    pub(super) runs: [Runs; 2],
+    pub(crate) runs: [Runs; 2],
     /// At `at`, one per width of blur; none before the first evaluation of a stage.
-    pub(super) normals: Vec<NormalEquations>,
+    pub(crate) normals: Vec<NormalEquations>,
     /// Weight of the pull on Poisson's ratio.
-    pub(super) pull: f64,
+    pub(crate) pull: f64,
     /// Finished iterations.
-    pub(super) iteration: usize,
+    pub(crate) iteration: usize,
     /// Intersection over union at `at`, mean over the frames in use.
-    pub(super) iou: f64,
-    pub(super) initial: Values,
-    pub(super) loss_initial: f64,
-    pub(super) history: Vec<Record>,
-    pub(super) warnings: Vec<String>,
+    pub(crate) iou: f64,
+    pub(crate) initial: Values,
+    pub(crate) loss_initial: f64,
+    pub(crate) history: Vec<Record>,
+    pub(crate) warnings: Vec<String>,
     /// Of the level, or of the one before until this has its first; none before the first of all, and in checkpoints of
     /// version 1.
     #[serde(default)]
-    pub(super) best: Option<Best>,
+    pub(crate) best: Option<Best>,
 }
 
 impl State {
     /// A search that is to begin at `at`.
-    pub(super) fn new(at: Vec<f64>, initial: Values, loss_initial: f64) -> Self {
+    pub(crate) fn new(at: Vec<f64>, initial: Values, loss_initial: f64) -> Self {
         Self {
             stage: Stage::Coarse,
             at,
@@ -94,7 +94,7 @@ impl State {
     }
 
     /// Moves the search; where the best was stays known.
-    pub(super) fn go_to(&mut self, Place { at, normals, iou }: Place) {
+    pub(crate) fn go_to(&mut self, Place { at, normals, iou }: Place) {
         let before = Place {
             at: std::mem::replace(&mut self.at, at),
             normals: std::mem::replace(&mut self.normals, normals),
@@ -106,14 +106,14 @@ impl State {
     }
 
     /// Moves the search to the best so far.
-    pub(super) fn go_to_best(&mut self) {
+    pub(crate) fn go_to_best(&mut self) {
         if let Some(Place { at, normals, iou }) = self.best.as_mut().and_then(|best| best.place.take()) {
             (self.at, self.normals, self.iou) = (at, normals, iou);
         }
     }
 
     /// On to `stage`, from the same place.
-    pub(super) fn enter(&mut self, stage: Stage) {
+    pub(crate) fn enter(&mut self, stage: Stage) {
         self.stage = stage;
         if stage != Stage::Finished {
             (self.level, self.lm, self.normals, self.pull) = (0, LevenbergMarquardt::default(), Vec::new(), 0.0);

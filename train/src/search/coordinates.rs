@@ -5,10 +5,10 @@
 //! values inside the box of their ranges. A search for one moves in its logarithm, as for a density; of anything else in
 //! shares of its range.
 
-use super::physics::{Part, Physics, middle};
 use crate::error::{Error, Result};
 use crate::job::{IdentifyOptions, Values};
-use crate::scene::{Name, Quantity, Range, Scene, Target};
+use crate::program::{Physics, middle};
+use crate::scene::{Name, Prior, Quantity, Range, Scene, Target};
 use diffkern_optim::dense::Bounds;
 
 /// Longest step of `ln E` or the logarithm of a parameter, and of `nu`.
@@ -28,12 +28,12 @@ const SPREAD: [f64; 3] = [0.15, 0.27, 0.39];
 const SHARES: [f64; 4] = [0.1, 0.3, 0.7, 0.9];
 
 /// Young's modulus \[Pa\].
-pub(super) fn young([mu, lambda]: [f64; 2]) -> f64 {
+pub(crate) fn young([mu, lambda]: [f64; 2]) -> f64 {
     mu * (3.0 * lambda + 2.0 * mu) / (lambda + mu)
 }
 
 /// Poisson's ratio.
-pub(super) fn poisson([mu, lambda]: [f64; 2]) -> f64 {
+pub(crate) fn poisson([mu, lambda]: [f64; 2]) -> f64 {
     lambda / (2.0 * (lambda + mu))
 }
 
@@ -44,7 +44,7 @@ fn lame(young: f64, poisson: f64) -> [f64; 2] {
 
 /// What a coordinate is; how long its steps are depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// Logarithm of Young's modulus or of an elastic parameter.
     Stiffness,
     /// Poisson's ratio.
@@ -58,7 +58,7 @@ pub(super) enum Kind {
 /// The map between the search's coordinates and the numbers of a run: those of the unknowns, then the viscosity beside the
 /// scene's, unless the viscosity of a body is one of the unknowns.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Coordinates {
+pub(crate) struct Coordinates {
     /// What is known.
     base: Physics,
     rows: Vec<Row>,
@@ -66,13 +66,15 @@ pub(super) struct Coordinates {
     room: Option<f64>,
     /// Parameters that are told while the search runs.
     told: Vec<(Name, Target)>,
+    /// What is known of unknowns beforehand.
+    priors: Vec<(Target, Prior)>,
 }
 
 /// An unknown, or two that belong together.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Row {
-    /// `[ln E, nu]` of a body, with the ranges of `mu` and `lambda`.
-    Elastic(usize, [[f64; 2]; 2]),
+pub(crate) enum Row {
+    /// `[ln E, nu]` of what has this `mu` and this `lambda`, with their ranges.
+    Elastic([Target; 2], [[f64; 2]; 2]),
     /// Logarithm of a parameter, and its range.
     Log(Target, [f64; 2]),
     /// Share of the range of a parameter.
@@ -105,10 +107,9 @@ impl Row {
 
     fn put(&self, at: &[f64], into: &mut Physics) {
         match self {
-            Self::Elastic(body, ranges) => {
+            Self::Elastic([of_mu, of_lambda], ranges) => {
                 let [mu, lambda] = into_box(at[0].exp(), at[1], ranges);
-                let [of_mu, of_lambda] = elastic(*body);
-                (into[of_mu], into[of_lambda]) = (mu, lambda);
+                (into[*of_mu], into[*of_lambda]) = (mu, lambda);
             }
             Self::Log(target, [low, high]) => into[*target] = at[0].exp().clamp(*low, *high),
             Self::Share(target, [low, high]) => into[*target] = low + (high - low) * at[0].clamp(0.0, 1.0),
@@ -117,8 +118,8 @@ impl Row {
 
     fn at(&self, from: &Physics) -> Vec<f64> {
         match self {
-            Self::Elastic(body, _) => {
-                let values = elastic(*body).map(|target| from[target]);
+            Self::Elastic(targets, _) => {
+                let values = targets.map(|target| from[target]);
                 vec![young(values).ln(), poisson(values)]
             }
             Self::Log(target, _) => vec![from[*target].ln()],
@@ -129,8 +130,8 @@ impl Row {
     /// Per coordinate, the derivatives of what it moves.
     fn tangents(&self, at: &Physics) -> Vec<Vec<(Target, f64)>> {
         match self {
-            Self::Elastic(body, _) => {
-                let [of_mu, of_lambda] = elastic(*body);
+            Self::Elastic([of_mu, of_lambda], _) => {
+                let (of_mu, of_lambda) = (*of_mu, *of_lambda);
                 let [mu, lambda] = [at[of_mu], at[of_lambda]];
                 let nu = poisson([mu, lambda]);
                 let by_nu = [-mu / (1.0 + nu), lambda * (1.0 / nu - 1.0 / (1.0 + nu) + 2.0 / (1.0 - 2.0 * nu))];
@@ -142,13 +143,14 @@ impl Row {
     }
 }
 
-fn elastic(body: usize) -> [Target; 2] {
-    [Quantity::Mu, Quantity::Lambda].map(|quantity| Target { body, quantity })
+/// Both elastic parameters of what has one of them.
+fn elastic(one: Target) -> [Target; 2] {
+    [Quantity::Mu, Quantity::Lambda].map(|quantity| Target { quantity, ..one })
 }
 
 impl Coordinates {
     /// For what is unknown, and at most `room` of viscosity \[Pa s\].
-    pub(super) fn new(scene: &Scene, options: &IdentifyOptions, room: f64) -> Result<Self> {
+    pub(crate) fn new(scene: &Scene, options: &IdentifyOptions, room: f64) -> Result<Self> {
         let target = |name: &Name| scene.target(name).map_err(|problem| Error::argument("unknowns", problem));
         let targets = options.unknowns.iter().map(target).collect::<Result<Vec<_>>>()?;
         let range = |target: Target| -> Result<[f64; 2]> {
@@ -157,16 +159,17 @@ impl Coordinates {
                 Error::argument("unknowns", format!("{} has no range in the scene", scene.name_of(target)))
             })
         };
-        let both = |body: usize| elastic(body).iter().all(|target| targets.contains(target));
+        // A modulus that varies and one that does not have no ratio.
+        let alike = |of: usize| scene.cut(of, Quantity::Mu) == scene.cut(of, Quantity::Lambda);
+        let both = |one: Target| alike(one.of) && elastic(one).iter().all(|target| targets.contains(target));
         let (mut first, mut rest) = (Vec::new(), Vec::new());
         for &target in &targets {
-            let Target { body, quantity } = target;
-            match quantity {
-                Quantity::Mu if both(body) => {
-                    let [mu, lambda] = elastic(body);
-                    first.push(Row::Elastic(body, [range(mu)?, range(lambda)?]));
+            match target.quantity {
+                Quantity::Mu if both(target) => {
+                    let [mu, lambda] = elastic(target);
+                    first.push(Row::Elastic([mu, lambda], [range(mu)?, range(lambda)?]));
                 }
-                Quantity::Lambda if both(body) => {}
+                Quantity::Lambda if both(target) => {}
                 Quantity::Mu | Quantity::Lambda => first.push(Row::Log(target, range(target)?)),
                 Quantity::Density => rest.push(Row::Log(target, range(target)?)),
                 _ => rest.push(Row::Share(target, range(target)?)),
@@ -179,16 +182,23 @@ impl Coordinates {
         let known_viscosity = targets.iter().all(|target| target.quantity != Quantity::Viscosity);
         let others = targets.iter().copied().filter(|target| !target.quantity.is_elastic());
         let told = scene.elastic().chain(others).map(|target| (scene.name_of(target), target)).collect();
-        Ok(Self { base: Physics::of(scene, &options.fixed), rows: first, room: known_viscosity.then_some(room), told })
+        let priors = targets.iter().filter_map(|target| Some((*target, scene.range(*target)?.prior?))).collect();
+        Ok(Self {
+            base: Physics::of(scene, &options.fixed),
+            rows: first,
+            room: known_viscosity.then_some(room),
+            told,
+            priors,
+        })
     }
 
     /// Viscosity at 1 of the last coordinate \[Pa s\], if it is one.
-    pub(super) fn room(&self) -> Option<f64> {
+    pub(crate) fn room(&self) -> Option<f64> {
         self.room
     }
 
     /// The unknowns, each with the place of its first coordinate.
-    pub(super) fn rows(&self) -> impl Iterator<Item = (usize, &Row)> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (usize, &Row)> {
         self.rows.iter().scan(0, |next, row| {
             let at = *next;
             *next += row.kinds().len();
@@ -197,18 +207,18 @@ impl Coordinates {
     }
 
     /// What is known.
-    pub(super) fn base(&self) -> &Physics {
+    pub(crate) fn base(&self) -> &Physics {
         &self.base
     }
 
     /// What each coordinate is.
-    pub(super) fn kinds(&self) -> Vec<Kind> {
+    pub(crate) fn kinds(&self) -> Vec<Kind> {
         let viscosity = self.room.map(|_| Kind::Viscosity);
         self.rows.iter().flat_map(Row::kinds).copied().chain(viscosity).collect()
     }
 
     /// The numbers at `at`, inside the ranges; Young's moduli are kept if they can be.
-    pub(super) fn values(&self, at: &[f64]) -> Physics {
+    pub(crate) fn values(&self, at: &[f64]) -> Physics {
         let mut values = self.base.clone();
         self.rows().for_each(|(k, row)| row.put(&at[k..], &mut values));
         if let (Some(room), Some(last)) = (self.room, at.last()) {
@@ -218,31 +228,30 @@ impl Coordinates {
     }
 
     /// Where numbers lie.
-    pub(super) fn at(&self, values: &Physics) -> Vec<f64> {
+    pub(crate) fn at(&self, values: &Physics) -> Vec<f64> {
         let viscosity = self.room.map(|room| values.extra / room);
         self.rows.iter().flat_map(|row| row.at(values)).chain(viscosity).collect()
     }
 
     /// The nearest point whose values are inside the ranges.
-    pub(super) fn inside(&self, at: &[f64]) -> Vec<f64> {
+    pub(crate) fn inside(&self, at: &[f64]) -> Vec<f64> {
         self.at(&self.values(at))
     }
 
     /// Per coordinate, the derivative of the numbers by it.
-    pub(super) fn tangents(&self, at: &Physics) -> Vec<Physics> {
-        let bodies = at.own(Part::Mu).len();
+    pub(crate) fn tangents(&self, at: &Physics) -> Vec<Physics> {
         let of = |moved: Vec<(Target, f64)>| {
-            let mut tangent = Physics::zero(bodies);
+            let mut tangent = at.zeroed();
             moved.into_iter().for_each(|(target, by)| tangent[target] = by);
             tangent
         };
-        let viscosity = self.room.map(|extra| Physics::zero(bodies).with_extra(extra));
+        let viscosity = self.room.map(|extra| at.zeroed().with_extra(extra));
         self.rows.iter().flat_map(|row| row.tangents(at)).map(of).chain(viscosity).collect()
     }
 
     /// Standard deviation of a parameter, of its logarithm where values differ by factors, from the covariance of the first
     /// coordinates.
-    pub(super) fn deviation(&self, values: &Physics, covariance: &[f64], target: Target) -> f64 {
+    pub(crate) fn deviation(&self, values: &Physics, covariance: &[f64], target: Target) -> f64 {
         let size = if target.quantity.is_positive() { values[target] } else { 1.0 };
         let slope = self.tangents(values).into_iter().map(|t| t[target] / size);
         let slope: Vec<f64> = slope.take(covariance.len().isqrt()).collect();
@@ -251,14 +260,39 @@ impl Coordinates {
         variance.max(0.0).sqrt()
     }
 
+    /// What is known beforehand as residuals: how many standard deviations each of those values is away, with the derivative of
+    /// that by each coordinate.
+    pub(crate) fn priors(&self, at: &[f64]) -> Vec<(f64, Vec<f64>)> {
+        if self.priors.is_empty() {
+            return Vec::new();
+        }
+        let values = self.values(at);
+        let tangents = self.tangents(&values);
+        let one = |(target, Prior { center, deviation }): &(Target, Prior)| {
+            let value = values[*target];
+            let (away, size) = match target.quantity.is_positive() {
+                true => ((value / center).ln(), value),
+                false => (value - center, 1.0),
+            };
+            let slopes = tangents.iter().map(|tangent| tangent[*target] / (size * deviation)).collect();
+            (away / deviation, slopes)
+        };
+        self.priors.iter().map(one).collect()
+    }
+
+    /// Whether anything is known beforehand.
+    pub(crate) fn has_priors(&self) -> bool {
+        !self.priors.is_empty()
+    }
+
     /// Coordinates that an answer at `at` leaves free: the viscosity is not at its end.
-    pub(super) fn free(&self, at: &[f64]) -> usize {
+    pub(crate) fn free(&self, at: &[f64]) -> usize {
         let held = self.room.is_some() && at.last().is_some_and(|last| *last <= LEAST_VISCOSITY);
         at.len() - usize::from(held)
     }
 
     /// Box around all that the ranges allow, with or without viscosity.
-    pub(super) fn bounds(&self, viscous: bool) -> Bounds {
+    pub(crate) fn bounds(&self, viscous: bool) -> Bounds {
         let (low, high) = if viscous { (LEAST_VISCOSITY, 1.0) } else { (0.0, 0.0) };
         let viscosity = self.room.map(|_| [low, high, TRUST_VISCOSITY]);
         let all: Vec<[f64; 3]> = self.rows.iter().flat_map(Row::bounds).chain(viscosity).collect();
@@ -267,7 +301,7 @@ impl Coordinates {
     }
 
     /// Where to begin: as given, else the middle of the ranges; no viscosity beside the scene's.
-    pub(super) fn initial(&self, options: &IdentifyOptions) -> Physics {
+    pub(crate) fn initial(&self, options: &IdentifyOptions) -> Physics {
         let mut values = self.base.clone();
         let mut put = |target: Target, range: [f64; 2]| {
             let name = self.told.iter().find(|(_, told)| *told == target).map(|(name, _)| name);
@@ -276,7 +310,7 @@ impl Coordinates {
         };
         for row in &self.rows {
             match row {
-                Row::Elastic(body, ranges) => elastic(*body).into_iter().zip(ranges).for_each(|(t, r)| put(t, *r)),
+                Row::Elastic(targets, ranges) => targets.iter().zip(ranges).for_each(|(t, r)| put(*t, *r)),
                 Row::Log(target, range) | Row::Share(target, range) => put(*target, *range),
             }
         }
@@ -285,7 +319,7 @@ impl Coordinates {
 
     /// Points spread over the ranges, without viscosity: `count` of all stiffnesses, each with some Poisson's ratios where those
     /// are searched for; without a stiffness some of each other unknown. The rest is as at `from`.
-    pub(super) fn spread(&self, from: &[f64], count: usize) -> Vec<Vec<f64>> {
+    pub(crate) fn spread(&self, from: &[f64], count: usize) -> Vec<Vec<f64>> {
         let (bounds, kinds) = (self.bounds(false), self.kinds());
         let has = |kind: Kind| kinds.contains(&kind);
         let between = |k: usize, share: f64| bounds.low[k] + share * (bounds.high[k] - bounds.low[k]);
@@ -317,7 +351,7 @@ impl Coordinates {
     }
 
     /// A point, and where Poisson's ratios are searched for other ratios of one body with the same Young's modulus.
-    pub(super) fn around(&self, at: &[f64]) -> Vec<Vec<f64>> {
+    pub(crate) fn around(&self, at: &[f64]) -> Vec<Vec<f64>> {
         let kinds = self.kinds();
         let ratios = (0..kinds.len()).filter(|&k| kinds[k] == Kind::Poisson);
         let other = |k: usize, nu: f64| {
@@ -329,14 +363,14 @@ impl Coordinates {
     }
 
     /// The same point with stiffnesses raised by `by` of their logarithms; none if there are none.
-    pub(super) fn stiffer(&self, at: &[f64], by: f64) -> Option<Vec<f64>> {
+    pub(crate) fn stiffer(&self, at: &[f64], by: f64) -> Option<Vec<f64>> {
         let kinds = self.kinds();
         let raised = at.iter().zip(&kinds).map(|(x, kind)| if *kind == Kind::Stiffness { x + by } else { *x });
         kinds.contains(&Kind::Stiffness).then(|| self.inside(&raised.collect::<Vec<_>>()))
     }
 
     /// Elastic parameters and unknowns by name.
-    pub(super) fn named(&self, values: &Physics) -> Values {
+    pub(crate) fn named(&self, values: &Physics) -> Values {
         self.told.iter().map(|(name, target)| (name.clone(), values[*target])).collect()
     }
 }
@@ -365,33 +399,70 @@ fn into_box(young: f64, poisson: f64, [mu_range, lambda_range]: &[[f64; 2]; 2]) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scene::Part;
+    use std::path::Path;
 
-    const FALL: Target = Target { body: 1, quantity: Quantity::Velocity(2) };
-    const DENSITY: Target = Target { body: 1, quantity: Quantity::Density };
+    const MU: Target = Target { of: 0, quantity: Quantity::Mu, take: 0, piece: 0 };
+    const LAMBDA: Target = Target { quantity: Quantity::Lambda, ..MU };
+    const FALL: Target = Target { of: 1, quantity: Quantity::Velocity(2), ..MU };
+    const DENSITY: Target = Target { quantity: Quantity::Density, ..FALL };
+
+    /// The sample with a second body.
+    fn scene() -> Scene {
+        let mut scene = Scene::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/jelly_drop_a")).unwrap();
+        scene.bodies.push(scene.bodies[0].clone());
+        scene
+    }
 
     fn two_bodies() -> Coordinates {
         Coordinates {
-            base: Physics::zero(2),
+            base: Physics::zero(&scene()),
             rows: vec![
-                Row::Elastic(0, [[1500.0, 25_000.0], [1500.0, 60_000.0]]),
+                Row::Elastic([MU, LAMBDA], [[1500.0, 25_000.0], [1500.0, 60_000.0]]),
                 Row::Log(DENSITY, [100.0, 4000.0]),
                 Row::Share(FALL, [-3.0, 1.0]),
             ],
             room: Some(40.0),
             told: Vec::new(),
+            priors: Vec::new(),
         }
     }
 
     fn physics(mu: f64, lambda: f64, extra: f64) -> Physics {
-        let mut values = Physics::zero(2);
-        let [of_mu, of_lambda] = elastic(0);
-        (values[of_mu], values[of_lambda], values.extra) = (mu, lambda, extra);
+        let mut values = Physics::zero(&scene());
+        (values[MU], values[LAMBDA], values.extra) = (mu, lambda, extra);
         (values[DENSITY], values[FALL]) = (700.0, -1.25);
         values
     }
 
     fn numbers(values: &Physics) -> Vec<f64> {
-        Part::ALL.iter().flat_map(|part| values.part(*part)).collect()
+        Part::ALL.iter().flat_map(|part| values.part(*part, 0)).collect()
+    }
+
+    #[test]
+    fn priors_are_residuals_with_their_derivatives() {
+        let mut both = two_bodies();
+        both.priors = vec![
+            (MU, Prior { center: 7000.0, deviation: 0.2 }),
+            (FALL, Prior { center: -1.0, deviation: 0.3 }),
+            (DENSITY, Prior { center: 1000.0, deviation: 0.1 }),
+        ];
+        let at = both.at(&physics(9000.0, 15_000.0, 4.0));
+        let residuals = |at: &[f64]| -> Vec<f64> { both.priors(at).into_iter().map(|(r, _)| r).collect() };
+        let expected = [(9.0f64 / 7.0).ln() / 0.2, -0.25 / 0.3, 0.7f64.ln() / 0.1];
+        assert!(residuals(&at).iter().zip(expected).all(|(r, e)| (r - e).abs() < 1e-9));
+        for k in 0..at.len() {
+            let moved = |by: f64| {
+                let mut to = at.clone();
+                to[k] += by;
+                residuals(&to)
+            };
+            let (up, down) = (moved(1e-6), moved(-1e-6));
+            for (i, (_, slopes)) in both.priors(&at).iter().enumerate() {
+                let slope = (up[i] - down[i]) / 2e-6;
+                assert!((slope - slopes[k]).abs() <= 1e-6 * (1.0 + slopes[k].abs()), "{slope} {}", slopes[k]);
+            }
+        }
     }
 
     #[test]
@@ -408,18 +479,17 @@ mod tests {
     #[test]
     fn the_box_is_kept_and_with_it_youngs_modulus() {
         let (both, e) = (two_bodies(), 45_000.0f64);
-        let [of_mu, of_lambda] = elastic(0);
         for nu in [0.01, 0.03, 0.2, 0.45, 0.49] {
             let values = both.values(&[e.ln(), nu, 6.0, 0.5, 0.25]);
             assert_eq!(values.extra, 10.0);
-            let [mu, lambda] = [values[of_mu], values[of_lambda]];
+            let [mu, lambda] = [values[MU], values[LAMBDA]];
             assert!((1500.0..=25_000.0).contains(&mu) && (1500.0..=60_000.0).contains(&lambda));
             assert!((young([mu, lambda]) / e - 1.0).abs() < 1e-9, "nu {nu}: {mu} {lambda}");
         }
         let high = both.values(&[20.0, 0.3, 20.0, 1.5, 0.0]);
-        assert_eq!([high[of_mu], high[of_lambda], high[DENSITY], high[FALL]], [25_000.0, 60_000.0, 4000.0, 1.0]);
+        assert_eq!([high[MU], high[LAMBDA], high[DENSITY], high[FALL]], [25_000.0, 60_000.0, 4000.0, 1.0]);
         let low = both.values(&[5.0, 0.3, 1.0, -1.0, 2.0]);
-        assert_eq!([low[of_mu], low[of_lambda], low[DENSITY], low[FALL]], [1500.0, 1500.0, 100.0, -3.0]);
+        assert_eq!([low[MU], low[LAMBDA], low[DENSITY], low[FALL]], [1500.0, 1500.0, 100.0, -3.0]);
         assert_eq!(low.extra, 40.0);
     }
 

@@ -17,6 +17,17 @@ const FLOOR: f64 = 1.2;
 /// time step of the elastic waves stands.
 const ROOM: f64 = 0.25;
 
+/// How finely a program cuts, and for what it must be stable.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fineness {
+    /// Grid cells across the thinnest side.
+    pub(crate) cells: usize,
+    /// Most viscosity beside the scene's \[Pa s\].
+    pub(crate) room: f64,
+    /// Most nodes of the grid that steps may work on.
+    pub(crate) nodes: usize,
+}
+
 /// Range of a parameter over all that the job may try: of a known one its value, whatever range the scene has for it.
 fn range(scene: &Scene, known: &Values, target: Target) -> [f64; 2] {
     let given = known.get(&scene.name_of(target)).copied();
@@ -25,8 +36,16 @@ fn range(scene: &Scene, known: &Values, target: Target) -> [f64; 2] {
     given.map(value).or_else(searched).or_else(|| scene.known(target).map(value)).unwrap_or([1.0; 2])
 }
 
-fn shapes(scene: &Scene) -> Vec<&BodyShape> {
-    scene.bodies.iter().map(|body| &body.shape).collect()
+/// The bodies as they lie in the first take: the others are cut as finely.
+pub(crate) fn shapes(scene: &Scene) -> Vec<&BodyShape> {
+    scene.bodies.iter().map(|body| &body.starts[0].shape).collect()
+}
+
+/// Range over all pieces of a body.
+fn over_pieces(scene: &Scene, known: &Values, body: usize, quantity: Quantity) -> [f64; 2] {
+    let pieces = (0..scene.pieces(body, quantity)).map(|piece| Target { piece, ..Target::new(body, quantity) });
+    let ranges = pieces.map(|target| range(scene, known, target));
+    ranges.reduce(|[a, b], [c, d]| [a.min(c), b.max(d)]).unwrap_or([1.0; 2])
 }
 
 /// Grid spacing \[m\] with `cells` cells across the thinnest side.
@@ -36,7 +55,7 @@ fn spacing(scene: &Scene, cells: usize) -> f64 {
 
 /// Largest P-wave modulus of a body \[Pa\].
 fn p_modulus(scene: &Scene, known: &Values, body: usize) -> f64 {
-    let of = |quantity| range(scene, known, Target { body, quantity })[1];
+    let of = |quantity| over_pieces(scene, known, body, quantity)[1];
     of(Quantity::Lambda) + 2.0 * of(Quantity::Mu)
 }
 
@@ -45,16 +64,16 @@ fn most(scene: &Scene, of: impl Fn(usize) -> f64) -> f64 {
 }
 
 /// Viscosity that there is room for beside the scene's on a grid of `cells` cells across the thinnest side \[Pa s\].
-pub(super) fn viscous_room(scene: &Scene, known: &Values, cells: usize) -> f64 {
-    let density = |body| range(scene, known, Target { body, quantity: Quantity::Density })[0];
+pub(crate) fn viscous_room(scene: &Scene, known: &Values, cells: usize) -> f64 {
+    let density = |body| over_pieces(scene, known, body, Quantity::Density)[0];
     let impedance = most(scene, |body| (p_modulus(scene, known, body) * density(body)).sqrt());
     let stands = ROOM * spacing(scene, cells) * impedance;
     // A scene that is viscous itself may need smaller steps anyway.
     (stands - most(scene, |body| scene.bodies[body].material.viscosity)).max(0.25 * stands)
 }
 
-/// With `cells` grid cells across the thinnest side, for at most `room` of viscosity beside the scene's.
-pub(super) fn spec(scene: &Scene, known: &Values, cells: usize, room: f64) -> BodiesSpec {
+/// A take with `cells` grid cells across the thinnest side, for at most `room` of viscosity beside the scene's.
+pub(crate) fn spec(scene: &Scene, take: usize, known: &Values, cells: usize, room: f64) -> BodiesSpec {
     // Two particles to a cell.
     let spacing = 0.5 * spacing(scene, cells);
     let stiffness = FLOOR * most(scene, |body| p_modulus(scene, known, body)) / spacing;
@@ -76,25 +95,26 @@ pub(super) fn spec(scene: &Scene, known: &Values, cells: usize, room: f64) -> Bo
     });
     let duration = scene.num_frames as f64 / scene.frame_rate;
     BodiesSpec {
-        bodies: (0..scene.bodies.len()).map(|body| body_spec(scene, known, body, room)).collect(),
+        bodies: (0..scene.bodies.len()).map(|body| body_spec(scene, take, known, body, room)).collect(),
         law: scene.bodies[0].material.law,
         damping: [0.0; 2],
-        gravity: [0, 1, 2].map(|a| middle(range(scene, known, of_all(Quantity::Gravity(a))))),
+        gravity: [0, 1, 2].map(|a| middle(range(scene, known, Target::new(0, Quantity::Gravity(a))))),
         half_spaces: floor.into_iter().chain(clamp).collect(),
         duration,
         frame_rate: scene.frame_rate,
         spacing,
         cfl: CFL[usize::from(scene.floor.is_some())],
-        reach: reach(scene, known, duration),
+        reach: reach(scene, take, known, duration),
     }
 }
 
-fn body_spec(scene: &Scene, known: &Values, body: usize, room: f64) -> BodySpec {
-    let of = |quantity| range(scene, known, Target { body, quantity });
+fn body_spec(scene: &Scene, take: usize, known: &Values, body: usize, room: f64) -> BodySpec {
+    let of = |quantity| over_pieces(scene, known, body, quantity);
+    let begins = |quantity| range(scene, known, Target { take, ..Target::new(body, quantity) });
     let [low, high] = of(Quantity::Viscosity);
-    let velocity = [0, 1, 2].map(|a| of(Quantity::Velocity(a)));
-    let spin = [0, 1, 2].map(|a| of(Quantity::AngularVelocity(a)));
-    let shape = scene.bodies[body].shape.clone();
+    let velocity = [0, 1, 2].map(|a| begins(Quantity::Velocity(a)));
+    let spin = [0, 1, 2].map(|a| begins(Quantity::AngularVelocity(a)));
+    let shape = scene.bodies[body].starts[take].shape.clone();
     let top = |v: [[f64; 2]; 3]| norm(v.map(|[low, high]| low.abs().max(high.abs())));
     let top_speed = top(velocity) + 0.5 * top(spin) * norm(shape.sides());
     BodySpec {
@@ -110,30 +130,25 @@ fn body_spec(scene: &Scene, known: &Values, body: usize, room: f64) -> BodySpec 
 }
 
 /// How far the ends of the ranges may take bodies from where the middles take them \[m\].
-fn reach(scene: &Scene, known: &Values, duration: f64) -> f64 {
+fn reach(scene: &Scene, take: usize, known: &Values, duration: f64) -> f64 {
     let half = |target: Target| {
         let [low, high] = range(scene, known, target);
         0.5 * (high - low)
     };
-    let away = |body: usize| norm([0, 1, 2].map(|a| half(Target { body, quantity: Quantity::Velocity(a) })));
-    let fall = norm([0, 1, 2].map(|a| half(of_all(Quantity::Gravity(a)))));
+    let away = |body: usize| norm([0, 1, 2].map(|a| half(Target { take, ..Target::new(body, Quantity::Velocity(a)) })));
+    let fall = norm([0, 1, 2].map(|a| half(Target::new(0, Quantity::Gravity(a)))));
     most(scene, away) * duration + 0.5 * fall * duration * duration
-}
-
-fn of_all(quantity: Quantity) -> Target {
-    Target { body: 0, quantity }
 }
 
 fn middle([low, high]: [f64; 2]) -> f64 {
     0.5 * (low + high)
 }
 
-pub(super) fn norm(v: [f64; 3]) -> f64 {
+pub(crate) fn norm(v: [f64; 3]) -> f64 {
     v.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
-pub(super) fn camera(scene: &Scene) -> Camera {
-    let c = &scene.camera;
+pub(crate) fn camera(c: &crate::scene::Camera) -> Camera {
     Camera {
         position: c.position,
         look_at: c.look_at,
@@ -146,7 +161,7 @@ pub(super) fn camera(scene: &Scene) -> Camera {
 }
 
 /// With the colour of each vertex's body.
-pub(super) fn lighting<F: Float>(
+pub(crate) fn lighting<F: Float>(
     scene: &Scene,
     body_of_vertex: &[u32],
     device: &Device,
@@ -166,4 +181,27 @@ pub(super) fn lighting<F: Float>(
     let colour = |&body: &u32| Vec3::from_array(scene.bodies[body as usize].albedo.map(F::from_f64));
     let albedo = device.array(&body_of_vertex.iter().map(colour).collect::<Vec<_>>())?;
     Ok(Lighting { albedo, ..lighting })
+}
+
+/// The piece of each particle at `x` in its body, for a quantity that may vary: numbers of pieces of all bodies one after the other,
+/// from `begins` of each on.
+pub(crate) fn pieces(
+    scene: &Scene,
+    take: usize,
+    quantity: Quantity,
+    begins: impl Fn(usize) -> usize,
+    x: &[[f64; 3]],
+    body_of: &[u32],
+) -> Vec<u32> {
+    let boxes: Vec<_> = scene.bodies.iter().map(|body| body.starts[take].shape.bounds()).collect();
+    let of = |(x, &body): (&[f64; 3], &u32)| {
+        let body = body as usize;
+        let ([min, max], counts) = (boxes[body], scene.cut(body, quantity).unwrap_or([1; 3]));
+        let along = |a: usize| {
+            let share = (x[a] - min[a]) / (max[a] - min[a]);
+            ((share * counts[a] as f64) as usize).min(counts[a] - 1)
+        };
+        (begins(body) + (along(0) * counts[1] + along(1)) * counts[2] + along(2)) as u32
+    };
+    x.iter().zip(body_of).map(of).collect()
 }

@@ -1,16 +1,13 @@
 //! Checks a state that comes from a file against the job that is to go on from it: what passes cannot make the search
 //! panic, whatever wrote it.
 
-use super::coordinates::Coordinates;
-use super::misfit::Look;
 use super::place::{Best, Place};
-use super::search::{COARSE, FINE, REFUSALS, frames_in_use};
+use super::stages::REFUSALS;
 use super::state::{Stage, State};
 use crate::check::{Checked, Fault, at_most, equal, finite, of, require, within};
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::job::{IdentifyOptions, Record, Runs};
 use crate::optimizer::Optimizer;
-use crate::scene::Scene;
 use diffkern_optim::dense::{Bounds, NormalEquations};
 
 /// More walks or iterations than any search has.
@@ -20,33 +17,18 @@ const ROUNDING: f64 = 1e-9;
 /// Longest text.
 const LONGEST: usize = 1000;
 
-/// What a state of the job looks like.
-struct Shape<'a> {
-    options: &'a IdentifyOptions,
-    bounds: Bounds,
-    /// Frames in use, and pixels of each.
-    frames: usize,
-    pixels: usize,
-}
-
-impl State {
-    /// Checks lengths, levels and ranges against the job that is to go on from here; the inner result names the field that
-    /// is wrong.
-    ///
-    /// # Errors
-    /// When the job itself is wrong.
-    pub fn check(&self, scene: &Scene, options: &IdentifyOptions) -> Result<Checked> {
-        // Bounds are in units of the viscosity's room.
-        let bounds = Coordinates::new(scene, options, 1.0)?.bounds(true);
-        let pixels = scene.camera.width * scene.camera.height;
-        let shape = Shape { options, bounds, frames: frames_in_use(scene.num_frames), pixels };
-        Ok(shape.state(self))
-    }
+/// What a state of a job looks like.
+pub(crate) struct Shape<'a> {
+    pub(crate) options: &'a IdentifyOptions,
+    pub(crate) bounds: Bounds,
+    /// Residuals and blocks of each level, of the coarse stage and of the fine one.
+    pub(crate) levels: [Vec<[usize; 2]>; 2],
 }
 
 impl Shape<'_> {
-    fn state(&self, state: &State) -> Checked {
-        let levels = levels(state.stage).len();
+    /// Checks lengths, levels and ranges against the job that is to go on from here; names the field that is wrong.
+    pub(crate) fn state(&self, state: &State) -> Checked {
+        let levels = self.levels(state.stage).len();
         require(state.level < levels, "level", || format!("{}, expected less than {levels}", state.level))?;
         require(state.stage != Stage::Finished || state.level + 1 == levels, "level", || {
             format!("{} of a finished search, expected {}", state.level, levels - 1)
@@ -68,6 +50,13 @@ impl Shape<'_> {
         state.best.as_ref().map_or(Ok(()), |best| of("best", self.best(best, state)))
     }
 
+    fn levels(&self, stage: Stage) -> &[[usize; 2]] {
+        match stage {
+            Stage::Coarse => &self.levels[0],
+            Stage::Fine | Stage::Finished => &self.levels[1],
+        }
+    }
+
     fn len(&self) -> usize {
         self.bounds.low.len()
     }
@@ -79,13 +68,12 @@ impl Shape<'_> {
             within(&format!("at[{k}]"), *x, low, high)?;
         }
         within("iou", iou, 0.0, 1.0)?;
-        let looks = levels(stage);
+        let levels = self.levels(stage);
         if !normals.is_empty() {
-            equal("normals", normals.len(), looks.len())?;
+            equal("normals", normals.len(), levels.len())?;
         }
-        for (k, (normal, look)) in normals.iter().zip(looks).enumerate() {
-            let frames = look.seen(self.frames);
-            let checked = normal.check(self.parameters(normal, stage), frames * self.pixels, frames);
+        for (k, (normal, &[residuals, blocks])) in normals.iter().zip(levels).enumerate() {
+            let checked = normal.check(self.parameters(normal, stage), residuals, blocks);
             of(&format!("normals[{k}]"), checked)?;
         }
         Ok(())
@@ -138,13 +126,6 @@ impl Shape<'_> {
     }
 }
 
-fn levels(stage: Stage) -> &'static [Look] {
-    match stage {
-        Stage::Coarse => &COARSE,
-        Stage::Fine | Stage::Finished => &FINE,
-    }
-}
-
 fn counts(runs: &Runs) -> Checked {
     let Runs { forward, tangents, reverse, products } = *runs;
     let counts = [("forward", forward), ("tangents", tangents), ("reverse", reverse), ("products", products)];
@@ -157,6 +138,6 @@ fn text(field: &str, text: &str) -> Checked {
 }
 
 /// The error of a state that was given to the library itself.
-pub(super) fn refused(fault: Fault) -> Error {
+pub(crate) fn refused(fault: Fault) -> Error {
     Error::argument(format!("resume: {}", fault.field), fault.problem)
 }

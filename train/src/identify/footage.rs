@@ -1,0 +1,197 @@
+//! The videos of a scene as a problem of least squares: silhouettes, on a coarse grid and on a fine one.
+//!
+//! On each grid blurred differences come first, because edges more than a pixel apart do not see each other, and on the final
+//! grid earlier frames first, because small causes have large effects later. Only the first half of the video
+//! is used: what impacts do later depends more on the grid than on the material.
+
+use super::misfit::{Look, Misfit};
+use super::taped::Taped;
+use crate::error::Result;
+use crate::job::{Flow, Runs};
+use crate::program::{Coverage, Outcome, Program, shots};
+use crate::scene::Scene;
+use crate::search::{Coordinates, Evaluation, Problem, Recorded, Stage, Tick};
+use crate::video::Video;
+use diffkern::Float;
+use diffkern::memory::filled;
+use diffkern_render::image;
+
+/// Levels of the two stages.
+pub(super) const COARSE: [Look; 2] = [Look { blur: 4.0, frames: 1.0 }, Look { blur: 2.0, frames: 1.0 }];
+pub(super) const FINE: [Look; 3] =
+    [Look { blur: 2.0, frames: 0.6 }, Look { blur: 1.0, frames: 0.8 }, Look { blur: 0.0, frames: 1.0 }];
+
+/// Programs on both grids, and what they are compared with.
+pub(super) struct Footage<'a, F: Float> {
+    pub(super) scene: &'a Scene,
+    pub(super) videos: &'a [Video],
+    coordinates: Coordinates,
+    coarse: Grid<F>,
+    pub(super) fine: Grid<F>,
+    /// Frames in use.
+    pub(super) frames: usize,
+}
+
+/// A program on one grid, and how its pictures are looked at.
+pub(super) struct Grid<F: Float> {
+    pub(super) program: Program<F>,
+    misfit: Misfit,
+}
+
+impl<'a, F: Float> Footage<'a, F> {
+    pub(super) fn new(
+        scene: &'a Scene,
+        videos: &'a [Video],
+        coordinates: Coordinates,
+        [coarse, fine]: [Program<F>; 2],
+    ) -> Result<Self> {
+        let frames = frames_in_use(scene.num_frames);
+        let grid = |program, looks: &[Look]| -> Result<Grid<F>> {
+            Ok(Grid { program, misfit: Misfit::new(scene, videos, frames, looks)? })
+        };
+        Ok(Self { scene, videos, coordinates, coarse: grid(coarse, &COARSE)?, fine: grid(fine, &FINE)?, frames })
+    }
+
+    fn grid(&self, stage: Stage) -> &Grid<F> {
+        match stage {
+            Stage::Coarse => &self.coarse,
+            Stage::Fine | Stage::Finished => &self.fine,
+        }
+    }
+
+    /// The programs, the coarse one first.
+    pub(super) fn programs(&self) -> [&Program<F>; 2] {
+        [&self.coarse.program, &self.fine.program]
+    }
+
+    /// Pictures of so many frames.
+    fn pictures(&self, stage: Stage, at: &[f64], frames: usize, tick: &mut Tick<'_>) -> Outcome<Coverage> {
+        let program = &self.grid(stage).program;
+        program.coverage(&self.coordinates.values(at), frames, &mut ticking(program, frames, tick))
+    }
+
+    /// Mean intersection over union with the videos.
+    fn agreement(&self, images: &Coverage) -> diffkern::Result<f64> {
+        let shots = shots(self.scene, self.frames);
+        let one = |(image, shot): (&Vec<f64>, &crate::program::Shot)| -> diffkern::Result<f64> {
+            Ok(image::iou(image, &self.videos[shot.film].frames[shot.frame].coverage()?))
+        };
+        Ok(images.iter().zip(&shots).map(one).sum::<diffkern::Result<f64>>()? / images.len().max(1) as f64)
+    }
+
+    fn evaluation(&self, stage: Stage, images: &Coverage) -> diffkern::Result<Evaluation> {
+        Ok(Evaluation { normals: self.grid(stage).misfit.costs(images)?, agreement: self.agreement(images)? })
+    }
+}
+
+impl<F: Float> Problem for Footage<'_, F> {
+    fn coordinates(&self) -> &Coordinates {
+        &self.coordinates
+    }
+
+    fn levels(&self, stage: Stage) -> usize {
+        self.grid(stage).misfit.len()
+    }
+
+    fn cost(&self, stage: Stage, at: &[f64], tick: &mut Tick<'_>) -> Outcome<f64> {
+        let misfit = &self.grid(stage).misfit;
+        let images = self.pictures(stage, at, misfit.first_frames(), tick)?;
+        Ok(misfit.first_cost(&images)?)
+    }
+
+    fn evaluate(&self, stage: Stage, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Evaluation> {
+        let images = self.pictures(stage, at, self.frames, tick)?;
+        Ok(self.evaluation(stage, &images)?)
+    }
+
+    fn linearise(&self, stage: Stage, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Evaluation> {
+        let Grid { program, misfit } = self.grid(stage);
+        let values = self.coordinates.values(at);
+        let directions = self.coordinates.tangents(&values);
+        let tick = &mut ticking(program, self.frames, tick);
+        let linear = program.linearise(&values, &directions, self.frames, tick)?;
+        Ok(Evaluation { normals: misfit.normals(&linear)?, agreement: self.agreement(&linear.coverage)? })
+    }
+
+    fn record<'p>(
+        &'p self,
+        stage: Stage,
+        level: usize,
+        at: &[f64],
+        tick: &mut Tick<'_>,
+    ) -> Outcome<Box<dyn Recorded + 'p>> {
+        let Grid { program, misfit } = self.grid(stage);
+        let tick = &mut ticking(program, self.frames, tick);
+        let taped = Taped::record(program, &self.coordinates, at, misfit.level(level), self.frames, tick)?;
+        let evaluation = self.evaluation(stage, &taped.coverage)?;
+        Ok(Box::new(OnTape { program, taped, evaluation }))
+    }
+
+    fn worst(&self) -> diffkern::Result<f64> {
+        let pixels = |shot: crate::program::Shot| self.videos[shot.film].width * self.videos[shot.film].height;
+        let empty = shots(self.scene, self.frames).into_iter().map(|shot| filled(pixels(shot), 0.0));
+        let empty: Coverage = empty.collect::<diffkern::Result<_>>()?;
+        let costs = self.fine.misfit.costs(&empty)?;
+        Ok(costs.last().map_or(0.0, |last| last.cost / last.residuals.max(1) as f64))
+    }
+
+    fn runs(&self) -> [Runs; 2] {
+        self.programs().map(Program::runs)
+    }
+
+    fn count_from(&self, [coarse, fine]: [Runs; 2]) {
+        self.coarse.program.count_from(coarse);
+        self.fine.program.count_from(fine);
+    }
+}
+
+/// A tape with the program that made it.
+struct OnTape<'p, F: Float> {
+    program: &'p Program<F>,
+    taped: Taped<F>,
+    evaluation: Evaluation,
+}
+
+impl<F: Float> Recorded for OnTape<'_, F> {
+    fn evaluation(&self) -> &Evaluation {
+        &self.evaluation
+    }
+
+    fn gradient(&self) -> Outcome<&[f64]> {
+        self.taped.gradient(self.program)
+    }
+
+    fn product(&self, direction: &[f64]) -> Outcome<Vec<f64>> {
+        self.taped.product(self.program, direction)
+    }
+}
+
+/// Residuals and blocks of each level of both stages.
+pub(super) fn sizes(scene: &Scene) -> [Vec<[usize; 2]>; 2] {
+    let frames = frames_in_use(scene.num_frames);
+    let pixels = |film: usize| {
+        let camera = &scene.cameras[scene.films[film].camera];
+        camera.width * camera.height
+    };
+    let of = |look: &Look| {
+        let seen = look.seen(frames);
+        let shots = shots(scene, seen);
+        [shots.iter().map(|shot| pixels(shot.film)).sum(), shots.len()]
+    };
+    [COARSE.iter().map(of).collect(), FINE.iter().map(of).collect()]
+}
+
+/// The first half of the video, but no fewer than eight frames if it has them.
+pub(super) fn frames_in_use(all: usize) -> usize {
+    all.div_ceil(2).max(8).min(all)
+}
+
+/// A tick per frame of each take of an evaluation of `frames` frames.
+fn ticking<'t, F: Float>(program: &Program<F>, frames: usize, tick: &'t mut Tick<'_>) -> impl FnMut() -> Flow + 't {
+    let all = (frames * program.takes().count()).max(1) as f64;
+    let mut frame = 0;
+    move || {
+        frame += 1;
+        tick((frame - 1) as f64 / all)
+    }
+}

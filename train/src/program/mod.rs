@@ -1,0 +1,276 @@
+//! The differentiable program of a scene: from the numbers that may be searched for to pictures of all its films.
+
+mod physics;
+mod inputs;
+mod resolution;
+mod setup;
+mod failure;
+mod take;
+
+pub(crate) use failure::{Failure, Outcome, simulable};
+pub(crate) use inputs::Inputs;
+pub(crate) use physics::{Physics, middle};
+pub(crate) use resolution::{Resolution, thinnest};
+pub(crate) use setup::{Fineness, norm, shapes, spec, viscous_room};
+pub(crate) use take::{Coverage, Linear, TakeProgram, Tick as TakeTick, host};
+
+use crate::error::Result;
+use crate::job::{Discretisation, Flow, Runs, Values};
+use crate::scene::Scene;
+use crate::video::Frame;
+use diffkern::prelude::*;
+use std::cell::Cell;
+
+/// A picture that is compared: frame `frame` of a film, by its place in the scene.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shot {
+    pub(crate) film: usize,
+    pub(crate) frame: usize,
+}
+
+/// The pictures of the first `frames` frames, in the order in which a program gives them: take by take, frame by frame, of each film
+/// that counts.
+pub(crate) fn shots(scene: &Scene, frames: usize) -> Vec<Shot> {
+    let films = |take: usize| {
+        let of_take = scene.films.iter().enumerate().filter(move |(_, film)| film.take == take && film.weight > 0.0);
+        of_take.map(|(film, _)| film)
+    };
+    let of_take = |take: usize| (0..frames).flat_map(move |frame| films(take).map(move |film| Shot { film, frame }));
+    (0..scene.takes.len()).flat_map(of_take).collect()
+}
+
+/// The takes that are filmed, at one resolution.
+pub(crate) struct Program<F: Float> {
+    device: Device,
+    /// Each with its place in the scene.
+    takes: Vec<(usize, TakeProgram<F>)>,
+    films: usize,
+    /// What was run so far.
+    runs: Cell<Runs>,
+}
+
+impl<F: Float> Program<F> {
+    /// Of all takes of a scene that a film is of.
+    pub(crate) fn new(scene: &Scene, known: &Values, fineness: Fineness, device: &Device) -> Result<Self> {
+        let filmed = (0..scene.takes.len()).filter(|take| scene.films.iter().any(|film| film.take == *take));
+        Self::of_takes(scene, filmed, known, fineness, device)
+    }
+
+    /// Of some takes.
+    pub(crate) fn of_takes(
+        scene: &Scene,
+        takes: impl Iterator<Item = usize>,
+        known: &Values,
+        fineness: Fineness,
+        device: &Device,
+    ) -> Result<Self> {
+        let one = |take: usize| Ok((take, TakeProgram::new(scene, take, known, fineness, device)?));
+        Ok(Self {
+            device: device.clone(),
+            takes: takes.map(one).collect::<Result<_>>()?,
+            films: scene.films.len(),
+            runs: Cell::default(),
+        })
+    }
+
+    /// The takes, each with its place in the scene.
+    pub(crate) fn takes(&self) -> impl Iterator<Item = (usize, &TakeProgram<F>)> {
+        self.takes.iter().map(|(take, program)| (*take, program))
+    }
+
+    /// What the models were cut into: of several takes the particles of all, and the shortest step.
+    pub(crate) fn discretisation(&self) -> Discretisation {
+        let models = || self.takes.iter().map(|(_, take)| take.bodies());
+        Discretisation {
+            dx: models().next().map_or(0.0, |bodies| bodies.model.grid().dx()),
+            dt: models().map(|bodies| bodies.model.dt()).fold(f64::INFINITY, f64::min),
+            particles: models().map(|bodies| bodies.state.len()).sum(),
+        }
+    }
+
+    /// What was run so far, and before if the job was resumed.
+    pub(crate) fn runs(&self) -> Runs {
+        self.runs.get()
+    }
+
+    /// Counts on from `runs`.
+    pub(crate) fn count_from(&self, runs: Runs) {
+        self.runs.set(runs);
+    }
+
+    pub(crate) fn count(&self, more: Runs) {
+        self.runs.set(self.runs.get() + more);
+    }
+
+    pub(crate) fn upload(&self, numbers: &[f64]) -> diffkern::Result<Array<F>> {
+        let numbers = diffkern::memory::collect(numbers.iter().map(|&x| F::from_f64(x)))?;
+        self.device.array(&numbers)
+    }
+
+    /// Steps of the simulator from the first frame to the last, of all takes.
+    pub(crate) fn steps(&self) -> usize {
+        self.takes.iter().map(|(_, take)| take.steps()).sum()
+    }
+
+    /// Silhouettes of the first `frames` frames with these numbers, as [`shots`] lists them.
+    pub(crate) fn coverage(&self, values: &Physics, frames: usize, tick: &mut TakeTick<'_>) -> Outcome<Coverage> {
+        self.count(Runs { forward: 1, ..Runs::default() });
+        let mut all = Coverage::new();
+        for (_, take) in &self.takes {
+            all.append(&mut take.coverage(values, frames, tick)?);
+        }
+        Ok(all)
+    }
+
+    /// Silhouettes and their derivatives along `directions` of the numbers, exact, by forward mode.
+    pub(crate) fn linearise(
+        &self,
+        values: &Physics,
+        directions: &[Physics],
+        frames: usize,
+        tick: &mut TakeTick<'_>,
+    ) -> Outcome<Linear> {
+        self.count(Runs { forward: 1, tangents: directions.len(), ..Runs::default() });
+        let mut all = Linear { coverage: Coverage::new(), derivatives: vec![Coverage::new(); directions.len()] };
+        for (_, take) in &self.takes {
+            let mut linear = take.linearise(values, directions, frames, tick)?;
+            all.coverage.append(&mut linear.coverage);
+            all.derivatives.iter_mut().zip(&mut linear.derivatives).for_each(|(all, one)| all.append(one));
+        }
+        Ok(all)
+    }
+
+    /// The numbers on the device, for each take.
+    pub(crate) fn inputs(&self, values: &Physics) -> diffkern::Result<Vec<Inputs<F>>> {
+        self.takes.iter().map(|(_, take)| take.inputs(values)).collect()
+    }
+
+    /// The images of the first `frames` frames, as [`shots`] lists them, by launches only.
+    pub(crate) fn silhouettes(
+        &self,
+        inputs: &[Inputs<F>],
+        frames: usize,
+        tick: &mut TakeTick<'_>,
+    ) -> Outcome<Vec<Array<F>>> {
+        let mut all = Vec::new();
+        for ((_, take), inputs) in self.takes.iter().zip(inputs) {
+            all.append(&mut take.silhouettes(inputs, frames, tick)?);
+        }
+        Ok(all)
+    }
+
+    /// Silhouettes and shaded pictures of every frame of every film.
+    pub(crate) fn pictures(&self, values: &Physics, mut tick: impl FnMut(f64) -> Flow) -> Outcome<Vec<Vec<Frame>>> {
+        let mut all: Vec<Vec<Frame>> = (0..self.films).map(|_| Vec::new()).collect();
+        let count = self.takes.len() as f64;
+        for (done, (_, take)) in self.takes.iter().enumerate() {
+            for (film, frames) in take.pictures(values, |part| tick((done as f64 + part) / count))? {
+                all[film] = frames;
+            }
+        }
+        Ok(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::{Contact, Film, Quantity, Range, Target};
+    use std::path::Path;
+
+    /// Every quantity of the sample as an unknown, its values away from symmetry: two bodies, of which one has pieces of stiffness, two
+    /// takes, two cameras.
+    fn every_quantity() -> (Scene, Physics) {
+        let mut scene = Scene::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/jelly_drop_a")).unwrap();
+        if let Some(floor) = &mut scene.floor {
+            floor.contact = Contact::Friction(0.3);
+        }
+        scene.bodies[0].starts[0].angular_velocity = [1.0, -2.0, 0.5];
+        scene.bodies[0].material.viscosity = 3.0;
+        (scene.bodies[0].material.mu, scene.bodies[0].material.lambda) = (Some(9098.2), Some(11_377.2));
+        let mut second = scene.bodies[0].clone();
+        second.name = "second".into();
+        if let diffkern_sim::scene::BodyShape::Block { min, max } = &mut second.starts[0].shape {
+            (min[0], max[0]) = (min[0] + 0.3, max[0] + 0.25);
+        }
+        second.material.mu = Some(5000.0);
+        second.fields.insert(Quantity::Mu, [2, 1, 2]);
+        scene.bodies.push(second);
+        scene.takes = vec!["low".into(), "fast".into()];
+        for body in &mut scene.bodies {
+            let mut other = body.starts[0].clone();
+            other.velocity = [other.velocity[0] - 0.4, 0.2, other.velocity[2] - 0.3];
+            body.starts.push(other);
+        }
+        let mut side = scene.cameras[0].clone();
+        side.name = "side".into();
+        side.position = [side.position[0] + 0.4, side.position[1] + 0.2, side.position[2] + 0.1];
+        (side.width, side.height) = (60, 48);
+        scene.cameras.push(side);
+        let main = scene.films[0].clone();
+        scene.films = vec![
+            Film { name: "a".into(), ..main.clone() },
+            Film { name: "b".into(), camera: 1, take: 1, ..main.clone() },
+            Film { name: "c".into(), camera: 1, take: 0, ..main },
+        ];
+        let targets: Vec<Target> = scene.targets().collect();
+        for target in targets {
+            let value = scene.known(target).unwrap();
+            let (name, width) = (scene.name_of(target), 0.2 * value.abs() + 0.1);
+            scene.unknowns.push(Range {
+                name,
+                target,
+                min: value - 0.4 * width,
+                max: value + 0.6 * width,
+                prior: None,
+            });
+        }
+        let mut values = Physics::of(&scene, &Values::new());
+        for (k, target) in scene.targets().enumerate().collect::<Vec<_>>() {
+            values[target] = scene.known(target).unwrap();
+            if target.piece > 0 {
+                values[target] *= 1.0 + 0.05 * (k % 3) as f64;
+            }
+        }
+        values.extra = 2.0;
+        (scene, values)
+    }
+
+    #[test]
+    fn tangents_are_derivatives_of_the_silhouettes() {
+        let (scene, at) = every_quantity();
+        let known = Values::new();
+        let fineness = Fineness { cells: 2, room: viscous_room(&scene, &known, 2), nodes: usize::MAX };
+        let program = Program::<f64>::new(&scene, &known, fineness, &Device::cpu()).unwrap();
+        let frames = 12;
+        let mut along: Vec<(String, Physics)> = Vec::new();
+        for target in scene.targets() {
+            let mut direction = Physics::zero(&scene);
+            direction[target] = match target.quantity {
+                Quantity::Position(_) | Quantity::LookAt(_) | Quantity::FieldOfView => 0.1,
+                _ => at[target].abs().max(0.3),
+            };
+            along.push((scene.name_of(target).to_string(), direction));
+        }
+        along.push(("viscosity beside".into(), Physics::zero(&scene).with_extra(20.0)));
+        let mut tick = || Flow::Continue;
+        let directions: Vec<Physics> = along.iter().map(|(_, direction)| direction.clone()).collect();
+        let linear = program.linearise(&at, &directions, frames, &mut tick).unwrap();
+        let shots = shots(&scene, frames);
+        assert_eq!(shots.len(), 3 * frames);
+        assert!(shots.iter().zip(&linear.coverage).all(|(shot, image)| {
+            let camera = &scene.cameras[scene.films[shot.film].camera];
+            image.len() == camera.width * camera.height
+        }));
+        for ((name, direction), derivative) in along.iter().zip(&linear.derivatives) {
+            // Small enough that no particle changes sides at the floor.
+            let h = 1e-6;
+            let mut moved = |by: f64| program.coverage(&at.plus(by, direction), frames, &mut tick).unwrap().concat();
+            let (up, down) = (moved(h), moved(-h));
+            let numeric: Vec<f64> = up.iter().zip(&down).map(|(a, b)| (a - b) / (2.0 * h)).collect();
+            let apart = derivative.concat().iter().zip(&numeric).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+            let norm = numeric.iter().map(|x| x * x).sum::<f64>().sqrt();
+            assert!(norm > 1e-2 && apart < 2e-6 * norm.max(1.0), "{name}: {apart} of {norm}");
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! One take: simulator and renderers of a scene at one resolution, from the numbers of a run to pictures.
+
+use super::failure::{Failure, Outcome};
+use super::inputs::{Inputs, launch, number_of, to_particles, vector_of};
+use super::physics::{CAMERA, Physics};
+use super::setup::{self, Fineness};
+use crate::error::Result;
+use crate::job::{Flow, Values};
+use crate::scene::{Part, Quantity, Scene};
+use crate::video::Frame;
+use diffkern::memory::{collect, filled};
+use diffkern::prelude::*;
+use diffkern::{Schedule, jvp};
+use diffkern_render::{CameraParams, Lighting, Mesh, Renderer};
+use diffkern_sim::Step as _;
+use diffkern_sim::mpm::{self, Solver, State};
+use diffkern_sim::scene::{BodiesScene, Plan};
+
+/// Called between frames.
+pub(crate) type Tick<'a> = dyn FnMut() -> Flow + 'a;
+
+/// Coverage per picture, row by row: frame by frame, of each film that counts in the order of the scene.
+pub(crate) type Coverage = Vec<Vec<f64>>;
+
+/// Coverage with its derivative along each direction.
+pub(crate) struct Linear {
+    /// Per picture.
+    pub(crate) coverage: Coverage,
+    /// Per direction, per picture.
+    pub(crate) derivatives: Vec<Coverage>,
+}
+
+/// Everything of a take that depends on no number that may be searched for.
+pub(crate) struct TakeProgram<F: Float> {
+    device: Device,
+    take: usize,
+    bodies: BodiesScene<F>,
+    /// Of each particle: its body, and its piece of what may vary.
+    body_of: Array<u32>,
+    pieces: [(Part, Option<Array<u32>>); 4],
+    centres: Array<Vec3<F>>,
+    eyes: Vec<Eye<F>>,
+    lighting: Lighting<F>,
+    /// Whether there is a floor with friction.
+    slides: bool,
+    frames: usize,
+    plan: Plan,
+}
+
+/// The camera of a film.
+struct Eye<F: Float> {
+    /// The film, by its place in the scene, and the first number of its camera.
+    film: usize,
+    first: usize,
+    counts: bool,
+    renderer: Renderer<F>,
+    camera: CameraParams<F>,
+}
+
+/// A run with its numbers bound.
+struct Bound<F: Float> {
+    solver: Solver<mpm::Dim3, F>,
+    start: State<mpm::Dim3, F>,
+    cameras: Vec<CameraParams<F>>,
+}
+
+impl<F: Float> TakeProgram<F> {
+    /// Of the take `take` of a scene.
+    pub(crate) fn new(
+        scene: &Scene,
+        take: usize,
+        known: &Values,
+        Fineness { cells, room, nodes }: Fineness,
+        device: &Device,
+    ) -> Result<Self> {
+        let spec = setup::spec(scene, take, known, cells, room);
+        let plan = spec.plan()?;
+        let mut bodies = spec.build::<F>(device)?;
+        bodies.model = bodies.model.with_node_limit(nodes);
+        let surface = &bodies.surface;
+        let mesh = Mesh::with_sides(surface.triangles.clone(), &surface.sides, surface.vertex_count())?;
+        let eye = |(film, of): (usize, &crate::scene::Film)| -> Result<Eye<F>> {
+            let camera = &scene.cameras[of.camera];
+            Ok(Eye {
+                film,
+                first: CAMERA * of.camera,
+                counts: of.weight > 0.0,
+                renderer: Renderer::new(device, &mesh)?.with_far(camera.far)?,
+                camera: setup::camera(camera).params(device)?,
+            })
+        };
+        let films = scene.films.iter().enumerate().filter(|(_, film)| film.take == take);
+        let eyes = films.map(eye).collect::<Result<_>>()?;
+        let centres: Vec<_> = bodies.centres.iter().map(|c| Vec3::from_array(c.map(F::from_f64))).collect();
+        let layout = Physics::zero(scene);
+        let x: Vec<[f64; 3]> = bodies.state.x.to_vec()?.into_iter().map(|x| [x.x, x.y, x.z].map(F::to_f64)).collect();
+        let of = |quantity: Quantity| -> Result<(Part, Option<Array<u32>>)> {
+            let part = quantity.row().part;
+            if layout.own(part, take).len() == 1 {
+                return Ok((part, None));
+            }
+            let begins = |body| layout.pieces(part, body);
+            let pieces = setup::pieces(scene, take, quantity, begins, &x, &bodies.body_of);
+            Ok((part, Some(device.array(&pieces)?)))
+        };
+        let [mu, lambda, density, viscosity] =
+            [Quantity::Mu, Quantity::Lambda, Quantity::Density, Quantity::Viscosity].map(of);
+        Ok(Self {
+            device: device.clone(),
+            take,
+            body_of: device.array(&bodies.body_of)?,
+            pieces: [mu?, lambda?, density?, viscosity?],
+            centres: device.array(&centres)?,
+            eyes,
+            lighting: setup::lighting(scene, &bodies.body_of_vertex, device)?,
+            slides: scene.slides(),
+            frames: scene.num_frames,
+            plan,
+            bodies,
+        })
+    }
+
+    /// The simulated bodies.
+    pub(crate) fn bodies(&self) -> &BodiesScene<F> {
+        &self.bodies
+    }
+
+    /// What a run takes.
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Steps of the simulator from the first frame to the last.
+    pub(crate) fn steps(&self) -> usize {
+        self.bodies.steps_per_frame * (self.frames - 1)
+    }
+
+    /// Pixels of a frame, of all films together.
+    pub(crate) fn pixels(&self) -> usize {
+        self.eyes.iter().map(|eye| eye.camera.width * eye.camera.height).sum()
+    }
+
+    /// Pixels of each picture of a frame.
+    fn sizes(&self) -> impl Iterator<Item = usize> {
+        self.eyes.iter().filter(|eye| eye.counts).map(|eye| eye.camera.width * eye.camera.height)
+    }
+
+    pub(crate) fn upload(&self, numbers: &[f64]) -> diffkern::Result<Array<F>> {
+        self.device.array(&collect(numbers.iter().map(|&x| F::from_f64(x)))?)
+    }
+
+    /// The numbers on the device.
+    pub(crate) fn inputs(&self, values: &Physics) -> diffkern::Result<Inputs<F>> {
+        Inputs::new(|part| self.upload(&values.part(part, self.take)))
+    }
+
+    /// Silhouettes of the first `frames` frames with these numbers.
+    pub(crate) fn coverage(&self, values: &Physics, frames: usize, tick: &mut Tick<'_>) -> Outcome<Coverage> {
+        let inputs = self.inputs(values)?;
+        self.silhouettes(&inputs, frames, tick)?.iter().map(|c| Ok(host(c)?)).collect()
+    }
+
+    /// Silhouettes and their derivatives along `directions` of the numbers, exact, by forward mode. Directions in which this take
+    /// does not change cost nothing.
+    pub(crate) fn linearise(
+        &self,
+        values: &Physics,
+        directions: &[Physics],
+        frames: usize,
+        tick: &mut Tick<'_>,
+    ) -> Outcome<Linear> {
+        let inputs = self.inputs(values)?;
+        // Parts that a direction leaves alone carry no tangent.
+        let seed = |direction: &Physics| -> diffkern::Result<Vec<(Part, Array<F>)>> {
+            let moved = Part::ALL.map(|part| (part, direction.part(part, self.take)));
+            let moved = moved.into_iter().filter(|(_, numbers)| numbers.iter().any(|x| *x != 0.0));
+            moved.map(|(part, numbers)| Ok((part, self.upload(&numbers)?))).collect()
+        };
+        let seeds = directions.iter().map(seed).collect::<diffkern::Result<Vec<_>>>()?;
+        let moving = seeds.iter().filter(|seeds| !seeds.is_empty());
+        let pairs: Vec<Vec<_>> =
+            moving.map(|s| s.iter().map(|(part, by)| (inputs[*part].as_any(), by.as_any())).collect()).collect();
+        let given: Vec<diffkern::Direction<'_>> = pairs.iter().map(|p| p.as_slice()).collect();
+        let (images, tangents) = jvp(&given, || self.silhouettes(&inputs, frames, tick))?;
+        let coverage = images.iter().map(host).collect::<Result<_>>()?;
+        let mut next = 0;
+        let mut along = |seeds: &Vec<(Part, Array<F>)>| -> Result<Coverage> {
+            if seeds.is_empty() {
+                return images.iter().map(|image| Ok(filled(image.len(), 0.0)?)).collect();
+            }
+            next += 1;
+            images.iter().map(|c| host(&tangents.get(next - 1, c)?)).collect()
+        };
+        let derivatives = seeds.iter().map(&mut along).collect::<Result<_>>()?;
+        Ok(Linear { coverage, derivatives })
+    }
+
+    /// Silhouettes and shaded pictures of every frame, by the place of the film.
+    pub(crate) fn pictures(
+        &self,
+        values: &Physics,
+        mut tick: impl FnMut(f64) -> Flow,
+    ) -> Outcome<Vec<(usize, Vec<Frame>)>> {
+        let Bound { solver, start: mut state, cameras } = self.bind(&self.inputs(values)?)?;
+        let mut pictures: Vec<(usize, Vec<Frame>)> = self.eyes.iter().map(|eye| (eye.film, Vec::new())).collect();
+        for frame in 0..self.frames {
+            if tick(frame as f64 / self.frames as f64) == Flow::Stop {
+                return Err(Failure::Stopped);
+            }
+            state = self.next(&solver, state, frame)?;
+            let vertices = self.bodies.surface.vertices(&state.x)?;
+            for ((eye, camera), (_, frames)) in self.eyes.iter().zip(&cameras).zip(&mut pictures) {
+                let silhouette = eye.renderer.silhouette(&vertices, camera)?.coverage.to_vec()?;
+                let color = eye.renderer.shaded(&vertices, camera, &self.lighting)?.color.to_vec()?;
+                frames.push(Frame {
+                    silhouette: collect(silhouette.iter().map(|v| v.to_f64() as f32))?,
+                    shaded: collect(color.iter().map(|c| [c.x, c.y, c.z].map(|v| v.to_f64() as f32)))?,
+                });
+            }
+        }
+        Ok(pictures)
+    }
+
+    /// The images of each frame, by launches only: recorded by a tape, carried along by forward mode.
+    pub(crate) fn silhouettes(&self, inputs: &Inputs<F>, frames: usize, tick: &mut Tick<'_>) -> Outcome<Vec<Array<F>>> {
+        let Bound { solver, start: mut state, cameras } = self.bind(inputs)?;
+        let frames = frames.min(self.frames);
+        let mut images = Vec::with_capacity(frames * self.sizes().count());
+        for frame in 0..frames {
+            if tick() == Flow::Stop {
+                return Err(Failure::Stopped);
+            }
+            state = self.next(&solver, state, frame)?;
+            let vertices = self.bodies.surface.vertices(&state.x)?;
+            for (eye, camera) in self.eyes.iter().zip(&cameras).filter(|(eye, _)| eye.counts) {
+                images.push(eye.renderer.silhouette(&vertices, camera)?.coverage);
+            }
+        }
+        Ok(images)
+    }
+
+    fn bind(&self, inputs: &Inputs<F>) -> Outcome<Bound<F>> {
+        let particles = self.bodies.state.len();
+        let each = |place: usize| -> diffkern::Result<Array<F>> {
+            let (part, pieces) = &self.pieces[place];
+            let Some(pieces) = pieces else { return Ok(inputs[*part].clone()) };
+            let out = self.device.uninit(particles)?;
+            to_particles(particles, &inputs[*part], pieces, &out)?;
+            Ok(out)
+        };
+        let vector = |part: Part, first: usize| -> diffkern::Result<Array<Vec3<F>>> {
+            let out = self.device.uninit(1)?;
+            vector_of(1, &inputs[part], &out, first)?;
+            Ok(out)
+        };
+        let camera = |eye: &Eye<F>| -> diffkern::Result<CameraParams<F>> {
+            let fov = self.device.uninit(1)?;
+            number_of(1, &inputs[Part::Camera], &fov, eye.first + 6)?;
+            let (position, look_at) = (vector(Part::Camera, eye.first)?, vector(Part::Camera, eye.first + 3)?);
+            Ok(CameraParams { position, look_at, fov, ..eye.camera.clone() })
+        };
+        let [mu, lambda, density, viscosity] = [0, 1, 2, 3].map(each);
+        let gravity = vector(Part::Gravity, 0)?;
+        let params = mpm::Params {
+            mu: mu?,
+            lambda: lambda?,
+            density: density?,
+            viscosity: viscosity?,
+            gravity: gravity.clone(),
+            friction: self.slides.then(|| inputs[Part::Friction].clone()),
+            ..self.bodies.params(&self.device)?
+        };
+        // The steps place velocities halfway between positions; starting them half a step early makes the flight exact to
+        // second order in the time step.
+        let back = F::from_f64(-0.5 * self.bodies.model.dt());
+        let (x, v, c) = (&self.bodies.state.x, self.device.uninit(particles)?, self.device.uninit(particles)?);
+        launch(particles, x, &self.body_of, &self.centres, &inputs[Part::Motion], &gravity, &v, &c, back)?;
+        let cameras = self.eyes.iter().map(camera).collect::<diffkern::Result<_>>()?;
+        let solver = self.bodies.model.solver(&params, particles)?;
+        Ok(Bound { solver, start: State { v, c, ..self.bodies.state.clone() }, cameras })
+    }
+
+    /// From frame `frame - 1` to `frame`.
+    fn next(
+        &self,
+        solver: &Solver<mpm::Dim3, F>,
+        state: State<mpm::Dim3, F>,
+        frame: usize,
+    ) -> Outcome<State<mpm::Dim3, F>> {
+        if frame == 0 {
+            return Ok(state);
+        }
+        let steps = self.bodies.steps_per_frame;
+        Ok(solver.advance(&state, (frame - 1) * steps, steps, Schedule::Auto)?)
+    }
+}
+
+/// The numbers of an array in 64 bits.
+pub(crate) fn host<F: Float>(array: &Array<F>) -> Result<Vec<f64>> {
+    Ok(collect(array.to_vec()?.into_iter().map(Float::to_f64))?)
+}

@@ -1,0 +1,291 @@
+//! What can be unknown: one row each.
+
+use super::bounds::{self, Bounds};
+use super::measure::Measure;
+use super::{Contact, Scene, Target};
+
+/// What a parameter is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Quantity {
+    /// Shear modulus, first Lamé parameter of the energy.
+    Mu,
+    /// Second Lamé parameter.
+    Lambda,
+    /// Density at rest.
+    Density,
+    /// Newtonian viscosity.
+    Viscosity,
+    /// Component of the velocity of the centre of mass at t = 0.
+    Velocity(usize),
+    /// Component of the angular velocity about the centre of mass at t = 0.
+    AngularVelocity(usize),
+    /// Coulomb's coefficient of the floor.
+    Friction,
+    /// Component of gravity.
+    Gravity(usize),
+    /// Component of a camera's position.
+    Position(usize),
+    /// Component of the point that a camera looks at.
+    LookAt(usize),
+    /// Vertical field of view of a camera.
+    FieldOfView,
+}
+
+/// What a quantity is one of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// The material of a body; it may vary from piece to piece.
+    Material,
+    /// The way in which a body begins; each take has its own.
+    Start,
+    /// The floor.
+    Floor,
+    /// A camera.
+    Camera,
+    /// The whole scene.
+    Scene,
+}
+
+/// How values of a quantity differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scale {
+    /// By factors: they are positive.
+    Factors,
+    /// By differences; they are not negative.
+    NotNegative,
+    /// By differences.
+    Any,
+}
+
+/// Numbers that a run takes in one array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// One a piece of each body, as the three that follow.
+    Mu,
+    Lambda,
+    Density,
+    Viscosity,
+    /// Velocity and angular velocity of each body, six numbers.
+    Motion,
+    Friction,
+    Gravity,
+    /// Position, point looked at, and field of view of each camera, seven numbers.
+    Camera,
+}
+
+impl Part {
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Mu,
+        Self::Lambda,
+        Self::Density,
+        Self::Viscosity,
+        Self::Motion,
+        Self::Friction,
+        Self::Gravity,
+        Self::Camera,
+    ];
+}
+
+/// All that is to be known of a quantity.
+pub(crate) struct Row {
+    pub(crate) owner: Owner,
+    /// Where a document has it, below the name of what it is of; of a vector without its component.
+    pub(crate) path: &'static str,
+    /// Which component of a vector.
+    pub(crate) component: Option<usize>,
+    pub(super) measure: Measure,
+    pub(crate) scale: Scale,
+    pub(super) bounds: &'static Bounds,
+    /// Where a run has it: in which part, and which of the numbers there of what it is of.
+    pub(crate) part: Part,
+    pub(crate) place: usize,
+    /// The value that a scene gives.
+    pub(super) known: fn(&Scene, Target, usize) -> Option<f64>,
+}
+
+const MU: Row = Row {
+    owner: Owner::Material,
+    path: "material.mu",
+    component: None,
+    measure: Measure::Pressure,
+    scale: Scale::Factors,
+    bounds: &bounds::MODULUS,
+    part: Part::Mu,
+    place: 0,
+    known: |scene, target, _| scene.bodies[target.of].material.mu,
+};
+
+const LAMBDA: Row = Row {
+    path: "material.lambda",
+    part: Part::Lambda,
+    known: |scene, target, _| scene.bodies[target.of].material.lambda,
+    ..MU
+};
+
+const DENSITY: Row = Row {
+    path: "density",
+    measure: Measure::Density,
+    bounds: &bounds::DENSITY,
+    part: Part::Density,
+    known: |scene, target, _| Some(scene.bodies[target.of].density),
+    ..MU
+};
+
+const VISCOSITY: Row = Row {
+    path: "material.viscosity",
+    measure: Measure::Viscosity,
+    scale: Scale::NotNegative,
+    bounds: &bounds::VISCOSITY,
+    part: Part::Viscosity,
+    known: |scene, target, _| Some(scene.bodies[target.of].material.viscosity),
+    ..MU
+};
+
+const VELOCITY: Row = Row {
+    owner: Owner::Start,
+    path: "velocity",
+    measure: Measure::Velocity,
+    scale: Scale::Any,
+    bounds: &bounds::SPEED,
+    part: Part::Motion,
+    known: |scene, target, a| Some(scene.bodies[target.of].starts[target.take].velocity[a]),
+    ..MU
+};
+
+const ANGULAR_VELOCITY: Row = Row {
+    path: "angular_velocity",
+    measure: Measure::AngularVelocity,
+    bounds: &bounds::SPIN,
+    place: 3,
+    known: |scene, target, a| Some(scene.bodies[target.of].starts[target.take].angular_velocity[a]),
+    ..VELOCITY
+};
+
+const FRICTION: Row = Row {
+    owner: Owner::Floor,
+    path: "contact.friction",
+    measure: Measure::Ratio,
+    scale: Scale::NotNegative,
+    bounds: &bounds::FRICTION,
+    part: Part::Friction,
+    known: |scene, _, _| match scene.floor.as_ref()?.contact {
+        Contact::Friction(friction) => Some(friction),
+        Contact::Sticky | Contact::Slip => None,
+    },
+    ..MU
+};
+
+const GRAVITY: Row = Row {
+    owner: Owner::Scene,
+    path: "gravity",
+    measure: Measure::Acceleration,
+    scale: Scale::Any,
+    bounds: &bounds::GRAVITY,
+    part: Part::Gravity,
+    known: |scene, _, a| Some(scene.gravity[a]),
+    ..MU
+};
+
+const POSITION: Row = Row {
+    owner: Owner::Camera,
+    path: "position",
+    measure: Measure::Length,
+    scale: Scale::Any,
+    bounds: &bounds::DISTANCE,
+    part: Part::Camera,
+    known: |scene, target, a| Some(scene.cameras[target.of].position[a]),
+    ..MU
+};
+
+const LOOK_AT: Row =
+    Row { path: "look_at", place: 3, known: |scene, target, a| Some(scene.cameras[target.of].look_at[a]), ..POSITION };
+
+const FIELD_OF_VIEW: Row = Row {
+    path: "vertical_fov",
+    measure: Measure::Angle,
+    scale: Scale::NotNegative,
+    bounds: &bounds::ANGLE_OF_VIEW,
+    place: 6,
+    known: |scene, target, _| Some(scene.cameras[target.of].vertical_fov),
+    ..POSITION
+};
+
+/// Names of the components of a vector.
+pub(super) const AXES: [&str; 3] = ["x", "y", "z"];
+
+impl Quantity {
+    /// Every quantity.
+    pub const ALL: [Self; 21] = {
+        use Quantity::*;
+        [
+            Mu,
+            Lambda,
+            Density,
+            Viscosity,
+            Velocity(0),
+            Velocity(1),
+            Velocity(2),
+            AngularVelocity(0),
+            AngularVelocity(1),
+            AngularVelocity(2),
+            Friction,
+            Gravity(0),
+            Gravity(1),
+            Gravity(2),
+            Position(0),
+            Position(1),
+            Position(2),
+            LookAt(0),
+            LookAt(1),
+            LookAt(2),
+            FieldOfView,
+        ]
+    };
+
+    /// All that is to be known of it.
+    pub(crate) const fn row(self) -> Row {
+        const fn component(row: Row, axis: usize) -> Row {
+            Row { component: Some(axis), place: row.place + axis, ..row }
+        }
+        match self {
+            Self::Mu => MU,
+            Self::Lambda => LAMBDA,
+            Self::Density => DENSITY,
+            Self::Viscosity => VISCOSITY,
+            Self::Velocity(axis) => component(VELOCITY, axis),
+            Self::AngularVelocity(axis) => component(ANGULAR_VELOCITY, axis),
+            Self::Friction => FRICTION,
+            Self::Gravity(axis) => component(GRAVITY, axis),
+            Self::Position(axis) => component(POSITION, axis),
+            Self::LookAt(axis) => component(LOOK_AT, axis),
+            Self::FieldOfView => FIELD_OF_VIEW,
+        }
+    }
+
+    /// Last words of its path.
+    pub fn key(self) -> String {
+        let Row { path, component, .. } = self.row();
+        let last = path.rsplit('.').next().unwrap_or(path);
+        component.map_or_else(|| last.to_owned(), |axis| format!("{last}.{}", AXES[axis]))
+    }
+
+    /// SI unit.
+    pub fn unit(self) -> &'static str {
+        self.row().measure.unit()
+    }
+
+    /// Whether it is an elastic parameter, without which nothing runs.
+    pub fn is_elastic(self) -> bool {
+        matches!(self, Self::Mu | Self::Lambda)
+    }
+
+    /// Whether its values are positive, and differ by factors.
+    pub fn is_positive(self) -> bool {
+        self.row().scale == Scale::Factors
+    }
+
+    /// Whether it may have a value of its own in each piece of a body.
+    pub fn may_vary(self) -> bool {
+        self.row().owner == Owner::Material
+    }
+}

@@ -1,0 +1,58 @@
+//! Steps by Levenberg and Marquardt.
+
+use super::Search;
+use super::place::Place;
+use super::reporter::Reporter;
+use super::stages::{FINE_ENOUGH, PULL, REFUSALS};
+use super::state::State;
+use crate::program::{Outcome, simulable};
+use diffkern_optim::dense::LevenbergMarquardt;
+
+impl Search<'_> {
+    /// One step, accepted or refused, or a change of level or stage.
+    pub(super) fn iterate(&self, state: &mut State, reporter: &mut Reporter<'_>) -> Outcome<()> {
+        let priors = self.priors(state);
+        let here = &state.normals[state.level];
+        let step = state.lm.propose(&priors.added(here, &state.at)?, &self.bounds(state.stage), &state.at)?;
+        let last = state.level + 1 == state.normals.len();
+        let stuck = state.lm.refused >= REFUSALS;
+        let Some(step) = step.filter(|step| !stuck && !self.small(state, step, last)) else {
+            self.advance(state, last)?;
+            return Ok(reporter.save(state)?);
+        };
+        let trial = self.after(&state.at, &step);
+        let Some(there) = simulable(self.linearise(state.stage, &trial, reporter))? else {
+            state.lm.refuse();
+            return Ok(());
+        };
+        let (before, after) =
+            (here.cost + priors.cost(&state.at), there.normals[state.level].cost + priors.cost(&trial));
+        // Not `after >= before`: NaN is refused too.
+        if after.partial_cmp(&before) != Some(std::cmp::Ordering::Less) {
+            state.lm.refuse();
+            return Ok(());
+        }
+        state.go_to(Place { at: trial, normals: there.normals, iou: there.agreement });
+        state.pull = state.pull.min(PULL * state.normals[0].cost);
+        state.lm.accept();
+        self.record(state);
+        // Before the checkpoint: one that went on from here could not tell that the stage is over.
+        if let Some(last) = self.settled(state, before - after, before) {
+            self.advance(state, last)?;
+        }
+        self.tell(state, reporter)
+    }
+
+    /// The last step, too small to be worth an evaluation: Gauss-Newton, without damping.
+    pub(super) fn polish(&self, state: &mut State) -> Outcome<()> {
+        let Some(here) = state.normals.last().filter(|_| state.lm.refused == 0) else { return Ok(()) };
+        let plain = LevenbergMarquardt { damping: 0.0, refused: 0 };
+        let here = self.priors(state).added(here, &state.at)?;
+        let Some(step) = plain.propose(&here, &self.bounds(state.stage), &state.at)? else { return Ok(()) };
+        if self.within(&step, FINE_ENOUGH.map(|tolerance| 2.0 * tolerance)) {
+            let at = self.after(&state.at, &step);
+            state.go_to(Place { at, normals: state.normals.clone(), iou: state.iou });
+        }
+        Ok(())
+    }
+}

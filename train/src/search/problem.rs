@@ -1,0 +1,70 @@
+//! What a search sees of a problem.
+
+use super::coordinates::Coordinates;
+use super::state::Stage;
+use crate::job::{Flow, Runs};
+use crate::program::Outcome;
+use diffkern_optim::dense::NormalEquations;
+
+/// Called while an evaluation runs, with the part of it that is done.
+pub(crate) type Tick<'a> = dyn FnMut(f64) -> Flow + 'a;
+
+/// Unknowns, and what is observed of them as least squares on two grids, each at several levels.
+pub(crate) trait Problem {
+    /// What the search moves in.
+    fn coordinates(&self) -> &Coordinates;
+
+    /// Levels of a stage, the easiest first.
+    fn levels(&self, stage: Stage) -> usize;
+
+    /// Cost at the first level of a stage.
+    fn cost(&self, stage: Stage, at: &[f64], tick: &mut Tick<'_>) -> Outcome<f64>;
+
+    /// Costs at all levels of a stage, without derivatives.
+    fn evaluate(&self, stage: Stage, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Evaluation>;
+
+    /// Costs with derivatives of all residuals.
+    fn linearise(&self, stage: Stage, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Evaluation>;
+
+    /// Costs, with the misfit of one level on a tape.
+    fn record<'a>(
+        &'a self,
+        stage: Stage,
+        level: usize,
+        at: &[f64],
+        tick: &mut Tick<'_>,
+    ) -> Outcome<Box<dyn Recorded + 'a>>;
+
+    /// Mean squared residual of the last level where nothing of what is observed is there.
+    ///
+    /// # Errors
+    /// When memory is short.
+    fn worst(&self) -> diffkern::Result<f64>;
+
+    /// What was run so far, on the coarse grid and on the final one.
+    fn runs(&self) -> [Runs; 2];
+
+    /// Counts on from what a run that is resumed had run.
+    fn count_from(&self, runs: [Runs; 2]);
+}
+
+/// How far a point is from what is observed.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Evaluation {
+    /// For each level; without derivatives of no parameters.
+    pub(crate) normals: Vec<NormalEquations>,
+    /// In 0..1, as a person would say it; intersection over union of silhouettes.
+    pub(crate) agreement: f64,
+}
+
+/// The misfit of one level on a tape.
+pub(crate) trait Recorded {
+    /// Costs of all levels.
+    fn evaluation(&self) -> &Evaluation;
+
+    /// The misfit by the coordinates.
+    fn gradient(&self) -> Outcome<&[f64]>;
+
+    /// The misfit's Hessian times a direction.
+    fn product(&self, direction: &[f64]) -> Outcome<Vec<f64>>;
+}

@@ -1,0 +1,77 @@
+//! Where a search begins: the best of points all over the ranges.
+
+use super::Search;
+use super::place::Place;
+use super::reporter::Reporter;
+use super::state::{Stage, State};
+use crate::error::Error;
+use crate::job::IdentifyOptions;
+use crate::program::{Outcome, Physics, simulable};
+
+/// Values of the first coordinate that the scan looks at.
+pub(crate) const SCANNED: usize = 14;
+
+impl Search<'_> {
+    /// Looks at the start and at points all over the ranges; begins at the best.
+    pub(crate) fn begin(&self, options: &IdentifyOptions, reporter: &mut Reporter<'_>) -> Outcome<State> {
+        let coordinates = self.coordinates();
+        let initial = self.initial(options);
+        let mut points = vec![coordinates.at(&initial)];
+        points.extend(coordinates.spread(&points[0], SCANNED));
+        let Some(best) = self.best_of(&points, None, reporter)? else {
+            let problem = "no material in the ranges can be simulated: at each, an element turns inside out or runs \
+                           away; expected stiffer materials, or slower bodies";
+            return Err(Error::scene("unknowns", problem).into());
+        };
+        let mut state = State::new(best.clone(), coordinates.named(&initial), 0.0);
+        reporter.evaluating(Stage::Coarse, self.runs(), 1, coordinates.named(&initial));
+        let at_start = self.problem.evaluate(Stage::Fine, &points[0], &mut |part| reporter.tick(part));
+        state.loss_initial = match simulable(at_start)? {
+            Some(start) => start.normals.last().map_or(0.0, |last| last.cost / last.residuals.max(1) as f64),
+            None => {
+                let problem = "the start cannot be simulated on the final grid; its loss is that of an empty picture";
+                state.warnings.push(problem.into());
+                self.problem.worst()?
+            }
+        };
+        Ok(state)
+    }
+
+    /// On the fine grid, Poisson's ratios beside the one of the coarse grid, which cannot tell it: the misfit has
+    /// valleys that end at a wrong ratio.
+    pub(super) fn look_around(&self, state: &mut State, reporter: &mut Reporter<'_>) -> Outcome<()> {
+        let points = self.coordinates().around(&state.at);
+        if let Some(best) = self.best_of(&points, Some(state.stage), reporter)? {
+            state.go_to(Place { at: best.clone(), normals: Vec::new(), iou: state.iou });
+        }
+        Ok(())
+    }
+
+    /// The point of the least cost, on the coarse grid before there is a stage.
+    fn best_of<'p>(
+        &self,
+        points: &'p [Vec<f64>],
+        stage: Option<Stage>,
+        reporter: &mut Reporter<'_>,
+    ) -> Outcome<Option<&'p Vec<f64>>> {
+        let mut best: Option<(f64, &Vec<f64>)> = None;
+        for point in points {
+            let values = self.coordinates().named(&self.coordinates().values(point));
+            match stage {
+                None => reporter.scanning(self.runs(), values),
+                Some(stage) => reporter.evaluating(stage, self.runs(), 1, values),
+            }
+            let cost = self.problem.cost(stage.unwrap_or(Stage::Coarse), point, &mut |part| reporter.tick(part));
+            let Some(cost) = simulable(cost)? else { continue };
+            if best.is_none_or(|(least, _)| cost < least) {
+                best = Some((cost, point));
+            }
+        }
+        Ok(best.map(|(_, point)| point))
+    }
+
+    /// To begin with.
+    pub(crate) fn initial(&self, options: &IdentifyOptions) -> Physics {
+        self.coordinates().initial(options)
+    }
+}
