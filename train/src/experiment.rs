@@ -48,6 +48,9 @@ pub struct Identify {
     /// Seed of everything random.
     #[serde(default)]
     pub seed: u64,
+    /// Grid cells across the thinnest side on the final grid; as the method chooses if not given.
+    #[serde(default)]
+    pub cells: Option<usize>,
     /// Most iterations of the optimiser; its own stopping rule if not given.
     #[serde(default)]
     pub max_iterations: Option<usize>,
@@ -189,6 +192,7 @@ impl Identify {
             start: Values::new(),
             device: default_device(),
             seed: 0,
+            cells: None,
             max_iterations: None,
             optimizer: Optimizer::Auto,
             gradcheck: false,
@@ -243,6 +247,7 @@ impl Identify {
                 format!("{}, but an unknown has a prior, which only lm weighs against the data", self.optimizer);
             return Err(Error::argument("optimizer", problem));
         }
+        check_cells(self.cells)?;
         if self.max_iterations == Some(0) {
             return Err(Error::argument("max_iterations", "0, expected at least 1"));
         }
@@ -252,6 +257,7 @@ impl Identify {
             start,
             device: self.device.clone(),
             seed: self.seed,
+            cells: self.cells,
             max_iterations: self.max_iterations,
             optimizer: self.optimizer.resolve()?,
             limits: self.limits(),
@@ -281,9 +287,7 @@ impl Simulate {
             let problem = format!("{}, expected a part of white between 0 and 1", self.noise);
             return Err(Error::argument("noise", problem));
         }
-        if let Some(cells) = self.cells.filter(|cells| !(1..=1000).contains(cells)) {
-            return Err(Error::argument("cells", format!("{cells}, expected 1 to 1000 across the thinnest side")));
-        }
+        check_cells(self.cells)?;
         let mut values = known(scene);
         values.extend(given);
         match missing(scene, &[], &values) {
@@ -293,6 +297,13 @@ impl Simulate {
             }
             None => Ok(values),
         }
+    }
+}
+
+fn check_cells(cells: Option<usize>) -> Result<()> {
+    match cells.filter(|cells| !(1..=1000).contains(cells)) {
+        Some(cells) => Err(Error::argument("cells", format!("{cells}, expected 1 to 1000 across the thinnest side"))),
+        None => Ok(()),
     }
 }
 

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Values of parameters, in SI units.
 pub type Values = BTreeMap<Name, f64>;
 
-/// How to identify. Everything else (resolution, time step, schedule) follows from the scene.
+/// How to identify. Everything else (time step, schedule) follows from the scene.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct IdentifyOptions {
     /// Parameters to find, each with a range in the scene.
@@ -26,6 +26,9 @@ pub struct IdentifyOptions {
     pub device: String,
     /// Seed of everything random.
     pub seed: u64,
+    /// Grid cells across the thinnest side on the final grid; as the method chooses if not given.
+    #[serde(default)]
+    pub cells: Option<usize>,
     /// Most iterations of the optimiser, over all stages.
     pub max_iterations: Option<usize>,
     /// Which rule chooses the steps; not [`Optimizer::Auto`], which a job has resolved.

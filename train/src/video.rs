@@ -7,6 +7,7 @@ use crate::limits::Bytes;
 use crate::scene::{Film, Scene};
 use diffkern::interrupt;
 use diffkern::memory::{collect, filled, with_room};
+use diffkern_render::image;
 use png::{BitDepth, ColorType};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -125,6 +126,17 @@ impl Video {
             Ok(Self { width, height, frames, masks: masks.transpose()? })
         };
         scene.films.iter().map(film).collect()
+    }
+
+    /// Intersection over union of a coverage with the silhouette of a frame, of the pixels that count.
+    ///
+    /// # Errors
+    /// When memory is short.
+    pub(crate) fn iou(&self, frame: usize, coverage: &[f64]) -> diffkern::Result<f64> {
+        let own = self.frames[frame].coverage()?;
+        let Some(masks) = &self.masks else { return Ok(image::iou(coverage, &own)) };
+        let seen = |pixels: &[f64]| collect(pixels.iter().zip(&masks[frame]).map(|(v, mask)| v * f64::from(*mask)));
+        Ok(image::iou(&seen(coverage)?, &seen(&own)?))
     }
 
     /// Factors of the differences of each pixel of a frame, of a video whose squared differences count `weight` times; none where each is

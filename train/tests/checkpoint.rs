@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use train::Error;
 use train::error::Result;
 use train::experiment::Identify;
-use train::identify::{Observer, State, identify};
+use train::identify::{Observer, State, check, identify};
 use train::job::{Flow, IdentifyOptions, Progress};
 use train::optimizer::Optimizer;
 use train::run::Checkpoint;
@@ -36,15 +36,15 @@ fn sample(name: &str) -> PathBuf {
 /// The job of the samples.
 struct Job {
     scene: Scene,
-    video: Video,
+    videos: Vec<Video>,
 }
 
 impl Job {
     fn new(folder: &Path) -> Self {
         small_video(folder);
         let scene = Scene::read(&folder.join("video")).unwrap();
-        let video = Video::read(&folder.join("video"), &scene).unwrap();
-        Self { scene, video }
+        let videos = Video::read(&folder.join("video"), &scene).unwrap();
+        Self { scene, videos }
     }
 
     fn options(&self, optimizer: Optimizer) -> IdentifyOptions {
@@ -62,7 +62,7 @@ impl Job {
             }
             Err(other) => panic!("{other}"),
         };
-        match checkpoint.state.check(&self.scene, &self.options(optimizer)).unwrap() {
+        match check(&checkpoint.state, &self.scene, &self.options(optimizer)).unwrap() {
             Ok(()) => Some(checkpoint),
             Err(fault) => {
                 assert!(!fault.field.is_empty() && !fault.problem.is_empty());
@@ -193,7 +193,7 @@ fn no_value_of_any_field_makes_the_search_panic() {
                     continue;
                 }
                 let options = job.options(optimizer);
-                let outcome = identify(&job.scene, &job.video, &options, Some(checkpoint.state), &mut Stopper);
+                let outcome = identify(&job.scene, &job.videos, &options, Some(checkpoint.state), &mut Stopper);
                 outcome.unwrap_or_else(|error| panic!("{name}, {pointer}: {error}"));
             }
         }

@@ -48,7 +48,7 @@ impl Default for LevenbergMarquardt {
 }
 
 impl LevenbergMarquardt {
-    /// The step from `x`, none if nothing shows in the residuals. What a bound stops is held there, and the others are solved
+    /// The step from `x`, none if nothing shows in the residuals. What does not show stays. What a bound stops is held there, and the others are solved
     /// for anew; then all are shortened until none exceeds its longest step.
     ///
     /// # Errors
@@ -61,9 +61,13 @@ impl LevenbergMarquardt {
         let (gradient, mut hessian) = (normal.gradient.clone(), normal.hessian.clone());
         (0..n).for_each(|k| hessian[k * n + k] *= 1.0 + self.damping);
         let (mut change, mut bounded) = (vec![0.0; n], vec![false; n]);
+        let shown = normal.shown();
+        if shown.is_empty() {
+            return Ok(None);
+        }
         // At most n passes: each binds a parameter or ends.
         loop {
-            let free: Vec<usize> = (0..n).filter(|&k| !bounded[k]).collect();
+            let free: Vec<usize> = shown.iter().copied().filter(|&k| !bounded[k]).collect();
             let pick = |row: usize| free.iter().map(move |&k| (row, k));
             let matrix: Vec<f64> = free.iter().flat_map(|&r| pick(r)).map(|(r, k)| hessian[r * n + k]).collect();
             let bound_part =

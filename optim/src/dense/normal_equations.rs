@@ -96,12 +96,14 @@ impl NormalEquations {
         let n = self.parameters();
         self.is_shaped()?;
         same_length("derivatives by parameters", derivatives.len(), n)?;
+        // The correction for few blocks is none of the prior's.
+        let few = if self.few_blocks() > 0.0 { self.few_blocks() } else { 1.0 };
         for a in 0..n {
             self.gradient[a] += weight * derivatives[a] * residual;
             for b in 0..n {
                 let product = weight * derivatives[a] * derivatives[b];
                 self.hessian[a * n + b] += product;
-                self.between[a * n + b] += weight * product;
+                self.between[a * n + b] += weight * product / few;
             }
             // As of a residual whose variance is the weight.
             self.weighted[a] += (weight * derivatives[a]).powi(2);
@@ -113,8 +115,12 @@ impl NormalEquations {
     /// Variance of a residual that stands for as much as one does in [`NormalEquations::covariance`]: the larger of the mean square
     /// weighted by `|j|^2`, and of that which the sums over blocks show. None where nothing shows in the residuals.
     pub fn variance(&self) -> Option<f64> {
-        let n = self.parameters();
         self.is_shaped().ok()?;
+        let shown = self.shown();
+        let n = shown.len();
+        if n < self.parameters() {
+            return self.only(&shown).variance();
+        }
         let inverse = self.inverse()?;
         let shared = (0..n * n).map(|k| inverse[k] * self.between[k % n * n + k / n]).sum::<f64>() / n as f64;
         let larger = self.spread().max(shared * self.few_blocks());
@@ -145,14 +151,27 @@ impl NormalEquations {
         if kept > n {
             return Err(crate::Error::Length { what: "parameters".to_owned(), found: n, expected: kept });
         }
-        let square = |m: &[f64]| (0..kept * kept).map(|k| m[k / kept * n + k % kept]).collect();
-        Ok(NormalEquations {
-            gradient: self.gradient[..kept].to_vec(),
+        Ok(self.only(&(0..kept).collect::<Vec<_>>()))
+    }
+
+    /// Of these parameters alone, the others known.
+    fn only(&self, kept: &[usize]) -> NormalEquations {
+        let n = self.parameters();
+        let row = |m: &[f64], a: usize| kept.iter().map(|b| m[a * n + b]).collect::<Vec<_>>();
+        let square = |m: &[f64]| kept.iter().flat_map(|&a| row(m, a)).collect();
+        NormalEquations {
+            gradient: kept.iter().map(|&k| self.gradient[k]).collect(),
             hessian: square(&self.hessian),
             between: square(&self.between),
-            weighted: self.weighted[..kept].to_vec(),
+            weighted: kept.iter().map(|&k| self.weighted[k]).collect(),
             ..*self
-        })
+        }
+    }
+
+    /// The parameters that show in the residuals.
+    pub(super) fn shown(&self) -> Vec<usize> {
+        let n = self.parameters();
+        (0..n).filter(|k| self.hessian[k * n + k] != 0.0).collect()
     }
 
     /// Its fields are public: each has as many numbers as there are parameters, or their square.
@@ -198,10 +217,21 @@ impl NormalEquations {
     /// - the Gauss-Newton covariance `s^2 (J^T J)^-1`, `s^2` the mean squared residual weighted by `|j|^2`;
     /// - the sandwich `(J^T J)^-1 (sum_b g_b g_b^T) (J^T J)^-1` over blocks, which sees errors shared by a block.
     ///
-    /// None when the residuals do not fix the parameters, or the matrices are not those of as many parameters.
+    /// A parameter that does not show in the residuals has an infinite variance, and no part in the others. None when the residuals do
+    /// not fix the parameters, or the matrices are not those of as many parameters.
     pub fn covariance(&self) -> Option<Vec<f64>> {
         let n = self.parameters();
         self.is_shaped().ok()?;
+        let shown = self.shown();
+        if shown.len() < n {
+            let of_shown = self.only(&shown).covariance()?;
+            let mut all = vec![0.0; n * n];
+            (0..n).for_each(|k| all[k * n + k] = f64::INFINITY);
+            for (k, value) in of_shown.into_iter().enumerate() {
+                all[shown[k / shown.len()] * n + shown[k % shown.len()]] = value;
+            }
+            return Some(all);
+        }
         let inverse = self.inverse()?;
         let (scale, few) = (self.spread(), self.few_blocks());
         let plain: Vec<f64> = inverse.iter().map(|x| x * scale).collect();
@@ -230,6 +260,19 @@ impl NormalEquations {
 mod tests {
     use super::*;
 
+    #[test]
+    fn what_does_not_show_is_not_told_and_hides_nothing() -> Result<()> {
+        let (mut one, mut two) = (NormalEquations::new(1), NormalEquations::new(2));
+        for k in 0..9 {
+            let (residual, slope) = ([0.1 * f64::from(k % 4) - 0.1, 0.2], vec![1.0, 0.5 + f64::from(k)]);
+            one.add(&residual, std::slice::from_ref(&slope))?;
+            two.add(&residual, &[vec![0.0, 0.0], slope])?;
+        }
+        let (one, two) = (one.covariance().unwrap_or_default(), two.covariance().unwrap_or_default());
+        assert_eq!(two, [f64::INFINITY, 0.0, 0.0, one[0]]);
+        Ok(())
+    }
+
     /// A mean of normal data and a normal prior: variance and covariance are those of the textbook.
     #[test]
     fn a_prior_counts_as_much_as_its_deviation_says() -> Result<()> {
@@ -251,7 +294,8 @@ mod tests {
         for (deviation, tolerance) in [(1e9, 0.25), (deviation, 0.15), (1e-3 * deviation, 1e-2)] {
             let mut both = normal.clone();
             both.add_prior(0.2, &[1.0 / deviation], variance)?;
-            let (found, expected) = (both.covariance().map_or(f64::NAN, |c| c[0]), 1.0 / (1.0 / data + deviation.powi(-2)));
+            let (found, expected) =
+                (both.covariance().map_or(f64::NAN, |c| c[0]), 1.0 / (1.0 / data + deviation.powi(-2)));
             assert!((found / expected - 1.0).abs() < tolerance, "{deviation}: {found} {expected}");
         }
         Ok(())

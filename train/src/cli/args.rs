@@ -75,6 +75,7 @@ Identify(
     start: {\"mu\": 5000.0},      // optional: where to start in SI units; the method chooses the others
     device: \"cpu\",              // optional: cpu (default), wgpu, cuda or best
     seed: 0,                    // optional: seed of everything random
+    cells: 8,                   // optional: grid cells across the thinnest side in the end, by the shapes
     max_iterations: 40,         // optional: the method's own stopping rule
     optimizer: \"auto\",          // optional: auto (lm), lm, newton-cg or adam
     gradcheck: false,           // optional: compare the gradient with finite differences first
@@ -122,6 +123,9 @@ pub(super) struct IdentifyArgs {
     /// Seed of everything random.
     #[arg(long, default_value_t = 0, conflicts_with = "resume")]
     seed: u64,
+    /// Grid cells across the thinnest side on the final grid [default: by the shapes of the bodies].
+    #[arg(long, value_name = "N", conflicts_with = "resume")]
+    cells: Option<usize>,
     /// Most iterations of the optimiser [default: its own stopping rule].
     #[arg(long, value_name = "N")]
     pub(super) max_iterations: Option<usize>,
@@ -209,6 +213,7 @@ impl IdentifyArgs {
             start: values(&self.start),
             device: self.device.clone(),
             seed: self.seed,
+            cells: self.cells,
             max_iterations: self.max_iterations,
             optimizer: self.optimizer,
             gradcheck: self.gradcheck,

@@ -1,6 +1,6 @@
 //! The outcome of a search: values, intervals, pictures.
 
-use super::footage::Footage;
+use super::problem::VideoProblem;
 use crate::error::{Error, Result};
 use crate::job::{Ending, IdentifyOptions, Outcome, Parameter};
 use crate::program::{Failure, Shot, shots, simulable};
@@ -8,7 +8,6 @@ use crate::search::{Problem, Reporter, Search, Stage, State, prior_weight};
 use crate::video::{Frame, Video};
 use diffkern::Float;
 use diffkern_optim::dense::NormalEquations;
-use diffkern_render::image;
 
 /// Standard deviations to either side that hold 95 %.
 const SIGMAS: f64 = 1.96;
@@ -20,7 +19,7 @@ const AT_END: f64 = 1e-3;
 /// Puts the outcome together; the pictures are drawn unless the job was interrupted. A job that did not come to its end
 /// gives the best so far.
 pub(super) fn outcome<F: Float>(
-    footage: &Footage<'_, F>,
+    problem: &VideoProblem<'_, F>,
     search: &Search<'_>,
     mut state: State,
     options: &IdentifyOptions,
@@ -34,16 +33,16 @@ pub(super) fn outcome<F: Float>(
     let mut seen = None;
     if ending != Ending::Interrupted {
         reporter.drawing(search.runs());
-        let values = footage.coordinates().values(&state.at);
-        match simulable(footage.fine.program.pictures(&values, |part| reporter.tick(part))) {
-            Ok(Some(pictures)) => seen = Some(videos(footage, pictures)),
+        let values = problem.parametrisation().values(&state.at);
+        match simulable(problem.fine.program.pictures(&values, |part| reporter.tick(part))) {
+            Ok(Some(pictures)) => seen = Some(videos(problem, pictures)),
             Ok(None) => state.warnings.push("the values found cannot be simulated to the end of the video".into()),
             Err(Failure::Stopped) => ending = Ending::Interrupted,
             Err(Failure::Unstable(error) | Failure::Fatal(error)) => return Err(error),
         }
     }
     let (loss, iou) = match &seen {
-        Some(pictures) => (Some(mean_square(footage, pictures)?), mean_iou(footage, pictures)?),
+        Some(pictures) => (Some(mean_square(problem, pictures)?), mean_iou(problem, pictures)?),
         None => {
             // Its loss is known.
             state.go_to_best();
@@ -52,7 +51,7 @@ pub(super) fn outcome<F: Float>(
     };
     let at_last_level = state.best().is_some_and(|best| best.stage == search.last_level());
     let loss_initial = (seen.is_some() || at_last_level).then_some(state.loss_initial);
-    let parameters = parameters(footage, &mut state, options)?;
+    let parameters = parameters(problem, &mut state, options)?;
     let rough = state.best().is_none_or(|best| best.stage.starts_with(Stage::Coarse.name()));
     if ending == Ending::Interrupted && rough {
         state.warnings.push("interrupted on the coarse grid: values and loss are rough".into());
@@ -66,41 +65,41 @@ pub(super) fn outcome<F: Float>(
         iou,
         ending,
         history: state.history,
-        viscosity: footage.coordinates().values(&state.at).extra,
-        discretisation: footage.fine.program.discretisation(),
+        viscosity: problem.parametrisation().values(&state.at).extra,
+        discretisation: problem.fine.program.discretisation(),
         videos: seen.unwrap_or_default(),
         warnings: state.warnings,
     })
 }
 
 /// The pictures of each film as a video.
-fn videos<F: Float>(footage: &Footage<'_, F>, pictures: Vec<Vec<Frame>>) -> Vec<Video> {
+fn videos<F: Float>(problem: &VideoProblem<'_, F>, pictures: Vec<Vec<Frame>>) -> Vec<Video> {
     let of = |(frames, own): (Vec<Frame>, &Video)| Video { width: own.width, height: own.height, frames, masks: None };
-    pictures.into_iter().zip(footage.videos).map(of).collect()
+    pictures.into_iter().zip(problem.videos).map(of).collect()
 }
 
 fn parameters<F: Float>(
-    footage: &Footage<'_, F>,
+    problem: &VideoProblem<'_, F>,
     state: &mut State,
     options: &IdentifyOptions,
 ) -> Result<Vec<Parameter>> {
-    let values = footage.coordinates().values(&state.at);
+    let values = problem.parametrisation().values(&state.at);
     let normal = if state.stage == Stage::Coarse { None } else { state.normals.last() };
     // A rule that follows gradients has them once it is done.
     let normal = normal.filter(|normal| normal.parameters() > 0);
-    let free = footage.coordinates().free(&state.at);
+    let free = problem.parametrisation().free(&state.at);
     let covariance =
-        normal.map(|normal| -> Result<_> { Ok(with_priors(footage, normal, &state.at)?.first(free)?.covariance()) });
+        normal.map(|normal| -> Result<_> { Ok(with_priors(problem, normal, &state.at)?.first(free)?.covariance()) });
     let covariance = covariance.transpose()?;
     let mut parameters = Vec::with_capacity(options.unknowns.len());
     for name in &options.unknowns {
-        let target = footage.scene.target(name).map_err(|problem| Error::argument("unknowns", problem))?;
+        let target = problem.scene.target(name).map_err(|problem| Error::argument("unknowns", problem))?;
         let found = values[target];
-        let (low, high) = footage.scene.range(target).map_or((found, found), |range| (range.min, range.max));
+        let (low, high) = problem.scene.range(target).map_or((found, found), |range| (range.min, range.max));
         let scale = if target.quantity.is_positive() { Scale::Log } else { Scale::Linear };
         let interval = covariance.as_ref().map(|covariance| match covariance {
             Some(covariance) => {
-                let away = SIGMAS * footage.coordinates().deviation(&values, covariance, target);
+                let away = SIGMAS * problem.parametrisation().deviation(&values, covariance, target);
                 scale.around(found, away, (low, high))
             }
             None => (low, high),
@@ -161,21 +160,25 @@ fn positive(x: f64, otherwise: f64) -> f64 {
 }
 
 /// The normal equations with what is known beforehand.
-fn with_priors<F: Float>(footage: &Footage<'_, F>, normal: &NormalEquations, at: &[f64]) -> Result<NormalEquations> {
+fn with_priors<F: Float>(
+    problem: &VideoProblem<'_, F>,
+    normal: &NormalEquations,
+    at: &[f64],
+) -> Result<NormalEquations> {
     let mut both = normal.clone();
     let weight = prior_weight(normal);
-    for (residual, derivatives) in footage.coordinates().priors(at) {
+    for (residual, derivatives) in problem.parametrisation().priors(at) {
         both.add_prior(residual, &derivatives, weight)?;
     }
     Ok(both)
 }
 
 /// Mean squared difference of silhouettes over the frames that were fitted, as much as each video counts.
-fn mean_square<F: Float>(footage: &Footage<'_, F>, seen: &[Video]) -> Result<f64> {
+fn mean_square<F: Float>(problem: &VideoProblem<'_, F>, seen: &[Video]) -> Result<f64> {
     let (mut sum, mut pixels) = (0.0, 0);
-    for shot in shots(footage.scene, footage.frames) {
-        let (seen, video) = (&seen[shot.film].frames[shot.frame], &footage.videos[shot.film]);
-        let factors = video.factors(shot.frame, footage.scene.films[shot.film].weight)?;
+    for shot in shots(problem.scene, problem.frames) {
+        let (seen, video) = (&seen[shot.film].frames[shot.frame], &problem.videos[shot.film]);
+        let factors = video.factors(shot.frame, problem.scene.films[shot.film].weight)?;
         let pairs = seen.silhouette.iter().zip(&video.frames[shot.frame].silhouette).enumerate();
         let square = |(k, (a, b)): (usize, (&f32, &f32))| {
             let factor = factors.as_ref().map_or(1.0, |factors| factors[k]);
@@ -188,18 +191,18 @@ fn mean_square<F: Float>(footage: &Footage<'_, F>, seen: &[Video]) -> Result<f64
 }
 
 /// Mean intersection over union over all videos that count.
-fn mean_iou<F: Float>(footage: &Footage<'_, F>, seen: &[Video]) -> Result<f64> {
-    let shots = shots(footage.scene, footage.scene.num_frames);
+fn mean_iou<F: Float>(problem: &VideoProblem<'_, F>, seen: &[Video]) -> Result<f64> {
+    let shots = shots(problem.scene, problem.scene.num_frames);
     let one = |shot: &Shot| -> Result<f64> {
-        let [a, b] = [&seen[shot.film], &footage.videos[shot.film]].map(|video| video.frames[shot.frame].coverage());
-        Ok(image::iou(&a?, &b?))
+        let coverage = seen[shot.film].frames[shot.frame].coverage()?;
+        Ok(problem.videos[shot.film].iou(shot.frame, &coverage)?)
     };
     Ok(shots.iter().map(one).sum::<Result<f64>>()? / shots.len().max(1) as f64)
 }
 
 /// The outcome of a job that was interrupted before it had a place to go on from.
 pub(super) fn nothing(search: &Search<'_>, options: &IdentifyOptions) -> Result<State> {
-    let (initial, coordinates) = (search.initial(options), search.problem.coordinates());
+    let (initial, coordinates) = (search.initial(options), search.problem.parametrisation());
     Ok(State::new(coordinates.at(&initial), coordinates.named(&initial), search.problem.worst()?))
 }
 

@@ -6,14 +6,14 @@
 //! all, the time is right within a factor of two or three, the memory within a factor of two.
 
 use super::cause;
-use super::footage::frames_in_use;
+use super::problem::frames_in_use;
 use crate::error::Result;
 use crate::job::{IdentifyOptions, Values};
 use crate::limits::{Limits, Seconds, size};
 use crate::optimizer::Optimizer;
 use crate::program::{Resolution, spec, viscous_room};
 use crate::scene::{Film, Scene};
-use crate::search::{Coordinates, SCANNED};
+use crate::search::{Parametrisation, SCANNED};
 use diffkern::{Device, Schedule};
 use diffkern_sim::Step as _;
 use diffkern_sim::scene::{BlockSpec, Plan};
@@ -85,7 +85,7 @@ pub(super) fn typical_passes(optimizer: Optimizer, directions: f64) -> [f64; 2] 
 }
 
 /// Passes of a scan.
-pub(super) fn scan_passes(coordinates: &Coordinates) -> f64 {
+pub(super) fn scan_passes(coordinates: &Parametrisation) -> f64 {
     let middle = coordinates.bounds(false).low;
     (1 + coordinates.spread(&middle, SCANNED).len()) as f64
 }
@@ -109,18 +109,18 @@ impl Cost {
             Task::Simulate { values, cells } => simulation(scene, values, cells, device)?,
         };
         if gradcheck {
-            let known = match task {
-                Task::Identify(options) => &options.fixed,
-                Task::Simulate { values, .. } => values,
+            let (known, cells) = match task {
+                Task::Identify(options) => (&options.fixed, options.cells),
+                Task::Simulate { values, cells } => (values, cells),
             };
-            cost.add_check(scene, known, device)?;
+            cost.add_check(scene, known, cells, device)?;
         }
         Ok(cost)
     }
 
     /// The check runs before the job, on a grid that is not finer.
-    fn add_check(&mut self, scene: &Scene, known: &Values, device: &Device) -> Result<()> {
-        let Resolution { coarse, fine } = super::resolution(scene);
+    fn add_check(&mut self, scene: &Scene, known: &Values, cells: Option<usize>, device: &Device) -> Result<()> {
+        let Resolution { coarse, fine } = super::resolution(scene, cells);
         let (frames, pixels) = (scene.num_frames as f64, pixels(scene));
         let mut cells = coarse;
         let plan = loop {
@@ -233,7 +233,7 @@ fn measured<F: diffkern::Float>(device: &Device) -> Result<f64> {
 }
 
 fn identification(scene: &Scene, options: &IdentifyOptions, device: &Device) -> Result<Cost> {
-    let resolution = super::resolution(scene);
+    let resolution = super::resolution(scene, options.cells);
     let plans = [resolution.coarse, resolution.fine];
     let plans = [
         planned(scene, &options.fixed, plans[0], resolution.fine)?,
@@ -241,7 +241,7 @@ fn identification(scene: &Scene, options: &IdentifyOptions, device: &Device) -> 
     ];
     let (all, pixels) = (scene.num_frames as f64, pixels(scene));
     let used = frames_in_use(scene.num_frames) as f64;
-    let coordinates = Coordinates::new(scene, options, 1.0)?;
+    let coordinates = Parametrisation::new(scene, options, 1.0)?;
     let directions = coordinates.kinds().len() as f64;
     let [coarse, fine] = typical_passes(options.optimizer, directions);
     let passes = [scan_passes(&coordinates) + coarse, fine];
@@ -270,7 +270,7 @@ fn identification(scene: &Scene, options: &IdentifyOptions, device: &Device) -> 
 }
 
 fn simulation(scene: &Scene, values: &Values, cells: Option<usize>, device: &Device) -> Result<Cost> {
-    let cells = cells.unwrap_or_else(|| super::resolution(scene).fine);
+    let cells = super::resolution(scene, cells).fine;
     Ok(pictures(scene, &planned(scene, values, cells, cells)?, device, 1.0))
 }
 

@@ -4,7 +4,7 @@ use super::cost::{Cost, Task};
 use super::device;
 use crate::error::{Error, Result};
 use crate::job::{DirectionCheck, Flow, Gradcheck, IdentifyOptions, Kink, Stop, Values};
-use crate::program::{Failure, Fineness, Inputs, Physics, Program, Resolution, shots, viscous_room};
+use crate::program::{Failure, GridOptions, Inputs, Physics, Program, Resolution, shots, viscous_room};
 use crate::scene::{Part, Scene, Target};
 use crate::video::Video;
 use diffkern::gradcheck::{Along, along};
@@ -157,11 +157,11 @@ fn check_as<F: Float>(
 fn program<F: Float>(scene: &Scene, options: &IdentifyOptions, device: &Device) -> Result<(Program<F>, f64)> {
     let cost = Cost::of(scene, Task::Identify(options), true, device)?;
     let nodes = cost.node_limit(&options.limits);
-    let Resolution { coarse, fine } = super::resolution(scene);
+    let Resolution { coarse, fine } = super::resolution(scene, options.cells);
     let mut cells = coarse;
     loop {
         let room = viscous_room(scene, &options.fixed, cells);
-        let program = Program::<F>::new(scene, &options.fixed, Fineness { cells, room, nodes }, device)?;
+        let program = Program::<F>::new(scene, &options.fixed, GridOptions { cells, room, nodes }, device)?;
         if program.steps() >= STEPS || cells >= fine {
             return Ok((program, room));
         }

@@ -10,14 +10,14 @@ use diffkern_optim::dense::NormalEquations;
 
 /// How a level looks at the videos.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Look {
+pub(super) struct LevelOptions {
     /// Standard deviation of the blur \[pixels\].
     pub(super) blur: f64,
     /// Part of the frames, from the first.
     pub(super) frames: f64,
 }
 
-impl Look {
+impl LevelOptions {
     /// How many of `frames` frames it looks at.
     pub(super) fn seen(&self, frames: usize) -> usize {
         ((self.frames * frames as f64).ceil() as usize).min(frames)
@@ -92,15 +92,15 @@ impl Misfit {
     ///
     /// # Errors
     /// When memory is short, as of all that follows.
-    pub(super) fn new(scene: &Scene, videos: &[Video], frames: usize, looks: &[Look]) -> Result<Self> {
-        let level = |look: &Look| -> Result<Level> {
-            let seen = look.seen(frames);
+    pub(super) fn new(scene: &Scene, videos: &[Video], frames: usize, levels: &[LevelOptions]) -> Result<Self> {
+        let level = |options: &LevelOptions| -> Result<Level> {
+            let seen = options.seen(frames);
             let target = |shot: crate::program::Shot| -> Result<Option<Target>> {
                 if shot.frame >= seen {
                     return Ok(None);
                 }
                 let (film, video) = (&scene.films[shot.film], &videos[shot.film]);
-                let blur = Blur::new(look.blur, video.width);
+                let blur = Blur::new(options.blur, video.width);
                 let factors = video.factors(shot.frame, film.weight)?;
                 let target = Target { blur, factors, seen: Vec::new() };
                 let seen = target.of(&video.frames[shot.frame].coverage()?)?;
@@ -108,7 +108,7 @@ impl Misfit {
             };
             Ok(Level { frames: seen, pictures: shots(scene, frames).into_iter().map(target).collect::<Result<_>>()? })
         };
-        Ok(Self { levels: looks.iter().map(level).collect::<Result<_>>()? })
+        Ok(Self { levels: levels.iter().map(level).collect::<Result<_>>()? })
     }
 
     /// Frames that the first level looks at.

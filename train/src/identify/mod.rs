@@ -1,11 +1,11 @@
 //! Finds the material that made a video.
 //!
-//! [`footage`] makes a problem of least squares of the videos, which a search solves; [`answer`] gives intervals.
+//! [`problem`] makes a problem of least squares of the videos, which a search solves; [`answer`] gives intervals.
 
 mod blur;
 mod misfit;
 mod taped;
-mod footage;
+mod problem;
 mod cause;
 mod cost;
 mod answer;
@@ -19,12 +19,12 @@ use crate::check::Checked;
 use crate::error::{Error, Result};
 use crate::job::{Ending, Flow, IdentifyOptions, Outcome, Stop, Values};
 use crate::limits::Limits;
-use crate::program::{Failure, Fineness, Physics, Program, Resolution, shapes, viscous_room};
+use crate::program::{Failure, GridOptions, Physics, Program, Resolution, shapes, viscous_room};
 use crate::scene::Scene;
-use crate::search::{Coordinates, Passes, Problem, Reporter, Search, Shape, refused};
+use crate::search::{Parametrisation, Passes, Problem, Reporter, Search, Shape, refused};
 use crate::video::{Frame, Video};
 use diffkern::{Device, Float};
-use footage::Footage;
+use problem::VideoProblem;
 
 /// Finds the unknowns of `scene` from `videos`, one for each of its films, from the beginning or from `resume`.
 ///
@@ -57,18 +57,18 @@ fn identify_as<F: Float>(
     if let Some(state) = &resume {
         check(state, scene, options)?.map_err(refused)?;
     }
-    let resolution = resolution(scene);
+    let resolution = resolution(scene, options.cells);
     let room = viscous_room(scene, &options.fixed, resolution.fine);
     let cost = Cost::of(scene, Task::Identify(options), false, device)?;
     let nodes = cost.node_limit(&options.limits);
-    let program = |cells| Program::<F>::new(scene, &options.fixed, Fineness { cells, room, nodes }, device);
+    let program = |cells| Program::<F>::new(scene, &options.fixed, GridOptions { cells, room, nodes }, device);
     let programs = [program(resolution.coarse)?, program(resolution.fine)?];
-    let footage = Footage::new(scene, videos, Coordinates::new(scene, options, room)?, programs)?;
-    let search = Search::new(&footage, options);
-    let mut reporter = Reporter::new(observer, passes(&footage, options, device));
+    let problem = VideoProblem::new(scene, videos, Parametrisation::new(scene, options, room)?, programs)?;
+    let search = Search::new(&problem, options);
+    let mut reporter = Reporter::new(observer, passes(&problem, options, device));
     let begun = match resume {
         Some(state) => {
-            footage.count_from(state.runs);
+            problem.count_from(state.runs);
             Ok(state)
         }
         None => search.begin(options, &mut reporter),
@@ -79,7 +79,7 @@ fn identify_as<F: Float>(
             Some(error) => return Err(error),
             None => {
                 let state = answer::nothing(&search, options)?;
-                return answer::outcome(&footage, &search, state, options, Ending::Interrupted, &mut reporter);
+                return answer::outcome(&problem, &search, state, options, Ending::Interrupted, &mut reporter);
             }
         },
     };
@@ -90,12 +90,12 @@ fn identify_as<F: Float>(
             None => Ending::Interrupted,
         },
     };
-    answer::outcome(&footage, &search, state, options, ending, &mut reporter)
+    answer::outcome(&problem, &search, state, options, ending, &mut reporter)
 }
 
 /// What a search costs, and how many passes are to be expected.
-fn passes<F: Float>(footage: &Footage<'_, F>, options: &IdentifyOptions, device: &Device) -> Passes {
-    let coordinates = footage.coordinates();
+fn passes<F: Float>(problem: &VideoProblem<'_, F>, options: &IdentifyOptions, device: &Device) -> Passes {
+    let coordinates = problem.parametrisation();
     let work = |program: &Program<F>, frames: usize| -> f64 {
         let pass = |take: &crate::program::TakeProgram<F>| {
             cost::pass(take.plan(), frames as f64, take.pixels() as f64, device)
@@ -105,9 +105,9 @@ fn passes<F: Float>(footage: &Footage<'_, F>, options: &IdentifyOptions, device:
     Passes {
         scan: cost::scan_passes(coordinates),
         typical: cost::typical_passes(options.optimizer, coordinates.kinds().len() as f64),
-        cost: footage.programs().map(|program| work(program, footage.frames)),
+        cost: problem.programs().map(|program| work(program, problem.frames)),
         // Colours too.
-        pictures: 1.5 * work(&footage.fine.program, footage.scene.num_frames),
+        pictures: 1.5 * work(&problem.fine.program, problem.scene.num_frames),
     }
 }
 
@@ -118,8 +118,8 @@ fn passes<F: Float>(footage: &Footage<'_, F>, options: &IdentifyOptions, device:
 /// When the job itself is wrong.
 pub fn check(state: &State, scene: &Scene, options: &IdentifyOptions) -> Result<Checked> {
     // Bounds are in units of the viscosity's room.
-    let bounds = Coordinates::new(scene, options, 1.0)?.bounds(true);
-    Ok(Shape { options, bounds, levels: footage::sizes(scene) }.state(state))
+    let bounds = Parametrisation::new(scene, options, 1.0)?.bounds(true);
+    Ok(Shape { options, bounds, levels: problem::sizes(scene) }.state(state))
 }
 
 /// Renders what `values` look like, with so many grid cells across the thinnest side: at the resolution that [`identify`] ends with
@@ -140,7 +140,7 @@ pub fn simulate(
     let device = self::device(device)?;
     let cost = Cost::of(scene, Task::Simulate { values, cells }, false, &device)?;
     let nodes = cost.node_limit(limits);
-    let cells = cells.unwrap_or_else(|| resolution(scene).fine);
+    let cells = resolution(scene, cells).fine;
     stop.scope(|| match device.supports_f64() {
         true => simulate_as::<f64>(scene, values, cells, &device, nodes, progress),
         false => simulate_as::<f32>(scene, values, cells, &device, nodes, progress),
@@ -156,15 +156,18 @@ fn simulate_as<F: Float>(
     progress: &mut dyn FnMut(f64) -> Flow,
 ) -> Result<Vec<Vec<Frame>>> {
     let room = viscous_room(scene, values, cells);
-    let program = Program::<F>::new(scene, values, Fineness { cells, room, nodes }, device)?;
+    let program = Program::<F>::new(scene, values, GridOptions { cells, room, nodes }, device)?;
     program.pictures(&Physics::of(scene, values), progress).map_err(|failure| match failure {
         Failure::Stopped => Error::Interrupted,
         Failure::Unstable(error) | Failure::Fatal(error) => error,
     })
 }
 
-fn resolution(scene: &Scene) -> Resolution {
-    Resolution::of_bodies(&shapes(scene))
+/// With so many cells on the final grid, if any are given.
+fn resolution(scene: &Scene, cells: Option<usize>) -> Resolution {
+    let Resolution { coarse, fine } = Resolution::of_bodies(&shapes(scene));
+    let fine = cells.unwrap_or(fine);
+    Resolution { coarse: coarse.min(fine), fine }
 }
 
 fn device(name: &str) -> Result<Device> {

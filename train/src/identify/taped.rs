@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::job::Runs;
 use crate::program::{Coverage, Inputs, Outcome, Program, TakeProgram, TakeTick, host};
 use crate::scene::Part;
-use crate::search::{Coordinates, Row};
+use crate::search::{Parametrisation, Row};
 use diffkern::prelude::*;
 use diffkern::{AnyArray, Direction};
 use diffkern_render::loss::l2_into;
@@ -87,7 +87,7 @@ impl<F: Float> Taped<F> {
     /// Runs a program on a tape, from the coordinates to the misfit of `level`. All `frames` are drawn.
     pub(super) fn record(
         program: &Program<F>,
-        coordinates: &Coordinates,
+        coordinates: &Parametrisation,
         at: &[f64],
         level: &Level,
         frames: usize,
@@ -142,7 +142,7 @@ impl<F: Float> Taped<F> {
 fn numbers_on_tape<F: Float>(
     program: &TakeProgram<F>,
     take: usize,
-    coordinates: &Coordinates,
+    coordinates: &Parametrisation,
     at: &Array<F>,
 ) -> diffkern::Result<Inputs<F>> {
     let base = coordinates.base();
@@ -189,11 +189,11 @@ fn blurred<F: Float>(image: &Array<F>, weights: &Array<F>, width: usize) -> diff
 
 #[cfg(test)]
 mod tests {
-    use super::super::misfit::{Look, Misfit};
+    use super::super::misfit::{LevelOptions, Misfit};
     use super::*;
     use crate::experiment::Identify;
     use crate::job::Flow;
-    use crate::program::{Fineness, viscous_room};
+    use crate::program::{GridOptions, viscous_room};
     use crate::scene::{Name, Quantity, Range, Scene, Target};
     use crate::video::Video;
     use std::path::Path;
@@ -204,7 +204,7 @@ mod tests {
     const SETS: [&[&str]; 3] = [&["mu", "lambda"], &["lambda"], &["lambda", "density", "velocity.x", "viscosity"]];
 
     /// The first frames of the sample on a coarse grid, searched for some parameters.
-    fn with_program(names: &[&str], check: impl Fn(&Program<f64>, &Coordinates, &Misfit, Vec<f64>)) {
+    fn with_program(names: &[&str], check: impl Fn(&Program<f64>, &Parametrisation, &Misfit, Vec<f64>)) {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/jelly_drop_a");
         let mut scene = Scene::read(&folder).unwrap();
         let videos = Video::read(&folder, &scene).unwrap();
@@ -224,12 +224,16 @@ mod tests {
         }
         let options = job.options(&scene).unwrap();
         let room = viscous_room(&scene, &options.fixed, 3);
-        let fineness = Fineness { cells: 3, room, nodes: usize::MAX };
-        let program = Program::<f64>::new(&scene, &options.fixed, fineness, &Device::cpu()).unwrap();
-        let coordinates = Coordinates::new(&scene, &options, room).unwrap();
-        let misfit =
-            Misfit::new(&scene, &videos, FRAMES, &[Look { blur: 2.0, frames: 0.8 }, Look { blur: 0.0, frames: 1.0 }])
-                .unwrap();
+        let grid = GridOptions { cells: 3, room, nodes: usize::MAX };
+        let program = Program::<f64>::new(&scene, &options.fixed, grid, &Device::cpu()).unwrap();
+        let coordinates = Parametrisation::new(&scene, &options, room).unwrap();
+        let misfit = Misfit::new(
+            &scene,
+            &videos,
+            FRAMES,
+            &[LevelOptions { blur: 2.0, frames: 0.8 }, LevelOptions { blur: 0.0, frames: 1.0 }],
+        )
+        .unwrap();
         let mut values = coordinates.base().clone();
         for (quantity, value) in [(Quantity::Mu, 9098.2), (Quantity::Lambda, 11_377.2)] {
             values[Target::new(0, quantity)] = value;

@@ -11,7 +11,7 @@ pub(crate) use failure::{Failure, Outcome, simulable};
 pub(crate) use inputs::Inputs;
 pub(crate) use physics::{Physics, middle};
 pub(crate) use resolution::{Resolution, thinnest};
-pub(crate) use setup::{Fineness, norm, shapes, spec, viscous_room};
+pub(crate) use setup::{GridOptions, norm, shapes, spec, viscous_room};
 pub(crate) use take::{Coverage, Linear, TakeProgram, Tick as TakeTick, host};
 
 use crate::error::Result;
@@ -51,9 +51,9 @@ pub(crate) struct Program<F: Float> {
 
 impl<F: Float> Program<F> {
     /// Of all takes of a scene that a film is of.
-    pub(crate) fn new(scene: &Scene, known: &Values, fineness: Fineness, device: &Device) -> Result<Self> {
+    pub(crate) fn new(scene: &Scene, known: &Values, options: GridOptions, device: &Device) -> Result<Self> {
         let filmed = (0..scene.takes.len()).filter(|take| scene.films.iter().any(|film| film.take == *take));
-        Self::of_takes(scene, filmed, known, fineness, device)
+        Self::of_takes(scene, filmed, known, options, device)
     }
 
     /// Of some takes.
@@ -61,10 +61,10 @@ impl<F: Float> Program<F> {
         scene: &Scene,
         takes: impl Iterator<Item = usize>,
         known: &Values,
-        fineness: Fineness,
+        options: GridOptions,
         device: &Device,
     ) -> Result<Self> {
-        let one = |take: usize| Ok((take, TakeProgram::new(scene, take, known, fineness, device)?));
+        let one = |take: usize| Ok((take, TakeProgram::new(scene, take, known, options, device)?));
         Ok(Self {
             device: device.clone(),
             takes: takes.map(one).collect::<Result<_>>()?,
@@ -240,8 +240,8 @@ mod tests {
     fn tangents_are_derivatives_of_the_silhouettes() {
         let (scene, at) = every_quantity();
         let known = Values::new();
-        let fineness = Fineness { cells: 2, room: viscous_room(&scene, &known, 2), nodes: usize::MAX };
-        let program = Program::<f64>::new(&scene, &known, fineness, &Device::cpu()).unwrap();
+        let options = GridOptions { cells: 2, room: viscous_room(&scene, &known, 2), nodes: usize::MAX };
+        let program = Program::<f64>::new(&scene, &known, options, &Device::cpu()).unwrap();
         let frames = 12;
         let mut along: Vec<(String, Physics)> = Vec::new();
         for target in scene.targets() {

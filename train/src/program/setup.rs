@@ -19,7 +19,7 @@ const ROOM: f64 = 0.25;
 
 /// How finely a program cuts, and for what it must be stable.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Fineness {
+pub(crate) struct GridOptions {
     /// Grid cells across the thinnest side.
     pub(crate) cells: usize,
     /// Most viscosity beside the scene's \[Pa s\].

@@ -3,7 +3,7 @@
 use super::failure::{Failure, Outcome};
 use super::inputs::{Inputs, launch, number_of, to_particles, vector_of};
 use super::physics::{CAMERA, Physics};
-use super::setup::{self, Fineness};
+use super::setup::{self, GridOptions};
 use crate::error::Result;
 use crate::job::{Flow, Values};
 use crate::scene::{Part, Quantity, Scene};
@@ -39,7 +39,7 @@ pub(crate) struct TakeProgram<F: Float> {
     body_of: Array<u32>,
     pieces: [(Part, Option<Array<u32>>); 4],
     centres: Array<Vec3<F>>,
-    eyes: Vec<Eye<F>>,
+    cameras: Vec<FilmCamera<F>>,
     lighting: Lighting<F>,
     /// Whether there is a floor with friction.
     slides: bool,
@@ -48,7 +48,7 @@ pub(crate) struct TakeProgram<F: Float> {
 }
 
 /// The camera of a film.
-struct Eye<F: Float> {
+struct FilmCamera<F: Float> {
     /// The film, by its place in the scene, and the first number of its camera.
     film: usize,
     first: usize,
@@ -70,7 +70,7 @@ impl<F: Float> TakeProgram<F> {
         scene: &Scene,
         take: usize,
         known: &Values,
-        Fineness { cells, room, nodes }: Fineness,
+        GridOptions { cells, room, nodes }: GridOptions,
         device: &Device,
     ) -> Result<Self> {
         let spec = setup::spec(scene, take, known, cells, room);
@@ -79,9 +79,9 @@ impl<F: Float> TakeProgram<F> {
         bodies.model = bodies.model.with_node_limit(nodes);
         let surface = &bodies.surface;
         let mesh = Mesh::with_sides(surface.triangles.clone(), &surface.sides, surface.vertex_count())?;
-        let eye = |(film, of): (usize, &crate::scene::Film)| -> Result<Eye<F>> {
+        let film = |(film, of): (usize, &crate::scene::Film)| -> Result<FilmCamera<F>> {
             let camera = &scene.cameras[of.camera];
-            Ok(Eye {
+            Ok(FilmCamera {
                 film,
                 first: CAMERA * of.camera,
                 counts: of.weight > 0.0,
@@ -90,7 +90,7 @@ impl<F: Float> TakeProgram<F> {
             })
         };
         let films = scene.films.iter().enumerate().filter(|(_, film)| film.take == take);
-        let eyes = films.map(eye).collect::<Result<_>>()?;
+        let cameras = films.map(film).collect::<Result<_>>()?;
         let centres: Vec<_> = bodies.centres.iter().map(|c| Vec3::from_array(c.map(F::from_f64))).collect();
         let layout = Physics::zero(scene);
         let x: Vec<[f64; 3]> = bodies.state.x.to_vec()?.into_iter().map(|x| [x.x, x.y, x.z].map(F::to_f64)).collect();
@@ -111,7 +111,7 @@ impl<F: Float> TakeProgram<F> {
             body_of: device.array(&bodies.body_of)?,
             pieces: [mu?, lambda?, density?, viscosity?],
             centres: device.array(&centres)?,
-            eyes,
+            cameras,
             lighting: setup::lighting(scene, &bodies.body_of_vertex, device)?,
             slides: scene.slides(),
             frames: scene.num_frames,
@@ -137,12 +137,12 @@ impl<F: Float> TakeProgram<F> {
 
     /// Pixels of a frame, of all films together.
     pub(crate) fn pixels(&self) -> usize {
-        self.eyes.iter().map(|eye| eye.camera.width * eye.camera.height).sum()
+        self.cameras.iter().map(|film| film.camera.width * film.camera.height).sum()
     }
 
     /// Pixels of each picture of a frame.
     fn sizes(&self) -> impl Iterator<Item = usize> {
-        self.eyes.iter().filter(|eye| eye.counts).map(|eye| eye.camera.width * eye.camera.height)
+        self.cameras.iter().filter(|film| film.counts).map(|film| film.camera.width * film.camera.height)
     }
 
     pub(crate) fn upload(&self, numbers: &[f64]) -> diffkern::Result<Array<F>> {
@@ -202,16 +202,16 @@ impl<F: Float> TakeProgram<F> {
         mut tick: impl FnMut(f64) -> Flow,
     ) -> Outcome<Vec<(usize, Vec<Frame>)>> {
         let Bound { solver, start: mut state, cameras } = self.bind(&self.inputs(values)?)?;
-        let mut pictures: Vec<(usize, Vec<Frame>)> = self.eyes.iter().map(|eye| (eye.film, Vec::new())).collect();
+        let mut pictures: Vec<(usize, Vec<Frame>)> = self.cameras.iter().map(|film| (film.film, Vec::new())).collect();
         for frame in 0..self.frames {
             if tick(frame as f64 / self.frames as f64) == Flow::Stop {
                 return Err(Failure::Stopped);
             }
             state = self.next(&solver, state, frame)?;
             let vertices = self.bodies.surface.vertices(&state.x)?;
-            for ((eye, camera), (_, frames)) in self.eyes.iter().zip(&cameras).zip(&mut pictures) {
-                let silhouette = eye.renderer.silhouette(&vertices, camera)?.coverage.to_vec()?;
-                let color = eye.renderer.shaded(&vertices, camera, &self.lighting)?.color.to_vec()?;
+            for ((film, camera), (_, frames)) in self.cameras.iter().zip(&cameras).zip(&mut pictures) {
+                let silhouette = film.renderer.silhouette(&vertices, camera)?.coverage.to_vec()?;
+                let color = film.renderer.shaded(&vertices, camera, &self.lighting)?.color.to_vec()?;
                 frames.push(Frame {
                     silhouette: collect(silhouette.iter().map(|v| v.to_f64() as f32))?,
                     shaded: collect(color.iter().map(|c| [c.x, c.y, c.z].map(|v| v.to_f64() as f32)))?,
@@ -232,8 +232,8 @@ impl<F: Float> TakeProgram<F> {
             }
             state = self.next(&solver, state, frame)?;
             let vertices = self.bodies.surface.vertices(&state.x)?;
-            for (eye, camera) in self.eyes.iter().zip(&cameras).filter(|(eye, _)| eye.counts) {
-                images.push(eye.renderer.silhouette(&vertices, camera)?.coverage);
+            for (film, camera) in self.cameras.iter().zip(&cameras).filter(|(film, _)| film.counts) {
+                images.push(film.renderer.silhouette(&vertices, camera)?.coverage);
             }
         }
         Ok(images)
@@ -253,11 +253,11 @@ impl<F: Float> TakeProgram<F> {
             vector_of(1, &inputs[part], &out, first)?;
             Ok(out)
         };
-        let camera = |eye: &Eye<F>| -> diffkern::Result<CameraParams<F>> {
+        let camera = |film: &FilmCamera<F>| -> diffkern::Result<CameraParams<F>> {
             let fov = self.device.uninit(1)?;
-            number_of(1, &inputs[Part::Camera], &fov, eye.first + 6)?;
-            let (position, look_at) = (vector(Part::Camera, eye.first)?, vector(Part::Camera, eye.first + 3)?);
-            Ok(CameraParams { position, look_at, fov, ..eye.camera.clone() })
+            number_of(1, &inputs[Part::Camera], &fov, film.first + 6)?;
+            let (position, look_at) = (vector(Part::Camera, film.first)?, vector(Part::Camera, film.first + 3)?);
+            Ok(CameraParams { position, look_at, fov, ..film.camera.clone() })
         };
         let [mu, lambda, density, viscosity] = [0, 1, 2, 3].map(each);
         let gravity = vector(Part::Gravity, 0)?;
@@ -275,7 +275,7 @@ impl<F: Float> TakeProgram<F> {
         let back = F::from_f64(-0.5 * self.bodies.model.dt());
         let (x, v, c) = (&self.bodies.state.x, self.device.uninit(particles)?, self.device.uninit(particles)?);
         launch(particles, x, &self.body_of, &self.centres, &inputs[Part::Motion], &gravity, &v, &c, back)?;
-        let cameras = self.eyes.iter().map(camera).collect::<diffkern::Result<_>>()?;
+        let cameras = self.cameras.iter().map(camera).collect::<diffkern::Result<_>>()?;
         let solver = self.bodies.model.solver(&params, particles)?;
         Ok(Bound { solver, start: State { v, c, ..self.bodies.state.clone() }, cameras })
     }

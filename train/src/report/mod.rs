@@ -25,7 +25,6 @@ use crate::job::{Discretisation, Ending, Outcome, Parameter, Runs, Values};
 use crate::limits::Bytes;
 use crate::scene::{Name, Scene};
 use crate::video::{Depth, Video};
-use diffkern_render::image;
 use page::Picture;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -176,8 +175,7 @@ fn animated(file: &Path) -> Result<Option<Picture>> {
 fn agreement(videos: &[Video], found: &[Video]) -> Result<Vec<f64>> {
     let frames = videos.iter().map(|video| video.frames.len()).min().unwrap_or(0);
     let one = |k: usize| -> Result<f64> {
-        let pairs = videos.iter().zip(found).map(|(target, found)| (&target.frames[k], &found.frames[k]));
-        let each = pairs.map(|(target, found)| Ok(image::iou(&target.coverage()?, &found.coverage()?)));
+        let each = videos.iter().zip(found).map(|(target, found)| Ok(target.iou(k, &found.frames[k].coverage()?)?));
         Ok(each.sum::<Result<f64>>()? / videos.len() as f64)
     };
     (0..frames).map(one).collect()

@@ -159,8 +159,9 @@ impl Simulation {
             self.values.iter().map(|(n, v)| (n.clone(), *v)).partition(|(name, _)| unknowns.contains(name));
         let device = self.device.clone();
         let (limits, optimizer) = (self.limits, Optimizer::Lm);
+        let (cells, max_iterations) = (self.cells, None);
         let options =
-            IdentifyOptions { unknowns, fixed, start, device, seed: 0, max_iterations: None, optimizer, limits };
+            IdentifyOptions { unknowns, fixed, start, device, seed: 0, cells, max_iterations, optimizer, limits };
         identify::gradcheck(&self.scene, &videos, &options, stop).map_err(|e| e.in_file(&self.file))
     }
 

@@ -1,6 +1,6 @@
 //! Steps by rules that follow gradients of the tape.
 //!
-//! Stages, levels and stopping rules are those of least squares. Coordinates are measured in units of their
+//! Stages, levels and stopping rules are those of least squares. Parametrisation are measured in units of their
 //! longest step. One that lies at a bound which its gradient pushes against stays there.
 
 use super::Search;
@@ -8,7 +8,7 @@ use super::descent::{AT_BOUND, Descent, GAIN, HALVED, RATE, Rule};
 use super::place::Place;
 use super::problem::{Evaluation, Recorded};
 use super::reporter::Reporter;
-use super::stages::Tape;
+use super::stages::{REFUSALS, Tape};
 use super::state::{Stage, State};
 use crate::job::Flow;
 use crate::program::{Failure, Outcome, simulable};
@@ -58,7 +58,7 @@ impl<'p> Search<'p> {
         let trial = self.after(&state.at, &Step { change, bounded: Vec::new() });
         let moved = Step { change: trial.iter().zip(&state.at).map(|(t, x)| t - x).collect(), bounded: Vec::new() };
         let last = state.level + 1 == state.normals.len();
-        if self.small(state, &moved, last) || self.stuck(&descent) {
+        if self.small(state, &moved, last) || descent.stuck(REFUSALS) {
             self.level_ends(state, last, reporter)?;
             return Ok(reporter.save(state)?);
         }
@@ -94,7 +94,7 @@ impl<'p> Search<'p> {
         at: &[f64],
         reporter: &mut Reporter<'_>,
     ) -> Outcome<Box<dyn Recorded + 'p>> {
-        let coordinates = self.coordinates();
+        let coordinates = self.parametrisation();
         reporter.evaluating(state.stage, self.runs(), 2, coordinates.named(&coordinates.values(at)));
         self.problem.record(state.stage, state.level, at, &mut |part| reporter.tick(part))
     }

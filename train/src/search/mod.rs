@@ -7,7 +7,7 @@
 //! not tell, and so do simulators, each by its grid and step; a model that may not lose as much as the video shows takes
 //! the loss for stiffness. The viscosity may be a little below zero, where the video loses less than the simulator.
 
-mod coordinates;
+mod parametrisation;
 mod descent;
 mod place;
 mod state;
@@ -22,8 +22,8 @@ mod least_squares;
 mod gradients;
 
 pub(crate) use checked::{Shape, refused};
-pub(crate) use coordinates::{Coordinates, Row};
 pub use observer::Observer;
+pub(crate) use parametrisation::{Parametrisation, Row};
 pub(crate) use priors::weight as prior_weight;
 pub(crate) use problem::{Evaluation, Problem, Recorded, Tick};
 pub(crate) use reporter::{Passes, Reporter};
@@ -51,7 +51,7 @@ impl<'a> Search<'a> {
         self.problem.runs()
     }
 
-    fn coordinates(&self) -> &'a Coordinates {
-        self.problem.coordinates()
+    fn parametrisation(&self) -> &'a Parametrisation {
+        self.problem.parametrisation()
     }
 }

@@ -1,7 +1,7 @@
 //! What pulls a search beside the data: what is known beforehand, and on the coarse grid common values of Poisson's ratios, which
 //! that grid cannot tell.
 
-use super::coordinates::{Coordinates, Kind};
+use super::parametrisation::{Kind, Parametrisation};
 use super::state::{Stage, State};
 use diffkern_optim::dense::NormalEquations;
 
@@ -18,7 +18,7 @@ struct Pull {
 
 /// All that pulls, with its weights, wherever the search goes.
 pub(super) struct Priors<'a> {
-    coordinates: &'a Coordinates,
+    coordinates: &'a Parametrisation,
     /// Of Poisson's ratios, in units of the cost.
     poisson: f64,
     /// Of what is known beforehand: the variance of the residuals.
@@ -27,7 +27,7 @@ pub(super) struct Priors<'a> {
 
 impl<'a> Priors<'a> {
     /// As they are for the place where the search is.
-    pub(super) fn here(coordinates: &'a Coordinates, state: &State) -> Self {
+    pub(super) fn here(coordinates: &'a Parametrisation, state: &State) -> Self {
         let poisson = if state.stage == Stage::Coarse { state.pull } else { 0.0 };
         let known = match coordinates.has_priors() {
             true => state.normals.get(state.level).map_or(0.0, weight),

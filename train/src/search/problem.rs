@@ -1,6 +1,6 @@
 //! What a search sees of a problem.
 
-use super::coordinates::Coordinates;
+use super::parametrisation::Parametrisation;
 use super::state::Stage;
 use crate::job::{Flow, Runs};
 use crate::program::Outcome;
@@ -12,7 +12,7 @@ pub(crate) type Tick<'a> = dyn FnMut(f64) -> Flow + 'a;
 /// Unknowns, and what is observed of them as least squares on two grids, each at several levels.
 pub(crate) trait Problem {
     /// What the search moves in.
-    fn coordinates(&self) -> &Coordinates;
+    fn parametrisation(&self) -> &Parametrisation;
 
     /// Levels of a stage, the easiest first.
     fn levels(&self, stage: Stage) -> usize;

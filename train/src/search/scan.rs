@@ -14,7 +14,7 @@ pub(crate) const SCANNED: usize = 14;
 impl Search<'_> {
     /// Looks at the start and at points all over the ranges; begins at the best.
     pub(crate) fn begin(&self, options: &IdentifyOptions, reporter: &mut Reporter<'_>) -> Outcome<State> {
-        let coordinates = self.coordinates();
+        let coordinates = self.parametrisation();
         let initial = self.initial(options);
         let mut points = vec![coordinates.at(&initial)];
         points.extend(coordinates.spread(&points[0], SCANNED));
@@ -40,7 +40,7 @@ impl Search<'_> {
     /// On the fine grid, Poisson's ratios beside the one of the coarse grid, which cannot tell it: the misfit has
     /// valleys that end at a wrong ratio.
     pub(super) fn look_around(&self, state: &mut State, reporter: &mut Reporter<'_>) -> Outcome<()> {
-        let points = self.coordinates().around(&state.at);
+        let points = self.parametrisation().around(&state.at);
         if let Some(best) = self.best_of(&points, Some(state.stage), reporter)? {
             state.go_to(Place { at: best.clone(), normals: Vec::new(), iou: state.iou });
         }
@@ -56,7 +56,7 @@ impl Search<'_> {
     ) -> Outcome<Option<&'p Vec<f64>>> {
         let mut best: Option<(f64, &Vec<f64>)> = None;
         for point in points {
-            let values = self.coordinates().named(&self.coordinates().values(point));
+            let values = self.parametrisation().named(&self.parametrisation().values(point));
             match stage {
                 None => reporter.scanning(self.runs(), values),
                 Some(stage) => reporter.evaluating(stage, self.runs(), 1, values),
@@ -72,6 +72,6 @@ impl Search<'_> {
 
     /// To begin with.
     pub(crate) fn initial(&self, options: &IdentifyOptions) -> Physics {
-        self.coordinates().initial(options)
+        self.parametrisation().initial(options)
     }
 }

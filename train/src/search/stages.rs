@@ -1,8 +1,7 @@
 //! From level to level and from stage to stage.
 
 use super::Search;
-use super::coordinates::Kind;
-use super::descent::Descent;
+use super::parametrisation::Kind;
 use super::place::{Best, Place};
 use super::priors::Priors;
 use super::problem::{Evaluation, Recorded};
@@ -65,7 +64,7 @@ impl<'p> Search<'p> {
             self.look_around(state, reporter)?;
         }
         for _ in 0..STIFFENINGS {
-            if let Some(Evaluation { normals, agreement }) = simulable(self.first_look(state, tape, reporter))? {
+            if let Some(Evaluation { normals, agreement }) = simulable(self.first_evaluation(state, tape, reporter))? {
                 state.go_to(Place { at: state.at.clone(), normals, iou: agreement });
                 if state.stage == Stage::Coarse {
                     state.pull = PULL * state.normals[0].cost;
@@ -73,10 +72,10 @@ impl<'p> Search<'p> {
                 self.record(state);
                 return self.tell(state, reporter);
             }
-            let Some(at) = self.coordinates().stiffer(&state.at, STIFFEN) else { break };
+            let Some(at) = self.parametrisation().stiffer(&state.at, STIFFEN) else { break };
             state.go_to(Place { at, normals: Vec::new(), iou: state.iou });
         }
-        let values = self.coordinates().named(&self.coordinates().values(&state.at));
+        let values = self.parametrisation().named(&self.parametrisation().values(&state.at));
         let near: Vec<String> =
             values.iter().map(|(name, value)| format!("{name} = {value} {}", name.unit())).collect();
         let problem = format!("no stable simulation near {}, expected ranges of stiffer materials", near.join(", "));
@@ -84,7 +83,7 @@ impl<'p> Search<'p> {
     }
 
     /// The misfits where a stage begins, with the derivatives that its rule needs.
-    fn first_look(&self, state: &State, tape: &mut Tape<'p>, reporter: &mut Reporter<'_>) -> Outcome<Evaluation> {
+    fn first_evaluation(&self, state: &State, tape: &mut Tape<'p>, reporter: &mut Reporter<'_>) -> Outcome<Evaluation> {
         match self.optimizer {
             Optimizer::NewtonCg | Optimizer::Adam => {
                 let recorded = self.record_tape(state, &state.at, reporter)?;
@@ -131,7 +130,7 @@ impl<'p> Search<'p> {
     /// Where a step ends, inside the ranges.
     pub(super) fn after(&self, at: &[f64], step: &Step) -> Vec<f64> {
         let moved: Vec<f64> = at.iter().zip(&step.change).map(|(x, c)| x + c).collect();
-        self.coordinates().inside(&moved)
+        self.parametrisation().inside(&moved)
     }
 
     /// Notes a finished iteration.
@@ -157,7 +156,7 @@ impl<'p> Search<'p> {
             iteration,
             stage: label(state.stage, state.level, levels),
             loss: self.loss(state),
-            values: self.coordinates().named(&self.coordinates().values(&state.at)),
+            values: self.parametrisation().named(&self.parametrisation().values(&state.at)),
         }
     }
 
@@ -180,7 +179,7 @@ impl<'p> Search<'p> {
     }
 
     pub(super) fn linearise(&self, stage: Stage, at: &[f64], reporter: &mut Reporter<'_>) -> Outcome<Evaluation> {
-        let coordinates = self.coordinates();
+        let coordinates = self.parametrisation();
         let passes = 1 + coordinates.kinds().len();
         reporter.evaluating(stage, self.runs(), passes, coordinates.named(&coordinates.values(at)));
         self.problem.linearise(stage, at, &mut |part| reporter.tick(part))
@@ -188,11 +187,11 @@ impl<'p> Search<'p> {
 
     /// The coarse grid damps too much itself to tell more viscosity.
     pub(super) fn bounds(&self, stage: Stage) -> Bounds {
-        self.coordinates().bounds(stage != Stage::Coarse)
+        self.parametrisation().bounds(stage != Stage::Coarse)
     }
 
     pub(super) fn priors(&self, state: &State) -> Priors<'_> {
-        Priors::here(self.coordinates(), state)
+        Priors::here(self.parametrisation(), state)
     }
 
     pub(super) fn small(&self, state: &State, step: &Step, last: bool) -> bool {
@@ -205,17 +204,12 @@ impl<'p> Search<'p> {
     }
 
     pub(super) fn within(&self, step: &Step, [first, poisson, viscosity]: Enough) -> bool {
-        let limits = self.coordinates().kinds().into_iter().map(|kind| match kind {
+        let limits = self.parametrisation().kinds().into_iter().map(|kind| match kind {
             Kind::Stiffness | Kind::Other => first,
             Kind::Poisson => poisson,
             Kind::Viscosity => viscosity,
         });
         step.change.iter().zip(limits).all(|(change, limit)| change.abs() < limit)
-    }
-
-    /// Whether a rule has refused too often, or waited too long, at its level.
-    pub(super) fn stuck(&self, descent: &Descent) -> bool {
-        descent.stuck(REFUSALS)
     }
 }
 

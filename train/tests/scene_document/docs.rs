@@ -22,6 +22,23 @@ fn the_examples_are_read_to_the_same_scene() {
 }
 
 #[test]
+fn the_example_of_takes_is_read() {
+    let text = fs::read_to_string(docs("scene.md")).unwrap();
+    let json = blocks(&text, "json");
+    let parse = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+    let (mut scene, takes) = (parse(&json[0]), parse(&format!("{{{}}}", json[1])));
+    scene["units"] = serde_json::json!({"angle": "deg"});
+    scene["bodies"]["jelly"]["material"]["lambda"] = serde_json::json!(13_300);
+    let camera = scene["cameras"]["main"].clone();
+    scene["cameras"] = serde_json::json!({"front": camera, "side": camera});
+    takes.as_object().unwrap().iter().for_each(|(field, value)| scene[field] = value.clone());
+    let scene = Scene::read(&folder("takes", "scene.json", &scene.to_string())).unwrap();
+    assert_eq!((scene.takes.len(), scene.films.len(), scene.unknowns.len()), (2, 2, 2));
+    let [drop, throw] = [0, 1].map(|take| scene.bodies[0].starts[take].velocity[0]);
+    assert_eq!([drop, throw], [0.42, 0.8]);
+}
+
+#[test]
 fn the_schema_is_current() {
     let (file, schema) = (docs("scene.schema.json"), Document::schema().unwrap());
     if std::env::var_os("DIFFKERN_BLESS").is_some() {

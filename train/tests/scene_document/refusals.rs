@@ -97,28 +97,77 @@ fn wrong_values_are_refused() {
 
 #[test]
 fn what_is_not_simulated_yet_is_refused() {
-    let second = ball()["cameras"]["front"].clone();
     check(&[
         ("/colliders/ground/motion", json!({"velocity": [0, 0, 1]}), &["colliders.ground.motion", "moving"]),
         ("/colliders/ground/shape", json!({"sphere": {"radius": 1}}), &["colliders.ground.shape", "half_space"]),
         ("/colliders/wall", ball()["colliders"]["ground"].clone(), &["colliders.wall", "colliders.ground"]),
-        ("/cameras/side", second, &["cameras.side", "there are 2"]),
         ("/lights/moon", ball()["lights"]["sun"].clone(), &["lights.sun", "there are 2"]),
         ("/cameras/front/distortion", json!({"k1": 0.1}), &["cameras.front.distortion", "expected none"]),
         ("/cameras/front/exposure", json!(2), &["cameras.front.exposure", "expected 1"]),
         ("/cameras/front/shutter", json!({"open": 0, "close": 0.5}), &["cameras.front.shutter", "as long before"]),
-        ("/videos", json!({"film": {"masks": "masks"}}), &["videos.film.masks", "expected none"]),
-        ("/videos", json!({"film": {"camera": "frnt"}}), &["videos.film.camera", "\"front\""]),
-        ("/videos", json!({"film": {}, "other": {}}), &["videos.other", "there are 2"]),
+        ("/videos", json!({"film": {"weights": {"shaded": 2}}}), &["videos.film.weights.shaded", "not compared"]),
         ("/unknowns/bodies.jelly.material.young", json!({"range": [1, 2]}), &["material.young", "cannot be found"]),
         ("/unknowns/gravity.z", json!({"range": [-10, -9], "transform": "log"}), &["gravity.z.transform", "linear"]),
-        (
-            "/unknowns/gravity.z",
-            json!({"range": [-10, -9], "prior": {"normal": {"mean": -9.8, "deviation": 0.1}}}),
-            &["gravity.z.prior", "expected none"],
-        ),
         ("/bodies/other", ball()["bodies"]["jelly"].clone(), &["contact_between_bodies", "missing"]),
         ("/contact_between_bodies", json!("slip"), &["contact_between_bodies", "no two bodies"]),
+    ]);
+}
+
+#[test]
+fn wrong_videos_and_takes_are_refused() {
+    let second = ball()["cameras"]["front"].clone();
+    check(&[
+        ("/cameras/side", second, &["videos", "the scene has 2 cameras"]),
+        ("/cameras", json!({}), &["cameras: there is none"]),
+        ("/takes", json!({"a": {}, "b": {}}), &["videos", "the scene has 2 takes"]),
+        ("/takes", json!({"a": {"bodies": {"jely": {}}}}), &["takes.a.bodies.jely", "did you mean \"jelly\"?"]),
+        (
+            "/takes",
+            json!({"a": {"bodies": {"jelly": {"density": 1}}}}),
+            &["takes.a.bodies.jelly.density", "unknown field"],
+        ),
+        (
+            "/takes",
+            json!({"a": {"bodies": {"jelly": {"pose": {"position": [0, 0, 0.01]}}}}}),
+            &["takes.a.bodies.jelly.pose.position", "inside the floor"],
+        ),
+        (
+            "/takes",
+            json!({"a": {"bodies": {"jelly": {"velocity": [1e9, 0, 0]}}}}),
+            &["takes.a.bodies.jelly.velocity", "light"],
+        ),
+        ("/videos", json!({"film": {"camera": "frnt"}}), &["videos.film.camera", "did you mean \"front\"?"]),
+        ("/videos", json!({"film": {"take": "first"}}), &["videos.film.take", "no take of the scene"]),
+        ("/videos", json!({"film": {}, "other": {}}), &["videos.other.silhouette", "a folder of film as well"]),
+        ("/videos", json!({"film": {"shaded": "silhouette"}}), &["videos.film.shaded", "that of the silhouettes"]),
+        ("/videos", json!({"film": {"masks": "../masks"}}), &["videos.film.masks", "outside"]),
+        ("/videos", json!({"film": {"weights": {"silhouette": -1}}}), &["weights.silhouette", "-1"]),
+        ("/videos", json!({"film": {"weights": {"silhouette": 0}}}), &["videos", "no video counts"]),
+    ]);
+}
+
+#[test]
+fn wrong_priors_and_fields_are_refused() {
+    let normal = json!({"normal": {"mean": 9000, "deviation": 100}});
+    let log_normal = json!({"log_normal": {"median": 1, "deviation": 0.1}});
+    let wide = [[-1, 1], [-1, 1], [-1, 1]];
+    check(&[
+        ("/unknowns/bodies.jelly.material.mu/prior", normal.clone(), &["material.mu.prior", "expected log_normal"]),
+        (
+            "/unknowns/bodies.jelly.material.mu/prior",
+            json!({"log_normal": {"median": 9000, "deviation": 0}}),
+            &["material.mu.prior.deviation", "positive"],
+        ),
+        (
+            "/unknowns/gravity.z",
+            json!({"range": [-10, -9], "prior": log_normal}),
+            &["gravity.z.prior", "expected normal"],
+        ),
+        ("/unknowns/gravity", json!({"range": wide, "prior": normal}), &["gravity.prior", "for each component"]),
+        ("/unknowns/gravity.z", json!({"range": [-10, -9], "field": [2, 1, 1]}), &["gravity.z.field", "of a material"]),
+        ("/unknowns/bodies.jelly.material.mu/field", json!([1, 1, 1]), &["material.mu.field", "2 to 1000"]),
+        ("/unknowns/bodies.jelly.material.mu/field", json!([99, 99, 99]), &["material.mu.field", "2 to 1000"]),
+        ("/unknowns/bodies.jelly.material.mu/field", json!([2, 2]), &["material.mu.field", "2 values"]),
     ]);
 }
 

@@ -58,7 +58,7 @@ pub(crate) enum Kind {
 /// The map between the search's coordinates and the numbers of a run: those of the unknowns, then the viscosity beside the
 /// scene's, unless the viscosity of a body is one of the unknowns.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Coordinates {
+pub(crate) struct Parametrisation {
     /// What is known.
     base: Physics,
     rows: Vec<Row>,
@@ -148,7 +148,7 @@ fn elastic(one: Target) -> [Target; 2] {
     [Quantity::Mu, Quantity::Lambda].map(|quantity| Target { quantity, ..one })
 }
 
-impl Coordinates {
+impl Parametrisation {
     /// For what is unknown, and at most `room` of viscosity \[Pa s\].
     pub(crate) fn new(scene: &Scene, options: &IdentifyOptions, room: f64) -> Result<Self> {
         let target = |name: &Name| scene.target(name).map_err(|problem| Error::argument("unknowns", problem));
@@ -256,7 +256,9 @@ impl Coordinates {
         let slope = self.tangents(values).into_iter().map(|t| t[target] / size);
         let slope: Vec<f64> = slope.take(covariance.len().isqrt()).collect();
         let n = slope.len();
-        let variance: f64 = (0..n * n).map(|k| slope[k / n] * covariance[k] * slope[k % n]).sum();
+        // What does not show has an infinite variance, and no part in what does not depend on it.
+        let moves = |k: &usize| slope[k / n] != 0.0 && slope[k % n] != 0.0;
+        let variance: f64 = (0..n * n).filter(moves).map(|k| slope[k / n] * covariance[k] * slope[k % n]).sum();
         variance.max(0.0).sqrt()
     }
 
@@ -285,7 +287,7 @@ impl Coordinates {
         !self.priors.is_empty()
     }
 
-    /// Coordinates that an answer at `at` leaves free: the viscosity is not at its end.
+    /// Parametrisation that an answer at `at` leaves free: the viscosity is not at its end.
     pub(crate) fn free(&self, at: &[f64]) -> usize {
         let held = self.room.is_some() && at.last().is_some_and(|last| *last <= LEAST_VISCOSITY);
         at.len() - usize::from(held)
@@ -414,8 +416,8 @@ mod tests {
         scene
     }
 
-    fn two_bodies() -> Coordinates {
-        Coordinates {
+    fn two_bodies() -> Parametrisation {
+        Parametrisation {
             base: Physics::zero(&scene()),
             rows: vec![
                 Row::Elastic([MU, LAMBDA], [[1500.0, 25_000.0], [1500.0, 60_000.0]]),
@@ -519,7 +521,7 @@ mod tests {
         let points = both.spread(&from, 14);
         assert_eq!(points.len(), 14 * SPREAD.len());
         assert!(points.iter().all(|p| (p[2] - from[2]).abs() < 1e-12 && (p[3] - from[3]).abs() < 1e-12));
-        let still = Coordinates { rows: both.rows[1..].to_vec(), ..both };
+        let still = Parametrisation { rows: both.rows[1..].to_vec(), ..both };
         let points = still.spread(&from[2..], 14);
         assert_eq!(points.len(), 2 * SHARES.len());
         assert!(still.stiffer(&points[0], 0.3).is_none());

@@ -4,28 +4,31 @@
 //! grid earlier frames first, because small causes have large effects later. Only the first half of the video
 //! is used: what impacts do later depends more on the grid than on the material.
 
-use super::misfit::{Look, Misfit};
+use super::misfit::{LevelOptions, Misfit};
 use super::taped::Taped;
 use crate::error::Result;
 use crate::job::{Flow, Runs};
 use crate::program::{Coverage, Outcome, Program, shots};
 use crate::scene::Scene;
-use crate::search::{Coordinates, Evaluation, Problem, Recorded, Stage, Tick};
+use crate::search::{Evaluation, Parametrisation, Problem, Recorded, Stage, Tick};
 use crate::video::Video;
 use diffkern::Float;
 use diffkern::memory::filled;
-use diffkern_render::image;
 
 /// Levels of the two stages.
-pub(super) const COARSE: [Look; 2] = [Look { blur: 4.0, frames: 1.0 }, Look { blur: 2.0, frames: 1.0 }];
-pub(super) const FINE: [Look; 3] =
-    [Look { blur: 2.0, frames: 0.6 }, Look { blur: 1.0, frames: 0.8 }, Look { blur: 0.0, frames: 1.0 }];
+pub(super) const COARSE: [LevelOptions; 2] =
+    [LevelOptions { blur: 4.0, frames: 1.0 }, LevelOptions { blur: 2.0, frames: 1.0 }];
+pub(super) const FINE: [LevelOptions; 3] = [
+    LevelOptions { blur: 2.0, frames: 0.6 },
+    LevelOptions { blur: 1.0, frames: 0.8 },
+    LevelOptions { blur: 0.0, frames: 1.0 },
+];
 
 /// Programs on both grids, and what they are compared with.
-pub(super) struct Footage<'a, F: Float> {
+pub(super) struct VideoProblem<'a, F: Float> {
     pub(super) scene: &'a Scene,
     pub(super) videos: &'a [Video],
-    coordinates: Coordinates,
+    parametrisation: Parametrisation,
     coarse: Grid<F>,
     pub(super) fine: Grid<F>,
     /// Frames in use.
@@ -38,18 +41,18 @@ pub(super) struct Grid<F: Float> {
     misfit: Misfit,
 }
 
-impl<'a, F: Float> Footage<'a, F> {
+impl<'a, F: Float> VideoProblem<'a, F> {
     pub(super) fn new(
         scene: &'a Scene,
         videos: &'a [Video],
-        coordinates: Coordinates,
+        parametrisation: Parametrisation,
         [coarse, fine]: [Program<F>; 2],
     ) -> Result<Self> {
         let frames = frames_in_use(scene.num_frames);
-        let grid = |program, looks: &[Look]| -> Result<Grid<F>> {
-            Ok(Grid { program, misfit: Misfit::new(scene, videos, frames, looks)? })
+        let grid = |program, levels: &[LevelOptions]| -> Result<Grid<F>> {
+            Ok(Grid { program, misfit: Misfit::new(scene, videos, frames, levels)? })
         };
-        Ok(Self { scene, videos, coordinates, coarse: grid(coarse, &COARSE)?, fine: grid(fine, &FINE)?, frames })
+        Ok(Self { scene, videos, parametrisation, coarse: grid(coarse, &COARSE)?, fine: grid(fine, &FINE)?, frames })
     }
 
     fn grid(&self, stage: Stage) -> &Grid<F> {
@@ -67,14 +70,14 @@ impl<'a, F: Float> Footage<'a, F> {
     /// Pictures of so many frames.
     fn pictures(&self, stage: Stage, at: &[f64], frames: usize, tick: &mut Tick<'_>) -> Outcome<Coverage> {
         let program = &self.grid(stage).program;
-        program.coverage(&self.coordinates.values(at), frames, &mut ticking(program, frames, tick))
+        program.coverage(&self.parametrisation.values(at), frames, &mut ticking(program, frames, tick))
     }
 
     /// Mean intersection over union with the videos.
     fn agreement(&self, images: &Coverage) -> diffkern::Result<f64> {
         let shots = shots(self.scene, self.frames);
         let one = |(image, shot): (&Vec<f64>, &crate::program::Shot)| -> diffkern::Result<f64> {
-            Ok(image::iou(image, &self.videos[shot.film].frames[shot.frame].coverage()?))
+            self.videos[shot.film].iou(shot.frame, image)
         };
         Ok(images.iter().zip(&shots).map(one).sum::<diffkern::Result<f64>>()? / images.len().max(1) as f64)
     }
@@ -84,9 +87,9 @@ impl<'a, F: Float> Footage<'a, F> {
     }
 }
 
-impl<F: Float> Problem for Footage<'_, F> {
-    fn coordinates(&self) -> &Coordinates {
-        &self.coordinates
+impl<F: Float> Problem for VideoProblem<'_, F> {
+    fn parametrisation(&self) -> &Parametrisation {
+        &self.parametrisation
     }
 
     fn levels(&self, stage: Stage) -> usize {
@@ -106,8 +109,8 @@ impl<F: Float> Problem for Footage<'_, F> {
 
     fn linearise(&self, stage: Stage, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Evaluation> {
         let Grid { program, misfit } = self.grid(stage);
-        let values = self.coordinates.values(at);
-        let directions = self.coordinates.tangents(&values);
+        let values = self.parametrisation.values(at);
+        let directions = self.parametrisation.tangents(&values);
         let tick = &mut ticking(program, self.frames, tick);
         let linear = program.linearise(&values, &directions, self.frames, tick)?;
         Ok(Evaluation { normals: misfit.normals(&linear)?, agreement: self.agreement(&linear.coverage)? })
@@ -122,7 +125,7 @@ impl<F: Float> Problem for Footage<'_, F> {
     ) -> Outcome<Box<dyn Recorded + 'p>> {
         let Grid { program, misfit } = self.grid(stage);
         let tick = &mut ticking(program, self.frames, tick);
-        let taped = Taped::record(program, &self.coordinates, at, misfit.level(level), self.frames, tick)?;
+        let taped = Taped::record(program, &self.parametrisation, at, misfit.level(level), self.frames, tick)?;
         let evaluation = self.evaluation(stage, &taped.coverage)?;
         Ok(Box::new(OnTape { program, taped, evaluation }))
     }
@@ -173,8 +176,8 @@ pub(super) fn sizes(scene: &Scene) -> [Vec<[usize; 2]>; 2] {
         let camera = &scene.cameras[scene.films[film].camera];
         camera.width * camera.height
     };
-    let of = |look: &Look| {
-        let seen = look.seen(frames);
+    let of = |options: &LevelOptions| {
+        let seen = options.seen(frames);
         let shots = shots(scene, seen);
         [shots.iter().map(|shot| pixels(shot.film)).sum(), shots.len()]
     };
