@@ -59,7 +59,7 @@ pub fn recover(scene: &Scene, logarithms: &Array<f64>) -> Result<[f64; 3]> {
     let mut v = [0.3, -0.2, -1.2];
     let (mut rule, mut here) = (LevenbergMarquardt::default(), at(v)?);
     for _ in 0..20 {
-        let Some(step) = rule.propose(&here, &[], &bounds, &v)? else { break };
+        let Some(step) = rule.propose(&here, &bounds, &v)? else { break };
         if rule.refused > 3 || step.change.iter().all(|c| c.abs() < 1e-6) {
             break;
         }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 /// Name of the file and text of each.
 pub fn documents() -> Vec<(String, Vec<u8>)> {
-    let trees = [ball(), block(), bodies()];
+    let trees = [ball(), block(), bodies(), takes()];
     // Every text of JSON is one of RON, too.
     let both = trees.iter().flat_map(|tree| ["scene.json", "scene.ron"].map(|file| (file, tree.to_string())));
     let plain = std::iter::once(("scene.ron", BALL.to_owned()));
@@ -71,6 +71,34 @@ fn bodies() -> Value {
     let unknowns = json!({"bodies.ring.material.mu": {"range": [1500.0, 25000.0]}});
     let mut scene = around(json!({"ring": torus, "part": mesh}), unknowns);
     scene["contact_between_bodies"] = json!("frictionless");
+    scene
+}
+
+/// Two takes by two cameras, of which the frames lie in folders of the only film of the others; a field, priors and masks.
+fn takes() -> Value {
+    let unknowns = json!({
+        "bodies.jelly.material.mu": {
+            "range": [1500.0, 25000.0], "field": [2, 1, 2], "prior": {"log_normal": {"median": 8000.0, "deviation": 0.5}},
+        },
+        "takes.high.bodies.jelly.velocity.x": {
+            "range": [-1.0, 1.0], "prior": {"normal": {"mean": 0.1, "deviation": 0.2}},
+        },
+        "cameras.side.look_at": {"range": [[-0.1, 0.1], [-0.1, 0.1], [0.0, 0.2]]},
+        "cameras.main.vertical_fov": {"range": [0.5, 0.6]},
+    });
+    let mut jelly = body(json!({"ellipsoid": {"radii": [0.06, 0.05, 0.05]}}), 0.1);
+    jelly["material"]["lambda"] = json!(9000.0);
+    let mut scene = around(json!({"jelly": jelly}), unknowns);
+    let mut side = scene["cameras"]["main"].clone();
+    side["position"] = json!([0.9, 0.2, 0.5]);
+    scene["cameras"]["side"] = side;
+    let start =
+        json!({"pose": {"position": [-0.1, 0.0, 0.2], "rotation": [0.1, 0.0, 0.3]}, "velocity": [0.2, 0.0, -1.0]});
+    scene["takes"] = json!({"low": {}, "high": {"bodies": {"jelly": start}}});
+    scene["videos"] = json!({
+        "film": {"camera": "main", "take": "low", "weights": {"silhouette": 0.5}, "masks": "masks"},
+        "other": {"camera": "side", "take": "high", "silhouette": "videos/b/silhouette", "shaded": "videos/b/shaded"},
+    });
     scene
 }
 

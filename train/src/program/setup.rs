@@ -205,3 +205,25 @@ pub(crate) fn pieces(
     };
     x.iter().zip(body_of).map(of).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn pieces_are_counted_along_z_first_and_after_those_of_the_bodies_before() {
+        let mut scene = Scene::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/jelly_drop_a")).unwrap();
+        scene.bodies[0].starts[0].shape = BodyShape::Block { min: [0.0; 3], max: [1.0, 1.0, 1.0] };
+        scene.bodies[0].fields.insert(Quantity::Mu, [2, 1, 3]);
+        scene.bodies.push(scene.bodies[0].clone());
+        // The ends of the box belong to the last pieces, and what is beyond them by rounding too.
+        let x =
+            [[0.1, 0.9, 0.1], [0.1, 0.9, 0.5], [0.1, 0.1, 1.0], [0.9, 0.5, 0.0], [1.1, 0.5, 1.0], [-1e-9, 0.5, 0.4]];
+        let of_first = pieces(&scene, 0, Quantity::Mu, |body| 6 * body, &x, &[0; 6]);
+        assert_eq!(of_first, [0, 1, 2, 3, 5, 1]);
+        let of_second = pieces(&scene, 0, Quantity::Mu, |body| 6 * body, &x, &[1; 6]);
+        assert_eq!(of_second, [6, 7, 8, 9, 11, 7]);
+        assert_eq!(pieces(&scene, 0, Quantity::Lambda, |body| body, &x, &[1; 6]), [1; 6]);
+    }
+}

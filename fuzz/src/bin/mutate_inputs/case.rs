@@ -126,6 +126,16 @@ fn of_document(sample: &Sample, random: &mut Random) -> Files {
     let mut files = sample.video.clone();
     files.remove("video/scene.json");
     files.insert("video/closed.obj".into(), CLOSED.into());
+    // The second film and the masks of some scenes.
+    for (part, copy) in [("silhouette", "videos/b/silhouette"), ("shaded", "videos/b/shaded"), ("silhouette", "masks")]
+    {
+        let frames = files.iter().filter_map(|(name, bytes)| {
+            let frame = name.strip_prefix("video/")?.strip_prefix(part)?;
+            Some((format!("video/{copy}{frame}"), bytes.clone()))
+        });
+        let frames: Vec<_> = frames.collect();
+        files.extend(frames);
+    }
     files.extend([random.pick(&sample.documents).clone()]);
     files
 }
