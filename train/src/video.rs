@@ -180,17 +180,25 @@ impl Frame {
         encode(self.shaded.as_flattened(), Depth::Eight)
     }
 
-    /// Writes frame `number` of a film below `folder` in the format that [`Video::read`] reads.
+    /// Writes frame `number` to two folders below `folder`, of silhouettes and of shaded pictures, in the format that
+    /// [`Video::read`] reads.
     ///
     /// # Errors
     /// When a file cannot be written; no part of it is left then.
-    pub fn write(&self, folder: &Path, film: &Film, number: usize, width: usize, depth: Depth) -> Result<()> {
+    pub fn write(
+        &self,
+        folder: &Path,
+        [silhouette, shaded]: [&str; 2],
+        number: usize,
+        width: usize,
+        depth: Depth,
+    ) -> Result<()> {
         let grey = encode(&self.silhouette, depth)?;
         let grey = png_bytes(width, &grey, ColorType::Grayscale, depth)?;
-        files::write(&frame_path(folder, &film.silhouette, number), &grey)?;
+        files::write(&frame_path(folder, silhouette, number), &grey)?;
         let rgb = encode(self.shaded.as_flattened(), depth)?;
         let rgb = png_bytes(width, &rgb, ColorType::Rgb, depth)?;
-        files::write(&frame_path(folder, &film.shaded, number), &rgb)
+        files::write(&frame_path(folder, shaded, number), &rgb)
     }
 }
 

@@ -32,7 +32,7 @@ fn frames_are_read_and_written_to_the_same_bytes() {
     assert_eq!(video.frames.len(), 32);
     assert!(video.frames[0].silhouette.contains(&1.0));
     for (k, frame) in video.frames.iter().enumerate() {
-        frame.write(&folder, &scene.films[0], k, video.width, Depth::Eight).unwrap();
+        frame.write(&folder, ["silhouette", "shaded"], k, video.width, Depth::Eight).unwrap();
     }
     assert_eq!(Video::read(&folder, &scene).unwrap(), [video]);
 }
@@ -44,7 +44,7 @@ fn sixteen_bits_keep_a_thousandth_of_a_grey_level() {
     let mut deep = video.clone();
     for (k, frame) in deep.frames.iter_mut().enumerate() {
         frame.silhouette.iter_mut().enumerate().for_each(|(i, v)| *v *= 1.0 - 1e-3 * (i % 7) as f32);
-        frame.write(&folder, &scene.films[0], k, video.width, Depth::Sixteen).unwrap();
+        frame.write(&folder, ["silhouette", "shaded"], k, video.width, Depth::Sixteen).unwrap();
     }
     let [read]: [Video; 1] = Video::read(&folder, &scene).unwrap().try_into().unwrap();
     let pairs = read.frames.iter().zip(&deep.frames).flat_map(|(a, b)| a.silhouette.iter().zip(&b.silhouette));

@@ -88,7 +88,7 @@ fn two_videos_of_one_body_are_fitted_together() {
     within(&result, "takes.throw.bodies.jelly.velocity.x", 0.72, 0.02);
     assert!(result["iou"].as_f64().unwrap() > 0.98, "{result}");
     for film in ["first", "second"] {
-        assert!(folder.join("out/frames/videos").join(film).join("shaded/frame_0007.png").exists());
+        assert!(folder.join("out/frames").join(film).join("shaded/frame_0007.png").exists());
     }
     // Adjoint and forward mode of both takes against differences.
     run(&folder, &["identify", "video", "--cells", "2", "--gradcheck", "--max-iterations", "1", "--out", "checked"], 0);
@@ -169,4 +169,19 @@ fn what_a_mask_covers_does_not_count() {
     fs::write(folder.join("video/scene.json"), scene.to_string()).unwrap();
     let result = identify(&folder, "out", &[]);
     within(&result, "takes.throw.bodies.jelly.velocity.x", 0.72, 0.01);
+}
+
+/// What a scene reads may lie outside; what is written does not.
+#[test]
+fn frames_are_not_written_outside() {
+    let folder = fresh("outside");
+    let mut scene = two_takes();
+    scene["videos"]["first"]["silhouette"] = json!("videos/../../elsewhere");
+    write(&folder, &scene);
+    let set = "mu=6000,takes.throw.velocity.x=0.72";
+    for more in [&[][..], &["--allow-outside"]] {
+        let said = run(&folder, &[&["simulate", "scene", "--set", set, "--out", "video"], more].concat(), 2);
+        assert!(said.contains("videos.first.silhouette"), "{said}");
+    }
+    assert!(!folder.join("elsewhere").exists());
 }

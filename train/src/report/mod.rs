@@ -139,7 +139,8 @@ pub fn write(folder: &Path, scene: &Scene, videos: &[Video], outcome: &Outcome, 
         let mut compared = Vec::new();
         for ((film, found), target) in scene.films.iter().zip(&outcome.videos).zip(videos) {
             for (k, frame) in found.frames.iter().enumerate() {
-                frame.write(&frames, film, k, found.width, Depth::Eight)?;
+                // Not to the folder that the scene names, which may be outside.
+                frame.write(&frames.join(&film.name), ["silhouette", "shaded"], k, found.width, Depth::Eight)?;
             }
             let named = |what: &str| format!("{} {what}", film.name).trim_start().to_owned();
             compared.extend([(named("target"), target), (named("result"), found)]);

@@ -82,7 +82,7 @@ impl Simulation {
 
     fn begin(job: &Simulate, former: Former) -> Result<Self> {
         let scene = Scene::read_with(&job.folder, job.access())?;
-        own_folders(&scene, &Scene::file(&job.folder)?)?;
+        own_folders(&scene, &job.folder)?;
         let (file, limits) = (Scene::file(&job.folder)?, job.limits());
         let (text, meshes) = copies(&job.folder, job.access())?;
         let values = job.values(&scene)?;
@@ -203,7 +203,7 @@ impl Simulation {
             let camera = &self.scene.cameras[film.camera];
             for (k, frame) in frames.iter().enumerate() {
                 interrupt::check()?;
-                frame.write(out, film, k, camera.width, self.bits)?;
+                frame.write(out, [&film.silhouette, &film.shaded], k, camera.width, self.bits)?;
             }
             videos.push(Video { width: camera.width, height: camera.height, frames, masks: None });
         }
@@ -238,9 +238,13 @@ fn copies(folder: &Path, access: Access) -> Result<(Vec<u8>, Vec<Named>)> {
 }
 
 /// Frames of films go where a later job can take their place as a whole.
-fn own_folders(scene: &Scene, file: &Path) -> Result<()> {
+fn own_folders(scene: &Scene, scene_folder: &Path) -> Result<()> {
     for film in &scene.films {
-        let below = |folder: &str| folder.strip_prefix(VIDEOS).is_some_and(|rest| rest.starts_with('/'));
+        let below = |folder: &str| {
+            // Whatever the scene may read, what is written stays inside.
+            Access::Inside.allows(scene_folder, folder)
+                && folder.strip_prefix(VIDEOS).is_some_and(|rest| rest.starts_with('/'))
+        };
         for (field, folder) in [("silhouette", &film.silhouette), ("shaded", &film.shaded)] {
             if !(below(folder) || ["silhouette", "shaded"].contains(&folder.as_str())) {
                 let problem = format!(
@@ -248,7 +252,11 @@ fn own_folders(scene: &Scene, file: &Path) -> Result<()> {
                     quoted(folder),
                     film.name
                 );
-                return Err(Error::field(file, format!("videos.{}.{field}", film.name), problem));
+                return Err(Error::field(
+                    &Scene::file(scene_folder)?,
+                    format!("videos.{}.{field}", film.name),
+                    problem,
+                ));
             }
         }
     }
