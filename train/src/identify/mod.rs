@@ -1,6 +1,6 @@
 //! Finds the material that made a video.
 //!
-//! [`problem`] makes a problem of least squares of the videos, which a search solves; [`answer`] gives intervals.
+//! `problem` makes a problem of least squares of the videos, which a search solves; `answer` gives intervals.
 
 mod blur;
 mod misfit;

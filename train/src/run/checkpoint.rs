@@ -64,7 +64,7 @@ impl Checkpoint {
         serde_json::to_string_pretty(&sealed).map(|text| text + "\n").map_err(wrong)
     }
 
-    /// Reads a file of this version or a former one. Whether it fits a job, [`State::check`] tells.
+    /// Reads a file of this version or a former one. Whether it fits a job, [`identify::check`](crate::identify::check()) tells.
     ///
     /// # Errors
     /// When it cannot be read, or is not as it was written; names the field.
