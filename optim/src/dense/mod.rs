@@ -15,7 +15,7 @@
 //! let bounds = Bounds { low: vec![0.1], high: vec![10.0], trust: vec![1.0] };
 //! let (mut k, mut rule, mut here) = (5.0, LevenbergMarquardt::default(), at(5.0)?);
 //! for _ in 0..20 {
-//!     let Some(step) = rule.propose(&here, &[], &bounds, &[k])? else { break };
+//!     let Some(step) = rule.propose(&here, &bounds, &[k])? else { break };
 //!     let there = at(k + step.change[0])?;
 //!     if there.cost < here.cost {
 //!         (k, here) = (k + step.change[0], there);
