@@ -157,6 +157,8 @@ fn whole(folder: &Path) -> Result<(), String> {
             Some("png") => bytes.ends_with(b"IEND\xaeB`\x82"),
             Some("gif") => bytes.ends_with(b"\x3b"),
             Some("jsonl" | "ron") => bytes.ends_with(b"\n"),
+            Some("html") => bytes.trim_ascii_end().ends_with(b"</html>"),
+            _ if name.contains("tfevents") => ends_with_an_event(&bytes),
             _ => name.contains("lock"),
         };
         if !fine {
@@ -164,6 +166,18 @@ fn whole(folder: &Path) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Whether a file of events is one record after the other: a length, its sum, so many bytes, their sum.
+fn ends_with_an_event(mut bytes: &[u8]) -> bool {
+    while let Some((length, rest)) = bytes.split_first_chunk::<8>() {
+        let record = usize::try_from(u64::from_le_bytes(*length)).ok().and_then(|length| length.checked_add(8));
+        match record.and_then(|record| rest.get(record..)) {
+            Some(next) => bytes = next,
+            None => return false,
+        }
+    }
+    bytes.is_empty()
 }
 
 /// All files below `folder`, links as they are.
