@@ -48,8 +48,8 @@ impl Default for LevenbergMarquardt {
 }
 
 impl LevenbergMarquardt {
-    /// The step from `x`, none if nothing shows in the residuals. What does not show stays. What a bound stops is held there, and the others are solved
-    /// for anew; then all are shortened until none exceeds its longest step.
+    /// The step from `x`, none if nothing shows in the residuals. What does not show stays. What a bound stops is held there, and
+    /// the others are solved for anew; then all are shortened until none exceeds its longest step.
     ///
     /// # Errors
     /// When lengths differ.

@@ -4,10 +4,9 @@ use super::problem::VideoProblem;
 use crate::error::{Error, Result};
 use crate::job::{Ending, IdentifyOptions, Outcome, Parameter};
 use crate::program::{Failure, Shot, shots, simulable};
-use crate::search::{Problem, Reporter, Search, Stage, State, prior_weight};
+use crate::search::{Priors, Problem, Reporter, Search, Stage, State};
 use crate::video::{Frame, Video};
 use diffkern::Float;
-use diffkern_optim::dense::NormalEquations;
 
 /// Standard deviations to either side that hold 95 %.
 const SIGMAS: f64 = 1.96;
@@ -83,13 +82,15 @@ fn parameters<F: Float>(
     state: &mut State,
     options: &IdentifyOptions,
 ) -> Result<Vec<Parameter>> {
-    let values = problem.parametrisation().values(&state.at);
+    let parametrisation = problem.parametrisation();
+    let values = parametrisation.values(&state.at);
     let normal = if state.stage == Stage::Coarse { None } else { state.normals.last() };
     // A rule that follows gradients has them once it is done.
     let normal = normal.filter(|normal| normal.parameters() > 0);
-    let free = problem.parametrisation().free(&state.at);
-    let covariance =
-        normal.map(|normal| -> Result<_> { Ok(with_priors(problem, normal, &state.at)?.first(free)?.covariance()) });
+    let free = parametrisation.free(&state.at);
+    let covariance = normal.map(|normal| -> Result<_> {
+        Ok(Priors::known(parametrisation, normal).added(normal, &state.at)?.first(free)?.covariance())
+    });
     let covariance = covariance.transpose()?;
     let mut parameters = Vec::with_capacity(options.unknowns.len());
     for name in &options.unknowns {
@@ -99,7 +100,7 @@ fn parameters<F: Float>(
         let scale = if target.quantity.is_positive() { Scale::Log } else { Scale::Linear };
         let interval = covariance.as_ref().map(|covariance| match covariance {
             Some(covariance) => {
-                let away = SIGMAS * problem.parametrisation().deviation(&values, covariance, target);
+                let away = SIGMAS * parametrisation.deviation(&values, covariance, target);
                 scale.around(found, away, (low, high))
             }
             None => (low, high),
@@ -157,20 +158,6 @@ impl Scale {
 
 fn positive(x: f64, otherwise: f64) -> f64 {
     if x.is_finite() && x > 0.0 { x } else { otherwise }
-}
-
-/// The normal equations with what is known beforehand.
-fn with_priors<F: Float>(
-    problem: &VideoProblem<'_, F>,
-    normal: &NormalEquations,
-    at: &[f64],
-) -> Result<NormalEquations> {
-    let mut both = normal.clone();
-    let weight = prior_weight(normal);
-    for (residual, derivatives) in problem.parametrisation().priors(at) {
-        both.add_prior(residual, &derivatives, weight)?;
-    }
-    Ok(both)
 }
 
 /// Mean squared difference of silhouettes over the frames that were fitted, as much as each video counts.

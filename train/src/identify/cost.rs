@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::job::{IdentifyOptions, Values};
 use crate::limits::{Limits, Seconds, size};
 use crate::optimizer::Optimizer;
-use crate::program::{Resolution, spec, viscous_room};
+use crate::program::{Resolution, filmed, spec, viscous_room};
 use crate::scene::{Film, Scene};
 use crate::search::{Parametrisation, SCANNED};
 use diffkern::{Device, Schedule};
@@ -327,12 +327,11 @@ impl Plans {
 /// With `cells` cells across, and the viscosity of the search on `finest`.
 fn planned(scene: &Scene, known: &Values, cells: usize, finest: usize) -> Result<Plans> {
     let room = viscous_room(scene, known, finest);
-    let filmed = (0..scene.takes.len()).filter(|take| scene.films.iter().any(|film| film.take == *take));
     let one = |take: usize| -> Result<(Plan, f64)> {
         let films = scene.films.iter().filter(|film| film.take == take);
         Ok((spec(scene, take, known, cells, room).plan()?, films.map(|film| pixels_of(scene, film)).sum()))
     };
-    Ok(Plans { takes: filmed.map(one).collect::<Result<_>>()? })
+    Ok(Plans { takes: filmed(scene).map(one).collect::<Result<_>>()? })
 }
 
 /// Memory of a frame's steps on a tape \[bytes\].

@@ -39,6 +39,11 @@ pub(crate) fn shots(scene: &Scene, frames: usize) -> Vec<Shot> {
     (0..scene.takes.len()).flat_map(of_take).collect()
 }
 
+/// The takes that a film is of.
+pub(crate) fn filmed(scene: &Scene) -> impl Iterator<Item = usize> {
+    (0..scene.takes.len()).filter(|take| scene.films.iter().any(|film| film.take == *take))
+}
+
 /// The takes that are filmed, at one resolution.
 pub(crate) struct Program<F: Float> {
     device: Device,
@@ -52,22 +57,10 @@ pub(crate) struct Program<F: Float> {
 impl<F: Float> Program<F> {
     /// Of all takes of a scene that a film is of.
     pub(crate) fn new(scene: &Scene, known: &Values, options: GridOptions, device: &Device) -> Result<Self> {
-        let filmed = (0..scene.takes.len()).filter(|take| scene.films.iter().any(|film| film.take == *take));
-        Self::of_takes(scene, filmed, known, options, device)
-    }
-
-    /// Of some takes.
-    pub(crate) fn of_takes(
-        scene: &Scene,
-        takes: impl Iterator<Item = usize>,
-        known: &Values,
-        options: GridOptions,
-        device: &Device,
-    ) -> Result<Self> {
         let one = |take: usize| Ok((take, TakeProgram::new(scene, take, known, options, device)?));
         Ok(Self {
             device: device.clone(),
-            takes: takes.map(one).collect::<Result<_>>()?,
+            takes: filmed(scene).map(one).collect::<Result<_>>()?,
             films: scene.films.len(),
             runs: Cell::default(),
         })
@@ -103,8 +96,7 @@ impl<F: Float> Program<F> {
     }
 
     pub(crate) fn upload(&self, numbers: &[f64]) -> diffkern::Result<Array<F>> {
-        let numbers = diffkern::memory::collect(numbers.iter().map(|&x| F::from_f64(x)))?;
-        self.device.array(&numbers)
+        take::upload(&self.device, numbers)
     }
 
     /// Steps of the simulator from the first frame to the last, of all takes.

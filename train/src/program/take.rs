@@ -146,7 +146,7 @@ impl<F: Float> TakeProgram<F> {
     }
 
     pub(crate) fn upload(&self, numbers: &[f64]) -> diffkern::Result<Array<F>> {
-        self.device.array(&collect(numbers.iter().map(|&x| F::from_f64(x)))?)
+        upload(&self.device, numbers)
     }
 
     /// The numbers on the device.
@@ -293,6 +293,11 @@ impl<F: Float> TakeProgram<F> {
         let steps = self.bodies.steps_per_frame;
         Ok(solver.advance(&state, (frame - 1) * steps, steps, Schedule::Auto)?)
     }
+}
+
+/// Numbers on a device.
+pub(super) fn upload<F: Float>(device: &Device, numbers: &[f64]) -> diffkern::Result<Array<F>> {
+    device.array(&collect(numbers.iter().map(|&x| F::from_f64(x)))?)
 }
 
 /// The numbers of an array in 64 bits.

@@ -1,6 +1,6 @@
 //! Steps by rules that follow gradients of the tape.
 //!
-//! Stages, levels and stopping rules are those of least squares. Parametrisation are measured in units of their
+//! Stages, levels and stopping rules are those of least squares. Coordinates are measured in units of their
 //! longest step. One that lies at a bound which its gradient pushes against stays there.
 
 use super::Search;

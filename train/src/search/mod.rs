@@ -7,6 +7,7 @@
 //! not tell, and so do simulators, each by its grid and step; a model that may not lose as much as the video shows takes
 //! the loss for stiffness. The viscosity may be a little below zero, where the video loses less than the simulator.
 
+mod row;
 mod parametrisation;
 mod descent;
 mod place;
@@ -23,10 +24,11 @@ mod gradients;
 
 pub(crate) use checked::{Shape, refused};
 pub use observer::Observer;
-pub(crate) use parametrisation::{Parametrisation, Row};
-pub(crate) use priors::weight as prior_weight;
+pub(crate) use parametrisation::Parametrisation;
+pub(crate) use priors::Priors;
 pub(crate) use problem::{Evaluation, Problem, Recorded, Tick};
 pub(crate) use reporter::{Passes, Reporter};
+pub(crate) use row::Row;
 pub(crate) use scan::SCANNED;
 pub(crate) use state::Stage;
 pub use state::State;

@@ -1,7 +1,8 @@
 //! What pulls a search beside the data: what is known beforehand, and on the coarse grid common values of Poisson's ratios, which
 //! that grid cannot tell.
 
-use super::parametrisation::{Kind, Parametrisation};
+use super::parametrisation::Parametrisation;
+use super::row::Kind;
 use super::state::{Stage, State};
 use diffkern_optim::dense::NormalEquations;
 
@@ -17,7 +18,7 @@ struct Pull {
 }
 
 /// All that pulls, with its weights, wherever the search goes.
-pub(super) struct Priors<'a> {
+pub(crate) struct Priors<'a> {
     coordinates: &'a Parametrisation,
     /// Of Poisson's ratios, in units of the cost.
     poisson: f64,
@@ -34,6 +35,11 @@ impl<'a> Priors<'a> {
             false => 0.0,
         };
         Self { coordinates, poisson, known }
+    }
+
+    /// What is known beforehand alone, beside the residuals of an answer.
+    pub(crate) fn known(coordinates: &'a Parametrisation, normal: &NormalEquations) -> Self {
+        Self { coordinates, poisson: 0.0, known: weight(normal) }
     }
 
     fn pulls(&self, at: &[f64]) -> Vec<Pull> {
@@ -56,7 +62,7 @@ impl<'a> Priors<'a> {
     }
 
     /// The normal equations with them.
-    pub(super) fn added(&self, normal: &NormalEquations, at: &[f64]) -> diffkern_optim::Result<NormalEquations> {
+    pub(crate) fn added(&self, normal: &NormalEquations, at: &[f64]) -> diffkern_optim::Result<NormalEquations> {
         let mut both = normal.clone();
         for Pull { residual, derivatives, weight } in self.pulls(at) {
             both.add_prior(residual, &derivatives, weight)?;
@@ -64,7 +70,7 @@ impl<'a> Priors<'a> {
         Ok(both)
     }
 
-    /// The slope of their cost by each coordinate, and its curvature times a direction.
+    /// The slope of their cost by each coordinate.
     pub(super) fn gradient(&self, at: &[f64]) -> Vec<f64> {
         self.sum(at, |pull| pull.residual)
     }
@@ -88,6 +94,6 @@ impl<'a> Priors<'a> {
 const ROUNDING: f64 = 1.0 / (12.0 * 65_535.0 * 65_535.0);
 
 /// The weight of what is known beforehand beside these residuals: their variance; where no parameter shows in them their mean square.
-pub(crate) fn weight(normal: &NormalEquations) -> f64 {
+fn weight(normal: &NormalEquations) -> f64 {
     normal.variance().unwrap_or_else(|| normal.cost / normal.residuals.max(1) as f64).max(ROUNDING)
 }

@@ -1,11 +1,11 @@
 //! From level to level and from stage to stage.
 
 use super::Search;
-use super::parametrisation::Kind;
 use super::place::{Best, Place};
 use super::priors::Priors;
 use super::problem::{Evaluation, Recorded};
 use super::reporter::Reporter;
+use super::row::Kind;
 use super::state::{Stage, State};
 use crate::error::Error;
 use crate::job::{Ending, Flow, Record};
