@@ -118,7 +118,7 @@ impl<'a> HostArray<'a> {
 pub(crate) enum Fault {
     /// The access was clamped (read) or dropped (write).
     OutOfRange { slot: usize, line: u32, index: u32, len: u32 },
-    /// Two threads stored to one element of an array that is looked at; `threads` are their linear positions.
+    /// Two threads stored to one element of an array that is looked at; `threads` are their linear positions, the smaller first.
     WrittenTwice { slot: usize, line: u32, index: u32, threads: [u32; 2] },
     /// A `while` wanted more turns than its bound.
     BoundExceeded { line: u32, bound: u32 },

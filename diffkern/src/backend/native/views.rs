@@ -126,7 +126,8 @@ impl Target {
         let me = position.get();
         let before = writers[i as usize].swap(me.wrapping_add(1), Ordering::Relaxed);
         if before != 0 && before != me.wrapping_add(1) {
-            let threads = [before - 1, me];
+            // In order, so that the report does not depend on who came first.
+            let threads = [me.min(before - 1), me.max(before - 1)];
             let _ = fault.set(Fault::WrittenTwice { slot: self.slot, line, index: i, threads });
         }
     }
