@@ -32,6 +32,8 @@ const IDLE_NODE: f64 = 0.004;
 const CHECKED: f64 = 3.0;
 const VERTEX: f64 = 8.0;
 const PIXEL: f64 = 1.2;
+/// What a pass in single precision costs beside one in double precision.
+const SINGLE: f64 = 0.5;
 /// Bytes of a pixel of a frame as it is read or drawn, and of one of an animation.
 const FRAME_PIXEL: f64 = 16.0;
 const ANIMATION_PIXEL: f64 = 24.0;
@@ -76,7 +78,7 @@ pub struct Cost {
 }
 
 /// Passes of a search that typically follow the scan: on the coarse grid and on the fine one, where `directions` are searched.
-pub(super) fn typical_passes(optimizer: Optimizer, directions: f64) -> [f64; 2] {
+pub(crate) fn typical_passes(optimizer: Optimizer, directions: f64) -> [f64; 2] {
     match optimizer {
         Optimizer::Auto | Optimizer::Lm => [2.0 * (1.0 + directions), 5.0 + 3.0 * (1.0 + directions)],
         Optimizer::NewtonCg => [18.0, 75.0],
@@ -85,9 +87,13 @@ pub(super) fn typical_passes(optimizer: Optimizer, directions: f64) -> [f64; 2] 
 }
 
 /// Passes of a scan.
-pub(super) fn scan_passes(coordinates: &Parametrisation) -> f64 {
-    let middle = coordinates.bounds(false).low;
-    (1 + coordinates.spread(&middle, SCANNED).len()) as f64
+pub(crate) fn scan_passes(coordinates: &Parametrisation) -> f64 {
+    coordinates.scanned(SCANNED) as f64
+}
+
+/// Cost of a pass in single precision and in that of the answer, beside one in that of the answer.
+pub(super) fn precisions(device: &Device) -> [f64; 2] {
+    if device.supports_f64() { [SINGLE, 1.0] } else { [1.0; 2] }
 }
 
 /// Work of a pass over `frames` frames of `pixels` pixels.
@@ -155,7 +161,7 @@ impl Cost {
     }
 
     /// Nodes that the simulator may work on before it needs more memory than the limit.
-    pub(super) fn node_limit(&self, limits: &Limits) -> usize {
+    pub(crate) fn node_limit(&self, limits: &Limits) -> usize {
         let spare = (limits.bytes() - self.bytes).max(0.0);
         (self.active + spare / self.per_node) as usize
     }
@@ -246,9 +252,10 @@ fn identification(scene: &Scene, options: &IdentifyOptions, device: &Device) -> 
     let [coarse, fine] = typical_passes(options.optimizer, directions);
     let passes = [scan_passes(&coordinates) + coarse, fine];
     let mut cost = pictures(scene, &plans[1], device, 2.0);
-    for (plan, passes) in plans.iter().zip(passes) {
+    let [single, full] = precisions(device);
+    for ((plan, passes), share) in plans.iter().zip(passes).zip([single, 0.5 * (single + full)]) {
         cost.steps += passes * plan.steps_per_frame() * (used - 1.0);
-        cost.work += passes * plan.pass(used, device);
+        cost.work += share * passes * plan.pass(used, device);
     }
     let real = real(device);
     let (tangents, taped) = match options.optimizer {
@@ -263,7 +270,9 @@ fn identification(scene: &Scene, options: &IdentifyOptions, device: &Device) -> 
             + FRAME_PIXEL * pixels * all
             + images
             + taped
-            + plans[0].bytes(device, real, 0.0)
+            + plans[0].bytes(device, 4.0, 0.0)
+            // Beside the final grid the same in single precision.
+            + if real > 4.0 { plans[1].bytes(device, 4.0, tangents) } else { 0.0 }
             + plans[1].bytes(device, real, tangents),
     );
     Ok(cost)

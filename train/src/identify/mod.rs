@@ -13,6 +13,7 @@ mod gradient;
 
 pub use crate::search::{Observer, State};
 pub use cost::{Cost, Estimate, Task, estimate};
+pub(crate) use cost::{scan_passes, typical_passes};
 pub use gradient::gradcheck;
 
 use crate::check::Checked;
@@ -24,11 +25,11 @@ use crate::scene::Scene;
 use crate::search::{Parametrisation, Passes, Problem, Reporter, Search, Shape, refused};
 use crate::video::{Frame, Video};
 use diffkern::{Device, Float};
-use problem::VideoProblem;
+use problem::{Programs, VideoProblem};
 
 /// Finds the unknowns of `scene` from `videos`, one for each of its films, from the beginning or from `resume`.
 ///
-/// On the CPU and on CUDA everything is computed in 64 bits, elsewhere in 32.
+/// On the CPU and on CUDA the answer is computed in 64 bits, elsewhere in 32; the way to it in 32.
 ///
 /// # Errors
 /// When the simulation or the renderer refuses the scene, or a checkpoint cannot be saved.
@@ -61,8 +62,12 @@ fn identify_as<F: Float>(
     let room = viscous_room(scene, &options.fixed, resolution.fine);
     let cost = Cost::of(scene, Task::Identify(options), false, device)?;
     let nodes = cost.node_limit(&options.limits);
-    let program = |cells| Program::<F>::new(scene, &options.fixed, GridOptions { cells, room, nodes }, device);
-    let programs = [program(resolution.coarse)?, program(resolution.fine)?];
+    let single = |cells| Program::<f32>::new(scene, &options.fixed, GridOptions { cells, room, nodes }, device);
+    let programs = Programs {
+        coarse: single(resolution.coarse)?,
+        rough: (F::SCALAR != f32::SCALAR).then(|| single(resolution.fine)).transpose()?,
+        fine: Program::<F>::new(scene, &options.fixed, GridOptions { cells: resolution.fine, room, nodes }, device)?,
+    };
     let problem = VideoProblem::new(scene, videos, Parametrisation::new(scene, options, room)?, programs)?;
     let search = Search::new(&problem, options);
     let mut reporter = Reporter::new(observer, passes(&problem, options, device));
@@ -96,19 +101,26 @@ fn identify_as<F: Float>(
 /// What a search costs, and how many passes are to be expected.
 fn passes<F: Float>(problem: &VideoProblem<'_, F>, options: &IdentifyOptions, device: &Device) -> Passes {
     let coordinates = problem.parametrisation();
-    let work = |program: &Program<F>, frames: usize| -> f64 {
-        let pass = |take: &crate::program::TakeProgram<F>| {
-            cost::pass(take.plan(), frames as f64, take.pixels() as f64, device)
-        };
-        program.takes().map(|(_, take)| pass(take)).sum()
-    };
+    let [single, full] = cost::precisions(device);
+    let fine = |frames: usize| work(&problem.fine.program, frames, device);
     Passes {
         scan: cost::scan_passes(coordinates),
         typical: cost::typical_passes(options.optimizer, coordinates.kinds().len() as f64),
-        cost: problem.programs().map(|program| work(program, problem.frames)),
+        cost: [
+            single * work(problem.coarse(), problem.frames, device),
+            0.5 * (single + full) * fine(problem.frames),
+        ],
         // Colours too.
-        pictures: 1.5 * work(&problem.fine.program, problem.scene.num_frames),
+        pictures: 1.5 * fine(problem.scene.num_frames),
     }
+}
+
+/// Of a pass in full precision.
+fn work<F: Float>(program: &Program<F>, frames: usize, device: &Device) -> f64 {
+    let pass = |take: &crate::program::TakeProgram<F>| {
+        cost::pass(take.plan(), frames as f64, take.pixels() as f64, device)
+    };
+    program.takes().map(|(_, take)| pass(take)).sum()
 }
 
 /// Checks the lengths, levels and ranges of a state against the job that is to go on from it; the inner result names the field that is
@@ -164,12 +176,12 @@ fn simulate_as<F: Float>(
 }
 
 /// With so many cells on the final grid, if any are given.
-fn resolution(scene: &Scene, cells: Option<usize>) -> Resolution {
+pub(crate) fn resolution(scene: &Scene, cells: Option<usize>) -> Resolution {
     let Resolution { coarse, fine } = Resolution::of_bodies(&shapes(scene));
     let fine = cells.unwrap_or(fine);
     Resolution { coarse: coarse.min(fine), fine }
 }
 
-fn device(name: &str) -> Result<Device> {
+pub(crate) fn device(name: &str) -> Result<Device> {
     Ok(if name == "best" { Device::best() } else { Device::by_name(name)? })
 }

@@ -2,15 +2,16 @@
 //!
 //! On each grid blurred differences come first, because edges more than a pixel apart do not see each other, and on the final
 //! grid earlier frames first, because small causes have large effects later. Only the first half of the video
-//! is used: what impacts do later depends more on the grid than on the material.
+//! is used: what impacts do later depends more on the grid than on the material. The way is computed in single precision,
+//! where it ends in that of the answer.
 
 use super::misfit::{LevelOptions, Misfit};
 use super::taped::Taped;
 use crate::error::Result;
 use crate::job::{Flow, Runs};
-use crate::program::{Coverage, Outcome, Program, shots};
+use crate::program::{Coverage, Linear, Outcome, Program, shots};
 use crate::scene::Scene;
-use crate::search::{Evaluation, Parametrisation, Problem, Recorded, Stage, Tick};
+use crate::search::{Evaluation, Parametrisation, Precision, Problem, Recorded, Stage, Tick};
 use crate::video::Video;
 use diffkern::Float;
 use diffkern::memory::filled;
@@ -24,15 +25,25 @@ pub(super) const FINE: [LevelOptions; 3] = [
     LevelOptions { blur: 0.0, frames: 1.0 },
 ];
 
-/// Programs on both grids, and what they are compared with.
+/// Programs on both grids, and what their pictures are compared with.
 pub(super) struct VideoProblem<'a, F: Float> {
     pub(super) scene: &'a Scene,
     pub(super) videos: &'a [Video],
     parametrisation: Parametrisation,
-    coarse: Grid<F>,
+    coarse: Grid<f32>,
+    /// The final grid in single precision, where `F` is another.
+    rough: Option<Grid<f32>>,
     pub(super) fine: Grid<F>,
     /// Frames in use.
     pub(super) frames: usize,
+}
+
+/// What a [`VideoProblem`] runs.
+pub(super) struct Programs<F: Float> {
+    pub(super) coarse: Program<f32>,
+    /// The final grid in single precision, where `F` is another.
+    pub(super) rough: Option<Program<f32>>,
+    pub(super) fine: Program<F>,
 }
 
 /// A program on one grid, and how its pictures are looked at.
@@ -46,31 +57,74 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         scene: &'a Scene,
         videos: &'a [Video],
         parametrisation: Parametrisation,
-        [coarse, fine]: [Program<F>; 2],
+        programs: Programs<F>,
     ) -> Result<Self> {
         let frames = frames_in_use(scene.num_frames);
-        let grid = |program, levels: &[LevelOptions]| -> Result<Grid<F>> {
-            Ok(Grid { program, misfit: Misfit::new(scene, videos, frames, levels)? })
-        };
-        Ok(Self { scene, videos, parametrisation, coarse: grid(coarse, &COARSE)?, fine: grid(fine, &FINE)?, frames })
+        let misfit = |levels: &[LevelOptions]| Misfit::new(scene, videos, frames, levels);
+        let rough = programs.rough.map(|program| -> Result<_> { Ok(Grid { program, misfit: misfit(&FINE)? }) });
+        Ok(Self {
+            scene,
+            videos,
+            parametrisation,
+            coarse: Grid { program: programs.coarse, misfit: misfit(&COARSE)? },
+            rough: rough.transpose()?,
+            fine: Grid { program: programs.fine, misfit: misfit(&FINE)? },
+            frames,
+        })
     }
 
-    fn grid(&self, stage: Stage) -> &Grid<F> {
+    /// The program on the coarse grid.
+    pub(super) fn coarse(&self) -> &Program<f32> {
+        &self.coarse.program
+    }
+
+    /// The grid of a stage in single precision, none where that of the answer is the one.
+    fn single(&self, stage: Stage) -> Option<&Grid<f32>> {
         match stage {
-            Stage::Coarse => &self.coarse,
-            Stage::Fine | Stage::Finished => &self.fine,
+            Stage::Coarse => Some(&self.coarse),
+            Stage::Fine | Stage::Finished => self.rough.as_ref(),
         }
     }
 
-    /// The programs, the coarse one first.
-    pub(super) fn programs(&self) -> [&Program<F>; 2] {
-        [&self.coarse.program, &self.fine.program]
+    fn misfit(&self, stage: Stage) -> &Misfit {
+        match stage {
+            Stage::Coarse => &self.coarse.misfit,
+            Stage::Fine | Stage::Finished => &self.fine.misfit,
+        }
     }
 
     /// Pictures of so many frames.
     fn pictures(&self, stage: Stage, at: &[f64], frames: usize, tick: &mut Tick<'_>) -> Outcome<Coverage> {
-        let program = &self.grid(stage).program;
-        program.coverage(&self.parametrisation.values(at), frames, &mut ticking(program, frames, tick))
+        let values = self.parametrisation.values(at);
+        match self.single(stage) {
+            Some(Grid { program, .. }) => program.coverage(&values, frames, &mut ticking(program, frames, tick)),
+            None => {
+                let program = &self.fine.program;
+                program.coverage(&values, frames, &mut ticking(program, frames, tick))
+            }
+        }
+    }
+
+    /// Pictures with their derivatives by the coordinates.
+    fn linear<G: Float>(&self, grid: &Grid<G>, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Linear> {
+        let values = self.parametrisation.values(at);
+        let directions = self.parametrisation.tangents(&values);
+        let tick = &mut ticking(&grid.program, self.frames, tick);
+        grid.program.linearise(&values, &directions, self.frames, tick)
+    }
+
+    /// With the misfit of a level on a tape.
+    fn taped<'p, G: Float>(
+        &'p self,
+        Grid { program, misfit }: &'p Grid<G>,
+        level: usize,
+        at: &[f64],
+        tick: &mut Tick<'_>,
+    ) -> Outcome<Box<dyn Recorded + 'p>> {
+        let tick = &mut ticking(program, self.frames, tick);
+        let taped = Taped::record(program, &self.parametrisation, at, misfit.level(level), self.frames, tick)?;
+        let evaluation = self.evaluation(misfit, &taped.coverage, false)?;
+        Ok(Box::new(OnTape { program, taped, evaluation }))
     }
 
     /// Mean intersection over union with the videos.
@@ -82,8 +136,8 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         Ok(images.iter().zip(&shots).map(one).sum::<diffkern::Result<f64>>()? / images.len().max(1) as f64)
     }
 
-    fn evaluation(&self, stage: Stage, images: &Coverage) -> diffkern::Result<Evaluation> {
-        Ok(Evaluation { normals: self.grid(stage).misfit.costs(images)?, agreement: self.agreement(images)? })
+    fn evaluation(&self, misfit: &Misfit, images: &Coverage, rough: bool) -> diffkern::Result<Evaluation> {
+        Ok(Evaluation { normals: misfit.costs(images)?, agreement: self.agreement(images)?, rough })
     }
 }
 
@@ -93,27 +147,28 @@ impl<F: Float> Problem for VideoProblem<'_, F> {
     }
 
     fn levels(&self, stage: Stage) -> usize {
-        self.grid(stage).misfit.len()
+        self.misfit(stage).len()
     }
 
     fn cost(&self, stage: Stage, at: &[f64], tick: &mut Tick<'_>) -> Outcome<f64> {
-        let misfit = &self.grid(stage).misfit;
+        let misfit = self.misfit(stage);
         let images = self.pictures(stage, at, misfit.first_frames(), tick)?;
         Ok(misfit.first_cost(&images)?)
     }
 
     fn evaluate(&self, stage: Stage, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Evaluation> {
         let images = self.pictures(stage, at, self.frames, tick)?;
-        Ok(self.evaluation(stage, &images)?)
+        Ok(self.evaluation(self.misfit(stage), &images, self.single(stage).is_some())?)
     }
 
-    fn linearise(&self, stage: Stage, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Evaluation> {
-        let Grid { program, misfit } = self.grid(stage);
-        let values = self.parametrisation.values(at);
-        let directions = self.parametrisation.tangents(&values);
-        let tick = &mut ticking(program, self.frames, tick);
-        let linear = program.linearise(&values, &directions, self.frames, tick)?;
-        Ok(Evaluation { normals: misfit.normals(&linear)?, agreement: self.agreement(&linear.coverage)? })
+    fn linearise(&self, stage: Stage, precision: Precision, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Evaluation> {
+        let single = self.single(stage).filter(|_| stage == Stage::Coarse || precision == Precision::Single);
+        let linear = match single {
+            Some(grid) => self.linear(grid, at, tick)?,
+            None => self.linear(&self.fine, at, tick)?,
+        };
+        let (normals, agreement) = (self.misfit(stage).normals(&linear)?, self.agreement(&linear.coverage)?);
+        Ok(Evaluation { normals, agreement, rough: single.is_some() })
     }
 
     fn record<'p>(
@@ -123,11 +178,10 @@ impl<F: Float> Problem for VideoProblem<'_, F> {
         at: &[f64],
         tick: &mut Tick<'_>,
     ) -> Outcome<Box<dyn Recorded + 'p>> {
-        let Grid { program, misfit } = self.grid(stage);
-        let tick = &mut ticking(program, self.frames, tick);
-        let taped = Taped::record(program, &self.parametrisation, at, misfit.level(level), self.frames, tick)?;
-        let evaluation = self.evaluation(stage, &taped.coverage)?;
-        Ok(Box::new(OnTape { program, taped, evaluation }))
+        match stage {
+            Stage::Coarse => self.taped(&self.coarse, level, at, tick),
+            Stage::Fine | Stage::Finished => self.taped(&self.fine, level, at, tick),
+        }
     }
 
     fn worst(&self) -> diffkern::Result<f64> {
@@ -139,7 +193,8 @@ impl<F: Float> Problem for VideoProblem<'_, F> {
     }
 
     fn runs(&self) -> [Runs; 2] {
-        self.programs().map(Program::runs)
+        let rough = self.rough.as_ref().map(|grid| grid.program.runs()).unwrap_or_default();
+        [self.coarse.program.runs(), self.fine.program.runs() + rough]
     }
 
     fn count_from(&self, [coarse, fine]: [Runs; 2]) {

@@ -120,7 +120,7 @@ impl Shape<'_> {
         of("record", self.record(&best.record))?;
         let last = state.iteration.saturating_sub(1);
         of("record", at_most("iteration", best.record.iteration, last))?;
-        let Some(Place { at, normals, iou }) = &best.place else { return Ok(()) };
+        let Some(Place { at, normals, iou, rough: _ }) = &best.place else { return Ok(()) };
         // The place of a former stage has none.
         of("place", self.place(at, normals, *iou, state.stage))
     }

@@ -5,8 +5,7 @@
 
 use super::Search;
 use super::descent::{AT_BOUND, Descent, GAIN, HALVED, RATE, Rule};
-use super::place::Place;
-use super::problem::{Evaluation, Recorded};
+use super::problem::{Precision, Recorded};
 use super::reporter::Reporter;
 use super::stages::{REFUSALS, Tape};
 use super::state::{Stage, State};
@@ -68,8 +67,8 @@ impl<'p> Search<'p> {
             (state.descent, *tape) = (Some(descent), Some(taped));
             return Ok(());
         };
-        let Evaluation { normals, agreement } = there.evaluation().clone();
-        let after = cost_at(normals[state.level].cost, &trial);
+        let seen = there.evaluation().clone();
+        let after = cost_at(seen.normals[state.level].cost, &trial);
         if !descent.judge(newton.as_ref(), before - after) {
             (state.descent, *tape) = (Some(descent), Some(taped));
             return Ok(());
@@ -78,7 +77,7 @@ impl<'p> Search<'p> {
             (descent.least, descent.found) = (after, descent.turns);
         }
         let gain = if newton.is_some() { before - after } else { f64::INFINITY };
-        state.go_to(Place { at: trial, normals, iou: agreement });
+        state.go_to(seen.at(trial));
         (state.descent, *tape) = (Some(descent), Some(there));
         self.record(state);
         if let Some(last) = self.settled(state, gain, before) {
@@ -106,9 +105,9 @@ impl<'p> Search<'p> {
         state.go_to_best();
         if last
             && state.stage == Stage::Fine
-            && let Some(linear) = simulable(self.linearise(state.stage, &state.at, reporter))?
+            && let Some(linear) = simulable(self.linearise(state.stage, Precision::Full, &state.at, reporter))?
         {
-            state.normals = linear.normals;
+            (state.normals, state.rough) = (linear.normals, linear.rough);
         }
         self.advance(state, last)
     }

@@ -2,9 +2,10 @@
 
 use super::Search;
 use super::place::Place;
+use super::problem::Precision;
 use super::reporter::Reporter;
 use super::stages::{FINE_ENOUGH, PULL, REFUSALS};
-use super::state::State;
+use super::state::{Stage, State};
 use crate::program::{Outcome, simulable};
 use diffkern_optim::dense::LevenbergMarquardt;
 
@@ -17,11 +18,16 @@ impl Search<'_> {
         let last = state.level + 1 == state.normals.len();
         let stuck = state.lm.refused >= REFUSALS;
         let Some(step) = step.filter(|step| !stuck && !self.small(state, step, last)) else {
-            self.advance(state, last)?;
+            match last && state.stage == Stage::Fine && state.rough {
+                true => self.look_closely(state, reporter)?,
+                false => self.advance(state, last)?,
+            }
             return Ok(reporter.save(state)?);
         };
         let trial = self.after(&state.at, &step);
-        let Some(there) = simulable(self.linearise(state.stage, &trial, reporter))? else {
+        // Once it has looked closely it goes on so.
+        let precision = if state.rough { Precision::Single } else { Precision::Full };
+        let Some(there) = simulable(self.linearise(state.stage, precision, &trial, reporter))? else {
             state.lm.refuse();
             return Ok(());
         };
@@ -32,7 +38,7 @@ impl Search<'_> {
             state.lm.refuse();
             return Ok(());
         }
-        state.go_to(Place { at: trial, normals: there.normals, iou: there.agreement });
+        state.go_to(there.at(trial));
         state.pull = state.pull.min(PULL * state.normals[0].cost);
         state.lm.accept();
         self.record(state);
@@ -43,6 +49,13 @@ impl Search<'_> {
         self.tell(state, reporter)
     }
 
+    /// The same place in full precision: what seemed to be the end in single precision may not be it.
+    fn look_closely(&self, state: &mut State, reporter: &mut Reporter<'_>) -> Outcome<()> {
+        let here = self.linearise(state.stage, Precision::Full, &state.at, reporter)?;
+        (state.normals, state.rough, state.lm) = (here.normals, false, LevenbergMarquardt::default());
+        Ok(())
+    }
+
     /// The last step, too small to be worth an evaluation: Gauss-Newton, without damping.
     pub(super) fn polish(&self, state: &mut State) -> Outcome<()> {
         let Some(here) = state.normals.last().filter(|_| state.lm.refused == 0) else { return Ok(()) };
@@ -51,7 +64,7 @@ impl Search<'_> {
         let Some(step) = plain.propose(&here, &self.bounds(state.stage), &state.at)? else { return Ok(()) };
         if self.within(&step, FINE_ENOUGH.map(|tolerance| 2.0 * tolerance)) {
             let at = self.after(&state.at, &step);
-            state.go_to(Place { at, normals: state.normals.clone(), iou: state.iou });
+            state.go_to(Place { at, normals: state.normals.clone(), iou: state.iou, rough: state.rough });
         }
         Ok(())
     }

@@ -26,7 +26,7 @@ pub(crate) use checked::{Shape, refused};
 pub use observer::Observer;
 pub(crate) use parametrisation::Parametrisation;
 pub(crate) use priors::Priors;
-pub(crate) use problem::{Evaluation, Problem, Recorded, Tick};
+pub(crate) use problem::{Evaluation, Precision, Problem, Recorded, Tick};
 pub(crate) use reporter::{Passes, Reporter};
 pub(crate) use row::Row;
 pub(crate) use scan::SCANNED;

@@ -14,6 +14,9 @@ pub(crate) struct Place {
     pub(crate) normals: Vec<NormalEquations>,
     /// Intersection over union, mean over the frames in use.
     pub(crate) iou: f64,
+    /// Whether it was evaluated in single precision.
+    #[serde(default)]
+    pub(crate) rough: bool,
 }
 
 /// The best so far.

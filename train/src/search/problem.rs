@@ -1,6 +1,7 @@
 //! What a search sees of a problem.
 
 use super::parametrisation::Parametrisation;
+use super::place::Place;
 use super::state::Stage;
 use crate::job::{Flow, Runs};
 use crate::program::Outcome;
@@ -8,6 +9,15 @@ use diffkern_optim::dense::NormalEquations;
 
 /// Called while an evaluation runs, with the part of it that is done.
 pub(crate) type Tick<'a> = dyn FnMut(f64) -> Flow + 'a;
+
+/// In how many bits an evaluation computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Precision {
+    /// In 32, which is enough to find the way.
+    Single,
+    /// In as many as the device has, for the answer.
+    Full,
+}
 
 /// Unknowns, and what is observed of them as least squares on two grids, each at several levels.
 pub(crate) trait Problem {
@@ -17,16 +27,16 @@ pub(crate) trait Problem {
     /// Levels of a stage, the easiest first.
     fn levels(&self, stage: Stage) -> usize;
 
-    /// Cost at the first level of a stage.
+    /// Cost at the first level of a stage, in single precision.
     fn cost(&self, stage: Stage, at: &[f64], tick: &mut Tick<'_>) -> Outcome<f64>;
 
-    /// Costs at all levels of a stage, without derivatives.
+    /// Costs at all levels of a stage, without derivatives, in single precision.
     fn evaluate(&self, stage: Stage, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Evaluation>;
 
     /// Costs with derivatives of all residuals.
-    fn linearise(&self, stage: Stage, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Evaluation>;
+    fn linearise(&self, stage: Stage, precision: Precision, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Evaluation>;
 
-    /// Costs, with the misfit of one level on a tape.
+    /// Costs, with the misfit of one level on a tape, in full precision on the final grid.
     fn record<'a>(
         &'a self,
         stage: Stage,
@@ -55,6 +65,15 @@ pub(crate) struct Evaluation {
     pub(crate) normals: Vec<NormalEquations>,
     /// In 0..1, as a person would say it; intersection over union of silhouettes.
     pub(crate) agreement: f64,
+    /// Whether a better precision would give other digits.
+    pub(crate) rough: bool,
+}
+
+impl Evaluation {
+    /// The place `at`, where this was evaluated.
+    pub(super) fn at(self, at: Vec<f64>) -> Place {
+        Place { at, normals: self.normals, iou: self.agreement, rough: self.rough }
+    }
 }
 
 /// The misfit of one level on a tape.

@@ -3,7 +3,7 @@
 use super::Search;
 use super::place::{Best, Place};
 use super::priors::Priors;
-use super::problem::{Evaluation, Recorded};
+use super::problem::{Evaluation, Precision, Recorded};
 use super::reporter::Reporter;
 use super::row::Kind;
 use super::state::{Stage, State};
@@ -64,8 +64,8 @@ impl<'p> Search<'p> {
             self.look_around(state, reporter)?;
         }
         for _ in 0..STIFFENINGS {
-            if let Some(Evaluation { normals, agreement }) = simulable(self.first_evaluation(state, tape, reporter))? {
-                state.go_to(Place { at: state.at.clone(), normals, iou: agreement });
+            if let Some(here) = simulable(self.first_evaluation(state, tape, reporter))? {
+                state.go_to(here.at(state.at.clone()));
                 if state.stage == Stage::Coarse {
                     state.pull = PULL * state.normals[0].cost;
                 }
@@ -73,7 +73,7 @@ impl<'p> Search<'p> {
                 return self.tell(state, reporter);
             }
             let Some(at) = self.parametrisation().stiffer(&state.at, STIFFEN) else { break };
-            state.go_to(Place { at, normals: Vec::new(), iou: state.iou });
+            state.go_to(Place { at, normals: Vec::new(), iou: state.iou, rough: false });
         }
         let values = self.parametrisation().named(&self.parametrisation().values(&state.at));
         let near: Vec<String> =
@@ -91,7 +91,7 @@ impl<'p> Search<'p> {
                 *tape = Some(recorded);
                 Ok(evaluation)
             }
-            Optimizer::Auto | Optimizer::Lm => self.linearise(state.stage, &state.at, reporter),
+            Optimizer::Auto | Optimizer::Lm => self.linearise(state.stage, Precision::Single, &state.at, reporter),
         }
     }
 
@@ -178,11 +178,17 @@ impl<'p> Search<'p> {
         if flow == Flow::Stop { Err(Failure::Stopped) } else { Ok(()) }
     }
 
-    pub(super) fn linearise(&self, stage: Stage, at: &[f64], reporter: &mut Reporter<'_>) -> Outcome<Evaluation> {
+    pub(super) fn linearise(
+        &self,
+        stage: Stage,
+        precision: Precision,
+        at: &[f64],
+        reporter: &mut Reporter<'_>,
+    ) -> Outcome<Evaluation> {
         let coordinates = self.parametrisation();
         let passes = 1 + coordinates.kinds().len();
         reporter.evaluating(stage, self.runs(), passes, coordinates.named(&coordinates.values(at)));
-        self.problem.linearise(stage, at, &mut |part| reporter.tick(part))
+        self.problem.linearise(stage, precision, at, &mut |part| reporter.tick(part))
     }
 
     /// The coarse grid damps too much itself to tell more viscosity.

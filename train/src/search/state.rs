@@ -51,6 +51,9 @@ pub struct State {
     pub(crate) iteration: usize,
     /// Intersection over union at `at`, mean over the frames in use.
     pub(crate) iou: f64,
+    /// Whether `normals` were computed in single precision.
+    #[serde(default)]
+    pub(crate) rough: bool,
     pub(crate) initial: Values,
     pub(crate) loss_initial: f64,
     pub(crate) history: Vec<Record>,
@@ -75,6 +78,7 @@ impl State {
             pull: 0.0,
             iteration: 0,
             iou: 0.0,
+            rough: false,
             initial,
             loss_initial,
             history: Vec::new(),
@@ -88,17 +92,23 @@ impl State {
         self.best.as_ref().map(|best| &best.record)
     }
 
+    /// Values that the search began with.
+    pub(crate) fn initial(&self) -> &Values {
+        &self.initial
+    }
+
     /// Number of the last finished iteration, from 0.
     pub fn last_iteration(&self) -> Option<usize> {
         self.history.last().map(|record| record.iteration)
     }
 
     /// Moves the search; where the best was stays known.
-    pub(crate) fn go_to(&mut self, Place { at, normals, iou }: Place) {
+    pub(crate) fn go_to(&mut self, Place { at, normals, iou, rough }: Place) {
         let before = Place {
             at: std::mem::replace(&mut self.at, at),
             normals: std::mem::replace(&mut self.normals, normals),
             iou: std::mem::replace(&mut self.iou, iou),
+            rough: std::mem::replace(&mut self.rough, rough),
         };
         if let Some(best) = &mut self.best {
             best.place.get_or_insert(before);
@@ -107,8 +117,8 @@ impl State {
 
     /// Moves the search to the best so far.
     pub(crate) fn go_to_best(&mut self) {
-        if let Some(Place { at, normals, iou }) = self.best.as_mut().and_then(|best| best.place.take()) {
-            (self.at, self.normals, self.iou) = (at, normals, iou);
+        if let Some(Place { at, normals, iou, rough }) = self.best.as_mut().and_then(|best| best.place.take()) {
+            (self.at, self.normals, self.iou, self.rough) = (at, normals, iou, rough);
         }
     }
 
