@@ -50,6 +50,15 @@ pub(crate) fn number_of<F: Float>(values: &Array<F>, out: &mut Array<F>, place: 
     out[0] = values[place];
 }
 
+/// Adds up positions by their weights: `out` becomes the place of their mean.
+#[diff_kernel]
+pub(crate) fn weighted_mean<F: Float>(x: &Array<Vec3<F>>, weights: &Array<F>, out: &mut Array<F>) {
+    let part = x[ABSOLUTE_POS] * weights[ABSOLUTE_POS];
+    out[0] += part.x;
+    out[1] += part.y;
+    out[2] += part.z;
+}
+
 /// Velocities, and their derivatives by place, of bodies that move as rigid ones; `motion` has velocity and angular velocity of
 /// each. Gravity has acted for a time `since` \[s\].
 #[diff_kernel]
@@ -96,6 +105,7 @@ mod tests {
             let (v, c) = (device.zeros::<Vec3<f64>>(n)?, device.zeros::<Mat3<f64>>(n)?);
             launch::gradcheck(n, &x, &body_of, &centres, &motion, &gravity, &v, &c, 0.3)?;
             to_particles::gradcheck(n, &device.array(&numbers(2, seed))?, &body_of, &device.zeros(n)?)?;
+            weighted_mean::gradcheck(n, &x, &device.array(&numbers(n, seed))?, &device.zeros(3)?)?;
             vector_of::gradcheck(1, &device.array(&numbers(7, seed))?, &device.zeros(1)?, 3)?;
             number_of::gradcheck(1, &device.array(&numbers(7, seed))?, &device.zeros(1)?, 6)?;
         }

@@ -1,7 +1,7 @@
 //! One take: simulator and renderers of a scene at one resolution, from the numbers of a run to pictures.
 
 use super::failure::{Failure, Outcome};
-use super::inputs::{Inputs, launch, number_of, to_particles, vector_of};
+use super::inputs::{Inputs, launch, number_of, to_particles, vector_of, weighted_mean};
 use super::physics::{CAMERA, Physics};
 use super::setup::{self, GridOptions};
 use crate::error::Result;
@@ -169,6 +169,16 @@ impl<F: Float> TakeProgram<F> {
         frames: usize,
         tick: &mut Tick<'_>,
     ) -> Outcome<Linear> {
+        self.derivatives(values, directions, |inputs| self.silhouettes(inputs, frames, tick))
+    }
+
+    /// Arrays that `run` makes of the numbers, with their derivatives along `directions`.
+    pub(crate) fn derivatives(
+        &self,
+        values: &Physics,
+        directions: &[Physics],
+        run: impl FnOnce(&Inputs<F>) -> Outcome<Vec<Array<F>>>,
+    ) -> Outcome<Linear> {
         let inputs = self.inputs(values)?;
         // Parts that a direction leaves alone carry no tangent.
         let seed = |direction: &Physics| -> diffkern::Result<Vec<(Part, Array<F>)>> {
@@ -181,7 +191,7 @@ impl<F: Float> TakeProgram<F> {
         let pairs: Vec<Vec<_>> =
             moving.map(|s| s.iter().map(|(part, by)| (inputs[*part].as_any(), by.as_any())).collect()).collect();
         let given: Vec<diffkern::Direction<'_>> = pairs.iter().map(|p| p.as_slice()).collect();
-        let (images, tangents) = jvp(&given, || self.silhouettes(&inputs, frames, tick))?;
+        let (images, tangents) = jvp(&given, || run(&inputs))?;
         let coverage = images.iter().map(host).collect::<Result<_>>()?;
         let mut next = 0;
         let mut along = |seeds: &Vec<(Part, Array<F>)>| -> Result<Coverage> {
@@ -237,6 +247,34 @@ impl<F: Float> TakeProgram<F> {
             }
         }
         Ok(images)
+    }
+
+    /// Centre of volume of a body at a frame \[m\], by launches only: that of mass where its density is everywhere the same.
+    pub(crate) fn centre(
+        &self,
+        inputs: &Inputs<F>,
+        body: usize,
+        frame: usize,
+        tick: &mut Tick<'_>,
+    ) -> Outcome<Array<F>> {
+        let Bound { solver, start: mut state, .. } = self.bind(inputs)?;
+        for frame in 0..=frame {
+            if tick() == Flow::Stop {
+                return Err(Failure::Stopped);
+            }
+            state = self.next(&solver, state, frame)?;
+        }
+        let volumes = self.bodies.volumes.to_vec()?;
+        let of = |(k, own): (usize, &u32)| match *own as usize == body {
+            true => volumes[k % volumes.len()].to_f64(),
+            false => 0.0,
+        };
+        let parts: Vec<f64> = collect(self.bodies.body_of.iter().enumerate().map(of))?;
+        let whole: f64 = parts.iter().sum();
+        let weights = self.upload(&parts.iter().map(|part| part / whole).collect::<Vec<_>>())?;
+        let mean = self.device.zeros(3)?;
+        weighted_mean(state.len(), &state.x, &weights, &mean)?;
+        Ok(mean)
     }
 
     fn bind(&self, inputs: &Inputs<F>) -> Outcome<Bound<F>> {

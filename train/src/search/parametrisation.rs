@@ -40,8 +40,8 @@ pub(crate) struct Parametrisation {
 }
 
 impl Parametrisation {
-    /// For what is unknown, and at most `room` of viscosity \[Pa s\].
-    pub(crate) fn new(scene: &Scene, options: &IdentifyOptions, room: f64) -> Result<Self> {
+    /// For what is unknown, and at most `room` of viscosity \[Pa s\], if any is to be fitted along.
+    pub(crate) fn new(scene: &Scene, options: &IdentifyOptions, room: impl Into<Option<f64>>) -> Result<Self> {
         let target = |name: &Name| scene.target(name).map_err(|problem| Error::argument("unknowns", problem));
         let targets = options.unknowns.iter().map(target).collect::<Result<Vec<_>>>()?;
         let range = |target: Target| -> Result<[f64; 2]> {
@@ -77,7 +77,7 @@ impl Parametrisation {
         Ok(Self {
             base: Physics::of(scene, &options.fixed),
             rows: first,
-            room: known_viscosity.then_some(room),
+            room: room.into().filter(|_| known_viscosity),
             told,
             priors,
         })
@@ -211,7 +211,7 @@ impl Parametrisation {
     }
 
     /// Points spread over the ranges, without viscosity: `count` of all stiffnesses, each with some Poisson's ratios where those
-    /// are searched for; without a stiffness some of each other unknown. The rest is as at `from`.
+    /// are searched for. The rest is as at `from`. None without a stiffness.
     pub(crate) fn spread(&self, from: &[f64], count: usize) -> Vec<Vec<f64>> {
         let (bounds, kinds) = (self.bounds(false), self.kinds());
         let has = |kind: Kind| kinds.contains(&kind);
@@ -225,22 +225,34 @@ impl Parametrisation {
             };
             self.inside(&(0..kinds.len()).map(at).collect::<Vec<_>>())
         };
-        let other = |k: usize, share: f64| {
-            let mut at = from.to_vec();
-            at[k] = between(k, share);
-            self.inside(&at)
-        };
         let ratios = if has(Kind::Poisson) { &SPREAD[..] } else { &SPREAD[..1] };
         let shares = (0..count).map(|k| (k as f64 + 0.5) / count as f64);
-        match has(Kind::Stiffness) {
-            true => {
-                shares.flat_map(|share| ratios.iter().map(move |&nu| (share, nu))).map(|(s, n)| point(s, n)).collect()
-            }
-            false => {
-                let others = (0..kinds.len()).filter(|&k| kinds[k] == Kind::Other);
-                others.flat_map(|k| SHARES.map(|share| other(k, share))).collect()
-            }
-        }
+        let pairs = shares.flat_map(|share| ratios.iter().map(move |&nu| (share, nu)));
+        pairs.filter(|_| has(Kind::Stiffness)).map(|(s, n)| point(s, n)).collect()
+    }
+
+    /// Where no stiffness is searched for, coordinates to look along one after the other.
+    pub(crate) fn to_look_along(&self) -> Vec<usize> {
+        let kinds = self.kinds();
+        let has_stiffness = kinds.contains(&Kind::Stiffness);
+        (0..kinds.len()).filter(|&k| kinds[k] == Kind::Other && !has_stiffness).collect()
+    }
+
+    /// A point, and others with coordinate `k` elsewhere in its range.
+    pub(crate) fn along(&self, from: &[f64], k: usize) -> Vec<Vec<f64>> {
+        let bounds = self.bounds(false);
+        let other = |share: f64| {
+            let mut at = from.to_vec();
+            at[k] = bounds.low[k] + share * (bounds.high[k] - bounds.low[k]);
+            self.inside(&at)
+        };
+        std::iter::once(from.to_vec()).chain(SHARES.map(other)).collect()
+    }
+
+    /// How many points a scan looks at that looks at `count` stiffnesses.
+    pub(crate) fn scanned(&self, count: usize) -> usize {
+        let middle = self.bounds(false).low;
+        1 + self.spread(&middle, count).len() + self.to_look_along().len() * (1 + SHARES.len())
     }
 
     /// A point, and where Poisson's ratios are searched for other ratios of one body with the same Young's modulus.
@@ -393,8 +405,9 @@ mod tests {
         assert_eq!(points.len(), 14 * SPREAD.len());
         assert!(points.iter().all(|p| (p[2] - from[2]).abs() < 1e-12 && (p[3] - from[3]).abs() < 1e-12));
         let still = Parametrisation { rows: both.rows[1..].to_vec(), ..both };
-        let points = still.spread(&from[2..], 14);
-        assert_eq!(points.len(), 2 * SHARES.len());
+        assert!(still.spread(&from[2..], 14).is_empty() && still.to_look_along() == [0, 1]);
+        let points = still.along(&from[2..], 1);
+        assert!(points.len() == 1 + SHARES.len() && points.iter().all(|p| (p[0] - from[2]).abs() < 1e-12));
         assert!(still.stiffer(&points[0], 0.3).is_none());
     }
 }

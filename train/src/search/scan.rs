@@ -12,18 +12,24 @@ use crate::program::{Outcome, Physics, simulable};
 pub(crate) const SCANNED: usize = 14;
 
 impl Search<'_> {
-    /// Looks at the start and at points all over the ranges; begins at the best.
+    /// Looks at the start and at points all over the ranges, or without a stiffness along one coordinate after the other;
+    /// begins at the best.
     pub(crate) fn begin(&self, options: &IdentifyOptions, reporter: &mut Reporter<'_>) -> Outcome<State> {
         let coordinates = self.parametrisation();
         let initial = self.initial(options);
         let mut points = vec![coordinates.at(&initial)];
         points.extend(coordinates.spread(&points[0], SCANNED));
-        let Some(best) = self.best_of(&points, None, reporter)? else {
+        let mut best = self.best_of(&points, None, reporter)?.cloned();
+        for k in coordinates.to_look_along() {
+            let points = coordinates.along(best.as_ref().unwrap_or(&points[0]), k);
+            best = self.best_of(&points, None, reporter)?.cloned().or(best);
+        }
+        let Some(best) = best else {
             let problem = "no material in the ranges can be simulated: at each, an element turns inside out or runs \
                            away; expected stiffer materials, or slower bodies";
             return Err(Error::scene("unknowns", problem).into());
         };
-        let mut state = State::new(best.clone(), coordinates.named(&initial), 0.0);
+        let mut state = State::new(best, coordinates.named(&initial), 0.0);
         reporter.evaluating(Stage::Coarse, self.runs(), 1, coordinates.named(&initial));
         let at_start = self.problem.evaluate(Stage::Fine, &points[0], &mut |part| reporter.tick(part));
         state.loss_initial = match simulable(at_start)? {
@@ -42,7 +48,7 @@ impl Search<'_> {
     pub(super) fn look_around(&self, state: &mut State, reporter: &mut Reporter<'_>) -> Outcome<()> {
         let points = self.parametrisation().around(&state.at);
         if let Some(best) = self.best_of(&points, Some(state.stage), reporter)? {
-            state.go_to(Place { at: best.clone(), normals: Vec::new(), iou: state.iou });
+            state.go_to(Place { at: best.clone(), normals: Vec::new(), iou: state.iou, rough: false });
         }
         Ok(())
     }
