@@ -17,9 +17,9 @@
 //! - `program`: from the numbers of a scene to pictures, differentiable
 //! - `search`: coarse to fine least squares
 //! - `identify`: finds the material
-//! - `experiment`: jobs as a person writes them
 //! - `report`: numbers, curves, frames, an animation, a page
-//! - `run`: jobs from their first check to the last picture
+//! - `run`: folders of runs
+//! - `experiment`: what the program can be asked for
 #![deny(missing_docs)]
 
 pub mod text;
@@ -47,8 +47,9 @@ mod search;
 
 pub mod identify;
 
-pub mod experiment;
 pub mod report;
 pub mod run;
+
+pub mod experiment;
 
 pub use error::{Error, Result};

@@ -164,7 +164,7 @@ fn wrong_arguments_are_refused() {
         (&["identify", "video", "--device", "abacus"], &["device", "abacus"]),
         (&["identify", "video", "--frobnicate"], &["--frobnicate"]),
         (&["identify"], &["FOLDER"]),
-        (&["identify", "--resume", "video"], &["video", "no run to resume"]),
+        (&["resume", "video"], &["video", "no run to resume"]),
         (&["identify", "video", "--unknown", "mu", "--set", "lambda=-5"], &["fixed", "lambda = -5", "positive"]),
         (&["identify", "video", "--set", "softness=5"], &["--set", "softness", "mu, lambda"]),
         (&["simulate", "absent", "--set", "mu=5e3,lambda=1e4"], &["absent", "no such folder"]),
@@ -223,7 +223,7 @@ fn damaged_runs_are_not_resumed() {
         if let Some(text) = meta {
             fs::write(run.join("meta.json"), text).unwrap();
         }
-        let output = diffkern(&folder, &["identify", "--resume", "run"]).output().unwrap();
+        let output = diffkern(&folder, &["resume", "run"]).output().unwrap();
         assert_refused(config, &output, &[place, problem]);
         let files = fs::read_dir(&run).unwrap().count();
         assert_eq!(files, 1 + usize::from(meta.is_some()), "{config}: something was written");

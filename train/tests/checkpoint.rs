@@ -162,7 +162,7 @@ fn a_damaged_one_is_refused_by_the_program() {
     ];
     for (text, problem) in cases {
         fs::write(&file, text).unwrap();
-        let output = diffkern(&folder, &["identify", "--resume", "run"]).output().unwrap();
+        let output = diffkern(&folder, &["resume", "run"]).output().unwrap();
         assert_refused(problem, &output, &["run/checkpoint.json", problem]);
     }
 }

@@ -19,7 +19,7 @@ fn a_run_is_replaced_only_when_that_is_asked_for() {
     fs::write(folder.join("job.ron"), "Identify(folder: \"video\", out: \"run\")").unwrap();
     for again in [&IDENTIFY[..], &["run", "job.ron"], &["run", "run/config.ron"]] {
         let output = diffkern(&folder, again).output().unwrap();
-        let ways_out = ["run: holds a run already (config.ron)", "another folder", "--resume ", "--overwrite"];
+        let ways_out = ["run: holds a run already (config.ron)", "another folder", "resume ", "--overwrite"];
         assert_refused(&again.join(" "), &output, &ways_out);
     }
     // Jobs that are wrong, with the option to replace it.
@@ -155,14 +155,14 @@ fn what_links_point_to_is_left_alone() {
     link(&files);
     run(&folder, &[&IDENTIFY[..], &["--overwrite"]].concat(), 0);
     link(&files);
-    run(&folder, &["identify", "--resume", "run", "--max-iterations", "2"], 0);
+    run(&folder, &["resume", "run", "--max-iterations", "2"], 0);
     assert_eq!(contents(&precious), before);
     assert!(contents(&out).into_keys().all(|file| !fs::symlink_metadata(file).unwrap().is_symlink()));
 
     // A log that points nowhere would be made there.
     fs::remove_file(out.join("metrics.jsonl")).unwrap();
     symlink(precious.join("new"), out.join("metrics.jsonl")).unwrap();
-    run(&folder, &["identify", "--resume", "run", "--max-iterations", "3"], 0);
+    run(&folder, &["resume", "run", "--max-iterations", "3"], 0);
     let video = folder.join("linked");
     fs::create_dir(&video).unwrap();
     for name in ["scene.json", "simulated.json", "simulated.gif", "shaded"] {

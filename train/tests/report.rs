@@ -4,7 +4,7 @@ mod common;
 
 use common::{fresh, sample};
 use std::fs;
-use train::experiment::Identify;
+use train::experiment::{Experiment, Identify};
 use train::job::{Discretisation, Ending, Outcome, Parameter, Record};
 use train::report::{self, Summary};
 use train::run::{Former, Meta, RunDir};
@@ -48,7 +48,8 @@ fn numbers_pictures_and_frames_are_written_whole() {
     let scene = Scene::read(&sample()).unwrap();
     let video = Video::read(&sample(), &scene).unwrap();
     let meta = Meta::here(&scene, &video, "cpu", 0);
-    let run = RunDir::begin(&folder, &Identify::new(sample()), &meta, Former::Keep).unwrap();
+    let job = Experiment::Identify(Identify::new(sample())).to_ron().unwrap();
+    let run = RunDir::begin(&folder, &job, &meta, Former::Keep).unwrap();
     let outcome = outcome(&video[0]);
     let files = report::write(run.path(), &scene, &video, &outcome, 12.5).unwrap();
     assert!(files.iter().all(|file| file.exists()), "{files:?}");
@@ -98,10 +99,10 @@ fn a_run_is_opened_again_as_it_was_begun() {
     let scene = Scene::read(&sample()).unwrap();
     let video = Video::read(&sample(), &scene).unwrap();
     let meta = Meta::here(&scene, &video, "cpu", 3);
-    let job = Identify { seed: 3, ..Identify::new(sample()) };
-    RunDir::begin(&folder, &job, &meta, Former::Keep).unwrap();
-    let (run, opened, before) = RunDir::open(&folder).unwrap();
-    assert_eq!((opened.folder, opened.seed, &before), (sample(), 3, &meta));
+    let job = Experiment::Identify(Identify { seed: 3, ..Identify::new(sample()) });
+    RunDir::begin(&folder, &job.to_ron().unwrap(), &meta, Former::Keep).unwrap();
+    let (run, config, before) = RunDir::open(&folder).unwrap();
+    assert_eq!((Experiment::read(&config).unwrap(), &before), (job, &meta));
     assert_eq!(before.differs(&meta), None);
     assert!(run.checkpoint().unwrap().is_none());
     let other = Meta { version: "0.0.0".into(), ..meta };

@@ -57,16 +57,16 @@ fn a_limited_run_goes_on_to_the_same_bits() {
     let log = folder.join("parts/metrics.jsonl");
     let whole = fs::read_to_string(&log).unwrap();
     fs::write(&log, format!("{whole}{}", &whole[..whole.len() / 2])).unwrap();
-    let told = run(&folder, &["identify", "--resume", "parts", "--max-iterations", "3"], 0);
+    let told = run(&folder, &["resume", "parts", "--max-iterations", "3"], 0);
     assert!(told.contains("metrics.jsonl: 1 damaged lines were dropped, the first was line 2"), "{told}");
     assert_same(&folder, "whole", "parts");
 
     // Nothing is left to do: the best stays.
-    run(&folder, &["identify", "--resume", "parts", "--max-iterations", "3"], 0);
+    run(&folder, &["resume", "parts", "--max-iterations", "3"], 0);
     assert_same(&folder, "whole", "parts");
 
     edit_scene(&folder.join("video"), "/object/density", json!(900.0));
-    run(&folder, &["identify", "--resume", "parts"], 2);
+    run(&folder, &["resume", "parts"], 2);
 }
 
 /// Version 1 had neither version nor checksum, and did not know the best.
@@ -81,7 +81,7 @@ fn a_checkpoint_of_version_1_goes_on() {
     old["iteration"] = 1.into();
     assert!(old["state"].as_object_mut().unwrap().remove("best").is_some());
     fs::write(&file, old.to_string()).unwrap();
-    run(&folder, &["identify", "--resume", "parts", "--max-iterations", "3"], 0);
+    run(&folder, &["resume", "parts", "--max-iterations", "3"], 0);
     assert_same(&folder, "whole", "parts");
 }
 
@@ -115,7 +115,7 @@ mod signals {
             code => assert_eq!(code, Some(0)),
         }
         assert!(result["parameters"]["mu"].as_f64().is_some_and(|mu| mu > 0.0));
-        run(&folder, &["identify", "--resume", "stopped"], 0);
+        run(&folder, &["resume", "stopped"], 0);
         run(&folder, &[&begin[..], &["whole"]].concat(), 0);
         assert_same(&folder, "whole", "stopped");
     }
@@ -153,7 +153,7 @@ mod signals {
         let killed = folder.join("killed");
         let iterations = || read(&killed.join("checkpoint.json"))["checkpoint"]["state"]["iteration"].as_u64();
         for reached in 2..5 {
-            let resume = ["identify", "--resume", "killed", "--max-iterations", "6"];
+            let resume = ["resume", "killed", "--max-iterations", "6"];
             let mut child = spawn(&mut diffkern(&folder, &resume));
             wait_until(|| iterations() >= Some(reached));
             let told = run(&folder, &resume, 2);
@@ -162,7 +162,7 @@ mod signals {
             assert_eq!(child.wait().unwrap().code(), None);
             assert!(!killed.join("result.json").exists() && killed.join(".lock").exists());
         }
-        run(&folder, &["identify", "--resume", "killed", "--max-iterations", "6"], 0);
+        run(&folder, &["resume", "killed", "--max-iterations", "6"], 0);
         assert_same(&folder, "whole", "killed");
         assert!(!killed.join(".lock").exists());
     }

@@ -9,11 +9,10 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use train::error::{Error, Result};
-use train::experiment::{Experiment, Identify};
+use train::experiment::{Experiment, Identify, Simulation};
 use train::identify::{Observer, State, identify};
 use train::job::{Ending, Flow, Outcome, Progress, Stop};
 use train::optimizer::Optimizer;
-use train::run::Simulation;
 use train::scene::Scene;
 use train::video::Video;
 

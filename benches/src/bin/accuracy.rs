@@ -8,9 +8,8 @@ use clap::Parser;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use train::experiment::Identify;
+use train::experiment::{Identify, Prepared};
 use train::job::{Flow, Stop, Values};
-use train::run::Prepared;
 use train::scene::{Name, Scene};
 
 /// How far apart the answers of the starts may be.
@@ -42,14 +41,15 @@ fn main() -> Result<ExitCode> {
             if out.exists() {
                 std::fs::remove_dir_all(&out)?;
             }
-            let job = Identify { out: Some(out), start: values, ..Identify::new(folder.clone()) };
+            let from = values.clone().into_iter().collect();
+            let job = Identify { out: Some(out), start: from, ..Identify::new(folder.clone()) };
             let done = Prepared::new(&job)?.run(&mut |_, _| Flow::Continue, &Stop::default())?;
             let found: Values = done.outcome.parameters.iter().map(|p| (p.name.clone(), p.found)).collect();
             let interval =
                 |name: Name| done.outcome.parameters.iter().find(|p| p.name == name).and_then(|p| p.interval);
             let line = json!({
                 "scene": scene.name, "start": start,
-                "start_error": errors(&job.start, &truth), "error": errors(&found, &truth), "found": found,
+                "start_error": errors(&values, &truth), "error": errors(&found, &truth), "found": found,
                 "interval_lambda": interval(Name::LAMBDA), "iou": done.outcome.iou, "loss": done.outcome.loss,
                 "viscosity": done.outcome.viscosity, "iterations": done.outcome.iterations, "seconds": done.seconds,
             });

@@ -9,9 +9,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use train::experiment::{Identify, Simulate, default_device};
+use train::experiment::{Identify, Prepared, Simulate, Simulation, default_device};
 use train::job::{Flow, Outcome, Stop, Values};
-use train::run::{Prepared, Simulation};
 use train::scene::Name;
 use train::video::Depth;
 
@@ -93,7 +92,7 @@ fn one(args: &Args, seed: u64) -> Result<(Values, Outcome, f64)> {
     let simulate = Simulate {
         folder: source,
         out: Some(video.clone()),
-        set: truth.clone(),
+        set: truth.clone().into_iter().collect(),
         cells: None,
         device: default_device(),
         bits: if args.noise > 0.0 { Depth::Eight } else { Depth::Sixteen },

@@ -1,13 +1,13 @@
 //! What is told while a job runs, on the error stream: a bar on a terminal, lines elsewhere.
 
 use super::lines::{Lines, News};
-use super::table::number;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::cell::{Cell, RefCell};
 use std::io::{IsTerminal, Write, stderr};
 use std::time::Duration;
 use train::job::{Progress, Values};
 use train::limits::Seconds;
+use train::report::table::number;
 use train::text;
 
 /// Steps of the bar.

@@ -4,6 +4,7 @@
 mod sample;
 
 mod number;
+pub mod table;
 
 mod font;
 mod paper;

@@ -20,7 +20,7 @@ const BELOW: [&str; 5] = ["frames", "frames/silhouette", "frames/shaded", "silho
 
 /// A folder that no other process writes to until this is dropped.
 #[derive(Debug)]
-pub(super) struct Claim {
+pub(crate) struct Claim {
     folder: PathBuf,
     lock: File,
     /// The outermost folder that was made for it.
@@ -34,7 +34,7 @@ impl Claim {
     ///
     /// # Errors
     /// When the folder cannot be made or written, or when another process writes to it.
-    pub(super) fn take(folder: &Path, ours: impl Fn(&str) -> bool) -> Result<Self> {
+    pub(crate) fn take(folder: &Path, ours: impl Fn(&str) -> bool) -> Result<Self> {
         let made = first_missing(folder);
         let locked = make(folder).map_err(|e| unfit(folder, &e)).and_then(|()| lock(folder));
         let lock = locked.inspect_err(|_| remove_empty(folder, made.as_deref()))?;
@@ -45,7 +45,7 @@ impl Claim {
         Ok(claim)
     }
 
-    pub(super) fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 

@@ -6,7 +6,6 @@ use super::meta::Meta;
 use super::metrics::{self, Metric};
 use super::outputs::Outputs;
 use crate::error::{Error, Result};
-use crate::experiment::{Experiment, Identify};
 use crate::files;
 use crate::job::{Gradcheck, Record};
 use crate::report::{EVENTS, PAGE, RESULT};
@@ -60,40 +59,36 @@ pub struct RunDir {
 }
 
 impl RunDir {
-    /// Begins a run in `path`: shows that it can be written, sets a former run aside, records the job.
+    /// Begins a run in `path`: shows that it can be written, sets a former run aside, records the job, which `config` is as RON.
     ///
     /// # Errors
     /// When the folder cannot be written, when another process writes to it, or when it holds a run that is to be kept.
-    pub fn begin(path: &Path, job: &Identify, meta: &Meta, former: Former) -> Result<Self> {
+    pub fn begin(path: &Path, config: &str, meta: &Meta, former: Former) -> Result<Self> {
         let claim = Claim::take(path, |name| RUN.know(name))?;
         let came_back = RUN.recover(path)?;
         if let (Some(name), Former::Keep) = (RUN.find(path)?, former) {
             let folder = path.display();
             let problem = format!(
-                "holds a run already ({name}), expected another folder, --resume {folder} to go on with the run, or \
+                "holds a run already ({name}), expected another folder, `diffkern resume {folder}` to go on with the run, or \
                  --overwrite to replace it"
             );
             return Err(Error::file(path, problem));
         }
-        let mut job = job.clone();
-        job.folder = absolute(&job.folder)?;
-        job.out = Some(absolute(path)?);
-        let job = Experiment::Identify(job).to_ron()?;
         let run = Self { claim, came_back };
         RUN.set_aside(path)?;
         // What can be resumed has both.
-        let begun = run.write_json(META, meta).and_then(|()| files::write(&run.file(CONFIG), job.as_bytes()));
+        let begun = run.write_json(META, meta).and_then(|()| files::write(&run.file(CONFIG), config.as_bytes()));
         match begun {
             Ok(()) => Ok(run),
             Err(error) => Err(run.give_up(error)),
         }
     }
 
-    /// Opens a run that was begun before.
+    /// Opens a run that was begun before; with the file of its job.
     ///
     /// # Errors
-    /// When `path` is not the folder of an identification, cannot be written any more, or another process writes to it.
-    pub fn open(path: &Path) -> Result<(Self, Identify, Meta)> {
+    /// When `path` is not the folder of a run, cannot be written any more, or another process writes to it.
+    pub fn open(path: &Path) -> Result<(Self, PathBuf, Meta)> {
         let config = path.join(CONFIG);
         if !config.is_file() && !RUN.has_former(path)? {
             let problem = "no run to resume, expected a folder with config.ron and checkpoint.json";
@@ -101,12 +96,9 @@ impl RunDir {
         }
         let claim = Claim::take(path, |name| RUN.know(name))?;
         let came_back = RUN.recover(path)?;
-        let Experiment::Identify(job) = Experiment::read(&config)? else {
-            return Err(Error::file(&config, "holds no identification, expected Identify(..)"));
-        };
         let meta = path.join(META);
         let meta = from_json(&meta, &read_text(&meta)?)?;
-        Ok((Self { claim, came_back }, job, meta))
+        Ok((Self { claim, came_back }, config, meta))
     }
 
     /// The last checkpoint, as it was written; none if the run was stopped before its first.
@@ -143,12 +135,12 @@ impl RunDir {
     ///
     /// # Errors
     /// When a file cannot be moved or removed.
-    pub(super) fn roll_back(&self) -> Result<bool> {
+    pub(crate) fn roll_back(&self) -> Result<bool> {
         RUN.roll_back(self.path())
     }
 
     /// As [`RunDir::roll_back`], because of `error`, if the run has come to nothing.
-    pub(super) fn give_up(&self, error: Error) -> Error {
+    pub(crate) fn give_up(&self, error: Error) -> Error {
         if matches!(RUN.is_proven(self.path()), Ok(false)) {
             // The first error is the one to tell; the next run tries again.
             let _ = self.roll_back();
@@ -160,7 +152,7 @@ impl RunDir {
     ///
     /// # Errors
     /// When the system does not tell.
-    pub(super) fn has_former(&self) -> Result<bool> {
+    pub(crate) fn has_former(&self) -> Result<bool> {
         RUN.has_former(self.path())
     }
 
@@ -218,8 +210,4 @@ impl RunDir {
     pub fn path(&self) -> &Path {
         self.claim.folder()
     }
-}
-
-fn absolute(path: &Path) -> Result<PathBuf> {
-    std::path::absolute(path).map_err(|e| Error::file(path, format!("has no absolute path: {e}")))
 }

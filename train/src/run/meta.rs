@@ -50,7 +50,7 @@ impl Meta {
 }
 
 /// FNV-1a over the scene and the values of frames and masks.
-pub(super) fn fingerprint(scene: &Scene, videos: &[Video]) -> String {
+pub(crate) fn fingerprint(scene: &Scene, videos: &[Video]) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut add = |bytes: &[u8]| {
         for &byte in bytes {

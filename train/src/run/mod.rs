@@ -1,4 +1,4 @@
-//! Jobs from their first check to the last picture.
+//! Folders of runs: who writes to one, what was asked, how far it is.
 
 mod claim;
 mod outputs;
@@ -11,21 +11,12 @@ mod dir;
 
 mod recorder;
 
-mod identify;
-mod noise;
-mod simulate;
-
 pub use checkpoint::Checkpoint;
+pub(crate) use claim::Claim;
 pub use dir::{Former, RunDir};
-pub use identify::{Finished, Prepared};
 pub use meta::Meta;
+pub(crate) use meta::fingerprint;
 pub use metrics::Metric;
+pub(crate) use outputs::Outputs;
+pub(crate) use recorder::Recorder;
 pub use recorder::Screen;
-pub use simulate::Simulation;
-
-use crate::error::{Error, Result};
-
-/// Shows that this build can run on the device named.
-fn check_device(name: &str) -> Result<()> {
-    diffkern::Device::by_name(name).map(drop).map_err(|e| Error::argument("device", format!("{name:?}: {e}")))
-}

@@ -11,35 +11,35 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The files and folders of a kind of job.
-pub(super) struct Outputs {
+pub(crate) struct Outputs {
     /// All of them.
-    pub(super) names: &'static [&'static str],
+    pub(crate) names: &'static [&'static str],
     /// The one that comes first, and alone is nothing to keep.
-    pub(super) first: &'static str,
+    pub(crate) first: &'static str,
     /// The one that a job writes when it has something to show.
-    pub(super) proof: &'static str,
+    pub(crate) proof: &'static str,
     /// Where a former job's are set aside.
-    pub(super) aside: &'static str,
+    pub(crate) aside: &'static str,
 }
 
 impl Outputs {
     /// Whether a file of this name is one of these.
-    pub(super) fn know(&self, name: &str) -> bool {
+    pub(crate) fn know(&self, name: &str) -> bool {
         self.names.contains(&name) || name == self.aside
     }
 
     /// One of them that is in `folder`, if there is anything to keep.
-    pub(super) fn find(&self, folder: &Path) -> Result<Option<&'static str>> {
+    pub(crate) fn find(&self, folder: &Path) -> Result<Option<&'static str>> {
         Ok(self.all_in(folder)?.into_iter().find(|name| *name != self.first))
     }
 
     /// Whether a former job is set aside in `folder`.
-    pub(super) fn has_former(&self, folder: &Path) -> Result<bool> {
+    pub(crate) fn has_former(&self, folder: &Path) -> Result<bool> {
         Ok(files::is_there(&folder.join(self.aside))? || files::is_there(&self.moving(folder))?)
     }
 
     /// Whether the job in `folder` has something to show.
-    pub(super) fn is_proven(&self, folder: &Path) -> Result<bool> {
+    pub(crate) fn is_proven(&self, folder: &Path) -> Result<bool> {
         files::is_there(&folder.join(self.proof))
     }
 
@@ -54,7 +54,7 @@ impl Outputs {
     }
 
     /// Sets the job in `folder` aside, if there is anything to keep.
-    pub(super) fn set_aside(&self, folder: &Path) -> Result<()> {
+    pub(crate) fn set_aside(&self, folder: &Path) -> Result<()> {
         if self.find(folder)?.is_none() {
             return Ok(());
         }
@@ -69,7 +69,7 @@ impl Outputs {
     }
 
     /// Removes the job that was set aside, if there is one.
-    pub(super) fn discard_former(&self, folder: &Path) -> Result<()> {
+    pub(crate) fn discard_former(&self, folder: &Path) -> Result<()> {
         let aside = folder.join(self.aside);
         if !files::is_there(&aside)? {
             return Ok(());
@@ -82,7 +82,7 @@ impl Outputs {
     }
 
     /// Removes the job in `folder`, and brings back the one that was set aside. Returns whether there was one.
-    pub(super) fn roll_back(&self, folder: &Path) -> Result<bool> {
+    pub(crate) fn roll_back(&self, folder: &Path) -> Result<bool> {
         let aside = folder.join(self.aside);
         let former = files::is_there(&aside)?;
         self.names.iter().try_for_each(|name| files::remove(&folder.join(name)))?;
@@ -96,7 +96,7 @@ impl Outputs {
 
     /// Ends what a killed process had begun: a former job goes where the new one has something to show, and comes back
     /// where it has not. Returns whether one came back.
-    pub(super) fn recover(&self, folder: &Path) -> Result<bool> {
+    pub(crate) fn recover(&self, folder: &Path) -> Result<bool> {
         if files::is_there(&self.moving(folder))? {
             self.bring_back(folder)?;
             return Ok(true);

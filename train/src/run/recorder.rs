@@ -13,7 +13,7 @@ use std::time::Instant;
 pub type Screen<'a> = dyn FnMut(&Progress, f64) -> Flow + 'a;
 
 /// Writes metrics, the best values and checkpoints, and passes progress on to the screen.
-pub(super) struct Recorder<'a> {
+pub(crate) struct Recorder<'a> {
     run: &'a RunDir,
     screen: &'a mut Screen<'a>,
     stop: Stop,
@@ -27,17 +27,17 @@ pub(super) struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    pub(super) fn new(run: &'a RunDir, screen: &'a mut Screen<'a>, stop: Stop, before: f64) -> Self {
+    pub(crate) fn new(run: &'a RunDir, screen: &'a mut Screen<'a>, stop: Stop, before: f64) -> Self {
         Self { run, screen, stop, begun: Instant::now(), before, best: None, failed: None }
     }
 
     /// Time since the start, without pauses \[s\].
-    pub(super) fn seconds(&self) -> f64 {
+    pub(crate) fn seconds(&self) -> f64 {
         self.before + self.begun.elapsed().as_secs_f64()
     }
 
     /// The first write that failed, if one did.
-    pub(super) fn finish(self) -> Result<()> {
+    pub(crate) fn finish(self) -> Result<()> {
         self.failed.map_or(Ok(()), Err)
     }
 

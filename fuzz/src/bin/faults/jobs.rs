@@ -56,16 +56,16 @@ const SIMULATE_OVER: &str = "simulate video --set mu=7000,lambda=15000 --out out
 const IDENTIFY: &str = "identify video --start mu=4000,lambda=9000 --max-iterations 1 --out out";
 const IDENTIFY_LONG: &str = "identify video --start mu=4000,lambda=9000 --max-iterations 4 --out out";
 const IDENTIFY_OVER: &str = "identify video --start mu=5000,lambda=9000 --max-iterations 1 --out out --overwrite";
-const RESUME: &str = "identify --resume out --max-iterations 1";
-const RESUME_2: &str = "identify --resume out --max-iterations 2";
-const RESUME_4: &str = "identify --resume out --max-iterations 4";
+const RESUME: &str = "resume out --max-iterations 1";
+const RESUME_2: &str = "resume out --max-iterations 2";
+const RESUME_4: &str = "resume out --max-iterations 4";
 
 const ROWS: [Row; 9] = [
     Row::new("devices", "devices", Former::Nothing, &["devices"]),
     Row::new("simulate", SIMULATE, Former::Nothing, &[SIMULATE, SIMULATE_AGAIN]),
     Row::new("simulate --overwrite", SIMULATE_OVER, Former::Video, &[SIMULATE_OVER]),
     Row::new("identify", IDENTIFY, Former::Nothing, &[RESUME, IDENTIFY]),
-    Row::new("identify --resume", RESUME_2, Former::Run, &[RESUME_2]),
+    Row::new("resume", RESUME_2, Former::Run, &[RESUME_2]),
     Row::new("identify --overwrite", IDENTIFY_OVER, Former::Run, &[IDENTIFY_OVER]),
     Row::new("run", "run job.ron", Former::Nothing, &[RESUME, "run job.ron"]),
     Row {

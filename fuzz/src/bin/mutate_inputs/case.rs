@@ -91,7 +91,7 @@ impl Case {
         };
         let arguments = match kind {
             Kind::Scene | Kind::Document | Kind::Frame | Kind::Mesh => command::of_video(&mut random),
-            Kind::Run => command::words("identify --resume run --max-iterations 2"),
+            Kind::Run => command::words("resume run --max-iterations 2"),
             Kind::Job => command::words("run job.ron"),
             Kind::Command => command::random(&mut random),
         };

@@ -11,7 +11,7 @@ use std::time::Duration;
 use train::Error;
 use train::experiment::Experiment;
 use train::limits::Limits;
-use train::run::Prepared;
+use train::experiment::Prepared;
 use train::scene::Scene;
 use train::video::Video;
 

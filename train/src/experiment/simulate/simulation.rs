@@ -1,13 +1,8 @@
 //! A simulation of given parameters, written as a video that can be identified.
 
-use super::check_device;
-use super::claim::Claim;
-use super::dir::Former;
-use super::meta::fingerprint;
-use super::noise;
-use super::outputs::Outputs;
+use super::{Simulate, noise};
 use crate::error::{Error, Result};
-use crate::experiment::Simulate;
+use crate::experiment::options::check_device;
 use crate::files;
 use crate::identify::{self, Task};
 use crate::input;
@@ -15,6 +10,7 @@ use crate::job::{Flow, Gradcheck, IdentifyOptions, Stop, Values};
 use crate::limits::Limits;
 use crate::optimizer::Optimizer;
 use crate::report;
+use crate::run::{Claim, Former, Outputs, fingerprint};
 use crate::scene::document::Document;
 use crate::scene::{Access, Film, Name, Scene, read_text};
 use crate::text::{path, quoted};
@@ -80,7 +76,11 @@ impl Simulation {
         Self::begin(job, Former::Replace)
     }
 
-    fn begin(job: &Simulate, former: Former) -> Result<Self> {
+    /// As [`Simulation::new`] or [`Simulation::replacing`].
+    ///
+    /// # Errors
+    /// As these.
+    pub fn begin(job: &Simulate, former: Former) -> Result<Self> {
         let scene = Scene::read_with(&job.folder, job.access())?;
         own_folders(&scene, &job.folder)?;
         let (file, limits) = (Scene::file(&job.folder)?, job.limits());

@@ -1,16 +1,14 @@
 //! An identification: checked, begun or resumed, run, reported.
 
-use super::check_device;
-use super::checkpoint::Checkpoint;
-use super::dir::{Former, RunDir};
-use super::meta::Meta;
-use super::recorder::{Recorder, Screen};
+use super::Identify;
 use crate::error::{Error, Result};
-use crate::experiment::Identify;
+use crate::experiment::Experiment;
+use crate::experiment::options::check_device;
 use crate::identify::{self, Estimate, Task};
 use crate::job::{Ending, Gradcheck, IdentifyOptions, Outcome, Stop};
 use crate::limits::Limits;
 use crate::report;
+use crate::run::{Checkpoint, Former, Meta, Recorder, RunDir, Screen};
 use crate::scene::Scene;
 use crate::video::Video;
 use std::path::{Path, PathBuf};
@@ -57,11 +55,16 @@ impl Prepared {
         Self::begin(job, Former::Replace)
     }
 
-    fn begin(job: &Identify, former: Former) -> Result<Self> {
+    /// As [`Prepared::new`] or [`Prepared::replacing`].
+    ///
+    /// # Errors
+    /// As these.
+    pub fn begin(job: &Identify, former: Former) -> Result<Self> {
         let (scene, videos, options, estimate) = read(job)?;
         let out = job.out.clone().unwrap_or_else(|| Path::new("out").join(&scene.name));
         let meta = Meta::here(&scene, &videos, &job.device, job.seed);
-        let run = RunDir::begin(&out, job, &meta, former)?;
+        let asked = Identify { folder: absolute(&job.folder)?, out: Some(absolute(&out)?), ..job.clone() };
+        let run = RunDir::begin(&out, &Experiment::Identify(asked).to_ron()?, &meta, former)?;
         let mut notes = scene.warnings.clone();
         notes.push(estimate.to_string());
         notes.extend(came_back(&run));
@@ -75,7 +78,10 @@ impl Prepared {
     /// # Errors
     /// When there is no such run, or its video has changed.
     pub fn resume(folder: &Path, video: Option<&Path>, max_iterations: Option<usize>, limits: Limits) -> Result<Self> {
-        let (run, mut job, before) = RunDir::open(folder)?;
+        let (run, config, before) = RunDir::open(folder)?;
+        let Experiment::Identify(mut job) = Experiment::read(&config)? else {
+            return Err(Error::file(&config, "holds no identification, expected Identify(..)"));
+        };
         job.folder = video.map_or(job.folder, Path::to_owned);
         job.max_iterations = max_iterations.or(job.max_iterations);
         let limits = limits.or(job.limits());
@@ -146,6 +152,10 @@ impl Prepared {
         let files = report::write(self.run.path(), &self.scene, &self.videos, &outcome, seconds)?;
         Ok(Finished { outcome, seconds, files })
     }
+}
+
+fn absolute(path: &Path) -> Result<PathBuf> {
+    std::path::absolute(path).map_err(|e| Error::file(path, format!("has no absolute path: {e}")))
 }
 
 fn came_back(run: &RunDir) -> Option<String> {

@@ -1,55 +1,29 @@
-//! The answer, on the output stream.
+//! Answers as lines of text.
 
-use std::io::{Write, stdout};
-use std::path::Path;
-use train::job::{Ending, Gradcheck, Outcome, Parameter, Values};
-use train::run::Finished;
-use train::text::path;
+use crate::job::{Ending, Gradcheck, Outcome, Parameter, Values};
+use crate::text::path;
+use std::path::{Path, PathBuf};
 
-/// Writes a line where programs read it.
-pub(super) fn print(line: &str) {
-    // Whoever read this has gone; the files are written all the same.
-    let _ = writeln!(stdout(), "{line}");
-}
-
-/// Every device, with why it is not offered where it is not.
-pub(super) fn devices() {
-    for (name, found) in diffkern::Device::known() {
-        let what = match found {
-            Ok(description) => description,
-            Err(diffkern::Error::Device { reason, .. }) => format!("not offered: {reason}"),
-            Err(other) => format!("not offered: {other}"),
-        };
-        print(&format!("{name:<6} {what}"));
-    }
-}
-
-/// The table of parameters, the loss, and the files.
-pub(super) fn finished(done: &Finished, folder: &Path) {
-    let outcome = &done.outcome;
+/// The table of parameters, the loss, and the files, of a search that took so many seconds and wrote to `folder`.
+pub fn finished(outcome: &Outcome, seconds: f64, files: &[PathBuf], folder: &Path) -> Vec<String> {
     let head = ["parameter", "unit", "initial", "found", "95 % interval"].map(str::to_owned);
-    columns(&std::iter::once(head).chain(outcome.parameters.iter().map(row)).collect::<Vec<_>>());
-    print("");
-    if let Some(text) = loss(outcome) {
-        print(&text);
-    }
+    let mut lines = columns(&std::iter::once(head).chain(outcome.parameters.iter().map(row)).collect::<Vec<_>>());
+    lines.push(String::new());
+    lines.extend(loss(outcome));
     if outcome.viscosity != 0.0 {
-        print(&format!("fitted along: viscosity beside the scene's, {} Pa s", number(outcome.viscosity)));
+        lines.push(format!("fitted along: viscosity beside the scene's, {} Pa s", number(outcome.viscosity)));
     }
     let d = outcome.discretisation;
-    print(&format!(
+    lines.push(format!(
         "silhouette IoU {:.4}, {} iterations, {:.1} s, grid {:.3e} m, step {:.3e} s, {} particles",
-        outcome.iou, outcome.iterations, done.seconds, d.dx, d.dt, d.particles
+        outcome.iou, outcome.iterations, seconds, d.dx, d.dt, d.particles
     ));
     let [coarse, fine] = outcome.runs.map(|runs| runs.walks());
-    print(&format!("simulator: {coarse} walks over all steps on the coarse grid, {fine} on the final one"));
+    lines.push(format!("simulator: {coarse} walks over all steps on the coarse grid, {fine} on the final one"));
     // Without files, there is nothing of this run to go on with.
-    if let Some(text) = ending(outcome.ending, folder).filter(|_| !done.files.is_empty()) {
-        print(&text);
-    }
-    for file in &done.files {
-        print(&format!("wrote {}", path(file)));
-    }
+    lines.extend(ending(outcome.ending, folder).filter(|_| !files.is_empty()));
+    lines.extend(files.iter().map(|file| format!("wrote {}", path(file))));
+    lines
 }
 
 fn row(parameter: &Parameter) -> [String; 5] {
@@ -73,7 +47,7 @@ fn loss(outcome: &Outcome) -> Option<String> {
 }
 
 fn ending(ending: Ending, folder: &Path) -> Option<String> {
-    let resume = format!("diffkern identify --resume {}", path(folder));
+    let resume = format!("diffkern resume {}", path(folder));
     match ending {
         Ending::Converged => None,
         Ending::MaxIterations => {
@@ -84,7 +58,7 @@ fn ending(ending: Ending, folder: &Path) -> Option<String> {
 }
 
 /// Six digits that count.
-pub(super) fn number(value: f64) -> String {
+pub fn number(value: f64) -> String {
     if value == 0.0 {
         return "0".into();
     }
@@ -93,11 +67,11 @@ pub(super) fn number(value: f64) -> String {
 }
 
 /// The directions of a gradient check.
-pub(super) fn gradient(check: &Gradcheck) {
-    print(&format!(
+pub fn gradient(check: &Gradcheck) -> Vec<String> {
+    let mut lines = vec![format!(
         "gradient of the whole program against central differences: {} particles, {} steps, {} frames",
         check.discretisation.particles, check.steps, check.frames
-    ));
+    )];
     let head = ["seed", "at", "adjoint", "forward mode", "differences", "error", "Taylor rate", "without gradient"];
     let rows = check.directions.iter().map(|d| {
         let derivatives = [d.analytic, d.forward, d.numeric].map(|v| format!("{v:.9e}"));
@@ -105,30 +79,32 @@ pub(super) fn gradient(check: &Gradcheck) {
         let (rate, without) = (format!("{:.3}", d.taylor_rate), format!("{:.3}", d.taylor_rate_without));
         [d.seed.to_string(), values(&d.at), adjoint, forward, numeric, format!("{:.1e}", d.error), rate, without]
     });
-    columns(&std::iter::once(head.map(str::to_owned)).chain(rows).collect::<Vec<_>>());
-    for kink in &check.kinks {
-        print(&format!(
+    lines.extend(columns(&std::iter::once(head.map(str::to_owned)).chain(rows).collect::<Vec<_>>()));
+    lines.extend(check.kinks.iter().map(|kink| {
+        format!(
             "seed {}: {} is at a kink, the one-sided derivatives are {:.9e} and {:.9e}: differences say nothing, drawn again",
             kink.seed,
             values(&kink.at),
             kink.left,
             kink.right
-        ));
-    }
+        )
+    }));
     let verdict = if check.passed { "passed" } else { "FAILED" };
-    print(&format!("gradient check {verdict}, bound {:.1e}", check.bound));
-    print("");
+    lines.push(format!("gradient check {verdict}, bound {:.1e}", check.bound));
+    lines.push(String::new());
+    lines
 }
 
 fn values(values: &Values) -> String {
     values.iter().map(|(name, value)| format!("{name}={}", number(*value))).collect::<Vec<_>>().join(" ")
 }
 
-/// Prints cells, each column as wide as its widest.
-fn columns<const N: usize>(rows: &[[String; N]]) {
+/// Rows of cells, each column as wide as its widest.
+pub(crate) fn columns<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
     let widths: Vec<usize> = (0..N).map(|c| rows.iter().map(|r| r[c].len()).max().unwrap_or(0)).collect();
-    for row in rows {
+    let line = |row: &[String; N]| {
         let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
-        print(cells.collect::<Vec<_>>().join("  ").trim_end());
-    }
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
 }

@@ -1,0 +1,146 @@
+//! What jobs ask for, checked against their scene.
+
+use crate::error::{Error, Result};
+use crate::job::Values;
+use crate::scene::{Name, Range, Scale, Scene};
+
+/// What a job runs on unless told otherwise: the target whose bits never change.
+pub fn default_device() -> String {
+    "cpu".into()
+}
+
+/// Parameters to find, values of those that are not searched for, and values to start from.
+pub(super) type Split = (Vec<Name>, Values, Values);
+
+/// What is to be found - all that have a range and no value, if nothing is asked for -, what is known, and where to start.
+pub(super) fn split(scene: &Scene, asked: &[Name], fixed: &[(Name, f64)], start: &[(Name, f64)]) -> Result<Split> {
+    let given = in_scene(scene, "fixed", fixed)?;
+    let start = in_scene(scene, "start", start)?;
+    let found = asked.iter().map(|name| resolved(scene, "unknowns", name));
+    let mut unknowns = found.collect::<Result<Vec<_>>>()?.concat();
+    if unknowns.is_empty() {
+        let mut free: Vec<&Range> = scene.unknowns.iter().collect();
+        free.sort_by_key(|range| range.target);
+        unknowns = free.into_iter().map(|r| r.name.clone()).filter(|name| !given.contains_key(name)).collect();
+    }
+    check_unknowns(scene, &unknowns)?;
+    let mut fixed = known(scene);
+    fixed.extend(given.clone());
+    fixed.retain(|name, _| !unknowns.contains(name));
+    check_values("fixed", &given)?;
+    if let Some(name) = given.keys().find(|name| unknowns.contains(name)) {
+        let problem = format!("{name} is to be found as well, expected one of the two");
+        return Err(Error::argument("fixed", problem));
+    }
+    if let Some(name) = missing(scene, &unknowns, &fixed) {
+        let problem =
+            format!("{name} is neither to be found nor known, expected it here or a value (--set {name}=VALUE)");
+        return Err(Error::argument("unknowns", problem));
+    }
+    check_start(scene, &unknowns, &start)?;
+    Ok((unknowns, fixed, start))
+}
+
+/// The values of all parameters: those set and those that the scene knows.
+pub(super) fn all(scene: &Scene, set: &[(Name, f64)]) -> Result<Values> {
+    let given = in_scene(scene, "set", set)?;
+    check_values("set", &given)?;
+    let mut values = known(scene);
+    values.extend(given);
+    match missing(scene, &[], &values) {
+        Some(name) => {
+            let problem = format!("{name} has no value, expected --set {name}=VALUE");
+            Err(Error::argument("set", problem))
+        }
+        None => Ok(values),
+    }
+}
+
+/// Checks grid cells and a limit of iterations.
+pub(super) fn counts(cells: Option<usize>, max_iterations: Option<usize>) -> Result<()> {
+    if let Some(cells) = cells.filter(|cells| !(1..=1000).contains(cells)) {
+        return Err(Error::argument("cells", format!("{cells}, expected 1 to 1000 across the thinnest side")));
+    }
+    if max_iterations == Some(0) {
+        return Err(Error::argument("max_iterations", "0, expected at least 1"));
+    }
+    Ok(())
+}
+
+/// The names that the scene has for a parameter, for each piece of one that varies.
+fn resolved(scene: &Scene, option: &str, name: &Name) -> Result<Vec<Name>> {
+    let targets = scene.all(name).map_err(|problem| Error::argument(option, problem))?;
+    Ok(targets.into_iter().map(|target| scene.name_of(target)).collect())
+}
+
+/// Values by the names that the scene has; that of a piece counts more than that of the whole.
+fn in_scene(scene: &Scene, option: &str, values: &[(Name, f64)]) -> Result<Values> {
+    let (pieces, whole): (Vec<_>, Vec<_>) = values.iter().partition(|(name, _)| name.piece().is_some());
+    let mut all = Values::new();
+    for (name, value) in whole.into_iter().chain(pieces) {
+        all.extend(resolved(scene, option, name)?.into_iter().map(|name| (name, *value)));
+    }
+    Ok(all)
+}
+
+/// The elastic parameters that the scene gives.
+fn known(scene: &Scene) -> Values {
+    scene.elastic().filter_map(|target| Some((scene.name_of(target), scene.known(target)?))).collect()
+}
+
+/// A parameter without which nothing runs, and which neither the scene nor the job gives.
+fn missing(scene: &Scene, unknowns: &[Name], values: &Values) -> Option<Name> {
+    scene.elastic().map(|t| scene.name_of(t)).find(|name| !unknowns.contains(name) && !values.contains_key(name))
+}
+
+fn check_unknowns(scene: &Scene, unknowns: &[Name]) -> Result<()> {
+    if unknowns.is_empty() {
+        let problem = "none, expected at least one parameter to find";
+        return Err(Error::argument("unknowns", problem));
+    }
+    for (k, name) in unknowns.iter().enumerate() {
+        if unknowns[..k].contains(name) {
+            return Err(Error::argument("unknowns", format!("{name} is there twice")));
+        }
+        if !scene.unknowns.iter().any(|range| range.name == *name) {
+            let problem = format!("{name} has no range in scene.json, expected unknowns.{name}.range");
+            return Err(Error::argument("unknowns", problem));
+        }
+    }
+    Ok(())
+}
+
+fn check_values(option: &str, values: &Values) -> Result<()> {
+    for (name, &value) in values {
+        let (good, expected) = match name.quantity().row().scale {
+            Scale::Factors => (value > 0.0, "a positive number"),
+            Scale::NotNegative => (value >= 0.0, "zero or a positive number"),
+            Scale::Any => (true, "a finite number"),
+        };
+        if !(good && value.is_finite()) {
+            return Err(Error::argument(option, format!("{name} = {value}, expected {expected}")));
+        }
+    }
+    Ok(())
+}
+
+fn check_start(scene: &Scene, unknowns: &[Name], start: &Values) -> Result<()> {
+    for (name, value) in start {
+        let range = scene.unknowns.iter().find(|r| r.name == *name && unknowns.contains(name));
+        let Some(range) = range else {
+            let problem = format!("{name} is not to be found, expected one of the unknowns");
+            return Err(Error::argument("start", problem));
+        };
+        if !(range.min..=range.max).contains(value) {
+            let (min, max) = (range.min, range.max);
+            let problem = format!("{name} = {value}, expected inside its range, {min} to {max} {}", name.unit());
+            return Err(Error::argument("start", problem));
+        }
+    }
+    Ok(())
+}
+
+/// Shows that this build can run on the device named.
+pub(super) fn check_device(name: &str) -> Result<()> {
+    diffkern::Device::by_name(name).map(drop).map_err(|e| Error::argument("device", format!("{name:?}: {e}")))
+}
