@@ -8,10 +8,12 @@ mod console;
 mod assignment;
 mod options;
 mod help;
+mod goal;
 
 list::experiments! {
     identify: Identify,
     simulate: Simulate,
+    throw: Throw,
 }
 
 pub use assignment::Point;

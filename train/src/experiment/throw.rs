@@ -1,0 +1,131 @@
+//! Finds with what a body comes to a place.
+
+use super::assignment::{Point, assignment, map};
+use super::goal::Goal;
+use super::options::{self, default_device};
+use super::{Console, Ended, Job, Simulate, Simulation};
+use crate::error::Result;
+use crate::identify;
+use crate::job::{IdentifyOptions, Values};
+use crate::limits::{Bytes, Limits, Seconds};
+use crate::optimizer::Optimizer;
+use crate::run::Former;
+use crate::scene::{Access, Name, Scene};
+use crate::video::Depth;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Find with what a body comes to a place: a velocity to throw it with, or a stiffness to bounce with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, clap::Args)]
+#[serde(deny_unknown_fields)]
+pub struct Throw {
+    /// Folder with scene.json; what may be changed are its unknowns, within their ranges.
+    pub folder: PathBuf,
+    /// Where the centre of mass is to be, in metres, with z up.
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true)]
+    pub to: Point,
+    /// Frame at which it is to be there [default: the last].
+    #[arg(long, value_name = "N")]
+    #[serde(default)]
+    pub frame: Option<usize>,
+    /// The body [default: the only one].
+    #[arg(long, value_name = "NAME")]
+    #[serde(default)]
+    pub body: Option<String>,
+    /// Parameters to find [default: all that have a range in the scene].
+    #[arg(long = "unknown", value_name = "NAME", value_delimiter = ',')]
+    #[serde(default)]
+    pub unknowns: Vec<Name>,
+    /// Value of a parameter that is not searched for in SI units.
+    #[arg(long = "set", value_name = "NAME=VALUE", value_delimiter = ',', value_parser = assignment)]
+    #[serde(default, with = "map")]
+    pub fixed: Vec<(Name, f64)>,
+    /// Values to start from in SI units; the method chooses the others.
+    #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',', value_parser = assignment)]
+    #[serde(default, with = "map")]
+    pub start: Vec<(Name, f64)>,
+    /// Folder to write the frames of the answer to [default: out/ and the name of the scene, with _thrown].
+    #[arg(long, value_name = "DIR")]
+    #[serde(default)]
+    pub out: Option<PathBuf>,
+    /// cpu, wgpu, cuda or best.
+    #[arg(long, default_value_t = default_device())]
+    #[serde(default = "default_device")]
+    pub device: String,
+    /// Grid cells across the thinnest side on the final grid [default: by the shapes of the bodies].
+    #[arg(long, value_name = "N")]
+    #[serde(default)]
+    pub cells: Option<usize>,
+    /// Let the scene name files outside of its folder.
+    #[arg(long)]
+    #[serde(default)]
+    pub allow_outside: bool,
+    /// Most time by the estimate before any work, such as 90m or 2h [default: 1h].
+    #[arg(long, value_name = "TIME")]
+    #[serde(default)]
+    pub max_time: Option<Seconds>,
+    /// Most memory by the same estimate, such as 8GiB [default: four fifths of what is free].
+    #[arg(long, value_name = "SIZE")]
+    #[serde(default)]
+    pub max_memory: Option<Bytes>,
+}
+
+impl Job for Throw {
+    fn paths(&self) -> Vec<(&'static str, &Path)> {
+        std::iter::once(("folder", self.folder.as_path())).chain(self.out.as_deref().map(|out| ("out", out))).collect()
+    }
+
+    fn run(&self, former: Former, console: &mut dyn Console) -> Result<Ended> {
+        let scene = Scene::read_with(&self.folder, Access::of(self.allow_outside))?;
+        let options = self.options(&scene)?;
+        let goal = Goal::new(&scene, &options, self.body.as_deref(), self.frame, self.to)?;
+        let file = Scene::file(&self.folder)?;
+        let task = identify::Task::Identify(&options);
+        let estimate = identify::estimate(&scene, &file, task, false, &self.device, &options.limits)?;
+        // Shows that there is room for the answer.
+        drop(Simulation::begin(&self.simulation(&scene, goal.start()?), former)?);
+        console.say(&format!("note: {estimate}"));
+        let found = goal.reach(console);
+        console.finish();
+        let Some(found) = found.map_err(|error| error.in_file(&file))? else { return Ok(Ended::Interrupted) };
+        found.lines().iter().for_each(|line| console.print(line));
+        Simulation::begin(&self.simulation(&scene, found.values), former)?.tell(false, console)
+    }
+}
+
+impl Throw {
+    fn options(&self, scene: &Scene) -> Result<IdentifyOptions> {
+        let (unknowns, fixed, start) = options::split(scene, &self.unknowns, &self.fixed, &self.start)?;
+        options::counts(self.cells, None)?;
+        options::check_device(&self.device)?;
+        Ok(IdentifyOptions {
+            unknowns,
+            fixed,
+            start,
+            device: self.device.clone(),
+            seed: 0,
+            cells: self.cells,
+            max_iterations: None,
+            optimizer: Optimizer::Lm,
+            limits: Limits { max_time: self.max_time, max_memory: self.max_memory },
+        })
+    }
+
+    /// The job that draws these values.
+    fn simulation(&self, scene: &Scene, values: Values) -> Simulate {
+        Simulate {
+            folder: self.folder.clone(),
+            set: values.into_iter().collect(),
+            cells: self.cells,
+            out: Some(self.out.clone().unwrap_or_else(|| Path::new("out").join(format!("{}_thrown", scene.name)))),
+            device: self.device.clone(),
+            bits: Depth::default(),
+            noise: 0.0,
+            seed: 0,
+            gradcheck: false,
+            allow_outside: self.allow_outside,
+            max_time: self.max_time,
+            max_memory: self.max_memory,
+        }
+    }
+}
