@@ -5,6 +5,7 @@
 
 mod body;
 mod extent;
+mod thrown;
 mod plan;
 mod bodies;
 mod block;

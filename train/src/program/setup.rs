@@ -100,6 +100,7 @@ pub(crate) fn spec(scene: &Scene, take: usize, known: &Values, cells: usize, roo
         damping: [0.0; 2],
         gravity: [0, 1, 2].map(|a| middle(range(scene, known, Target::new(0, Quantity::Gravity(a))))),
         half_spaces: floor.into_iter().chain(clamp).collect(),
+        colliders: Vec::new(),
         duration,
         frame_rate: scene.frame_rate,
         spacing,
