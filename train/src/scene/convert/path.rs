@@ -40,7 +40,7 @@ const GROUPS: [&str; 3] = ["bodies", "colliders", "cameras"];
 fn group(owner: Owner) -> Option<&'static str> {
     match owner {
         Owner::Material | Owner::Start => Some("bodies"),
-        Owner::Floor => Some("colliders"),
+        Owner::Collider => Some("colliders"),
         Owner::Camera => Some("cameras"),
         Owner::Scene => None,
     }
