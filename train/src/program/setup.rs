@@ -1,8 +1,10 @@
 //! What the simulator and the renderer are told of a scene.
 
 use super::resolution::thinnest;
+use crate::error::{Error, Result};
 use crate::job::Values;
 use crate::scene::{Collider, Contact, Quantity, Scene, Surface, Target};
+use crate::text::rounded;
 use diffkern::prelude::*;
 use diffkern_render::{Camera, Light, Lighting};
 use diffkern_sim::mpm::{self, HalfSpace};
@@ -124,6 +126,27 @@ pub(super) fn others(scene: &Scene) -> impl Iterator<Item = usize> {
     (0..scene.colliders.len()).filter(move |of| !still(of))
 }
 
+/// Refuses colliders that bodies would pass through on a grid with cells of `dx` \[m\]: contacts that hold nodes need one inside, others push a
+/// particle out of the side that it is nearer to.
+pub(super) fn thick_enough(scene: &Scene, dx: f64) -> Result<()> {
+    for collider in &scene.colliders {
+        let (least, cells) = match collider.contact {
+            Contact::Friction(_) => (0.5 * dx, "half a cell"),
+            Contact::Sticky | Contact::Slip => (dx, "a cell"),
+        };
+        let thickness = collider.thickness();
+        if thickness < least {
+            let [thickness, least] = [thickness, least].map(rounded);
+            let problem = format!(
+                "{thickness} m at its thinnest, less than {cells} of the grid, {least} m: bodies would pass through it, expected more (or \
+                 more cells, --cells)"
+            );
+            return Err(Error::scene(format!("colliders.{}.shape", collider.name), problem));
+        }
+    }
+    Ok(())
+}
+
 fn body_spec(scene: &Scene, take: usize, known: &Values, body: usize, room: f64) -> BodySpec {
     let of = |quantity| over_pieces(scene, known, body, quantity);
     let begins = |quantity| range(scene, known, Target { take, ..Target::new(body, quantity) });
@@ -177,11 +200,7 @@ pub(crate) fn camera(c: &crate::scene::Camera) -> Camera {
 }
 
 /// With the colour of each vertex's body.
-pub(crate) fn lighting<F: Float>(
-    scene: &Scene,
-    body_of_vertex: &[u32],
-    device: &Device,
-) -> crate::error::Result<Lighting<F>> {
+pub(crate) fn lighting<F: Float>(scene: &Scene, body_of_vertex: &[u32], device: &Device) -> Result<Lighting<F>> {
     let s = &scene.shading;
     let light = Light {
         direction: s.to_light,
@@ -225,7 +244,26 @@ pub(crate) fn pieces(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use diffkern_sim::collision::Solid;
     use std::path::Path;
+
+    #[test]
+    fn thin_colliders_are_refused_by_name() {
+        let mut scene = Scene::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/jelly_drop_a")).unwrap();
+        let plate = Solid::Cuboid { half_x: 1.0, half_y: 1.0, half_z: 0.01 };
+        scene.colliders.push(Collider {
+            name: "plate".into(),
+            surface: Surface::Solid { solid: plate, position: [0.0; 3], rotation: [0.0; 3] },
+            velocity: [0.0; 3],
+            angular_velocity: [0.0; 3],
+            contact: Contact::Friction(0.1),
+        });
+        assert!(thick_enough(&scene, 0.03).is_ok());
+        scene.colliders[1].contact = Contact::Slip;
+        let error = thick_enough(&scene, 0.03).unwrap_err().to_string();
+        assert!(error.starts_with("colliders.plate.shape: 0.02 m at its thinnest, less than a cell of"), "{error}");
+        assert!(error.contains("--cells"), "{error}");
+    }
 
     #[test]
     fn pieces_are_counted_along_z_first_and_after_those_of_the_bodies_before() {

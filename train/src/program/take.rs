@@ -75,6 +75,7 @@ impl<F: Float> TakeProgram<F> {
     ) -> Result<Self> {
         let spec = setup::spec(scene, take, known, cells, room);
         let plan = spec.plan()?;
+        setup::thick_enough(scene, plan.dx)?;
         let mut bodies = spec.build::<F>(device)?;
         bodies.model = bodies.model.with_node_limit(nodes);
         let surface = &bodies.surface;

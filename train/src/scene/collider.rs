@@ -1,6 +1,7 @@
 //! What is asked of a collider.
 
 use super::{Collider, Contact, Surface};
+use diffkern_sim::collision::Solid;
 use diffkern_sim::contact;
 
 impl Collider {
@@ -15,6 +16,19 @@ impl Collider {
     /// Whether it stands still.
     pub fn is_still(&self) -> bool {
         [self.velocity, self.angular_velocity] == [[0.0; 3]; 2]
+    }
+
+    /// Least width \[m\], without end of a half-space.
+    pub(crate) fn thickness(&self) -> f64 {
+        match &self.surface {
+            Surface::HalfSpace { .. } => f64::INFINITY,
+            Surface::Solid { solid, .. } => match solid {
+                Solid::Sphere { radius } | Solid::Capsule { radius, .. } => 2.0 * radius,
+                Solid::Cuboid { half_x, half_y, half_z } => 2.0 * half_x.min(*half_y).min(*half_z),
+                Solid::Torus { tube, .. } => 2.0 * tube,
+                Solid::HalfSpace {} | Solid::Grid(_) => f64::INFINITY,
+            },
+        }
     }
 
     /// The same for the simulator, without friction.

@@ -104,6 +104,11 @@ fn what_is_not_simulated_yet_is_refused() {
         ("/cameras/front/shutter", json!({"open": 0, "close": 0.5}), &["cameras.front.shutter", "as long before"]),
         ("/videos", json!({"film": {"weights": {"shaded": 2}}}), &["videos.film.weights.shaded", "not compared"]),
         ("/unknowns/bodies.jelly.material.young", json!({"range": [1, 2]}), &["material.young", "cannot be found"]),
+        (
+            "/unknowns/colliders.ground.motion.velocity",
+            json!({"range": [[0, 1], [0, 1], [0, 1]]}),
+            &["colliders.ground.motion.velocity", "cannot be found by this version"],
+        ),
         ("/unknowns/gravity.z", json!({"range": [-10, -9], "transform": "log"}), &["gravity.z.transform", "linear"]),
         ("/bodies/other", ball()["bodies"]["jelly"].clone(), &["contact_between_bodies", "missing"]),
         ("/contact_between_bodies", json!("slip"), &["contact_between_bodies", "no two bodies"]),

@@ -10,12 +10,20 @@ use crate::text::shown;
 type Row = (&'static str, Measure, bool);
 
 /// What the schema has paths for and no version finds yet, by group.
-const NOT_YET: [(&str, &[Row]); 2] = [
+const NOT_YET: [(&str, &[Row]); 3] = [
     (
         "bodies",
         &[
             ("material.young", Measure::Pressure, false),
             ("material.poisson", Measure::Ratio, false),
+            ("pose.position", Measure::Length, true),
+        ],
+    ),
+    (
+        "colliders",
+        &[
+            ("motion.velocity", Measure::Velocity, true),
+            ("motion.angular_velocity", Measure::AngularVelocity, true),
             ("pose.position", Measure::Length, true),
         ],
     ),
