@@ -15,7 +15,7 @@ fn around(bodies: Value, unknowns: Value) -> Value {
     json!({
         "version": 1, "name": "fuzzed", "frame_rate": 300.0, "frames": 2, "gravity": [0.0, 0.0, -9.81],
         "bodies": bodies,
-        "colliders": {"floor": {"shape": {"half_space": {"normal": [0.0, 0.0, 1.0]}}, "contact": {"friction": 0.4}}},
+        "colliders": colliders(),
         "cameras": {"main": {
             "position": [0.62, -0.98, 0.52], "look_at": [-0.01, -0.02, 0.095], "vertical_fov": 0.56, "width": 16, "height": 16,
             "noise": 0.01, "shutter": {"open": -0.25, "close": 0.25},
@@ -24,6 +24,26 @@ fn around(bodies: Value, unknowns: Value) -> Value {
         "ambient": 0.15, "background": [0.08, 0.09, 0.11],
         "videos": {"film": {"camera": "main", "weights": {"silhouette": 1.0, "shaded": 1.0}}},
         "unknowns": unknowns,
+    })
+}
+
+/// One of each shape and each contact; all but the floor are away from the bodies.
+fn colliders() -> Value {
+    json!({
+        "floor": {"shape": {"half_space": {"normal": [0.0, 0.0, 1.0]}}, "contact": {"friction": 0.4}},
+        "wall": {
+            "shape": {"half_space": {"normal": [-1.0, 0.0, 0.0], "point": [3.0, 0.0, 0.0]}}, "contact": "slip",
+            "motion": {"velocity": [-0.1, 0.0, 0.0], "angular_velocity": [0.01, 0.0, 0.0]},
+        },
+        "bat": {
+            "shape": {"box": {"size": [0.04, 0.1, 0.1]}}, "contact": {"friction": 0.3},
+            "pose": {"position": [0.3, 0.05, 0.2], "rotation": [0.0, 0.2, 0.0]}, "motion": {"velocity": [-2.0, 0.0, 0.5]},
+        },
+        "ball": {"shape": {"sphere": {"radius": 0.05}}, "pose": {"position": [0.3, 0.3, 0.1]}, "contact": "sticky"},
+        "rod": {
+            "shape": {"capsule": {"radius": 0.02, "length": 0.1}}, "pose": {"position": [0.3, -0.2, 0.1]},
+            "motion": {"angular_velocity": [3.0, 0.0, 0.0]}, "contact": "frictionless",
+        },
     })
 }
 
@@ -41,6 +61,7 @@ fn ball() -> Value {
         "bodies.jelly.material.lambda": {"range": [1500.0, 60000.0]},
         "bodies.jelly.velocity": {"range": [[-1.0, 1.0], [-1.0, 1.0], [-4.0, 1.0]]},
         "colliders.floor.contact.friction": {"range": [0.0, 1.0]},
+        "colliders.bat.contact.friction": {"range": [0.0, 1.0]},
         "gravity.z": {"range": [-11.0, -9.0]},
     });
     around(json!({"jelly": body(json!({"sphere": {"radius": 0.09}}), 0.1)}), unknowns)
@@ -58,6 +79,7 @@ fn block() -> Value {
     scene["axes"] = json!({"up": "y", "handedness": "right"});
     scene["gravity"] = json!([0.0, -0.00981, 0.0]);
     scene["colliders"]["floor"]["shape"]["half_space"]["normal"] = json!([0.0, 1.0, 0.0]);
+    scene["colliders"]["wall"]["shape"]["half_space"]["point"] = json!([3000, 0, 0]);
     let camera = &mut scene["cameras"]["main"];
     (camera["position"], camera["look_at"]) = (json!([620, 520, 980]), json!([-10, 95, 20]));
     camera["vertical_fov"] = json!(32);

@@ -58,7 +58,7 @@ const VIDEO_CASES: &[Case] = &[
         &["unknowns.mu.range", "[least, greatest]"],
     ),
     ("empty_block", |v| edit_scene(v, "/object/block_max/1", json!(-0.05)), &["object.block_max", "empty along y"]),
-    ("block_in_floor", |v| edit_scene(v, "/floor/point/2", json!(0.2)), &["object.block_min", "inside the floor"]),
+    ("block_in_floor", |v| edit_scene(v, "/floor/point/2", json!(0.2)), &["object.block_min", "inside the collider"]),
     ("no_look", |v| edit_scene(v, "/camera/up", json!([0, 0, 0])), &["camera.up", "other than zero"]),
     ("other_law", |v| edit_scene(v, "/material/model", json!("jam")), &["material.model", "jam", "neo-Hookean"]),
     ("too_many_frames", |v| edit_scene(v, "/num_frames", json!(40)), &["num_frames", "duration"]),
@@ -85,7 +85,7 @@ const VIDEO_CASES: &[Case] = &[
     (
         "camera_under_the_floor",
         |v| edit_scene(v, "/camera/position/2", json!(-0.5)),
-        &["camera.position", "-0.5", "below the floor"],
+        &["camera.position", "-0.5", "inside the half-space"],
     ),
     (
         "camera_in_the_block",

@@ -4,7 +4,7 @@ mod common;
 
 use common::{copy_sample, edit_scene, fresh, sample};
 use serde_json::json;
-use train::scene::{Contact, Name, Scene};
+use train::scene::{Contact, Name, Scene, Surface};
 use train::video::{Depth, Video};
 
 #[test]
@@ -15,7 +15,9 @@ fn the_sample_is_read_in_si_units() {
     assert_eq!(scene.gravity, [0.0, 0.0, -9.81]);
     let material = &scene.bodies[0].material;
     assert_eq!((material.law.name(), material.viscosity), ("compressible neo-Hookean", 0.0));
-    assert_eq!(scene.floor.as_ref().map(|f| (f.normal, f.contact)), Some(([0.0, 0.0, 1.0], Contact::Friction(0.0))));
+    let floor = &scene.colliders[0];
+    assert_eq!((floor.contact, floor.is_still()), (Contact::Friction(0.0), true));
+    assert_eq!(floor.surface, Surface::HalfSpace { point: [0.0; 3], normal: [0.0, 0.0, 1.0] });
     assert_eq!(scene.unknowns.len(), 2);
     let mu = scene.unknowns.iter().find(|r| r.name == Name::MU).unwrap();
     assert_eq!((mu.min, mu.max), (1500.0, 25000.0));
@@ -68,7 +70,7 @@ fn viscosity_clamp_and_known_constants_are_read() {
     assert_eq!((material.viscosity, material.mu, material.lambda), (18.0, None, Some(4e4)));
     let clamp = scene.clamp.unwrap();
     assert_eq!((clamp.axis, clamp.plane, clamp.above), (0, -0.2, false));
-    assert!(scene.floor.is_none());
+    assert!(scene.colliders.is_empty());
 }
 
 #[test]

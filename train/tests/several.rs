@@ -119,6 +119,45 @@ fn a_stiffness_is_found_piece_by_piece() {
     }
 }
 
+/// A ball that falls onto a box and is hit by another, which moves up and takes it along by friction.
+fn struck() -> Value {
+    let mut scene = block();
+    let jelly = &mut scene["bodies"]["jelly"];
+    jelly["shape"] = json!({"sphere": {"radius": 0.05}});
+    jelly["pose"] = json!({"position": [0.0, 0.0, 0.06]});
+    jelly["velocity"] = json!([0.0, 0.0, -0.5]);
+    scene["colliders"] = json!({
+        "table": {
+            "shape": {"box": {"size": [0.6, 0.6, 0.1]}}, "pose": {"position": [0.0, 0.0, -0.05]}, "contact": {"friction": 0.2},
+        },
+        "bat": {
+            "shape": {"box": {"size": [0.04, 0.3, 0.3]}}, "pose": {"position": [-0.12, 0.0, 0.1]},
+            "motion": {"velocity": [1.5, 0.0, 0.9]}, "contact": {"friction": 0.3},
+        },
+    });
+    scene["cameras"].as_object_mut().unwrap().remove("side");
+    scene["unknowns"] = json!({
+        "bodies.jelly.material.mu": {"range": [5000.0, 7000.0]},
+        "colliders.bat.contact.friction": {"range": [0.05, 0.6]},
+    });
+    scene
+}
+
+#[test]
+fn the_friction_of_a_box_that_moves_is_found() {
+    let folder = fresh("struck");
+    write(&folder, &struck());
+    simulate(&folder, "mu=6000,bat.friction=0.45");
+    let result = identify(&folder, "out", &["--set", "mu=6000"]);
+    within(&result, "colliders.bat.contact.friction", 0.45, 0.02);
+    let result = identify(&folder, "both", &[]);
+    within(&result, "bodies.jelly.material.mu", 6000.0, 0.03);
+    // Adjoint and forward mode against differences.
+    run(&folder, &["identify", "video", "--cells", "2", "--gradcheck", "--max-iterations", "1", "--out", "checked"], 0);
+    let check = json_of(&folder.join("checked/gradient.json"));
+    assert_eq!(check["passed"], json!(true), "{check}");
+}
+
 #[test]
 fn a_prior_tells_what_a_video_does_not() {
     let folder = fresh("prior");

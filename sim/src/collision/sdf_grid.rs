@@ -65,6 +65,27 @@ impl SdfGrid {
         SdfGrid::new(origin, spacing, nodes, diffkern::memory::collect((0..count).map(at))?)
     }
 
+    /// Signed distance \[m\] of `x`, negative inside.
+    pub(super) fn distance(&self, x: [f64; 3]) -> f64 {
+        let local = [0, 1, 2].map(|a| (x[a] - self.origin[a]) / self.spacing);
+        let inside = [0, 1, 2].map(|a| local[a].clamp(0.0, (self.nodes[a] - 1) as f64));
+        let first = [0, 1, 2].map(|a| (inside[a] as usize).min(self.nodes[a] - 2));
+        let corner = |k: usize| {
+            let step = [0, 1, 2].map(|a| k >> a & 1);
+            let share = |a: usize| (inside[a] - first[a] as f64 - (1 - step[a]) as f64).abs();
+            let [a, b, c] = [0, 1, 2].map(|a| first[a] + step[a]);
+            share(0) * share(1) * share(2) * self.values[(a * self.nodes[1] + b) * self.nodes[2] + c]
+        };
+        let beyond = (0..3).map(|a| (local[a] - inside[a]).powi(2)).sum::<f64>().sqrt();
+        (0..8).map(corner).sum::<f64>() + beyond * self.spacing
+    }
+
+    /// Distance of its farthest corner from the origin \[m\].
+    pub(super) fn radius(&self) -> f64 {
+        let end = |a: usize| self.origin[a] + (self.nodes[a] - 1) as f64 * self.spacing;
+        (0..3).map(|a| self.origin[a].abs().max(end(a).abs()).powi(2)).sum::<f64>().sqrt()
+    }
+
     pub(super) fn shape<F: Float>(&self) -> GridShape<F> {
         let [nx, ny, nz] = self.nodes.map(|n| n as u32);
         let origin = Vec3::from_array(self.origin.map(F::from_f64));

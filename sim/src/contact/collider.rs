@@ -76,6 +76,13 @@ impl Collider {
         Collider { friction, ..self }
     }
 
+    /// Signed distance \[m\] of `x` from its surface at a time \[s\], negative inside.
+    pub fn gap(&self, x: [f64; 3], time: f64) -> f64 {
+        let Pose { centre, rotation, velocity, spin } = self.pose;
+        let turned = Quat::from_rotation_vector(spin * time) * rotation;
+        self.solid.distance(turned.conjugate().rotate(Vec3::from_array(x) - (centre + velocity * time)))
+    }
+
     pub(crate) fn check(&self, index: usize) -> Result<()> {
         let of = format!("collider {index}");
         self.solid.check(&of)?;
@@ -105,5 +112,21 @@ impl Collider {
         let Pose { centre, rotation, velocity, spin } = self.pose;
         let rotation = Quat::from_array(rotation.to_array().map(F::from_f64));
         Pose { centre: vec3(centre), rotation, velocity: vec3(velocity), spin: vec3(spin) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_are_those_of_the_time() {
+        let rod = Solid::Capsule { radius: 0.1, half_length: 0.5 };
+        let turning = std::f64::consts::FRAC_PI_2;
+        // After a second it lies along x.
+        let rod = Collider::new(rod, Contact::Slip).at([1.0, 0.0, 0.0]).moving([0.0, 2.0, 0.0], [0.0, turning, 0.0]);
+        assert!((rod.gap([1.0, 0.0, 0.8], 0.0) - 0.2).abs() < 1e-12);
+        assert!((rod.gap([1.8, 2.0, 0.0], 1.0) - 0.2).abs() < 1e-12);
+        assert!((rod.gap([1.0, 2.0, 0.8], 1.0) - 0.7).abs() < 1e-12);
     }
 }

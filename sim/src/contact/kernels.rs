@@ -31,6 +31,8 @@ pub struct Touch<F> {
     pub dt: F,
     /// Speed below which friction fades \[m/s\].
     pub slip: F,
+    /// How far from the middle of what touches its surface is \[m\].
+    pub radius: F,
 }
 
 /// Adds the force on each vertex: `N n - friction`, `N` of the law; `gap_i = (normal, gap)`.
@@ -52,7 +54,7 @@ pub fn contact_force<F: Float, L: ContactModel>(
     let u = v[i] - moving;
     let n = Vec3::new(at.x, at.y, at.z);
     let rate = u.dot(n);
-    let push: F = L::force(at.w, rate, q);
+    let push: F = L::force(at.w - touch.radius, rate, q);
     let friction: Vec3<F> = coulomb_3d(u - n * rate, q.w * push, touch.slip, touch.dt / mass[i.min(mass.len() - 1)]);
     force[i] += n * push - friction;
 }

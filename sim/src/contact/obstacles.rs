@@ -4,7 +4,7 @@ use super::Collider;
 use super::kernels::{Touch, contact_force, pack_contacts, project_velocity};
 use super::list::with_contact;
 use crate::collision::{Pose, Solids, move_poses};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, non_negative};
 use crate::params::parameters;
 use crate::step::Tick;
 use diffkern::prelude::*;
@@ -18,6 +18,7 @@ pub struct Obstacles<F: Float> {
     colliders: Vec<Collider>,
     solids: Solids<F>,
     widths: Array<F>,
+    radius: f64,
 }
 
 /// What may be identified of the colliders. Arrays have one element for all of them or one for each, but for the poses: one each.
@@ -73,7 +74,16 @@ impl<F: Float> Obstacles<F> {
             solids: Solids::new(device, &solids)?,
             widths: device.array(&widths.collect::<Vec<_>>())?,
             colliders: colliders.to_vec(),
+            radius: 0.0,
         })
+    }
+
+    /// The same touched by round things of this radius \[m\] in place of points; by forces only.
+    ///
+    /// # Errors
+    /// When it is negative.
+    pub fn with_radius(self, radius: f64) -> Result<Obstacles<F>> {
+        Ok(Obstacles { radius: non_negative("radius of what touches", radius)?, ..self })
     }
 
     /// The parameters as the colliders have them.
@@ -155,7 +165,8 @@ impl<F: Float> BoundObstacles<F> {
                 continue;
             }
             let gap = self.obstacles.solids.gaps(k, at.x, &poses)?;
-            let touch = Touch { collider: k as u32, dt: F::from_f64(tick.dt), slip: F::from_f64(SLIP_SPEED) };
+            let [dt, slip, radius] = [tick.dt, SLIP_SPEED, self.obstacles.radius].map(F::from_f64);
+            let touch = Touch { collider: k as u32, dt, slip, radius };
             let Vertices { x, v, mass } = *at;
             with_contact!(collider.contact, L => {
                 contact_force::<F, L>(x.len(), x, v, mass, &gap, &poses, &self.laws, force, touch)?;

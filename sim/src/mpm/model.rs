@@ -295,6 +295,18 @@ impl<F: Float> Model<Dim3, F> {
         let obstacles = Some(Obstacles::new(&self.device, colliders)?);
         Ok(Model { obstacles, ..self })
     }
+
+    /// The same with particles of this radius \[m\], which is 0 by default: colliders by forces touch them that far from their middle. At half a
+    /// particle spacing `h`, a penalty of `k h^2` does what one of `k` \[Pa/m\] of a half-space does.
+    ///
+    /// # Errors
+    /// When it is negative, or there are no colliders.
+    pub fn with_particle_radius(self, radius: f64) -> Result<Self> {
+        let Some(obstacles) = self.obstacles else {
+            return Err(Error::invalid("particle radius", radius, "none, as there are no colliders"));
+        };
+        Ok(Model { obstacles: Some(obstacles.with_radius(radius)?), ..self })
+    }
 }
 
 fn masks<D: Dimension>(grid: &Grid<D>, half_spaces: &[HalfSpace<D>]) -> diffkern::Result<Vec<u32>> {

@@ -156,6 +156,7 @@ impl BlockSpec {
             damping: self.damping,
             gravity: self.gravity,
             half_spaces: self.half_spaces.clone(),
+            colliders: Vec::new(),
             duration: self.duration,
             frame_rate: self.frame_rate,
             spacing: self.spacing(),

@@ -3,6 +3,7 @@
 use super::body::{BodySpec, Counts};
 use super::extent;
 use super::plan::Plan;
+use crate::contact::Collider;
 use crate::error::{Error, Result, non_negative, positive};
 use crate::mesh::{Carried, Surface};
 use crate::mpm::{Contact, Dim3, HalfSpace, Law, Model, Params, Stability, State};
@@ -38,6 +39,11 @@ pub struct BodiesSpec {
     pub gravity: [f64; 3],
     /// Floors, walls and clamps.
     pub half_spaces: Vec<HalfSpace<Dim3>>,
+    /// What else bodies touch, still or moving. A penalty does what that of a half-space does: its stiffness is a pressure per depth \[Pa/m\],
+    /// from half a particle spacing above the surface on. None by default.
+    ///
+    /// Grid and time step have room for a body that is thrown by colliders once: faster, by twice the speed of their surface, than it came.
+    pub colliders: Vec<Collider>,
     /// Time to simulate \[s\].
     pub duration: f64,
     /// Frames a second \[1/s\].
@@ -59,6 +65,7 @@ impl Default for BodiesSpec {
             damping: [0.0; 2],
             gravity: [0.0; 3],
             half_spaces: Vec::new(),
+            colliders: Vec::new(),
             duration: 1.0,
             frame_rate: 32.0,
             spacing: 0.01,
@@ -106,6 +113,10 @@ impl BodiesSpec {
             Model::new(device, grid, dt, self.law, &self.half_spaces)?.with_mass_cutoff(1e-12 * lightest * least);
         let touched = self.half_spaces.iter().any(|h| matches!(h.contact, Contact::Penalty { .. }));
         let model = if touched { model.with_contact_spacing(plan.apart)? } else { model };
+        let model = match self.colliders.is_empty() {
+            true => model,
+            false => model.with_colliders(&self.pressing(plan.apart))?.with_particle_radius(0.5 * plan.apart)?,
+        };
         let total = filled.iter().map(|f| f.positions.len()).sum();
         let (mut positions, mut velocities, mut spins) = (with_room(total)?, with_room(total)?, with_room(total)?);
         let (mut volumes, mut body_of, mut body_of_vertex) = (with_room(total)?, with_room(total)?, Vec::new());
@@ -161,8 +172,18 @@ impl BodiesSpec {
         Ok(Plan { counts, apart, dt, steps_per_frame, reach, dx, extent: extent::extent(self, &bounds, dx) })
     }
 
+    /// The colliders with penalties as forces on particles `h` \[m\] apart.
+    fn pressing(&self, h: f64) -> Vec<Collider> {
+        let force = |contact: Contact| match contact {
+            Contact::Penalty { stiffness } => Contact::Penalty { stiffness: stiffness * h * h },
+            other => other,
+        };
+        self.colliders.iter().map(|c| Collider { contact: force(c.contact), ..c.clone() }).collect()
+    }
+
     fn stability(&self, body: &BodySpec, dx: f64, spacing: f64, speed: f64) -> Stability {
-        let stiffness = self.half_spaces.iter().filter_map(|h| h.contact.numbers()).map(|[stiffness, ..]| stiffness);
+        let contacts = self.half_spaces.iter().map(|h| h.contact).chain(self.colliders.iter().map(|c| c.contact));
+        let stiffness = contacts.filter_map(Contact::numbers).map(|[stiffness, ..]| stiffness);
         Stability {
             dx,
             spacing,
@@ -180,6 +201,17 @@ impl BodiesSpec {
             return Err(Error::invalid("number of bodies", 0, "at least 1"));
         }
         self.bodies.iter().try_for_each(BodySpec::check)?;
+        for (k, collider) in self.colliders.iter().enumerate() {
+            collider.check(k)?;
+            if !matches!(collider.contact, Contact::Penalty { .. }) && collider.contact.numbers().is_some() {
+                let value = format!("{:?}", collider.contact);
+                return Err(Error::invalid(
+                    format!("contact of collider {k}"),
+                    value,
+                    "sticky, slip, separating or a penalty",
+                ));
+            }
+        }
         for (a, axis) in ['x', 'y', 'z'].into_iter().enumerate() {
             if !self.gravity[a].is_finite() {
                 return Err(Error::invalid(format!("gravity along {axis}"), self.gravity[a], "a finite number"));
@@ -245,7 +277,105 @@ fn per_frame(frame_rate: f64, limit: f64) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use super::per_frame;
+    use super::*;
+    use crate::collision::Solid;
+    use crate::mesh::Pose;
+    use crate::scene::{self, BodyShape};
+    use crate::shape::{Primitive, Sphere};
+    use crate::step::Step as _;
+
+    const G: f64 = 9.81;
+    /// Time of a fall, a bounce and a part of the way back \[s\], two frames.
+    const DURATION: f64 = 0.1;
+
+    /// A ball 1.5 cm above z = 0, which it meets at 1.5 m/s.
+    fn ball(friction: f64, half_spaces: Vec<HalfSpace<Dim3>>, colliders: Vec<Collider>) -> BodiesSpec {
+        let sphere = Primitive::Sphere(Sphere { radius: 0.06 });
+        let shape = BodyShape::Solid(scene::Solid::new(sphere, Pose::at([0.0, 0.0, 0.075])).unwrap());
+        let body =
+            BodySpec { shape, velocity: [0.6, 0.0, -1.4], mu: [8e3; 2], lambda: [12e3; 2], ..BodySpec::default() };
+        BodiesSpec {
+            bodies: vec![body],
+            gravity: [0.0, 0.0, -G],
+            half_spaces: half_spaces.into_iter().map(|h| h.with_friction(friction)).collect(),
+            colliders: colliders.into_iter().map(|c| c.with_friction(friction)).collect(),
+            duration: DURATION,
+            frame_rate: 2.0 / DURATION,
+            spacing: 0.012,
+            cfl: 0.2,
+            ..BodiesSpec::default()
+        }
+    }
+
+    const PENALTY: Contact = Contact::Penalty { stiffness: 1.2 * 28e3 / 0.012 };
+
+    fn floor() -> HalfSpace<Dim3> {
+        HalfSpace::through([0.0; 3], [0.0, 0.0, 1.0], PENALTY)
+    }
+
+    fn slab() -> Collider {
+        Collider::new(Solid::Cuboid { half_x: 2.0, half_y: 2.0, half_z: 0.5 }, PENALTY).at([0.3, 0.2, -0.5])
+    }
+
+    /// Place and velocity of the centre at the end.
+    fn end(spec: &BodiesSpec) -> Result<[[f64; 3]; 2]> {
+        let device = Device::cpu();
+        let scene = spec.build::<f64>(&device)?;
+        let solver = scene.model.solver(&scene.params(&device)?, scene.state.len())?;
+        let steps = (spec.duration / scene.model.dt()).round() as usize;
+        let end = solver.advance(&scene.state, 0, steps, diffkern::Schedule::Auto)?;
+        let mean = |of: &Array<Vec3<f64>>| -> Result<[f64; 3]> {
+            let (all, volumes) = (of.to_vec()?, scene.volumes.to_vec()?);
+            let volume = |k: usize| volumes[k.min(volumes.len() - 1)];
+            let total: f64 = (0..all.len()).map(volume).sum();
+            let sum = all.iter().enumerate().fold(Vec3::zero(), |sum, (k, x)| sum + *x * volume(k));
+            Ok((sum / total).to_array())
+        };
+        Ok([mean(&end.x)?, mean(&end.v)?])
+    }
+
+    #[test]
+    fn a_box_throws_back_as_a_half_space_does() -> Result<()> {
+        for friction in [0.0, 0.3] {
+            let [[x, _, z], [u, _, w]] = end(&ball(friction, vec![floor()], vec![]))?;
+            let still = end(&ball(friction, vec![], vec![slab()]))?;
+            let plane = end(&ball(friction, vec![], vec![Collider::plane([0.0; 3], [0.0, 0.0, 1.0], PENALTY)]))?;
+            for [[x1, _, z1], [u1, _, w1]] in [still, plane] {
+                assert!((x1 - x).abs() < 0.01 * x && (z1 - z).abs() < 0.01 * z, "{x1} {x} {z1} {z}");
+                assert!((u1 - u).abs() < 0.02 * u && (w1 - w).abs() < 0.02 * w.abs(), "{u1} {u} {w1} {w}");
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn who_moves_does_not_matter() -> Result<()> {
+        // Weightless: a box comes from below, or the ball comes from above.
+        let gravity = [0.0; 3];
+        let mut falling = BodiesSpec { gravity, ..ball(0.3, vec![], vec![slab()]) };
+        let mut resting = BodiesSpec {
+            colliders: vec![slab().moving([-0.6, 0.0, 1.4], [0.0; 3]).with_friction(0.3)],
+            ..falling.clone()
+        };
+        resting.bodies[0].velocity = [0.0; 3];
+        // As finely in time.
+        (falling.reach, resting.reach) = (0.1, 0.1);
+        let ([_, v], [_, w]) = (end(&falling)?, end(&resting)?);
+        for (a, moving) in [-0.6, 0.0, 1.4].into_iter().enumerate() {
+            assert!((w[a] - moving - v[a]).abs() < 0.03, "{w:?} {v:?}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn colliders_are_checked() {
+        let of = |collider: Collider| ball(0.0, vec![], vec![collider]).plan().unwrap_err().to_string();
+        let ball = Collider::new(Solid::Sphere { radius: 0.0 }, PENALTY);
+        assert_eq!(of(ball.clone()), "radius of collider 0 is 0, expected a positive number");
+        let round = Contact::Hertz { stiffness: 1.0, damping: 0.0 };
+        let message = of(Collider { contact: round, solid: Solid::Sphere { radius: 1.0 }, ..ball });
+        assert!(message.starts_with("contact of collider 0 is Hertz"), "{message}");
+    }
 
     #[test]
     fn frames_are_whole_numbers_of_steps() {

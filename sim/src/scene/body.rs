@@ -66,6 +66,14 @@ impl Solid {
     }
 }
 
+impl Solid {
+    /// With particles and vertices about `spacing` \[m\] apart.
+    fn cut(&self, spacing: f64) -> Body {
+        let lattice = Lattice::about_the_body(spacing);
+        Body { shape: self.shape.clone(), pose: self.pose, lattice, edge: spacing }
+    }
+}
+
 fn bounds(mesh: &ClosedMesh) -> [[f64; 3]; 2] {
     let along = |a: usize| mesh.vertices().iter().map(move |v| v[a]);
     [
@@ -175,6 +183,30 @@ impl BodyShape {
         }
     }
 
+    /// Points of its inside and its surface \[m\], about `pieces` along its longest side.
+    ///
+    /// # Errors
+    /// When it cannot be filled, or memory is short.
+    pub fn samples(&self, pieces: usize) -> Result<Vec<[f64; 3]>> {
+        let sides = self.sides();
+        let spacing = sides.iter().fold(0.0f64, |m, &s| m.max(s)) / pieces as f64;
+        match self {
+            BodyShape::Block { min, .. } => {
+                let counts = sides.map(|s| (s / spacing).ceil().max(1.0) as usize);
+                let [_, ny, nz] = counts.map(|n| n + 1);
+                let node = |k: usize| [k / (ny * nz), k / nz % ny, k % nz];
+                let at = |k: usize| [0, 1, 2].map(|a| min[a] + sides[a] * node(k)[a] as f64 / counts[a] as f64);
+                Ok(collect((0..counts.iter().map(|n| n + 1).product()).map(at))?)
+            }
+            BodyShape::Solid(solid) => {
+                let body = solid.cut(spacing).build()?;
+                let mut points = body.particles.positions;
+                points.extend_from_slice(body.mesh.vertices());
+                Ok(points)
+            }
+        }
+    }
+
     /// Particles `spacing` \[m\] apart, or as near to that as whole numbers allow.
     pub(super) fn counts(&self, spacing: f64) -> Counts {
         let sides = self.sides();
@@ -209,9 +241,8 @@ impl BodyShape {
                     carried: Carried::of_block(&lattice, 1)?,
                 })
             }
-            BodyShape::Solid(Solid { shape, pose, .. }) => {
-                let lattice = Lattice::about_the_body(spacing);
-                let body = Body { shape: shape.clone(), pose: *pose, lattice, edge: spacing }.build()?;
+            BodyShape::Solid(solid) => {
+                let body = solid.cut(spacing).build()?;
                 let carried = Carried::of_body(&body.mesh, &body.particles.positions)?;
                 Ok(Filled { positions: body.particles.positions, volumes: body.particles.volumes, carried })
             }
@@ -232,6 +263,13 @@ impl Counts {
 }
 
 impl BodySpec {
+    /// Largest speed that it may begin with \[m/s\].
+    pub(super) fn start_speed(&self) -> f64 {
+        let norm = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
+        let start = norm(&self.velocity) + 0.5 * norm(&self.angular_velocity) * norm(&self.shape.sides());
+        start.max(self.top_speed)
+    }
+
     pub(super) fn check(&self) -> Result<()> {
         let sides = self.shape.sides();
         for (a, axis) in ['x', 'y', 'z'].into_iter().enumerate() {

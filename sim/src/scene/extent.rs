@@ -3,23 +3,26 @@
 use super::bodies::BodiesSpec;
 use super::body::BodySpec;
 use super::plan::Plan;
+use super::thrown;
 use crate::error::{Error, Result};
 use crate::mpm::{Contact, Dim3, Grid, HalfSpace};
 
 /// Smallest and largest corner of a box.
-type Bounds = ([f64; 3], [f64; 3]);
+pub(super) type Bounds = ([f64; 3], [f64; 3]);
 
 /// Share of the largest side that bulging and turning may need on top of the path of free flight.
 const SWELL: f64 = 0.35;
 /// Points of the path that are looked at.
-const SAMPLES: usize = 64;
+pub(super) const SAMPLES: usize = 64;
 
-/// A box that holds the bodies during free flight, stopped at half-spaces. A held body can only hang: it gets no further
-/// than its own size.
+/// A box that holds the bodies during free flight, stopped at half-spaces, and where colliders may throw them. A held body can only hang:
+/// it gets no further than its own size.
 pub(super) fn motion(spec: &BodiesSpec) -> Bounds {
     let mut all = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
     for body in &spec.bodies {
-        let (low, high) = flight(spec, body);
+        let flight = Flight::of(spec, body);
+        let free = flight.until(SAMPLES);
+        let (low, high) = if spec.colliders.is_empty() { free } else { thrown::widened(spec, body, &flight, free) };
         for a in 0..3 {
             all.0[a] = all.0[a].min(low[a]);
             all.1[a] = all.1[a].max(high[a]);
@@ -28,49 +31,80 @@ pub(super) fn motion(spec: &BodiesSpec) -> Bounds {
     all
 }
 
-fn flight(spec: &BodiesSpec, body: &BodySpec) -> Bounds {
-    let [min, max] = body.shape.bounds();
-    let size = body.shape.sides();
-    let longest = size.iter().fold(0.0f64, |m, &s| m.max(s));
-    let margin = SWELL * longest + spec.reach;
-    let held = spec.half_spaces.iter().any(|h| h.contact == Contact::Sticky && distance(h, [min, max]) < 0.0);
-    let (mut low, mut high) = (min, max);
-    for k in 0..=SAMPLES {
-        let t = spec.duration * k as f64 / SAMPLES as f64;
-        for a in 0..3 {
-            let mut path = body.velocity[a] * t + 0.5 * spec.gravity[a] * t * t;
-            if held {
-                path = path.clamp(-longest, longest);
-            }
-            low[a] = low[a].min(min[a] + path);
-            high[a] = high[a].max(max[a] + path);
-        }
-    }
-    for a in 0..3 {
-        low[a] -= margin;
-        high[a] += margin;
-        for h in &spec.half_spaces {
-            if h.normal[a] > 0.999 && h.offset <= min[a] {
-                low[a] = low[a].max(h.offset);
-            }
-            if h.normal[a] < -0.999 && -h.offset >= max[a] {
-                high[a] = high[a].min(-h.offset);
-            }
-        }
-    }
-    (low, high)
+/// The flight of a body that nothing but half-spaces is in the way of.
+pub(super) struct Flight<'a> {
+    spec: &'a BodiesSpec,
+    body: &'a BodySpec,
+    held: bool,
 }
 
-/// Largest speed that free flight within the box gives \[m/s\].
-pub(super) fn top_speed(spec: &BodiesSpec, (low, high): &Bounds) -> f64 {
-    let norm = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
+impl<'a> Flight<'a> {
+    fn of(spec: &'a BodiesSpec, body: &'a BodySpec) -> Flight<'a> {
+        let inside = |h: &HalfSpace<Dim3>| h.contact == Contact::Sticky && distance(h, body.shape.bounds()) < 0.0;
+        Flight { spec, body, held: spec.half_spaces.iter().any(inside) }
+    }
+
+    /// Whether a part of it does not move.
+    pub(super) fn held(&self) -> bool {
+        self.held
+    }
+
+    /// The box that it sweeps until `sample` of [`SAMPLES`].
+    pub(super) fn until(&self, sample: usize) -> Bounds {
+        let Flight { spec, body, held } = self;
+        let [min, max] = body.shape.bounds();
+        let longest = self.longest();
+        let margin = SWELL * longest + spec.reach;
+        let (mut low, mut high) = (min, max);
+        for k in 0..=sample {
+            let t = spec.duration * k as f64 / SAMPLES as f64;
+            for a in 0..3 {
+                let mut path = body.velocity[a] * t + 0.5 * spec.gravity[a] * t * t;
+                if *held {
+                    path = path.clamp(-longest, longest);
+                }
+                low[a] = low[a].min(min[a] + path);
+                high[a] = high[a].max(max[a] + path);
+            }
+        }
+        for a in 0..3 {
+            low[a] -= margin;
+            high[a] += margin;
+        }
+        self.stopped((low, high))
+    }
+
+    /// A box without what is behind half-spaces that it begins before.
+    pub(super) fn stopped(&self, (mut low, mut high): Bounds) -> Bounds {
+        let [min, max] = self.body.shape.bounds();
+        for a in 0..3 {
+            for h in &self.spec.half_spaces {
+                if h.normal[a] > 0.999 && h.offset <= min[a] {
+                    low[a] = low[a].max(h.offset);
+                }
+                if h.normal[a] < -0.999 && -h.offset >= max[a] {
+                    high[a] = high[a].min(-h.offset);
+                }
+            }
+        }
+        (low, high)
+    }
+
+    fn longest(&self) -> f64 {
+        self.body.shape.sides().iter().fold(0.0f64, |m, &s| m.max(s))
+    }
+}
+
+/// Largest speed that free flight within the box gives, and colliders that push \[m/s\]. Of the colliders themselves it is at least twice
+/// the speed: a time step for it takes them a part of a cell.
+pub(super) fn top_speed(spec: &BodiesSpec, bounds: &Bounds) -> f64 {
+    let (low, high) = bounds;
     let of = |body: &BodySpec| {
         let size = body.shape.sides();
         let fall: f64 = (0..3).map(|a| spec.gravity[a].abs() * (high[a] - low[a] - size[a])).sum();
-        let start = norm(&body.velocity) + 0.5 * norm(&body.angular_velocity) * norm(&size);
-        start.max(body.top_speed) + (2.0 * fall.max(0.0)).sqrt()
+        body.start_speed() + (2.0 * fall.max(0.0)).sqrt()
     };
-    spec.bodies.iter().map(of).fold(0.0, f64::max)
+    spec.bodies.iter().map(of).fold(0.0, f64::max) + thrown::push(spec, bounds)
 }
 
 /// Where a grid begins, and its nodes an axis, which may be more than any memory holds.

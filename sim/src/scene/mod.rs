@@ -1,10 +1,11 @@
-//! Scenes ready to run: elastic bodies of any shape with floors, walls and clamps.
+//! Scenes ready to run: elastic bodies of any shape with floors, walls, clamps and colliders that move.
 //!
 //! Grid and time step follow from the stiff, fast and light ends of the ranges. They depend on nothing that is
 //! identified, so a fit never changes them and its loss has no jumps from them.
 
 mod body;
 mod extent;
+mod thrown;
 mod plan;
 mod bodies;
 mod block;

@@ -65,8 +65,7 @@ fn dispatch(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
         Some(Command::Experiment(experiment)) => experiment,
         Some(Command::Run { file }) => Experiment::read(&file)?,
         Some(Command::Resume(args)) => {
-            let prepared =
-                Prepared::resume(&args.run, args.video.as_deref(), args.max_iterations, args.limits())?;
+            let prepared = Prepared::resume(&args.run, args.video.as_deref(), args.max_iterations, args.limits())?;
             return Ok(code(prepared.tell(args.gradcheck, &mut terminal)?));
         }
         Some(Command::Import { folder, allow_outside }) => return import(&folder, Access::of(allow_outside)),

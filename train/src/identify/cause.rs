@@ -139,6 +139,18 @@ fn levers(scene: &Scene, task: Task<'_>) -> Vec<Lever> {
         };
         add(&format!("cameras.{}", camera.name), "pixels (width or height)", [widest, 128.0], Box::new(shrink));
     }
+    for (k, collider) in scene.colliders.iter().enumerate() {
+        let motion = format!("colliders.{}.motion", collider.name);
+        let (speed, spin) = (norm(collider.velocity), norm(collider.angular_velocity));
+        let slow = move |s: &mut Scene, _: &mut Values, v: f64| {
+            s.colliders[k].velocity = s.colliders[k].velocity.map(|x| x * v / speed);
+        };
+        add(&format!("{motion}.velocity"), "m/s", [speed, 1.0], Box::new(slow));
+        let calm = move |s: &mut Scene, _: &mut Values, v: f64| {
+            s.colliders[k].angular_velocity = s.colliders[k].angular_velocity.map(|x| x * v / spin);
+        };
+        add(&format!("{motion}.angular_velocity"), "rad/s", [spin, 1.0], Box::new(calm));
+    }
     let (actual, set) = (scene.frame_rate, Box::new(|s: &mut Scene, _: &mut Values, v: f64| s.frame_rate = v));
     let field = scene.field("frame_rate").into();
     levers.push(Lever { field, option: false, unit: "1/s".into(), actual, tame: 30.0, large: false, set });

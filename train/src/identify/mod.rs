@@ -106,10 +106,7 @@ fn passes<F: Float>(problem: &VideoProblem<'_, F>, options: &IdentifyOptions, de
     Passes {
         scan: cost::scan_passes(coordinates),
         typical: cost::typical_passes(options.optimizer, coordinates.kinds().len() as f64),
-        cost: [
-            single * work(problem.coarse(), problem.frames, device),
-            0.5 * (single + full) * fine(problem.frames),
-        ],
+        cost: [single * work(problem.coarse(), problem.frames, device), 0.5 * (single + full) * fine(problem.frames)],
         // Colours too.
         pictures: 1.5 * fine(problem.scene.num_frames),
     }
@@ -117,9 +114,8 @@ fn passes<F: Float>(problem: &VideoProblem<'_, F>, options: &IdentifyOptions, de
 
 /// Of a pass in full precision.
 fn work<F: Float>(program: &Program<F>, frames: usize, device: &Device) -> f64 {
-    let pass = |take: &crate::program::TakeProgram<F>| {
-        cost::pass(take.plan(), frames as f64, take.pixels() as f64, device)
-    };
+    let pass =
+        |take: &crate::program::TakeProgram<F>| cost::pass(take.plan(), frames as f64, take.pixels() as f64, device);
     program.takes().map(|(_, take)| pass(take)).sum()
 }
 

@@ -194,14 +194,20 @@ mod tests {
     use crate::experiment::Identify;
     use crate::job::Flow;
     use crate::program::{GridOptions, viscous_room};
-    use crate::scene::{Name, Quantity, Range, Scene, Target};
+    use crate::scene::{Collider, Contact, Name, Quantity, Range, Scene, Surface, Target};
     use crate::video::Video;
+    use diffkern_sim::collision::Solid;
     use std::path::Path;
 
     const FRAMES: usize = 12;
 
     /// What is searched for.
-    const SETS: [&[&str]; 3] = [&["mu", "lambda"], &["lambda"], &["lambda", "density", "velocity.x", "viscosity"]];
+    const SETS: [&[&str]; 4] = [
+        &["mu", "lambda"],
+        &["lambda"],
+        &["lambda", "density", "velocity.x", "viscosity"],
+        &["mu", "lambda", "floor.friction", "bat.friction"],
+    ];
 
     /// The first frames of the sample on a coarse grid, searched for some parameters.
     fn with_program(names: &[&str], check: impl Fn(&Program<f64>, &Parametrisation, &Misfit, Vec<f64>)) {
@@ -223,6 +229,24 @@ mod tests {
         ] {
             let name = Name::new(None, None, quantity, None);
             scene.unknowns.push(Range { name, target: Target::new(0, quantity), min, max, prior: None });
+        }
+        if names.contains(&"bat.friction") {
+            for (of, name) in ["floor", "bat"].into_iter().enumerate() {
+                let (target, name) = (Target::new(of, Quantity::Friction), format!("{name}.friction"));
+                scene.unknowns.push(Range { name: name.parse().unwrap(), target, min: 0.0, max: 1.0, prior: None });
+            }
+            scene.colliders[0].contact = Contact::Friction(0.3);
+            scene.colliders.push(Collider {
+                name: "bat".into(),
+                surface: Surface::Solid {
+                    solid: Solid::Sphere { radius: 0.1 },
+                    position: [-0.44, 0.05, 0.2],
+                    rotation: [0.0; 3],
+                },
+                velocity: [0.9, 0.1, 0.3],
+                angular_velocity: [0.0, 1.0, 0.0],
+                contact: Contact::Friction(0.4),
+            });
         }
         let mut job = Identify::new(folder);
         job.unknowns = names.iter().map(|name| name.parse().unwrap()).collect();

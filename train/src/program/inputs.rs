@@ -32,7 +32,7 @@ impl<F: Float> std::ops::Index<Part> for Inputs<F> {
     }
 }
 
-/// The number of each particle's piece.
+/// The number of each particle's piece, or of each collider.
 #[diff_kernel]
 pub(crate) fn to_particles<F: Float>(values: &Array<F>, piece_of: &Array<u32>, out: &mut Array<F>) {
     out[ABSOLUTE_POS] = values[piece_of[ABSOLUTE_POS] as usize];

@@ -4,6 +4,7 @@ mod physics;
 mod inputs;
 mod resolution;
 mod setup;
+mod friction;
 mod failure;
 mod take;
 
@@ -167,16 +168,27 @@ impl<F: Float> Program<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{Contact, Film, Quantity, Range, Target};
+    use crate::scene::{Collider, Contact, Film, Quantity, Range, Surface, Target};
+    use diffkern_sim::collision::Solid;
     use std::path::Path;
 
     /// Every quantity of the sample as an unknown, its values away from symmetry: two bodies, of which one has pieces of stiffness, two
-    /// takes, two cameras.
+    /// takes, two cameras, a floor and a moving box with friction.
     fn every_quantity() -> (Scene, Physics) {
         let mut scene = Scene::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/jelly_drop_a")).unwrap();
-        if let Some(floor) = &mut scene.floor {
-            floor.contact = Contact::Friction(0.3);
-        }
+        scene.colliders[0].contact = Contact::Friction(0.3);
+        // It comes from behind and lifts what it pushes.
+        scene.colliders.push(Collider {
+            name: "bat".into(),
+            surface: Surface::Solid {
+                solid: Solid::Cuboid { half_x: 0.03, half_y: 0.15, half_z: 0.15 },
+                position: [-0.36, 0.05, 0.2],
+                rotation: [0.1, 0.05, -0.2],
+            },
+            velocity: [0.9, 0.1, 0.3],
+            angular_velocity: [0.2, 0.5, -0.3],
+            contact: Contact::Friction(0.4),
+        });
         scene.bodies[0].starts[0].angular_velocity = [1.0, -2.0, 0.5];
         scene.bodies[0].material.viscosity = 3.0;
         (scene.bodies[0].material.mu, scene.bodies[0].material.lambda) = (Some(9098.2), Some(11_377.2));

@@ -12,6 +12,7 @@ struct Layout {
     bodies: usize,
     takes: usize,
     cameras: usize,
+    colliders: usize,
 }
 
 /// The quantity of each part that varies inside of bodies.
@@ -36,6 +37,7 @@ impl Layout {
             bodies: scene.bodies.len(),
             takes: scene.takes.len(),
             cameras: scene.cameras.len(),
+            colliders: scene.colliders.len(),
         }
     }
 
@@ -43,7 +45,8 @@ impl Layout {
         match part {
             Part::Mu | Part::Lambda | Part::Density | Part::Viscosity => self.pieces[part as usize][self.bodies],
             Part::Motion => MOTION * self.bodies * self.takes,
-            Part::Friction => 1,
+            // Arrays have at least one element.
+            Part::Friction => self.colliders.max(1),
             Part::Gravity => 3,
             Part::Camera => CAMERA * self.cameras,
         }
@@ -57,7 +60,8 @@ impl Layout {
                 self.pieces[row.part as usize][target.of] + target.piece
             }
             Part::Motion => MOTION * (self.bodies * target.take + target.of) + row.place,
-            Part::Friction | Part::Gravity => row.place,
+            Part::Friction => target.of,
+            Part::Gravity => row.place,
             Part::Camera => CAMERA * target.of + row.place,
         };
         (row.part, place)

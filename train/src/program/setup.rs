@@ -1,16 +1,18 @@
 //! What the simulator and the renderer are told of a scene.
 
 use super::resolution::thinnest;
+use crate::error::{Error, Result};
 use crate::job::Values;
-use crate::scene::{Contact, Quantity, Scene, Target};
+use crate::scene::{Collider, Contact, Quantity, Scene, Surface, Target};
+use crate::text::rounded;
 use diffkern::prelude::*;
 use diffkern_render::{Camera, Light, Lighting};
 use diffkern_sim::mpm::{self, HalfSpace};
 use diffkern_sim::scene::{BodiesSpec, BodyShape, BodySpec};
 
-/// Cells that the fastest wave may cross in a step, without and with a floor.
+/// Cells that the fastest wave may cross in a step, without and with colliders.
 const CFL: [f64; 2] = [0.4, 0.2];
-/// Stiffness of a floor, in units of the stiffest P-wave modulus over the particle spacing: as stiff as the time step
+/// Stiffness of a floor and of all other colliders, in units of the stiffest P-wave modulus over the particle spacing: as stiff as the time step
 /// allows. A soft floor delays the impact, which is then taken for viscosity and a stiffer block.
 const FLOOR: f64 = 1.2;
 /// Viscosity that there is room for beside the scene's, in units of density, grid spacing and fastest P-wave: what the
@@ -77,13 +79,14 @@ pub(crate) fn spec(scene: &Scene, take: usize, known: &Values, cells: usize, roo
     // Two particles to a cell.
     let spacing = 0.5 * spacing(scene, cells);
     let stiffness = FLOOR * most(scene, |body| p_modulus(scene, known, body)) / spacing;
-    let floor = scene.floor.as_ref().map(|floor| {
-        let contact = match floor.contact {
-            Contact::Friction(_) => mpm::Contact::Penalty { stiffness },
-            Contact::Sticky => mpm::Contact::Sticky,
-            Contact::Slip => mpm::Contact::Slip,
-        };
-        HalfSpace::through(floor.point, floor.normal, contact)
+    let contact = |collider: &Collider| match collider.contact {
+        Contact::Friction(_) => mpm::Contact::Penalty { stiffness },
+        Contact::Sticky => mpm::Contact::Sticky,
+        Contact::Slip => mpm::Contact::Slip,
+    };
+    let half_spaces = half_spaces(scene).map(|(of, point, normal)| {
+        let contact = contact(&scene.colliders[of]);
+        HalfSpace::through(point, normal, contact)
     });
     let clamp = scene.clamp.as_ref().map(|clamp| match clamp.above {
         false => HalfSpace::clamp(clamp.axis, clamp.plane),
@@ -99,13 +102,49 @@ pub(crate) fn spec(scene: &Scene, take: usize, known: &Values, cells: usize, roo
         law: scene.bodies[0].material.law,
         damping: [0.0; 2],
         gravity: [0, 1, 2].map(|a| middle(range(scene, known, Target::new(0, Quantity::Gravity(a))))),
-        half_spaces: floor.into_iter().chain(clamp).collect(),
+        half_spaces: half_spaces.chain(clamp).collect(),
+        colliders: others(scene).map(|of| &scene.colliders[of]).map(|c| c.rigid(contact(c))).collect(),
         duration,
         frame_rate: scene.frame_rate,
         spacing,
-        cfl: CFL[usize::from(scene.floor.is_some())],
+        cfl: CFL[usize::from(!scene.colliders.is_empty())],
         reach: reach(scene, take, known, duration),
     }
+}
+
+/// The half-spaces that stand still, each by its place among the colliders, its point and its normal.
+pub(super) fn half_spaces(scene: &Scene) -> impl Iterator<Item = (usize, [f64; 3], [f64; 3])> {
+    scene.colliders.iter().enumerate().filter_map(|(of, collider)| match collider.surface {
+        Surface::HalfSpace { point, normal } if collider.is_still() => Some((of, point, normal)),
+        Surface::HalfSpace { .. } | Surface::Solid { .. } => None,
+    })
+}
+
+/// All other colliders, by their places.
+pub(super) fn others(scene: &Scene) -> impl Iterator<Item = usize> {
+    let still = |of: &usize| half_spaces(scene).any(|(still, ..)| still == *of);
+    (0..scene.colliders.len()).filter(move |of| !still(of))
+}
+
+/// Refuses colliders that bodies would pass through on a grid with cells of `dx` \[m\]: contacts that hold nodes need one inside, others push a
+/// particle out of the side that it is nearer to.
+pub(super) fn thick_enough(scene: &Scene, dx: f64) -> Result<()> {
+    for collider in &scene.colliders {
+        let (least, cells) = match collider.contact {
+            Contact::Friction(_) => (0.5 * dx, "half a cell"),
+            Contact::Sticky | Contact::Slip => (dx, "a cell"),
+        };
+        let thickness = collider.thickness();
+        if thickness < least {
+            let [thickness, least] = [thickness, least].map(rounded);
+            let problem = format!(
+                "{thickness} m at its thinnest, less than {cells} of the grid, {least} m: bodies would pass through it, expected more (or \
+                 more cells, --cells)"
+            );
+            return Err(Error::scene(format!("colliders.{}.shape", collider.name), problem));
+        }
+    }
+    Ok(())
 }
 
 fn body_spec(scene: &Scene, take: usize, known: &Values, body: usize, room: f64) -> BodySpec {
@@ -161,11 +200,7 @@ pub(crate) fn camera(c: &crate::scene::Camera) -> Camera {
 }
 
 /// With the colour of each vertex's body.
-pub(crate) fn lighting<F: Float>(
-    scene: &Scene,
-    body_of_vertex: &[u32],
-    device: &Device,
-) -> crate::error::Result<Lighting<F>> {
+pub(crate) fn lighting<F: Float>(scene: &Scene, body_of_vertex: &[u32], device: &Device) -> Result<Lighting<F>> {
     let s = &scene.shading;
     let light = Light {
         direction: s.to_light,
@@ -209,7 +244,26 @@ pub(crate) fn pieces(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use diffkern_sim::collision::Solid;
     use std::path::Path;
+
+    #[test]
+    fn thin_colliders_are_refused_by_name() {
+        let mut scene = Scene::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/jelly_drop_a")).unwrap();
+        let plate = Solid::Cuboid { half_x: 1.0, half_y: 1.0, half_z: 0.01 };
+        scene.colliders.push(Collider {
+            name: "plate".into(),
+            surface: Surface::Solid { solid: plate, position: [0.0; 3], rotation: [0.0; 3] },
+            velocity: [0.0; 3],
+            angular_velocity: [0.0; 3],
+            contact: Contact::Friction(0.1),
+        });
+        assert!(thick_enough(&scene, 0.03).is_ok());
+        scene.colliders[1].contact = Contact::Slip;
+        let error = thick_enough(&scene, 0.03).unwrap_err().to_string();
+        assert!(error.starts_with("colliders.plate.shape: 0.02 m at its thinnest, less than a cell of"), "{error}");
+        assert!(error.contains("--cells"), "{error}");
+    }
 
     #[test]
     fn pieces_are_counted_along_z_first_and_after_those_of_the_bodies_before() {

@@ -1,6 +1,7 @@
 //! One take: simulator and renderers of a scene at one resolution, from the numbers of a run to pictures.
 
 use super::failure::{Failure, Outcome};
+use super::friction::Friction;
 use super::inputs::{Inputs, launch, number_of, to_particles, vector_of, weighted_mean};
 use super::physics::{CAMERA, Physics};
 use super::setup::{self, GridOptions};
@@ -41,8 +42,7 @@ pub(crate) struct TakeProgram<F: Float> {
     centres: Array<Vec3<F>>,
     cameras: Vec<FilmCamera<F>>,
     lighting: Lighting<F>,
-    /// Whether there is a floor with friction.
-    slides: bool,
+    friction: Friction,
     frames: usize,
     plan: Plan,
 }
@@ -75,6 +75,7 @@ impl<F: Float> TakeProgram<F> {
     ) -> Result<Self> {
         let spec = setup::spec(scene, take, known, cells, room);
         let plan = spec.plan()?;
+        setup::thick_enough(scene, plan.dx)?;
         let mut bodies = spec.build::<F>(device)?;
         bodies.model = bodies.model.with_node_limit(nodes);
         let surface = &bodies.surface;
@@ -113,7 +114,7 @@ impl<F: Float> TakeProgram<F> {
             centres: device.array(&centres)?,
             cameras,
             lighting: setup::lighting(scene, &bodies.body_of_vertex, device)?,
-            slides: scene.slides(),
+            friction: Friction::of(scene, device)?,
             frames: scene.num_frames,
             plan,
             bodies,
@@ -305,7 +306,8 @@ impl<F: Float> TakeProgram<F> {
             density: density?,
             viscosity: viscosity?,
             gravity: gravity.clone(),
-            friction: self.slides.then(|| inputs[Part::Friction].clone()),
+            friction: self.friction.half_spaces(&inputs[Part::Friction])?,
+            contact: self.friction.contacts(&self.bodies.model, &inputs[Part::Friction])?,
             ..self.bodies.params(&self.device)?
         };
         // The steps place velocities halfway between positions; starting them half a step early makes the flight exact to

@@ -1,4 +1,4 @@
-//! What is filmed: bodies, floor, camera, light, and what is to be found. A file of version 1 is a [`document::Document`], which
+//! What is filmed: bodies, what they touch, camera, light, and what is to be found. A file of version 1 is a [`document::Document`], which
 //! `docs/scene.md` describes; one without a version is imported. Checked, it is a [`Scene`], in SI units, with z up.
 
 mod tree;
@@ -8,6 +8,7 @@ mod measure;
 mod quantity;
 mod name;
 mod parameter;
+mod collider;
 mod convert;
 mod import;
 mod folder;
@@ -22,6 +23,7 @@ pub use quantity::Quantity;
 pub(crate) use quantity::{Part, Scale};
 pub(crate) use read::{from_json, read_text};
 
+use diffkern_sim::collision::Solid;
 use diffkern_sim::mpm::Law;
 use diffkern_sim::scene::BodyShape;
 use std::collections::BTreeMap;
@@ -47,8 +49,8 @@ pub struct Scene {
     pub shading: Shading,
     /// The elastic bodies, at least one.
     pub bodies: Vec<Body>,
-    /// The half-space below them, if there is one.
-    pub floor: Option<Floor>,
+    /// What they touch.
+    pub colliders: Vec<Collider>,
     /// Material held fixed, if any is.
     pub clamp: Option<Clamp>,
     /// The parameters to find, with the ranges they lie in.
@@ -155,20 +157,43 @@ pub struct Material {
     pub lambda: Option<f64>,
 }
 
-/// A fixed half-space.
+/// Something rigid that bodies touch; it is not drawn.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Floor {
+pub struct Collider {
     /// Its name in paths.
     pub name: String,
-    /// A point of its surface \[m\].
-    pub point: [f64; 3],
-    /// Unit normal, out of the floor.
-    pub normal: [f64; 3],
+    /// What it looks like, and where it is at t = 0.
+    pub surface: Surface,
+    /// Velocity of the origin of its shape \[m/s\], which is the same at all times.
+    pub velocity: [f64; 3],
+    /// Angular velocity about it \[rad/s\].
+    pub angular_velocity: [f64; 3],
     /// What it does to what touches it.
     pub contact: Contact,
 }
 
-/// What happens at a floor, which bodies may leave in any case but one.
+/// What a collider looks like, and where it is at t = 0.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Surface {
+    /// All below a plane.
+    HalfSpace {
+        /// A point of the plane \[m\], the origin of the shape.
+        point: [f64; 3],
+        /// Unit normal, out of the half-space.
+        normal: [f64; 3],
+    },
+    /// Any other solid.
+    Solid {
+        /// Its shape.
+        solid: Solid,
+        /// Origin of the shape \[m\].
+        position: [f64; 3],
+        /// Rotation vector \[rad\].
+        rotation: [f64; 3],
+    },
+}
+
+/// What happens at a collider, which bodies may leave in any case but one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Contact {
     /// Bodies slide, with this Coulomb's coefficient; zero without friction.

@@ -1,12 +1,12 @@
 //! The parameters of a scene.
 
 use super::quantity::{Owner, Quantity};
-use super::{Contact, Name, Range, Scene};
+use super::{Collider, Name, Range, Scene};
 
 /// A parameter: a quantity, and what it is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Target {
-    /// The body or camera, by its place in the scene; 0 for quantities that are of none.
+    /// The body, collider or camera, by its place in the scene; 0 for quantities that are of none.
     pub of: usize,
     /// What it is.
     pub quantity: Quantity,
@@ -17,7 +17,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// Of a body or camera, in the first take and of the first piece.
+    /// Of a body, collider or camera, in the first take and of the first piece.
     pub fn new(of: usize, quantity: Quantity) -> Self {
         Self { of, quantity, take: 0, piece: 0 }
     }
@@ -27,9 +27,10 @@ impl Scene {
     /// Every parameter that the scene has.
     pub fn targets(&self) -> impl Iterator<Item = Target> {
         let owners = (0..self.bodies.len()).flat_map(|of| [Owner::Material, Owner::Start].map(|owner| (owner, of)));
-        let floor = self.slides().then_some((Owner::Floor, 0));
+        let colliders = self.slides().map(|of| (Owner::Collider, of));
         let cameras = (0..self.cameras.len()).map(|of| (Owner::Camera, of));
-        owners.chain(floor).chain([(Owner::Scene, 0)]).chain(cameras).flat_map(|(owner, of)| self.targets_of(owner, of))
+        let all = owners.chain(colliders).chain([(Owner::Scene, 0)]).chain(cameras);
+        all.flat_map(|(owner, of)| self.targets_of(owner, of))
     }
 
     fn targets_of(&self, owner: Owner, of: usize) -> impl Iterator<Item = Target> {
@@ -111,7 +112,7 @@ impl Scene {
     fn owner(&self, target: Target) -> &str {
         match target.quantity.row().owner {
             Owner::Material | Owner::Start => &self.bodies[target.of].name,
-            Owner::Floor => self.floor.as_ref().map_or("", |floor| &floor.name),
+            Owner::Collider => &self.colliders[target.of].name,
             Owner::Camera => &self.cameras[target.of].name,
             Owner::Scene => "",
         }
@@ -131,8 +132,9 @@ impl Scene {
         let owner = target.quantity.row().owner;
         let several = match owner {
             Owner::Material | Owner::Start => self.bodies.len() > 1,
+            Owner::Collider => self.slides().count() > 1,
             Owner::Camera => self.cameras.len() > 1,
-            Owner::Floor | Owner::Scene => false,
+            Owner::Scene => false,
         };
         let take = (owner == Owner::Start && self.takes.len() > 1).then(|| self.takes[target.take].as_str());
         let piece = (with_piece && self.varies(target)).then_some(target.piece);
@@ -150,9 +152,10 @@ impl Scene {
         (row.known)(self, target, row.component.unwrap_or(0))
     }
 
-    /// Whether there is a floor on which bodies slide with a coefficient of friction.
-    pub fn slides(&self) -> bool {
-        matches!(self.floor.as_ref().map(|floor| floor.contact), Some(Contact::Friction(_)))
+    /// The colliders on which bodies slide with a coefficient of friction, by their places in the scene.
+    pub fn slides(&self) -> impl Iterator<Item = usize> {
+        let with = |(of, collider): (usize, &Collider)| collider.friction().map(|_| of);
+        self.colliders.iter().enumerate().filter_map(with)
     }
 
     /// What the file calls the field at `path`.

@@ -2,7 +2,7 @@
 
 use super::bounds::{self, Bounds};
 use super::measure::Measure;
-use super::{Contact, Scene, Target};
+use super::{Scene, Target};
 
 /// What a parameter is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,7 +19,7 @@ pub enum Quantity {
     Velocity(usize),
     /// Component of the angular velocity about the centre of mass at t = 0.
     AngularVelocity(usize),
-    /// Coulomb's coefficient of the floor.
+    /// Coulomb's coefficient of a collider.
     Friction,
     /// Component of gravity.
     Gravity(usize),
@@ -38,8 +38,8 @@ pub(crate) enum Owner {
     Material,
     /// The way in which a body begins; each take has its own.
     Start,
-    /// The floor.
-    Floor,
+    /// A collider.
+    Collider,
     /// A camera.
     Camera,
     /// The whole scene.
@@ -67,6 +67,7 @@ pub(crate) enum Part {
     Viscosity,
     /// Velocity and angular velocity of each body, six numbers.
     Motion,
+    /// Of each collider; 0 of those without.
     Friction,
     Gravity,
     /// Position, point looked at, and field of view of each camera, seven numbers.
@@ -162,16 +163,13 @@ const ANGULAR_VELOCITY: Row = Row {
 };
 
 const FRICTION: Row = Row {
-    owner: Owner::Floor,
+    owner: Owner::Collider,
     path: "contact.friction",
     measure: Measure::Ratio,
     scale: Scale::NotNegative,
     bounds: &bounds::FRICTION,
     part: Part::Friction,
-    known: |scene, _, _| match scene.floor.as_ref()?.contact {
-        Contact::Friction(friction) => Some(friction),
-        Contact::Sticky | Contact::Slip => None,
-    },
+    known: |scene, target, _| scene.colliders[target.of].friction(),
     ..MU
 };
 

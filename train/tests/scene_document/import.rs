@@ -59,7 +59,7 @@ fn contacts_of_the_floor_are_read() {
     ];
     for (contact, expected) in cases {
         let scene = read("touch", &changed(&former(), "/floor/contact", contact)).unwrap();
-        assert_eq!(scene.floor.unwrap().contact, expected);
+        assert_eq!(scene.colliders[0].contact, expected);
     }
 }
 
@@ -92,7 +92,7 @@ fn the_document_is_the_same_scene() {
     let document = Document::read(&first, Access::Inside).unwrap().0.to_json().unwrap();
     let second = folder("renewed", "scene.json", &document);
     let (before, after) = (Scene::read(&first).unwrap(), Scene::read(&second).unwrap());
-    assert_eq!((&before.bodies, &before.floor, &before.cameras), (&after.bodies, &after.floor, &after.cameras));
+    assert_eq!((&before.bodies, &before.colliders, &before.cameras), (&after.bodies, &after.colliders, &after.cameras));
     assert_eq!((&before.shading, before.num_frames, before.gravity), (&after.shading, after.num_frames, after.gravity));
     let targets = |scene: &Scene| {
         let mut ranges: Vec<_> = scene.unknowns.iter().map(|range| (range.target, range.min, range.max)).collect();

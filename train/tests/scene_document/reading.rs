@@ -1,10 +1,11 @@
 //! Documents that are read.
 
 use crate::scenes::{ball, changed, folder, read, refusal};
+use diffkern_sim::collision::Solid;
 use serde_json::{Value, json};
 use std::fs;
 use train::scene::document::Document;
-use train::scene::{Access, Contact, Scene};
+use train::scene::{Access, Contact, Scene, Surface};
 
 #[test]
 fn a_document_survives_json_and_ron() {
@@ -50,8 +51,53 @@ fn contacts_are_an_enumeration() {
     ];
     for (contact, expected) in cases {
         let scene = read("contact", &changed(&ball(), "/colliders/ground/contact", contact)).unwrap();
-        assert_eq!(scene.floor.unwrap().contact, expected);
+        assert_eq!(scene.colliders[0].contact, expected);
     }
+}
+
+#[test]
+fn colliders_have_shapes_and_motions() {
+    let cases = [
+        (json!({"half_space": {"normal": [0, 0, 2], "point": [0, 0, -1]}}), None),
+        (json!({"box": {"size": [0.2, 0.4, 0.6]}}), Some(Solid::Cuboid { half_x: 0.1, half_y: 0.2, half_z: 0.3 })),
+        (json!({"sphere": {"radius": 0.3}}), Some(Solid::Sphere { radius: 0.3 })),
+        (json!({"capsule": {"radius": 0.1, "length": 0.5}}), Some(Solid::Capsule { radius: 0.1, half_length: 0.25 })),
+    ];
+    let motion = json!({"velocity": [1, 2, 3], "angular_velocity": [0, 0, 4]});
+    for (shape, solid) in cases {
+        let mut collider = json!({"shape": shape, "contact": {"friction": 0.2}, "motion": motion});
+        if solid.is_some() {
+            collider["pose"] = json!({"position": [0, 0, -2], "rotation": [0.1, 0, 0]});
+        }
+        let read = read("collider", &changed(&ball(), "/colliders/bat", collider)).unwrap().colliders[0].clone();
+        let surface = match solid {
+            Some(solid) => Surface::Solid { solid, position: [0.0, 0.0, -2.0], rotation: [0.1, 0.0, 0.0] },
+            None => Surface::HalfSpace { point: [0.0, 0.0, -1.0], normal: [0.0, 0.0, 1.0] },
+        };
+        assert_eq!((read.name.as_str(), read.surface), ("bat", surface));
+        assert_eq!((read.velocity, read.angular_velocity), ([1.0, 2.0, 3.0], [0.0, 0.0, 4.0]));
+        assert_eq!(read.contact, Contact::Friction(0.2));
+    }
+    let corners = json!({"shape": {"box": {"min": [1, 0, 0], "max": [2, 4, 1]}}, "contact": "sticky"});
+    let read = read("corners", &changed(&ball(), "/colliders/bat", corners)).unwrap().colliders[0].clone();
+    let solid = Solid::Cuboid { half_x: 0.5, half_y: 2.0, half_z: 0.5 };
+    assert_eq!(read.surface, Surface::Solid { solid, position: [1.5, 2.0, 0.5], rotation: [0.0; 3] });
+}
+
+#[test]
+fn friction_of_several_colliders_is_found_by_name() {
+    let rough = |scene: &Value, name: &str| {
+        let collider = json!({"shape": {"half_space": {"normal": [0, 0, 1]}}, "contact": {"friction": 0.2}});
+        changed(scene, &format!("/colliders/{name}"), collider)
+    };
+    let scene = rough(&rough(&ball(), "ground"), "table");
+    let scene = changed(&scene, "/unknowns/colliders.table.contact.friction", json!({"range": [0, 1]}));
+    let scene = read("friction", &scene).unwrap();
+    let target = scene.unknowns[2].target;
+    assert_eq!((scene.unknowns[2].name.key(), target.of), ("colliders.table.contact.friction", 1));
+    assert_eq!(scene.target(&"table.friction".parse().unwrap()), Ok(target));
+    let problem = scene.target(&"friction".parse().unwrap()).unwrap_err();
+    assert_eq!(problem, "friction is of several, expected ground.friction or table.friction");
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn wrong_values_are_refused() {
         (
             "/bodies/jelly/pose/position/2",
             json!(0.05),
-            &["bodies.jelly.pose.position", "the body starts", "inside the floor"],
+            &["bodies.jelly.pose.position", "the body starts", "inside the collider \"ground\""],
         ),
         ("/cameras/front/far", json!(1.0), &["cameras.front.far", "but the body is at depths of", "expected more"]),
         ("/cameras/front/position", json!([0.1, 0.2, 0.2]), &["cameras.front.position", "inside the body"]),
@@ -98,18 +98,64 @@ fn wrong_values_are_refused() {
 #[test]
 fn what_is_not_simulated_yet_is_refused() {
     check(&[
-        ("/colliders/ground/motion", json!({"velocity": [0, 0, 1]}), &["colliders.ground.motion", "moving"]),
-        ("/colliders/ground/shape", json!({"sphere": {"radius": 1}}), &["colliders.ground.shape", "half_space"]),
-        ("/colliders/wall", ball()["colliders"]["ground"].clone(), &["colliders.wall", "colliders.ground"]),
         ("/lights/moon", ball()["lights"]["sun"].clone(), &["lights.sun", "there are 2"]),
         ("/cameras/front/distortion", json!({"k1": 0.1}), &["cameras.front.distortion", "expected none"]),
         ("/cameras/front/exposure", json!(2), &["cameras.front.exposure", "expected 1"]),
         ("/cameras/front/shutter", json!({"open": 0, "close": 0.5}), &["cameras.front.shutter", "as long before"]),
         ("/videos", json!({"film": {"weights": {"shaded": 2}}}), &["videos.film.weights.shaded", "not compared"]),
         ("/unknowns/bodies.jelly.material.young", json!({"range": [1, 2]}), &["material.young", "cannot be found"]),
+        (
+            "/unknowns/colliders.ground.motion.velocity",
+            json!({"range": [[0, 1], [0, 1], [0, 1]]}),
+            &["colliders.ground.motion.velocity", "cannot be found by this version"],
+        ),
         ("/unknowns/gravity.z", json!({"range": [-10, -9], "transform": "log"}), &["gravity.z.transform", "linear"]),
         ("/bodies/other", ball()["bodies"]["jelly"].clone(), &["contact_between_bodies", "missing"]),
         ("/contact_between_bodies", json!("slip"), &["contact_between_bodies", "no two bodies"]),
+    ]);
+}
+
+#[test]
+fn wrong_colliders_are_refused() {
+    let slip = |shape: Value| json!({"shape": shape, "contact": "slip"});
+    let placed = |shape: Value| json!({"shape": shape, "contact": "slip", "pose": {"position": [0.2, 0.2, 0.19]}});
+    let mut walls = json!({});
+    for number in 0..32 {
+        walls[format!("wall_{number:02}")] = ball()["colliders"]["ground"].clone();
+    }
+    check(&[
+        (
+            "/colliders/ring",
+            slip(json!({"torus": {"radius": 1, "tube": 0.1}})),
+            &["colliders.ring.shape", "\"half_space\"", "\"box\"", "\"sphere\"", "\"capsule\""],
+        ),
+        (
+            "/colliders/ball",
+            slip(json!({"sphere": {"radius": 0}})),
+            &["colliders.ball.shape.sphere.radius", "positive"],
+        ),
+        (
+            "/colliders/rod",
+            slip(json!({"capsule": {"radius": 0.1, "length": -1}})),
+            &["colliders.rod.shape.capsule.length", "positive"],
+        ),
+        ("/colliders/box", slip(json!({"box": {"min": [0, 0, 0]}})), &["colliders.box.shape.box", "min and max"]),
+        (
+            "/colliders/box",
+            placed(json!({"box": {"min": [0, 0, 0], "max": [1, 1, 1]}})),
+            &["colliders.box.shape.box", "expected no pose"],
+        ),
+        (
+            "/colliders/ball",
+            placed(json!({"sphere": {"radius": 0.05}})),
+            &["bodies.jelly.pose.position", "the body starts 0.0", "inside the collider \"ball\"", "outside of it"],
+        ),
+        ("/colliders/ground/pose", json!({"position": [0, 0, 1]}), &["colliders.ground.pose", "half-space has none"]),
+        ("/colliders/ground/motion", json!({"velocity": [1e9, 0, 0]}), &["colliders.ground.motion.velocity", "light"]),
+        ("/colliders/ground/motion", json!({"angular_velocity": [1e13, 0, 0]}), &["motion.angular_velocity", "light"]),
+        ("/colliders", walls, &["colliders.wall_31", "at most 31"]),
+        ("/colliders/ground/shape/half_space/point", json!([0, 0, -2e6]), &["half_space.point", "1000000.0 m"]),
+        ("/cameras/front/position", json!([0.5, -0.9, -0.4]), &["front.position", "inside the half-space \"ground\""]),
     ]);
 }
 
@@ -129,7 +175,7 @@ fn wrong_videos_and_takes_are_refused() {
         (
             "/takes",
             json!({"a": {"bodies": {"jelly": {"pose": {"position": [0, 0, 0.01]}}}}}),
-            &["takes.a.bodies.jelly.pose.position", "inside the floor"],
+            &["takes.a.bodies.jelly.pose.position", "inside the collider"],
         ),
         (
             "/takes",

@@ -52,6 +52,11 @@ fn degrees_are_converted() {
 
 #[test]
 fn y_up_gives_the_same_scene() {
+    let bat = |size: [f64; 3], at: [f64; 3], turn: [f64; 3], v: [f64; 3]| {
+        let (pose, motion) =
+            (json!({"position": at, "rotation": turn}), json!({"velocity": v, "angular_velocity": turn}));
+        json!({"shape": {"box": {"size": size}}, "pose": pose, "motion": motion, "contact": "slip"})
+    };
     // What is (x, y, z) with z up is (x, z, -y) with y up.
     let changes = [
         ("/axes", json!({"up": "y"})),
@@ -61,6 +66,7 @@ fn y_up_gives_the_same_scene() {
         ("/bodies/jelly/angular_velocity", json!([0.0, -3.0, -1.5])),
         ("/bodies/jelly/clamps", json!([{"axis": "z", "plane": -0.2, "side": "below"}])),
         ("/colliders/ground/shape", json!({"half_space": {"normal": [0.0, 1.0, 0.0]}})),
+        ("/colliders/bat", bat([0.1, 0.3, 0.2], [0.9, 0.4, -0.7], [0.1, 0.3, -0.2], [1.0, 3.0, -2.0])),
         ("/cameras/front/position", json!([0.5, 0.42, 0.95])),
         ("/cameras/front/look_at", json!([0.01, 0.1, 0.0])),
         ("/lights/sun/direction", json!([0.35, 0.75, 0.6])),
@@ -70,7 +76,9 @@ fn y_up_gives_the_same_scene() {
     let unknowns = other["unknowns"].as_object_mut().unwrap();
     let gravity = unknowns.remove("gravity.z").unwrap();
     unknowns.insert("gravity.y".into(), gravity);
-    assert_eq!(read("z_up", &block()).unwrap(), read("y_up", &other).unwrap());
+    let here = bat([0.1, 0.2, 0.3], [0.9, 0.7, 0.4], [0.1, 0.2, 0.3], [1.0, 2.0, 3.0]);
+    let upright = changed(&block(), "/colliders/bat", here);
+    assert_eq!(read("z_up", &upright).unwrap(), read("y_up", &other).unwrap());
 }
 
 #[test]

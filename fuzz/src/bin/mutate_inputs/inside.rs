@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use train::Error;
 use train::experiment::Experiment;
-use train::limits::Limits;
 use train::experiment::Prepared;
+use train::limits::Limits;
 use train::scene::Scene;
 use train::video::Video;
 

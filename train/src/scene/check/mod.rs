@@ -6,7 +6,8 @@ mod names;
 mod shape;
 mod takes;
 mod body;
-mod surroundings;
+mod collider;
+mod contact;
 mod view;
 mod videos;
 mod unknowns;
@@ -35,21 +36,19 @@ pub(super) fn scene(document: &Document, fields: &Fields, files: &Files<'_>) -> 
     if !(2..=10_000).contains(&document.frames) {
         return wrong("frames", format!("{}, expected 2 to 10000", document.frames));
     }
-    let floor = surroundings::floor(document)?;
+    let colliders = collider::colliders(document)?;
     let takes = takes::names(document)?;
     let bodies = body::bodies(document, files)?;
     let clamp = body::clamp(document)?;
-    if let Some(floor) = &floor {
-        shape::above(floor, document, &bodies)?;
-    }
+    colliders.iter().try_for_each(|collider| collider::outside(collider, document, &bodies))?;
     let cameras = view::cameras(document)?;
     let films = videos::films(document, files)?;
     for film in &films {
-        view::sees(&cameras[film.camera], film.take, floor.as_ref(), &bodies)?;
+        view::sees(&cameras[film.camera], film.take, &colliders, &bodies)?;
     }
     let shading = view::shading(document)?;
     let mut warnings = videos::simplified(document, &films);
-    warnings.extend(surroundings::between_bodies(document)?);
+    warnings.extend(contact::between_bodies(document)?);
     let mut scene = Scene {
         name: document.name.clone(),
         frame_rate: document.frame_rate,
@@ -60,7 +59,7 @@ pub(super) fn scene(document: &Document, fields: &Fields, files: &Files<'_>) -> 
         films,
         shading,
         bodies,
-        floor,
+        colliders,
         clamp,
         unknowns: Vec::new(),
         fields: BTreeMap::new(),

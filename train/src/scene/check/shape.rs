@@ -1,13 +1,11 @@
 //! Checks of where bodies are.
 
-use super::numbers::{at_most, dot, positive, rounded, within, wrong};
-use super::takes;
+use super::numbers::{at_most, positive, rounded, within, wrong};
 use crate::input;
 use crate::scene::bounds;
-use crate::scene::document::{Body, BodyShape, BoxShape, Document, Pose, Vector};
+use crate::scene::document::{Body, BodyShape, BoxShape, Pose, Vector};
 use crate::scene::folder::Files;
 use crate::scene::tree::Fault;
-use crate::scene::{self, Floor};
 use crate::text::quoted;
 use diffkern_sim::mesh;
 use diffkern_sim::scene::{BodyShape as Placed, Solid};
@@ -83,7 +81,7 @@ pub(super) fn numbers(at: &str, body: &Body) -> Result<(), Fault> {
     }
 }
 
-fn cuboid(at: &str, shape: &BoxShape, pose: &Pose) -> Result<(), Fault> {
+pub(super) fn cuboid(at: &str, shape: &BoxShape, pose: &Pose) -> Result<(), Fault> {
     match (shape.size, shape.min, shape.max) {
         (Some(size), None, None) => {
             size.iter().try_for_each(|side| within(&format!("{at}.size"), *side, &bounds::SIDE))
@@ -109,26 +107,6 @@ fn ends(at: &str, min: Vector, max: Vector) -> Result<(), Fault> {
     at_most(&low, min, &bounds::PLACE)?;
     at_most(&high, max, &bounds::PLACE)?;
     (0..3).try_for_each(|a| within(&high, max[a] - min[a], &bounds::SIDE))
-}
-
-/// No body begins inside the floor; `bodies` are those of the document.
-pub(super) fn above(floor: &Floor, document: &Document, bodies: &[scene::Body]) -> Result<(), Fault> {
-    for (body, placed) in document.bodies.values().zip(bodies) {
-        for (take, start) in placed.starts.iter().enumerate() {
-            let lowest = start.shape.span(floor.normal)[0] - dot(floor.normal, floor.point);
-            let size = start.shape.sides().into_iter().fold(f64::MAX, f64::min);
-            if lowest < -0.01 * size {
-                let field = match &body.shape {
-                    BodyShape::Box(BoxShape { min: Some(_), .. }) => "shape.box.min",
-                    _ => "pose.position",
-                };
-                let what = called(&start.shape);
-                let problem = format!("{what} starts {} m inside the floor, expected above it", rounded(-lowest));
-                return wrong(&takes::path(document, take, &placed.name, field), problem);
-            }
-        }
-    }
-    Ok(())
 }
 
 /// What messages call a body of this shape.

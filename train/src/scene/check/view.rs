@@ -5,7 +5,8 @@ use super::shape::called;
 use crate::scene::bounds;
 use crate::scene::document::{self, Distortion, Document, Shutter};
 use crate::scene::tree::Fault;
-use crate::scene::{Body, Camera, Floor, Shading};
+use crate::scene::{Body, Camera, Collider, Shading, Surface};
+use crate::text::quoted;
 
 /// Depths that are drawn where the scene does not say \[m\].
 const DEPTHS: [f64; 2] = [0.01, 100.0];
@@ -77,14 +78,16 @@ fn optics(at: &dyn Fn(&str) -> String, camera: &document::Camera) -> Result<(), 
     share(&at("noise"), camera.noise, &bounds::NOISE)
 }
 
-/// The camera is above the floor, outside of the bodies, and has all of them between its planes when the video of a take begins.
-pub(super) fn sees(camera: &Camera, take: usize, floor: Option<&Floor>, bodies: &[Body]) -> Result<(), Fault> {
+/// The camera is outside of half-spaces and bodies, and has all of them between its planes when the video of a take begins.
+pub(super) fn sees(camera: &Camera, take: usize, colliders: &[Collider], bodies: &[Body]) -> Result<(), Fault> {
     let at = |field: &str| format!("cameras.{}.{field}", camera.name);
     let from = camera.position;
-    if let Some(floor) = floor {
-        let height = dot(floor.normal, sub(from, floor.point));
+    for collider in colliders {
+        let Surface::HalfSpace { point, normal } = collider.surface else { continue };
+        let height = dot(normal, sub(from, point));
         if height < 0.0 {
-            let problem = format!("{from:?} is {} m below the floor, expected above it", -height);
+            let name = quoted(&collider.name);
+            let problem = format!("{from:?} is {} m inside the half-space {name}, expected outside of it", -height);
             return wrong(&at("position"), problem);
         }
     }

@@ -10,12 +10,20 @@ use crate::text::shown;
 type Row = (&'static str, Measure, bool);
 
 /// What the schema has paths for and no version finds yet, by group.
-const NOT_YET: [(&str, &[Row]); 2] = [
+const NOT_YET: [(&str, &[Row]); 3] = [
     (
         "bodies",
         &[
             ("material.young", Measure::Pressure, false),
             ("material.poisson", Measure::Ratio, false),
+            ("pose.position", Measure::Length, true),
+        ],
+    ),
+    (
+        "colliders",
+        &[
+            ("motion.velocity", Measure::Velocity, true),
+            ("motion.angular_velocity", Measure::AngularVelocity, true),
             ("pose.position", Measure::Length, true),
         ],
     ),
@@ -40,7 +48,7 @@ const GROUPS: [&str; 3] = ["bodies", "colliders", "cameras"];
 fn group(owner: Owner) -> Option<&'static str> {
     match owner {
         Owner::Material | Owner::Start => Some("bodies"),
-        Owner::Floor => Some("colliders"),
+        Owner::Collider => Some("colliders"),
         Owner::Camera => Some("cameras"),
         Owner::Scene => None,
     }

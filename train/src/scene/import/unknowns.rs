@@ -37,7 +37,7 @@ fn path(of: Option<&str>, quantity: Quantity, bodies: &BTreeMap<String, Body>) -
     let path = row.component.map_or_else(|| row.path.to_owned(), |axis| format!("{}.{}", row.path, AXES[axis]));
     match row.owner {
         Owner::Material | Owner::Start => {}
-        Owner::Floor => return Ok(format!("colliders.{FLOOR}.{path}")),
+        Owner::Collider => return Ok(format!("colliders.{FLOOR}.{path}")),
         Owner::Scene => return Ok(path),
         Owner::Camera => return Ok(format!("cameras.{CAMERA}.{path}")),
     }
