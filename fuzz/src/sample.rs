@@ -14,7 +14,7 @@ use crate::program::Program;
 const MESH: &str =
     "# a tetrahedron\nv 0 0 0\nv 0.1 0 0\nv 0 0.1 0\nv 0 0 0.1\nf 1 3 2\nf 1/1 2/2/2 4//3\nf 1 4 3\nf -3 -2 -1\n";
 
-const JOBS: [&str; 2] = [
+const JOBS: [&str; 3] = [
     r#"Identify(
     folder: "video",
     out: "out",
@@ -33,6 +33,15 @@ const JOBS: [&str; 2] = [
     bits: 16,
     noise: 0.01,
     seed: 3,
+)
+"#,
+    r#"Throw(
+    folder: "video",
+    to: (0.1, -0.2, 0.1),
+    frame: 1,
+    fixed: {"lambda": 1.4e4},
+    start: {"mu": 5000.0},
+    out: "out",
 )
 "#,
 ];

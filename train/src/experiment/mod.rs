@@ -37,6 +37,12 @@ pub trait Job {
     /// Paths in it, by field.
     fn paths(&self) -> Vec<(&'static str, &Path)>;
 
+    /// Checks it against its scene.
+    ///
+    /// # Errors
+    /// Names the field or option, and what was expected.
+    fn check(&self) -> Result<()>;
+
     /// Runs it, with its checks before anything is written.
     ///
     /// # Errors
@@ -96,6 +102,14 @@ impl Experiment {
         let style = ron::ser::PrettyConfig::default();
         let text = dialect().to_string_pretty(self, style);
         text.map(|text| text + "\n").map_err(|e| Error::Compute(format!("the job cannot be written as RON: {e}")))
+    }
+
+    /// Checks it against its scene.
+    ///
+    /// # Errors
+    /// As [`Job::check`].
+    pub fn check(&self) -> Result<()> {
+        self.job().check()
     }
 
     /// Runs it.

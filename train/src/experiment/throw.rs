@@ -75,10 +75,15 @@ impl Job for Throw {
         std::iter::once(("folder", self.folder.as_path())).chain(self.out.as_deref().map(|out| ("out", out))).collect()
     }
 
+    fn check(&self) -> Result<()> {
+        let scene = self.scene()?;
+        self.goal(&scene, &self.options(&scene)?).map(drop)
+    }
+
     fn run(&self, former: Former, console: &mut dyn Console) -> Result<Ended> {
-        let scene = Scene::read_with(&self.folder, Access::of(self.allow_outside))?;
+        let scene = self.scene()?;
         let options = self.options(&scene)?;
-        let goal = Goal::new(&scene, &options, self.body.as_deref(), self.frame, self.to)?;
+        let goal = self.goal(&scene, &options)?;
         let file = Scene::file(&self.folder)?;
         let task = identify::Task::Identify(&options);
         let estimate = identify::estimate(&scene, &file, task, false, &self.device, &options.limits)?;
@@ -94,6 +99,14 @@ impl Job for Throw {
 }
 
 impl Throw {
+    fn scene(&self) -> Result<Scene> {
+        Scene::read_with(&self.folder, Access::of(self.allow_outside))
+    }
+
+    fn goal<'a>(&self, scene: &'a Scene, options: &'a IdentifyOptions) -> Result<Goal<'a>> {
+        Goal::new(scene, options, self.body.as_deref(), self.frame, self.to)
+    }
+
     fn options(&self, scene: &Scene) -> Result<IdentifyOptions> {
         let (unknowns, fixed, start) = options::split(scene, &self.unknowns, &self.fixed, &self.start)?;
         options::counts(self.cells, None)?;

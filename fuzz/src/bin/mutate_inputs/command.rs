@@ -13,6 +13,7 @@ const RIGHT: &[&str] = &[
     "identify video --optimizer adam --seed 3 --device cpu --out out --max-iterations 1",
     "simulate video --set mu=6000,lambda=15000 --out out",
     "simulate video --set mu=6000,lambda=15000 --out out --bits 16 --noise 0.1 --seed 4",
+    "throw video --to 0.1,-0.2,0.1 --set lambda=9000 --out out",
     "run job.ron",
     "devices",
     "resume video",
@@ -25,6 +26,9 @@ const RIGHT: &[&str] = &[
 const WORDS: &[&str] = &[
     "identify",
     "simulate",
+    "throw",
+    "--to",
+    "0.1,-0.2,0.1",
     "resume",
     "run",
     "devices",

@@ -95,10 +95,7 @@ fn read(case: &Case, folder: &Path) -> Result<(), Error> {
             let scene = Scene::read(&video)?;
             Video::read(&video, &scene)?;
         }
-        Kind::Job => match Experiment::read(&folder.join("job.ron"))? {
-            Experiment::Identify(job) => drop(job.options(&Scene::read(&job.folder)?)?),
-            Experiment::Simulate(job) => drop(job.values(&Scene::read(&job.folder)?)?),
-        },
+        Kind::Job => Experiment::read(&folder.join("job.ron"))?.check()?,
         Kind::Run => drop(Prepared::resume(&folder.join("run"), None, None, Limits::default())?),
         Kind::Command => {}
     }

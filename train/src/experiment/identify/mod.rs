@@ -84,6 +84,10 @@ impl Job for Identify {
         std::iter::once(("folder", self.folder.as_path())).chain(self.out.as_deref().map(|out| ("out", out))).collect()
     }
 
+    fn check(&self) -> Result<()> {
+        self.options(&Scene::read_with(&self.folder, self.access())?).map(drop)
+    }
+
     fn run(&self, former: Former, console: &mut dyn Console) -> Result<Ended> {
         Prepared::begin(self, former)?.tell(self.gradcheck, console)
     }

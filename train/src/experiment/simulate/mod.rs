@@ -77,6 +77,10 @@ impl Job for Simulate {
         std::iter::once(("folder", self.folder.as_path())).chain(self.out.as_deref().map(|out| ("out", out))).collect()
     }
 
+    fn check(&self) -> Result<()> {
+        self.values(&Scene::read_with(&self.folder, self.access())?).map(drop)
+    }
+
     fn run(&self, former: Former, console: &mut dyn Console) -> Result<Ended> {
         Simulation::begin(self, former)?.tell(self.gradcheck, console)
     }
