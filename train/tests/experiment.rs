@@ -20,7 +20,7 @@ fn a_job_survives_being_written_and_read() {
     let simulate = Simulate {
         folder: "v".into(),
         out: None,
-        set: [(Name::MU, 8e3), (Name::LAMBDA, 1.4e4)].into(),
+        set: [(Name::LAMBDA, 1.4e4), (Name::MU, 8e3)].into(),
         cells: Some(6),
         device: "best".into(),
         bits: Depth::Sixteen,

@@ -101,8 +101,8 @@ fn a_run_is_opened_again_as_it_was_begun() {
     let meta = Meta::here(&scene, &video, "cpu", 3);
     let job = Experiment::Identify(Identify { seed: 3, ..Identify::new(sample()) });
     RunDir::begin(&folder, &job.to_ron().unwrap(), &meta, Former::Keep).unwrap();
-    let (run, config, before) = RunDir::open(&folder).unwrap();
-    assert_eq!((Experiment::read(&config).unwrap(), &before), (job, &meta));
+    let (run, opened, before) = RunDir::open(&folder, Experiment::read).unwrap();
+    assert_eq!((opened, &before), (job, &meta));
     assert_eq!(before.differs(&meta), None);
     assert!(run.checkpoint().unwrap().is_none());
     let other = Meta { version: "0.0.0".into(), ..meta };

@@ -14,7 +14,7 @@ use std::path::Path;
 type Reader = fn(&Path, &str) -> Result<Checkpoint>;
 
 /// By version, the one that is written last.
-const READERS: [(u64, Reader); 2] = [(1, bare), (2, sealed)];
+const READERS: [(u64, Reader); 3] = [(1, bare), (2, sealed), (3, sealed)];
 /// The version that is written.
 const VERSION: u64 = READERS[READERS.len() - 1].0;
 
@@ -28,7 +28,7 @@ pub struct Checkpoint {
     pub state: State,
 }
 
-/// The file since version 2.
+/// The file since version 2. Version 3 says of places whether they were evaluated in single precision, those of before were not.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Sealed {

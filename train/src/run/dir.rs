@@ -84,11 +84,11 @@ impl RunDir {
         }
     }
 
-    /// Opens a run that was begun before; with the file of its job.
+    /// Opens a run that was begun before, whose job `read` reads from its file.
     ///
     /// # Errors
     /// When `path` is not the folder of a run, cannot be written any more, or another process writes to it.
-    pub fn open(path: &Path) -> Result<(Self, PathBuf, Meta)> {
+    pub fn open<J>(path: &Path, read: impl FnOnce(&Path) -> Result<J>) -> Result<(Self, J, Meta)> {
         let config = path.join(CONFIG);
         if !config.is_file() && !RUN.has_former(path)? {
             let problem = "no run to resume, expected a folder with config.ron and checkpoint.json";
@@ -96,9 +96,10 @@ impl RunDir {
         }
         let claim = Claim::take(path, |name| RUN.know(name))?;
         let came_back = RUN.recover(path)?;
+        let job = read(&config)?;
         let meta = path.join(META);
         let meta = from_json(&meta, &read_text(&meta)?)?;
-        Ok((Self { claim, came_back }, config, meta))
+        Ok((Self { claim, came_back }, job, meta))
     }
 
     /// The last checkpoint, as it was written; none if the run was stopped before its first.

@@ -18,10 +18,7 @@ impl Search<'_> {
         let last = state.level + 1 == state.normals.len();
         let stuck = state.lm.refused >= REFUSALS;
         let Some(step) = step.filter(|step| !stuck && !self.small(state, step, last)) else {
-            match last && state.stage == Stage::Fine && state.rough {
-                true => self.look_closely(state, reporter)?,
-                false => self.advance(state, last)?,
-            }
+            self.ends(state, last, reporter)?;
             return Ok(reporter.save(state)?);
         };
         let trial = self.after(&state.at, &step);
@@ -44,15 +41,19 @@ impl Search<'_> {
         self.record(state);
         // Before the checkpoint: one that went on from here could not tell that the stage is over.
         if let Some(last) = self.settled(state, before - after, before) {
-            self.advance(state, last)?;
+            self.ends(state, last, reporter)?;
         }
         self.tell(state, reporter)
     }
 
-    /// The same place in full precision: what seemed to be the end in single precision may not be it.
-    fn look_closely(&self, state: &mut State, reporter: &mut Reporter<'_>) -> Outcome<()> {
+    /// A level ends. The end of all is seen in full precision: what seemed to be it in single precision may not be.
+    fn ends(&self, state: &mut State, last: bool, reporter: &mut Reporter<'_>) -> Outcome<()> {
+        if !(last && state.stage == Stage::Fine && state.rough) {
+            return self.advance(state, last);
+        }
         let here = self.linearise(state.stage, Precision::Full, &state.at, reporter)?;
         (state.normals, state.rough, state.lm) = (here.normals, false, LevenbergMarquardt::default());
+        state.runs = self.runs();
         Ok(())
     }
 

@@ -78,10 +78,10 @@ impl Prepared {
     /// # Errors
     /// When there is no such run, or its video has changed.
     pub fn resume(folder: &Path, video: Option<&Path>, max_iterations: Option<usize>, limits: Limits) -> Result<Self> {
-        let (run, config, before) = RunDir::open(folder)?;
-        let Experiment::Identify(mut job) = Experiment::read(&config)? else {
-            return Err(Error::file(&config, "holds no identification, expected Identify(..)"));
-        };
+        let (run, mut job, before) = RunDir::open(folder, |config| match Experiment::read(config)? {
+            Experiment::Identify(job) => Ok(job),
+            _ => Err(Error::file(config, "holds no identification, expected Identify(..)")),
+        })?;
         job.folder = video.map_or(job.folder, Path::to_owned);
         job.max_iterations = max_iterations.or(job.max_iterations);
         let limits = limits.or(job.limits());
