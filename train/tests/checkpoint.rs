@@ -120,7 +120,6 @@ fn a_search_ends_in_the_precision_of_the_answer() {
     run(&folder, &["identify", "video", "--start", "mu=4000,lambda=9000", "--out", "out"], 0);
     let state = &json_of(&folder.join("out/checkpoint.json"))["checkpoint"]["state"];
     assert_eq!((&state["stage"], &state["rough"]), (&json!("finished"), &json!(false)));
-    assert_eq!(state["best"]["place"]["rough"], json!(true), "the place before it was rough");
 }
 
 #[test]
@@ -162,8 +161,8 @@ fn a_damaged_one_is_refused_by_the_program() {
     let text = fs::read_to_string(&file).unwrap();
     let cases = [
         (text.replacen("\"iou\": 0.", "\"iou\": 1.", 1), "checkpoint: its checksum is"),
-        (text.replacen("\"version\": 2", "\"version\": 3", 1), "version: 3, expected 1 to 2"),
-        (text.replacen("\"version\": 2", "\"version\": 1", 1), "version"),
+        (text.replacen("\"version\": 3", "\"version\": 4", 1), "version: 4, expected 1 to 3"),
+        (text.replacen("\"version\": 3", "\"version\": 1", 1), "version"),
         (text[..text.len() / 2].into(), "malformed JSON"),
         (sealed("/state/at", json!([9.0])), "state.at: 1 numbers, expected 3"),
         (sealed("/state/at/1", json!(0.9)), "state.at[1]: 9e-1, expected"),
@@ -218,7 +217,11 @@ fn no_value_of_any_field_makes_the_search_panic() {
 
 fn seal(content: &Value) -> String {
     let text = content.to_string();
-    format!("{{\"version\": 2, \"crc32\": \"{:08x}\", \"checkpoint\": {text}}}", crc32fast::hash(text.as_bytes()))
+    let version = if content.pointer("/state/rough").is_some() { 3 } else { 2 };
+    format!(
+        "{{\"version\": {version}, \"crc32\": \"{:08x}\", \"checkpoint\": {text}}}",
+        crc32fast::hash(text.as_bytes())
+    )
 }
 
 /// Values to put in the place of one.

@@ -92,7 +92,10 @@ impl Job for Throw {
         console.say(&format!("note: {estimate}"));
         let found = goal.reach(console);
         console.finish();
-        let Some(found) = found.map_err(|error| error.in_file(&file))? else { return Ok(Ended::Interrupted) };
+        let Some(found) = found.map_err(|error| error.in_file(&file))? else {
+            console.say("stopped, nothing was written");
+            return Ok(Ended::Interrupted);
+        };
         found.lines().iter().for_each(|line| console.print(line));
         Simulation::begin(&self.simulation(&scene, found.values), former)?.tell(false, console)
     }

@@ -6,6 +6,7 @@
 use crate::error::{Error, Place, Result};
 use crate::identify::State;
 use crate::scene::{from_json, read_text};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::path::Path;
@@ -14,7 +15,7 @@ use std::path::Path;
 type Reader = fn(&Path, &str) -> Result<Checkpoint>;
 
 /// By version, the one that is written last.
-const READERS: [(u64, Reader); 3] = [(1, bare), (2, sealed), (3, sealed)];
+const READERS: [(u64, Reader); 3] = [(1, bare), (2, sealed), (3, with_precision)];
 /// The version that is written.
 const VERSION: u64 = READERS[READERS.len() - 1].0;
 
@@ -47,6 +48,19 @@ struct Bare {
     _iteration: usize,
     seconds: f64,
     state: State,
+}
+
+/// What a checkpoint has since version 3.
+#[derive(Deserialize)]
+struct WithPrecision {
+    #[serde(rename = "state")]
+    _state: Rough,
+}
+
+#[derive(Deserialize)]
+struct Rough {
+    #[serde(rename = "rough")]
+    _rough: bool,
 }
 
 /// What a file of any version has.
@@ -92,7 +106,17 @@ fn bare(file: &Path, text: &str) -> Result<Checkpoint> {
     Ok(Checkpoint { seconds, state })
 }
 
+fn with_precision(file: &Path, text: &str) -> Result<Checkpoint> {
+    content::<WithPrecision>(file, text)?;
+    content(file, text)
+}
+
 fn sealed(file: &Path, text: &str) -> Result<Checkpoint> {
+    content(file, text)
+}
+
+/// What is in a file, if it is as it was written.
+fn content<T: DeserializeOwned>(file: &Path, text: &str) -> Result<T> {
     let sealed: Sealed = from_json(file, text)?;
     let content = sealed.checkpoint.get();
     let (expected, seen) = (sealed.crc32, checksum(content));
