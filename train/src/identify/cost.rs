@@ -91,9 +91,9 @@ pub(crate) fn scan_passes(coordinates: &Parametrisation) -> f64 {
     coordinates.scanned(SCANNED) as f64
 }
 
-/// Cost of a pass in single precision and in that of the answer, beside one in that of the answer.
-pub(super) fn precisions(device: &Device) -> [f64; 2] {
-    if device.supports_f64() { [SINGLE, 1.0] } else { [1.0; 2] }
+/// Cost of a pass on the coarse grid, and on average on the final one, beside one in the precision of the answer.
+pub(super) fn shares(device: &Device) -> [f64; 2] {
+    if device.supports_f64() { [SINGLE, 0.5 * (SINGLE + 1.0)] } else { [1.0; 2] }
 }
 
 /// Work of a pass over `frames` frames of `pixels` pixels.
@@ -252,8 +252,7 @@ fn identification(scene: &Scene, options: &IdentifyOptions, device: &Device) -> 
     let [coarse, fine] = typical_passes(options.optimizer, directions);
     let passes = [scan_passes(&coordinates) + coarse, fine];
     let mut cost = pictures(scene, &plans[1], device, 2.0);
-    let [single, full] = precisions(device);
-    for ((plan, passes), share) in plans.iter().zip(passes).zip([single, 0.5 * (single + full)]) {
+    for ((plan, passes), share) in plans.iter().zip(passes).zip(shares(device)) {
         cost.steps += passes * plan.steps_per_frame() * (used - 1.0);
         cost.work += share * passes * plan.pass(used, device);
     }

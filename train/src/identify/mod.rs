@@ -101,12 +101,12 @@ fn identify_as<F: Float>(
 /// What a search costs, and how many passes are to be expected.
 fn passes<F: Float>(problem: &VideoProblem<'_, F>, options: &IdentifyOptions, device: &Device) -> Passes {
     let coordinates = problem.parametrisation();
-    let [single, full] = cost::precisions(device);
+    let [coarse, average] = cost::shares(device);
     let fine = |frames: usize| work(&problem.fine.program, frames, device);
     Passes {
         scan: cost::scan_passes(coordinates),
         typical: cost::typical_passes(options.optimizer, coordinates.kinds().len() as f64),
-        cost: [single * work(problem.coarse(), problem.frames, device), 0.5 * (single + full) * fine(problem.frames)],
+        cost: [coarse * work(problem.coarse(), problem.frames, device), average * fine(problem.frames)],
         // Colours too.
         pictures: 1.5 * fine(problem.scene.num_frames),
     }

@@ -95,14 +95,15 @@ impl<'a, F: Float> VideoProblem<'a, F> {
 
     /// Pictures of so many frames.
     fn pictures(&self, stage: Stage, at: &[f64], frames: usize, tick: &mut Tick<'_>) -> Outcome<Coverage> {
-        let values = self.parametrisation.values(at);
         match self.single(stage) {
-            Some(Grid { program, .. }) => program.coverage(&values, frames, &mut ticking(program, frames, tick)),
-            None => {
-                let program = &self.fine.program;
-                program.coverage(&values, frames, &mut ticking(program, frames, tick))
-            }
+            Some(grid) => self.coverage(grid, at, frames, tick),
+            None => self.coverage(&self.fine, at, frames, tick),
         }
+    }
+
+    fn coverage<G: Float>(&self, grid: &Grid<G>, at: &[f64], frames: usize, tick: &mut Tick<'_>) -> Outcome<Coverage> {
+        let tick = &mut ticking(&grid.program, frames, tick);
+        grid.program.coverage(&self.parametrisation.values(at), frames, tick)
     }
 
     /// Pictures with their derivatives by the coordinates.

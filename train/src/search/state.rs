@@ -92,11 +92,6 @@ impl State {
         self.best.as_ref().map(|best| &best.record)
     }
 
-    /// Values that the search began with.
-    pub(crate) fn initial(&self) -> &Values {
-        &self.initial
-    }
-
     /// Number of the last finished iteration, from 0.
     pub fn last_iteration(&self) -> Option<usize> {
         self.history.last().map(|record| record.iteration)
