@@ -165,6 +165,7 @@ fn wrong_arguments_are_refused() {
         (&["identify", "video", "--frobnicate"], &["--frobnicate"]),
         (&["identify"], &["FOLDER"]),
         (&["resume", "video"], &["video", "no run to resume"]),
+        (&["resume", "run", "--overwrite"], &["overwrite: this command takes the place of nothing"]),
         (&["identify", "video", "--unknown", "mu", "--set", "lambda=-5"], &["fixed", "lambda = -5", "positive"]),
         (&["identify", "video", "--set", "softness=5"], &["--set", "softness", "mu, lambda"]),
         (&["simulate", "absent", "--set", "mu=5e3,lambda=1e4"], &["absent", "no such folder"]),

@@ -18,6 +18,7 @@ use std::process::ExitCode;
 use terminal::Terminal;
 use train::Error;
 use train::experiment::{Ended, Experiment, Identify, Prepared};
+use train::run::Former;
 use train::scene::Access;
 use train::scene::document::Document;
 
@@ -59,6 +60,11 @@ fn command(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
 
 fn dispatch(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
     let (former, mut terminal) = (cli.former(), Terminal::new(interrupt));
+    let keeps = matches!(cli.command, Some(Command::Resume(_) | Command::Import { .. } | Command::Devices));
+    if keeps && former == Former::Replace {
+        let problem = "this command takes the place of nothing, expected it with a job that begins";
+        return Err(Error::argument("overwrite", problem).into());
+    }
     let experiment = match cli.command {
         // The sample video that comes with the source.
         None => Experiment::Identify(Identify::new(sample_folder()?)),

@@ -4,7 +4,7 @@ use std::io::{Write, stdout};
 
 /// Writes a line where programs read it.
 pub(super) fn print(line: &str) {
-    // Whoever read this has gone; the files are written all the same.
+    // The reader has gone; the files are written all the same.
     let _ = writeln!(stdout(), "{line}");
 }
 
