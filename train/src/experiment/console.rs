@@ -10,6 +10,11 @@ pub trait Console {
     /// A line about the job, for people.
     fn say(&mut self, line: &str);
 
+    /// What a person should know.
+    fn note(&mut self, text: &str) {
+        self.say(&format!("note: {text}"));
+    }
+
     /// A line of the answer, for people and programs.
     fn print(&mut self, line: &str);
 

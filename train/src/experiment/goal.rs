@@ -135,7 +135,7 @@ impl<'a> Goal<'a> {
         let named = problem.parametrisation.named(&values);
         let row = |name: &crate::scene::Name| {
             let number = |of: &Values| of.get(name).map_or_else(String::new, |value| table::number(*value));
-            [name.to_string(), name.unit().into(), number(state.initial()), number(&named)]
+            [name.to_string(), name.unit().into(), number(&state.initial), number(&named)]
         };
         Ok(Reached {
             values: self.all(&problem.parametrisation, &values),
@@ -248,7 +248,7 @@ impl Observer for Told<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::{Experiment, Identify, Job as _};
+    use crate::experiment::{Experiment, Identify};
     use std::path::Path;
 
     /// A ball that hits the floor, its velocity, stiffness and density as unknowns.
@@ -314,7 +314,6 @@ mod tests {
         let experiment = Experiment::parse(Path::new("x.ron"), text).unwrap();
         assert_eq!(Experiment::parse(Path::new("x.ron"), &experiment.to_ron().unwrap()).unwrap(), experiment);
         let Experiment::Throw(throw) = experiment else { panic!("expected a throw") };
-        assert_eq!(throw.paths(), [("folder", Path::new("v"))]);
         assert_eq!("0.1, -0.2,0.3".parse(), Ok(throw.to));
         assert!("0.1,0.2".parse::<Point>().is_err() && "a,0,0".parse::<Point>().is_err());
     }

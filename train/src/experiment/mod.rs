@@ -25,7 +25,9 @@ pub use simulate::Simulation;
 
 use crate::error::{Error, Place, Result};
 use crate::input;
+use crate::limits::Limits;
 use crate::run::Former;
+use crate::scene::Access;
 use crate::text;
 use ron::error::SpannedError;
 use ron::extensions::Extensions;
@@ -34,9 +36,6 @@ use std::path::{Path, PathBuf};
 
 /// Something that can be run.
 pub trait Job {
-    /// Paths in it, by field.
-    fn paths(&self) -> Vec<(&'static str, &Path)>;
-
     /// Checks it against its scene.
     ///
     /// # Errors
@@ -92,8 +91,8 @@ impl Experiment {
     /// # Errors
     /// Names the path that is not UTF-8.
     pub fn to_ron(&self) -> Result<String> {
-        for (name, path) in self.job().paths() {
-            if path.to_str().is_none() {
+        for (name, path) in self.paths() {
+            if let Some(path) = path.filter(|path| path.to_str().is_none()) {
                 let path = text::path(path);
                 let problem = format!("{path} is not UTF-8, expected a path that a RON file can hold");
                 return Err(Error::argument(name, problem));

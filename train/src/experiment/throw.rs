@@ -7,10 +7,10 @@ use super::{Console, Ended, Job, Simulate, Simulation};
 use crate::error::Result;
 use crate::identify;
 use crate::job::{IdentifyOptions, Values};
-use crate::limits::{Bytes, Limits, Seconds};
+use crate::limits::{Bytes, Seconds};
 use crate::optimizer::Optimizer;
 use crate::run::Former;
-use crate::scene::{Access, Name, Scene};
+use crate::scene::{Name, Scene};
 use crate::video::Depth;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -71,10 +71,6 @@ pub struct Throw {
 }
 
 impl Job for Throw {
-    fn paths(&self) -> Vec<(&'static str, &Path)> {
-        std::iter::once(("folder", self.folder.as_path())).chain(self.out.as_deref().map(|out| ("out", out))).collect()
-    }
-
     fn check(&self) -> Result<()> {
         let scene = self.scene()?;
         self.goal(&scene, &self.options(&scene)?).map(drop)
@@ -87,9 +83,9 @@ impl Job for Throw {
         let file = Scene::file(&self.folder)?;
         let task = identify::Task::Identify(&options);
         let estimate = identify::estimate(&scene, &file, task, false, &self.device, &options.limits)?;
-        // Shows that there is room for the answer.
-        drop(Simulation::begin(&self.simulation(&scene, goal.start()?), former)?);
-        console.say(&format!("note: {estimate}"));
+        // Before the search: it has the folder from now on, or the job is refused.
+        let simulation = Simulation::begin(&self.simulation(&scene, goal.start()?), former)?;
+        console.note(&estimate.to_string());
         let found = goal.reach(console);
         console.finish();
         let Some(found) = found.map_err(|error| error.in_file(&file))? else {
@@ -97,13 +93,13 @@ impl Job for Throw {
             return Ok(Ended::Interrupted);
         };
         found.lines().iter().for_each(|line| console.print(line));
-        Simulation::begin(&self.simulation(&scene, found.values), former)?.tell(false, console)
+        simulation.with_values(found.values).tell(false, console)
     }
 }
 
 impl Throw {
     fn scene(&self) -> Result<Scene> {
-        Scene::read_with(&self.folder, Access::of(self.allow_outside))
+        Scene::read_with(&self.folder, self.access())
     }
 
     fn goal<'a>(&self, scene: &'a Scene, options: &'a IdentifyOptions) -> Result<Goal<'a>> {
@@ -123,7 +119,7 @@ impl Throw {
             cells: self.cells,
             max_iterations: None,
             optimizer: Optimizer::Lm,
-            limits: Limits { max_time: self.max_time, max_memory: self.max_memory },
+            limits: self.limits(),
         })
     }
 

@@ -9,14 +9,14 @@ use super::options::{self, default_device};
 use super::{Console, Ended, Job};
 use crate::error::{Error, Result};
 use crate::job::{Ending, IdentifyOptions, Progress};
-use crate::limits::{Bytes, Limits, Seconds};
+use crate::limits::{Bytes, Seconds};
 use crate::optimizer::Optimizer;
 use crate::report::table;
 use crate::run::Former;
-use crate::scene::{Access, Name, Range, Scene};
+use crate::scene::{Name, Range, Scene};
 use crate::text::path;
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Find the parameters that made a video.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, clap::Args)]
@@ -80,10 +80,6 @@ pub struct Identify {
 }
 
 impl Job for Identify {
-    fn paths(&self) -> Vec<(&'static str, &Path)> {
-        std::iter::once(("folder", self.folder.as_path())).chain(self.out.as_deref().map(|out| ("out", out))).collect()
-    }
-
     fn check(&self) -> Result<()> {
         self.options(&Scene::read_with(&self.folder, self.access())?).map(drop)
     }
@@ -99,7 +95,7 @@ impl Prepared {
     /// # Errors
     /// When a computation fails or a file cannot be written.
     pub fn tell(&self, gradcheck: bool, console: &mut dyn Console) -> Result<Ended> {
-        self.notes.iter().for_each(|note| console.say(&format!("note: {note}")));
+        self.notes.iter().for_each(|note| console.note(note));
         console.say(&format!("identifying {} into {}", self.scene().name, path(self.folder())));
         let stop = console.stop();
         let check = gradcheck.then(|| self.gradcheck(&stop)).transpose()?;
@@ -107,7 +103,7 @@ impl Prepared {
         let done = self.run(&mut |progress: &Progress, seconds: f64| console.progress(progress, seconds), &stop);
         console.finish();
         let done = done?;
-        done.outcome.warnings.iter().for_each(|warning| console.say(&format!("note: {warning}")));
+        done.outcome.warnings.iter().for_each(|warning| console.note(warning));
         table::finished(&done.outcome, done.seconds, &done.files, self.folder()).iter().for_each(|l| console.print(l));
         Ok(match check {
             _ if done.outcome.ending == Ending::Interrupted => Ended::Interrupted,
@@ -136,16 +132,6 @@ impl Identify {
             max_time: None,
             max_memory: None,
         }
-    }
-
-    /// Which files the scene may name.
-    pub fn access(&self) -> Access {
-        Access::of(self.allow_outside)
-    }
-
-    /// What it may take.
-    pub fn limits(&self) -> Limits {
-        Limits { max_time: self.max_time, max_memory: self.max_memory }
     }
 
     /// Checks the job against the scene.

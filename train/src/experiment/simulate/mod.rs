@@ -10,14 +10,14 @@ use super::options::{self, default_device};
 use super::{Console, Ended, Job};
 use crate::error::{Error, Result};
 use crate::job::Values;
-use crate::limits::{Bytes, Limits, Seconds};
+use crate::limits::{Bytes, Seconds};
 use crate::report::table;
 use crate::run::Former;
-use crate::scene::{Access, Name, Scene};
+use crate::scene::{Name, Scene};
 use crate::text::path;
 use crate::video::Depth;
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// Render what given parameters look like.
@@ -73,10 +73,6 @@ pub struct Simulate {
 }
 
 impl Job for Simulate {
-    fn paths(&self) -> Vec<(&'static str, &Path)> {
-        std::iter::once(("folder", self.folder.as_path())).chain(self.out.as_deref().map(|out| ("out", out))).collect()
-    }
-
     fn check(&self) -> Result<()> {
         self.values(&Scene::read_with(&self.folder, self.access())?).map(drop)
     }
@@ -92,7 +88,7 @@ impl Simulation {
     /// # Errors
     /// When a computation fails or a file cannot be written.
     pub fn tell(&self, gradcheck: bool, console: &mut dyn Console) -> Result<Ended> {
-        self.notes.iter().for_each(|note| console.say(&format!("note: {note}")));
+        self.notes.iter().for_each(|note| console.note(note));
         let stop = console.stop();
         let check = gradcheck.then(|| self.gradcheck(&stop)).transpose()?;
         check.iter().flat_map(table::gradient).for_each(|line| console.print(&line));
@@ -109,16 +105,6 @@ impl Simulation {
 }
 
 impl Simulate {
-    /// Which files the scene may name.
-    pub fn access(&self) -> Access {
-        Access::of(self.allow_outside)
-    }
-
-    /// What it may take.
-    pub fn limits(&self) -> Limits {
-        Limits { max_time: self.max_time, max_memory: self.max_memory }
-    }
-
     /// The values of all parameters: those set and those that the scene knows.
     ///
     /// # Errors

@@ -129,6 +129,11 @@ impl Simulation {
         }
     }
 
+    /// The same of other values of all parameters.
+    pub(in super::super) fn with_values(self, values: Values) -> Self {
+        Self { values, ..self }
+    }
+
     /// What the video depends on.
     fn record(&self) -> Value {
         json!({
