@@ -10,6 +10,8 @@ use std::path::Path;
 pub(crate) const SCENE: Bytes = Bytes(4 << 20);
 /// Largest job.
 pub(crate) const JOB: Bytes = Bytes(1 << 20);
+/// Largest table of places.
+pub(crate) const TABLE: Bytes = Bytes(64 << 20);
 /// Largest mesh.
 pub(crate) const MESH: Bytes = Bytes(64 << 20);
 /// Largest record of a run.

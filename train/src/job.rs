@@ -3,7 +3,7 @@
 use crate::limits::Limits;
 use crate::optimizer::Optimizer;
 use crate::scene::Name;
-use crate::video::Video;
+use crate::video::{Frame, Video};
 use diffkern::interrupt;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -174,6 +174,26 @@ pub struct Discretisation {
     pub particles: usize,
 }
 
+/// What a run shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shown {
+    /// For each film of the scene its frames.
+    pub films: Vec<Vec<Frame>>,
+    /// For each track of the scene three numbers a point at each frame \[m\].
+    pub tracks: Vec<Vec<Vec<f64>>>,
+}
+
+/// How near a track is met.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrackFit {
+    /// Its name.
+    pub name: String,
+    /// Distance of the places from those that were measured, over all frames, root of the mean square \[m\].
+    pub distance: f64,
+    /// Three numbers a point at each frame \[m\].
+    pub places: Vec<Vec<f64>>,
+}
+
 /// What an identification found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
@@ -188,8 +208,8 @@ pub struct Outcome {
     pub iterations: usize,
     /// What was run for them on the coarse grid and on the final one, the pictures of the answer not counted.
     pub runs: [Runs; 2],
-    /// Mean intersection over union of the silhouettes with the video's, in 0..1.
-    pub iou: f64,
+    /// Mean intersection over union of the silhouettes with the video's, in 0..1; none where none is compared.
+    pub iou: Option<f64>,
     /// Why it ended.
     pub ending: Ending,
     /// Every finished iteration.
@@ -200,6 +220,8 @@ pub struct Outcome {
     pub discretisation: Discretisation,
     /// Frames of the values found, for each film as many as its video has (none if interrupted too early).
     pub videos: Vec<Video>,
+    /// How near each track of the scene is met (none if interrupted too early).
+    pub tracks: Vec<TrackFit>,
     /// Things a person should know.
     pub warnings: Vec<String>,
 }

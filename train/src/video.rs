@@ -103,7 +103,8 @@ pub struct Video {
 }
 
 impl Video {
-    /// Reads the frames that `scene` announces, of each of its films from the folders that it names below `folder`.
+    /// Reads the frames that `scene` announces, of each of its films from the folders that it names below `folder`. A film that does not
+    /// count need not be there, and has no frames then.
     ///
     /// # Errors
     /// Names the frame that is missing, cut off, or not of the camera's size and of 8 or 16 bits; [`Error::Interrupted`]
@@ -112,6 +113,10 @@ impl Video {
         let film = |film: &Film| {
             let camera = &scene.cameras[film.camera];
             let (width, height) = (camera.width, camera.height);
+            if film.weights == [0.0; 2] && !folder.join(&film.silhouette).exists() {
+                // It is drawn, and compared with nothing.
+                return Ok(Self { width, height, frames: Vec::new(), masks: None });
+            }
             let frames = (0..scene.num_frames).map(|k| {
                 interrupt::check()?;
                 read_frame(folder, film, k, width, height)
@@ -161,6 +166,14 @@ impl Frame {
     /// When memory is short.
     pub(crate) fn coverage(&self) -> diffkern::Result<Vec<f64>> {
         collect(self.silhouette.iter().map(|&v| f64::from(v)))
+    }
+
+    /// A channel of its colours in 64 bits.
+    ///
+    /// # Errors
+    /// When memory is short.
+    pub(crate) fn channel(&self, channel: usize) -> diffkern::Result<Vec<f64>> {
+        collect(self.shaded.iter().map(|rgb| f64::from(rgb[channel])))
     }
 
     /// A copy.

@@ -5,7 +5,7 @@ mod common;
 use common::{fresh, sample};
 use std::fs;
 use train::experiment::{Experiment, Identify};
-use train::job::{Discretisation, Ending, Outcome, Parameter, Record};
+use train::job::{Discretisation, Ending, Outcome, Parameter, Record, TrackFit};
 use train::report::{self, Summary};
 use train::run::{Former, Meta, RunDir};
 use train::scene::{Name, Scene};
@@ -32,12 +32,13 @@ fn outcome(video: &Video) -> Outcome {
         loss: Some(1e-6),
         iterations: 9,
         runs: Default::default(),
-        iou: 0.96,
+        iou: Some(0.96),
         ending: Ending::Converged,
         history: (0..10).map(record).collect(),
         viscosity: 0.0,
         discretisation: Discretisation { dx: 0.01, dt: 1e-4, particles: 100 },
         videos: vec![Video { frames: video.frames.iter().rev().cloned().collect(), ..video.clone() }],
+        tracks: vec![TrackFit { name: "dots".into(), distance: 2.5e-3, places: Vec::new() }],
         warnings: Vec::new(),
     }
 }

@@ -3,6 +3,7 @@
 use super::block::BlockLattice;
 use super::closed::ClosedMesh;
 use super::stencil::{CARRIERS, stencils};
+use super::vector::{norm, sub};
 use crate::error::{Error, Result};
 use diffkern::memory::{collect, filled, with_room};
 use diffkern::prelude::*;
@@ -77,6 +78,34 @@ impl Carried {
         })
     }
 
+    /// Points without triangles, carried by the particles `own` of those at `positions` \[m\], `spacing` \[m\] apart.
+    ///
+    /// # Errors
+    /// When a point is farther than two spacings from them, all particles near it are in one plane, or memory is short.
+    pub fn of_points(
+        points: &[[f64; 3]],
+        positions: &[[f64; 3]],
+        own: std::ops::Range<usize>,
+        spacing: f64,
+    ) -> Result<Carried> {
+        let near = &positions[own.clone()];
+        for (k, point) in points.iter().enumerate() {
+            let away = near.iter().map(|x| norm(sub(*x, *point))).fold(f64::INFINITY, f64::min);
+            if away.is_nan() || away > 2.0 * spacing {
+                let what = format!("distance of point {k} at {point:?} from the body");
+                return Err(Error::invalid(what, away, format!("at most {}", 2.0 * spacing)));
+            }
+        }
+        let carried = stencils(points, near, spacing)?;
+        Ok(Carried {
+            triangles: Vec::new(),
+            sides: Vec::new(),
+            index: collect(carried.particles.iter().map(|i| i + own.start as u32))?,
+            weights: carried.weights,
+            particles: positions.len(),
+        })
+    }
+
     /// The surfaces of several bodies as one, of their particles one after the other. Sides of different bodies are different.
     ///
     /// # Errors
@@ -107,7 +136,7 @@ impl Carried {
     }
 }
 
-/// The boundary of bodies of particles. Its vertices are linear in the particle positions, so their gradient is exact.
+/// The boundary of bodies of particles, or points of them. Its vertices are linear in the particle positions, so their gradient is exact.
 #[derive(Clone, Debug)]
 pub struct Surface<F: Float> {
     /// Vertex indices, counter-clockwise seen from outside.

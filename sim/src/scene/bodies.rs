@@ -254,6 +254,21 @@ impl<F: Float> BodiesScene<F> {
         })
     }
 
+    /// Points of a body at the start \[m\] as vertices that follow its particles, without triangles.
+    ///
+    /// # Errors
+    /// When there is no such body, a point is not on it, or memory is short.
+    pub fn points(&self, device: &Device, body: usize, points: &[[f64; 3]]) -> Result<Surface<F>> {
+        let begin = |body: usize| self.body_of.partition_point(|of| (*of as usize) < body);
+        let own = begin(body)..begin(body + 1);
+        if own.is_empty() {
+            return Err(Error::invalid("body", body, format!("one of {}", self.centres.len())));
+        }
+        let positions: Vec<[f64; 3]> =
+            collect(self.state.x.to_vec()?.into_iter().map(|x| x.to_array().map(Float::to_f64)))?;
+        Surface::new(device, Carried::of_points(points, &positions, own, self.spec.spacing)?)
+    }
+
     /// What it was made from.
     pub fn spec(&self) -> &BodiesSpec {
         &self.spec

@@ -4,7 +4,7 @@ use super::{Console, Point};
 use crate::error::{Error, Result};
 use crate::identify::{self, Observer, State};
 use crate::job::{Flow, IdentifyOptions, Progress, Runs, Stop, Values};
-use crate::program::{Failure, GridOptions, Outcome, Physics, Resolution, TakeProgram, host, viscous_room};
+use crate::program::{Failure, Follower, GridOptions, Outcome, Physics, Resolution, TakeProgram, host, viscous_room};
 use crate::report::table;
 use crate::scene::{Quantity, Scene};
 use crate::search::{Evaluation, Parametrisation, Passes, Precision, Problem, Recorded, Reporter, Search, Stage, Tick};
@@ -113,15 +113,13 @@ impl<'a> Goal<'a> {
         let room = viscous_room(scene, &options.fixed, fine);
         let task = identify::Task::Identify(options);
         let nodes = identify::Cost::of(scene, task, false, device)?.node_limit(&options.limits);
-        let grid = |cells: usize| -> Outcome<TakeProgram<F>> {
-            Ok(TakeProgram::new(scene, 0, &options.fixed, GridOptions { cells, room, nodes }, device)?)
-        };
+        let grid = |cells: usize| Grid::<F>::new(self, GridOptions { cells, room, nodes }, device);
         let parametrisation = Parametrisation::new(scene, options, None)?;
         let grids = [grid(coarse)?, grid(fine)?];
         let passes = Passes {
             scan: identify::scan_passes(&parametrisation),
             typical: identify::typical_passes(options.optimizer, parametrisation.kinds().len() as f64),
-            cost: grids.each_ref().map(|grid| (grid.steps() * grid.bodies().state.len()) as f64),
+            cost: grids.each_ref().map(|grid| (grid.take.steps() * grid.take.bodies().state.len()) as f64),
             pictures: 0.0,
         };
         let problem = Throwing { goal: self, parametrisation, grids, runs: Cell::default() };
@@ -146,16 +144,30 @@ impl<'a> Goal<'a> {
     }
 }
 
+/// The simulator at one resolution, and what is followed.
+struct Grid<F: Float> {
+    take: TakeProgram<F>,
+    centre: Follower<F>,
+}
+
+impl<F: Float> Grid<F> {
+    fn new(goal: &Goal<'_>, options: GridOptions, device: &Device) -> Result<Self> {
+        let take = TakeProgram::new(goal.scene, 0, &goal.options.fixed, options, device)?;
+        let centre = Follower::centre(goal.body, take.bodies(), device)?;
+        Ok(Self { take, centre })
+    }
+}
+
 /// The distance from the goal on both grids.
 struct Throwing<'g, F: Float> {
     goal: &'g Goal<'g>,
     parametrisation: Parametrisation,
-    grids: [TakeProgram<F>; 2],
+    grids: [Grid<F>; 2],
     runs: Cell<[Runs; 2]>,
 }
 
 impl<F: Float> Throwing<'_, F> {
-    fn count(&self, stage: Stage, more: Runs) -> &TakeProgram<F> {
+    fn count(&self, stage: Stage, more: Runs) -> &Grid<F> {
         let (k, mut runs) = (usize::from(stage != Stage::Coarse), self.runs.get());
         runs[k] = runs[k] + more;
         self.runs.set(runs);
@@ -165,8 +177,8 @@ impl<F: Float> Throwing<'_, F> {
     /// From where the body should be to where it is.
     fn residual(&self, stage: Stage, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Vec<f64>> {
         let grid = self.count(stage, Runs { forward: 1, ..Runs::default() });
-        let inputs = grid.inputs(&self.parametrisation.values(at))?;
-        let place = host(&grid.centre(&inputs, self.goal.body, self.goal.frame, &mut || tick(0.0))?)?;
+        let inputs = grid.take.inputs(&self.parametrisation.values(at))?;
+        let place = host(&grid.take.followed(&inputs, &grid.centre, self.goal.frame, &mut || tick(0.0))?)?;
         Ok(self.away(&place))
     }
 
@@ -198,9 +210,8 @@ impl<F: Float> Problem for Throwing<'_, F> {
         let values = self.parametrisation.values(at);
         let directions = self.parametrisation.tangents(&values);
         let grid = self.count(stage, Runs { forward: 1, tangents: directions.len(), ..Runs::default() });
-        let (body, frame) = (self.goal.body, self.goal.frame);
-        let linear = grid.derivatives(&values, &directions, |inputs| {
-            Ok(vec![grid.centre(inputs, body, frame, &mut || tick(0.0))?])
+        let linear = grid.take.derivatives(&values, &directions, |inputs| {
+            Ok(vec![grid.take.followed(inputs, &grid.centre, self.goal.frame, &mut || tick(0.0))?])
         })?;
         let mut normal = NormalEquations::new(directions.len());
         let derivatives: Vec<Vec<f64>> = linear.derivatives.into_iter().map(|of| of.concat()).collect();
@@ -274,7 +285,7 @@ mod tests {
         let parametrisation = Parametrisation::new(&scene, &options, None).unwrap();
         let grid = || {
             let grid = GridOptions { cells: 3, room: viscous_room(&scene, &options.fixed, 3), nodes: usize::MAX };
-            TakeProgram::<f64>::new(&scene, 0, &options.fixed, grid, &Device::cpu()).unwrap()
+            Grid::<f64>::new(&goal, grid, &Device::cpu()).unwrap()
         };
         let problem = Throwing { goal: &goal, parametrisation, grids: [grid(), grid()], runs: Cell::default() };
         let mut tick = |_: f64| Flow::Continue;

@@ -1,9 +1,11 @@
 //! The outcome of a search: values, intervals, pictures.
 
+use super::observed::{self, observed};
 use super::problem::VideoProblem;
 use crate::error::{Error, Result};
-use crate::job::{Ending, IdentifyOptions, Outcome, Parameter};
-use crate::program::{Failure, Shot, shots, simulable};
+use crate::job::{Ending, IdentifyOptions, Outcome, Parameter, Shown, TrackFit};
+use crate::program::{Failure, shots, simulable};
+use crate::scene::{Measured, Scene, Track};
 use crate::search::{Priors, Problem, Reporter, Search, Stage, State};
 use crate::video::{Frame, Video};
 use diffkern::Float;
@@ -33,19 +35,20 @@ pub(super) fn outcome<F: Float>(
     if ending != Ending::Interrupted {
         reporter.drawing(search.runs());
         let values = problem.parametrisation().values(&state.at);
-        match simulable(problem.fine.program.pictures(&values, |part| reporter.tick(part))) {
-            Ok(Some(pictures)) => seen = Some(videos(problem, pictures)),
+        match simulable(problem.fine.program.shown(&values, |part| reporter.tick(part))) {
+            Ok(Some(run)) => seen = Some(run),
             Ok(None) => state.warnings.push("the values found cannot be simulated to the end of the video".into()),
             Err(Failure::Stopped) => ending = Ending::Interrupted,
             Err(Failure::Unstable(error) | Failure::Fatal(error)) => return Err(error),
         }
     }
     let (loss, iou) = match &seen {
-        Some(pictures) => (Some(mean_square(problem, pictures)?), mean_iou(problem, pictures)?),
+        Some(run) => (Some(mean_square(problem, run)?), mean_iou(problem, run)?),
         None => {
             // Its loss is known.
             state.go_to_best();
-            (state.best().map(|best| best.loss), state.iou)
+            let compared = problem.scene.films.iter().any(|film| film.weights[0] > 0.0);
+            (state.best().map(|best| best.loss), compared.then_some(state.iou))
         }
     };
     let at_last_level = state.best().is_some_and(|best| best.stage == search.last_level());
@@ -66,7 +69,8 @@ pub(super) fn outcome<F: Float>(
         history: state.history,
         viscosity: problem.parametrisation().values(&state.at).extra,
         discretisation: problem.fine.program.discretisation(),
-        videos: seen.unwrap_or_default(),
+        tracks: seen.as_ref().map(|run| tracks(problem.scene, run)).unwrap_or_default(),
+        videos: seen.map(|run| videos(problem, run.films)).unwrap_or_default(),
         warnings: state.warnings,
     })
 }
@@ -160,31 +164,35 @@ fn positive(x: f64, otherwise: f64) -> f64 {
     if x.is_finite() && x > 0.0 { x } else { otherwise }
 }
 
-/// Mean squared difference of silhouettes over the frames that were fitted, as much as each video counts.
-fn mean_square<F: Float>(problem: &VideoProblem<'_, F>, seen: &[Video]) -> Result<f64> {
-    let (mut sum, mut pixels) = (0.0, 0);
+/// Mean squared difference over the frames that were fitted, as much as each number counts.
+fn mean_square<F: Float>(problem: &VideoProblem<'_, F>, run: &Shown) -> Result<f64> {
+    let (mut sum, mut count) = (0.0, 0);
     for shot in shots(problem.scene, problem.frames) {
-        let (seen, video) = (&seen[shot.film].frames[shot.frame], &problem.videos[shot.film]);
-        let factors = video.factors(shot.frame, problem.scene.films[shot.film].weight)?;
-        let pairs = seen.silhouette.iter().zip(&video.frames[shot.frame].silhouette).enumerate();
-        let square = |(k, (a, b)): (usize, (&f32, &f32))| {
-            let factor = factors.as_ref().map_or(1.0, |factors| factors[k]);
-            (factor * (f64::from(*a) - f64::from(*b))).powi(2)
-        };
-        sum += pairs.map(square).sum::<f64>();
-        pixels += seen.silhouette.len();
+        let shown = observed::shown(run, shot)?;
+        sum += observed(problem.scene, problem.videos, shot)?.square(&shown);
+        count += shown.len();
     }
-    Ok(sum / pixels.max(1) as f64)
+    Ok(sum / count.max(1) as f64)
 }
 
-/// Mean intersection over union over all videos that count.
-fn mean_iou<F: Float>(problem: &VideoProblem<'_, F>, seen: &[Video]) -> Result<f64> {
+/// Mean intersection over union of the silhouettes of all frames.
+fn mean_iou<F: Float>(problem: &VideoProblem<'_, F>, run: &Shown) -> Result<Option<f64>> {
     let shots = shots(problem.scene, problem.scene.num_frames);
-    let one = |shot: &Shot| -> Result<f64> {
-        let coverage = seen[shot.film].frames[shot.frame].coverage()?;
-        Ok(problem.videos[shot.film].iou(shot.frame, &coverage)?)
+    Ok(observed::agreement(problem.videos, &shots, |_, shot| observed::shown(run, shot))?)
+}
+
+/// How near each track is met.
+fn tracks(scene: &Scene, run: &Shown) -> Vec<TrackFit> {
+    let one = |(track, places): (&Track, &Vec<Vec<f64>>)| {
+        let square = |row: &Measured| -> f64 {
+            let place = &places[row.frame][3 * row.point..3 * row.point + 3];
+            place.iter().zip(row.at).map(|(a, b)| (a - b).powi(2)).sum()
+        };
+        let measured = track.measured.as_deref().unwrap_or_default();
+        let mean = measured.iter().map(square).sum::<f64>() / measured.len().max(1) as f64;
+        TrackFit { name: track.name.clone(), distance: mean.sqrt(), places: places.clone() }
     };
-    Ok(shots.iter().map(one).sum::<Result<f64>>()? / shots.len().max(1) as f64)
+    scene.tracks.iter().zip(&run.tracks).map(one).collect()
 }
 
 /// The outcome of a job that was interrupted before it had a place to go on from.

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::job::{IdentifyOptions, Values};
 use crate::limits::{Limits, Seconds, size};
 use crate::optimizer::Optimizer;
-use crate::program::{Resolution, filmed, spec, viscous_room};
+use crate::program::{Resolution, observed, spec, viscous_room};
 use crate::scene::{Film, Scene};
 use crate::search::{Parametrisation, SCANNED};
 use diffkern::{Device, Schedule};
@@ -246,7 +246,7 @@ fn identification(scene: &Scene, options: &IdentifyOptions, device: &Device) -> 
         planned(scene, &options.fixed, plans[1], resolution.fine)?,
     ];
     let (all, pixels) = (scene.num_frames as f64, pixels(scene));
-    let used = frames_in_use(scene.num_frames) as f64;
+    let used = frames_in_use(scene) as f64;
     let coordinates = Parametrisation::new(scene, options, 1.0)?;
     let directions = coordinates.kinds().len() as f64;
     let [coarse, fine] = typical_passes(options.optimizer, directions);
@@ -339,7 +339,7 @@ fn planned(scene: &Scene, known: &Values, cells: usize, finest: usize) -> Result
         let films = scene.films.iter().filter(|film| film.take == take);
         Ok((spec(scene, take, known, cells, room).plan()?, films.map(|film| pixels_of(scene, film)).sum()))
     };
-    Ok(Plans { takes: filmed(scene).map(one).collect::<Result<_>>()? })
+    Ok(Plans { takes: observed(scene).map(one).collect::<Result<_>>()? })
 }
 
 /// Memory of a frame's steps on a tape \[bytes\].

@@ -2,9 +2,10 @@
 
 use super::cost::{Cost, Task};
 use super::device;
+use super::observed::observed;
 use crate::error::{Error, Result};
 use crate::job::{DirectionCheck, Flow, Gradcheck, IdentifyOptions, Kink, Stop, Values};
-use crate::program::{Failure, GridOptions, Inputs, Physics, Program, Resolution, shots, viscous_room};
+use crate::program::{Failure, GridOptions, Inputs, Physics, Program, Resolution, Shot, shots, viscous_room};
 use crate::scene::{Part, Scene, Target};
 use crate::video::Video;
 use diffkern::gradcheck::{Along, along};
@@ -49,7 +50,7 @@ pub fn gradcheck(scene: &Scene, videos: &[Video], options: &IdentifyOptions, sto
 struct Whole<F: Float> {
     program: Program<F>,
     frames: usize,
-    /// The pictures of the videos, in the order in which the program draws them.
+    /// What was observed, in the order in which the program draws them.
     targets: Vec<Array<F>>,
 }
 
@@ -63,7 +64,7 @@ struct Draw {
 
 impl<F: Float> Whole<F> {
     fn loss(&self, inputs: &[Inputs<F>]) -> Result<Array<F>> {
-        let images = self.program.silhouettes(inputs, self.frames, &mut || Flow::Continue).map_err(error)?;
+        let images = self.program.images(inputs, self.frames, &mut || Flow::Continue).map_err(error)?;
         let total = self.program.upload(&[0.0])?;
         for (image, target) in images.iter().zip(&self.targets) {
             loss::l2_into(image, target, 1.0 / self.targets.len() as f64, &total)?;
@@ -122,11 +123,11 @@ fn check_as<F: Float>(
 ) -> Result<Gradcheck> {
     let (program, room) = program::<F>(scene, options, device)?;
     let viscosity = VISCOUS * room;
-    let target =
-        |frame: &crate::video::Frame| device.array(&collect(frame.silhouette.iter().map(|&v| F::from_f64(v.into())))?);
-    let shots = shots(scene, scene.num_frames);
-    let targets = shots.iter().map(|shot| target(&videos[shot.film].frames[shot.frame]));
-    let targets = targets.collect::<diffkern::Result<_>>()?;
+    let target = |shot: Shot| {
+        let values = observed(scene, videos, shot)?.values;
+        device.array(&collect(values.into_iter().map(F::from_f64))?)
+    };
+    let targets = shots(scene, scene.num_frames).into_iter().map(target).collect::<diffkern::Result<_>>()?;
     let whole = Whole { program, frames: scene.num_frames, targets };
     let (mut directions, mut kinks) = (Vec::new(), Vec::new());
     // A seed that met a kink gives its place to the next that nobody has.

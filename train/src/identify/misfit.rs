@@ -1,7 +1,8 @@
-//! How far the pictures of a material are from the videos', at several levels: widths of blur and numbers of frames.
+//! How far what a material shows is from what was observed, at several levels: widths of blur and numbers of frames.
 
 use super::blur::Blur;
-use crate::program::{Coverage, Linear, shots};
+use super::observed::{Observed, observed};
+use crate::program::{Coverage, Linear, Seen, Shot, shots};
 use crate::scene::Scene;
 use crate::video::Video;
 use diffkern::Result;
@@ -24,7 +25,7 @@ impl LevelOptions {
     }
 }
 
-/// The silhouettes of the videos' first frames, as each level looks at them.
+/// What was observed in the first frames, as each level looks at it.
 pub(super) struct Misfit {
     levels: Vec<Level>,
 }
@@ -88,22 +89,24 @@ impl Level {
 }
 
 impl Misfit {
-    /// Against the first `frames` frames of all videos that count.
+    /// Against the first `frames` frames of all that counts.
     ///
     /// # Errors
     /// When memory is short, as of all that follows.
     pub(super) fn new(scene: &Scene, videos: &[Video], frames: usize, levels: &[LevelOptions]) -> Result<Self> {
         let level = |options: &LevelOptions| -> Result<Level> {
             let seen = options.seen(frames);
-            let target = |shot: crate::program::Shot| -> Result<Option<Target>> {
+            let target = |shot: Shot| -> Result<Option<Target>> {
                 if shot.frame >= seen {
                     return Ok(None);
                 }
-                let (film, video) = (&scene.films[shot.film], &videos[shot.film]);
-                let blur = Blur::new(options.blur, video.width);
-                let factors = video.factors(shot.frame, film.weight)?;
-                let target = Target { blur, factors, seen: Vec::new() };
-                let seen = target.of(&video.frames[shot.frame].coverage()?)?;
+                let blur = match shot.seen {
+                    Seen::Silhouette(_) | Seen::Colour(..) => options.blur,
+                    Seen::Track(_) => 0.0,
+                };
+                let Observed { values, factors } = observed(scene, videos, shot)?;
+                let target = Target { blur: Blur::new(blur, shot.size(scene).1), factors, seen: Vec::new() };
+                let seen = target.of(&values)?;
                 Ok(Some(Target { seen, ..target }))
             };
             Ok(Level { frames: seen, pictures: shots(scene, frames).into_iter().map(target).collect::<Result<_>>()? })

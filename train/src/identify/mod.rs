@@ -3,6 +3,7 @@
 //! `problem` makes a problem of least squares of the videos, which a search solves; `answer` gives intervals.
 
 mod blur;
+mod observed;
 mod misfit;
 mod taped;
 mod problem;
@@ -18,12 +19,12 @@ pub use gradient::gradcheck;
 
 use crate::check::Checked;
 use crate::error::{Error, Result};
-use crate::job::{Ending, Flow, IdentifyOptions, Outcome, Stop, Values};
+use crate::job::{Ending, Flow, IdentifyOptions, Outcome, Shown, Stop, Values};
 use crate::limits::Limits;
 use crate::program::{Failure, GridOptions, Physics, Program, Resolution, shapes, viscous_room};
 use crate::scene::Scene;
 use crate::search::{Parametrisation, Passes, Problem, Reporter, Search, Shape, refused};
-use crate::video::{Frame, Video};
+use crate::video::Video;
 use diffkern::{Device, Float};
 use problem::{Programs, VideoProblem};
 
@@ -131,7 +132,7 @@ pub fn check(state: &State, scene: &Scene, options: &IdentifyOptions) -> Result<
 }
 
 /// Renders what `values` look like, with so many grid cells across the thinnest side: at the resolution that [`identify`] ends with
-/// if not given; the frames of each film of the scene.
+/// if not given; the frames of each film of the scene, and the places of each track.
 ///
 /// # Errors
 /// When the simulation or the renderer refuses the scene or the values, particles scatter over more of the grid than
@@ -144,7 +145,7 @@ pub fn simulate(
     limits: &Limits,
     stop: &Stop,
     progress: &mut dyn FnMut(f64) -> Flow,
-) -> Result<Vec<Vec<Frame>>> {
+) -> Result<Shown> {
     let device = self::device(device)?;
     let cost = Cost::of(scene, Task::Simulate { values, cells }, false, &device)?;
     let nodes = cost.node_limit(limits);
@@ -162,10 +163,10 @@ fn simulate_as<F: Float>(
     device: &Device,
     nodes: usize,
     progress: &mut dyn FnMut(f64) -> Flow,
-) -> Result<Vec<Vec<Frame>>> {
+) -> Result<Shown> {
     let room = viscous_room(scene, values, cells);
     let program = Program::<F>::new(scene, values, GridOptions { cells, room, nodes }, device)?;
-    program.pictures(&Physics::of(scene, values), progress).map_err(|failure| match failure {
+    program.shown(&Physics::of(scene, values), progress).map_err(|failure| match failure {
         Failure::Stopped => Error::Interrupted,
         Failure::Unstable(error) | Failure::Fatal(error) => error,
     })

@@ -1,4 +1,4 @@
-//! The videos of a scene as a problem of least squares: silhouettes, on a coarse grid and on a fine one.
+//! What was observed of a scene as a problem of least squares, on a coarse grid and on a fine one.
 //!
 //! On each grid blurred differences come first, because edges more than a pixel apart do not see each other, and on the final
 //! grid earlier frames first, because small causes have large effects later. Only the first half of the video
@@ -6,6 +6,7 @@
 //! where it ends in that of the answer.
 
 use super::misfit::{LevelOptions, Misfit};
+use super::observed;
 use super::taped::Taped;
 use crate::error::Result;
 use crate::job::{Flow, Runs};
@@ -14,7 +15,7 @@ use crate::scene::Scene;
 use crate::search::{Evaluation, Parametrisation, Precision, Problem, Recorded, Stage, Tick};
 use crate::video::Video;
 use diffkern::Float;
-use diffkern::memory::filled;
+use diffkern::memory::{collect, filled};
 
 /// Levels of the two stages.
 pub(super) const COARSE: [LevelOptions; 2] =
@@ -59,7 +60,7 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         parametrisation: Parametrisation,
         programs: Programs<F>,
     ) -> Result<Self> {
-        let frames = frames_in_use(scene.num_frames);
+        let frames = frames_in_use(scene);
         let misfit = |levels: &[LevelOptions]| Misfit::new(scene, videos, frames, levels);
         let rough = programs.rough.map(|program| -> Result<_> { Ok(Grid { program, misfit: misfit(&FINE)? }) });
         Ok(Self {
@@ -128,13 +129,10 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         Ok(Box::new(OnTape { program, taped, evaluation }))
     }
 
-    /// Mean intersection over union with the videos.
+    /// Mean intersection over union with the silhouettes of the videos; 0 where none is compared.
     fn agreement(&self, images: &Coverage) -> diffkern::Result<f64> {
-        let shots = shots(self.scene, self.frames);
-        let one = |(image, shot): (&Vec<f64>, &crate::program::Shot)| -> diffkern::Result<f64> {
-            self.videos[shot.film].iou(shot.frame, image)
-        };
-        Ok(images.iter().zip(&shots).map(one).sum::<diffkern::Result<f64>>()? / images.len().max(1) as f64)
+        let of = |place: usize, _| collect(images[place].iter().copied());
+        Ok(observed::agreement(self.videos, &shots(self.scene, self.frames), of)?.unwrap_or(0.0))
     }
 
     fn evaluation(&self, misfit: &Misfit, images: &Coverage, rough: bool) -> diffkern::Result<Evaluation> {
@@ -186,8 +184,7 @@ impl<F: Float> Problem for VideoProblem<'_, F> {
     }
 
     fn worst(&self) -> diffkern::Result<f64> {
-        let pixels = |shot: crate::program::Shot| self.videos[shot.film].width * self.videos[shot.film].height;
-        let empty = shots(self.scene, self.frames).into_iter().map(|shot| filled(pixels(shot), 0.0));
+        let empty = shots(self.scene, self.frames).into_iter().map(|shot| filled(shot.size(self.scene).0, 0.0));
         let empty: Coverage = empty.collect::<diffkern::Result<_>>()?;
         let costs = self.fine.misfit.costs(&empty)?;
         Ok(costs.last().map_or(0.0, |last| last.cost / last.residuals.max(1) as f64))
@@ -227,22 +224,22 @@ impl<F: Float> Recorded for OnTape<'_, F> {
 
 /// Residuals and blocks of each level of both stages.
 pub(super) fn sizes(scene: &Scene) -> [Vec<[usize; 2]>; 2] {
-    let frames = frames_in_use(scene.num_frames);
-    let pixels = |film: usize| {
-        let camera = &scene.cameras[scene.films[film].camera];
-        camera.width * camera.height
-    };
+    let frames = frames_in_use(scene);
     let of = |options: &LevelOptions| {
         let seen = options.seen(frames);
         let shots = shots(scene, seen);
-        [shots.iter().map(|shot| pixels(shot.film)).sum(), shots.len()]
+        [shots.iter().map(|shot| shot.size(scene).0).sum(), shots.len()]
     };
     [COARSE.iter().map(of).collect(), FINE.iter().map(of).collect()]
 }
 
-/// The first half of the video, but no fewer than eight frames if it has them.
-pub(super) fn frames_in_use(all: usize) -> usize {
-    all.div_ceil(2).max(8).min(all)
+/// The first half of the video, but no fewer than eight frames if it has them; all frames where no video counts.
+pub(super) fn frames_in_use(scene: &Scene) -> usize {
+    let all = scene.num_frames;
+    match scene.films.iter().any(|film| film.weights != [0.0; 2]) {
+        true => all.div_ceil(2).max(8).min(all),
+        false => all,
+    }
 }
 
 /// A tick per frame of each take of an evaluation of `frames` frames.

@@ -98,7 +98,7 @@ impl<F: Float> Taped<F> {
         let (tape, (loss, images)) = Tape::record_value(|| -> Outcome<_> {
             let inputs = program.takes().map(|(place, take)| numbers_on_tape(take, place, coordinates, &at));
             let inputs = inputs.collect::<diffkern::Result<Vec<_>>>()?;
-            let images = program.silhouettes(&inputs, frames, tick)?;
+            let images = program.images(&inputs, frames, tick)?;
             let loss = program.upload(&[0.0])?;
             for (place, target) in level.targets() {
                 let mut seen = images[place].clone();
@@ -194,7 +194,7 @@ mod tests {
     use crate::experiment::Identify;
     use crate::job::Flow;
     use crate::program::{GridOptions, viscous_room};
-    use crate::scene::{Collider, Contact, Name, Quantity, Range, Scene, Surface, Target};
+    use crate::scene::{Collider, Contact, Followed, Measured, Name, Quantity, Range, Scene, Surface, Target, Track};
     use crate::video::Video;
     use diffkern_sim::collision::Solid;
     use std::path::Path;
@@ -219,9 +219,26 @@ mod tests {
             let mask = |k: usize| [1.0, 0.5, 0.0, 0.25][k % 4];
             let pixels = videos[0].width * videos[0].height;
             videos[0].masks = Some(vec![(0..pixels).map(mask).collect(); scene.num_frames]);
-            scene.films[0].weight = 0.7;
+            scene.films[0].weights = [0.7, 0.2];
         }
         scene.bodies[0].material.viscosity = 1.5;
+        // Two points, of which one was not seen in every frame.
+        let points = vec![[-0.2, 0.01, 0.2], [-0.12, 0.1, 0.25]];
+        let rows = (0..FRAMES).flat_map(|frame| (0..2).map(move |point| (frame, point)));
+        let row = |(frame, point): (usize, usize)| {
+            let at = points[point].map(|x: f64| x + 0.004 * frame as f64);
+            Measured { frame, point, at }
+        };
+        let measured = rows.filter(|(frame, point)| (frame + point) % 3 > 0).map(row).collect();
+        scene.tracks.push(Track {
+            name: "dots".into(),
+            body: 0,
+            take: 0,
+            of: Followed::Points(points.clone()),
+            file: "dots.csv".into(),
+            deviation: 0.003,
+            measured: Some(measured),
+        });
         for (quantity, [min, max]) in [
             (Quantity::Density, [500.0, 2000.0]),
             (Quantity::Velocity(0), [0.1, 0.6]),

@@ -50,6 +50,23 @@ pub(crate) fn number_of<F: Float>(values: &Array<F>, out: &mut Array<F>, place: 
     out[0] = values[place];
 }
 
+/// The numbers of each vector.
+#[diff_kernel]
+pub(crate) fn numbers_of<F: Float>(vectors: &Array<Vec3<F>>, out: &mut Array<F>) {
+    let v = vectors[ABSOLUTE_POS];
+    out[3 * ABSOLUTE_POS] = v.x;
+    out[3 * ABSOLUTE_POS + 1] = v.y;
+    out[3 * ABSOLUTE_POS + 2] = v.z;
+}
+
+/// A component of each vector.
+#[diff_kernel]
+pub(crate) fn component_of<F: Float>(vectors: &Array<Vec3<F>>, out: &mut Array<F>, axis: u32) {
+    let v = vectors[ABSOLUTE_POS];
+    let rest = select(axis == 1, v.y, v.z);
+    out[ABSOLUTE_POS] = select(axis == 0, v.x, rest);
+}
+
 /// Adds up positions by their weights: `out` becomes the place of their mean.
 #[diff_kernel]
 pub(crate) fn weighted_mean<F: Float>(x: &Array<Vec3<F>>, weights: &Array<F>, out: &mut Array<F>) {
@@ -106,6 +123,10 @@ mod tests {
             launch::gradcheck(n, &x, &body_of, &centres, &motion, &gravity, &v, &c, 0.3)?;
             to_particles::gradcheck(n, &device.array(&numbers(2, seed))?, &body_of, &device.zeros(n)?)?;
             weighted_mean::gradcheck(n, &x, &device.array(&numbers(n, seed))?, &device.zeros(3)?)?;
+            numbers_of::gradcheck(n, &x, &device.zeros(3 * n)?)?;
+            for axis in 0..3 {
+                component_of::gradcheck(n, &x, &device.zeros(n)?, axis)?;
+            }
             vector_of::gradcheck(1, &device.array(&numbers(7, seed))?, &device.zeros(1)?, 3)?;
             number_of::gradcheck(1, &device.array(&numbers(7, seed))?, &device.zeros(1)?, 6)?;
         }

@@ -6,63 +6,45 @@ mod resolution;
 mod setup;
 mod friction;
 mod failure;
+mod shot;
+mod follower;
 mod take;
 
 pub(crate) use failure::{Failure, Outcome, simulable};
+pub(crate) use follower::Follower;
 pub(crate) use inputs::Inputs;
 pub(crate) use physics::{Physics, middle};
 pub(crate) use resolution::{Resolution, thinnest};
 pub(crate) use setup::{GridOptions, norm, shapes, spec, viscous_room};
+pub(crate) use shot::{Seen, Shot, observed, shots};
 pub(crate) use take::{Coverage, Linear, TakeProgram, Tick as TakeTick, host};
 
 use crate::error::Result;
-use crate::job::{Discretisation, Flow, Runs, Values};
+use crate::job::{Discretisation, Flow, Runs, Shown, Values};
 use crate::scene::Scene;
-use crate::video::Frame;
 use diffkern::prelude::*;
 use std::cell::Cell;
 
-/// A picture that is compared: frame `frame` of a film, by its place in the scene.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Shot {
-    pub(crate) film: usize,
-    pub(crate) frame: usize,
-}
-
-/// The pictures of the first `frames` frames, in the order in which a program gives them: take by take, frame by frame, of each film
-/// that counts.
-pub(crate) fn shots(scene: &Scene, frames: usize) -> Vec<Shot> {
-    let films = |take: usize| {
-        let of_take = scene.films.iter().enumerate().filter(move |(_, film)| film.take == take && film.weight > 0.0);
-        of_take.map(|(film, _)| film)
-    };
-    let of_take = |take: usize| (0..frames).flat_map(move |frame| films(take).map(move |film| Shot { film, frame }));
-    (0..scene.takes.len()).flat_map(of_take).collect()
-}
-
-/// The takes that a film is of.
-pub(crate) fn filmed(scene: &Scene) -> impl Iterator<Item = usize> {
-    (0..scene.takes.len()).filter(|take| scene.films.iter().any(|film| film.take == *take))
-}
-
-/// The takes that are filmed, at one resolution.
+/// The takes of which anything was observed, at one resolution.
 pub(crate) struct Program<F: Float> {
     device: Device,
     /// Each with its place in the scene.
     takes: Vec<(usize, TakeProgram<F>)>,
     films: usize,
+    tracks: usize,
     /// What was run so far.
     runs: Cell<Runs>,
 }
 
 impl<F: Float> Program<F> {
-    /// Of all takes of a scene that a film is of.
+    /// Of all takes of a scene of which anything was observed.
     pub(crate) fn new(scene: &Scene, known: &Values, options: GridOptions, device: &Device) -> Result<Self> {
         let one = |take: usize| Ok((take, TakeProgram::new(scene, take, known, options, device)?));
         Ok(Self {
             device: device.clone(),
-            takes: filmed(scene).map(one).collect::<Result<_>>()?,
+            takes: observed(scene).map(one).collect::<Result<_>>()?,
             films: scene.films.len(),
+            tracks: scene.tracks.len(),
             runs: Cell::default(),
         })
     }
@@ -105,7 +87,7 @@ impl<F: Float> Program<F> {
         self.takes.iter().map(|(_, take)| take.steps()).sum()
     }
 
-    /// Silhouettes of the first `frames` frames with these numbers, as [`shots`] lists them.
+    /// What is seen in the first `frames` frames with these numbers, as [`shots`] lists it.
     pub(crate) fn coverage(&self, values: &Physics, frames: usize, tick: &mut TakeTick<'_>) -> Outcome<Coverage> {
         self.count(Runs { forward: 1, ..Runs::default() });
         let mut all = Coverage::new();
@@ -115,7 +97,7 @@ impl<F: Float> Program<F> {
         Ok(all)
     }
 
-    /// Silhouettes and their derivatives along `directions` of the numbers, exact, by forward mode.
+    /// The same with its derivatives along `directions` of the numbers, exact, by forward mode.
     pub(crate) fn linearise(
         &self,
         values: &Physics,
@@ -138,8 +120,8 @@ impl<F: Float> Program<F> {
         self.takes.iter().map(|(_, take)| take.inputs(values)).collect()
     }
 
-    /// The images of the first `frames` frames, as [`shots`] lists them, by launches only.
-    pub(crate) fn silhouettes(
+    /// What is seen in the first `frames` frames, as [`shots`] lists it, by launches only.
+    pub(crate) fn images(
         &self,
         inputs: &[Inputs<F>],
         frames: usize,
@@ -147,19 +129,17 @@ impl<F: Float> Program<F> {
     ) -> Outcome<Vec<Array<F>>> {
         let mut all = Vec::new();
         for ((_, take), inputs) in self.takes.iter().zip(inputs) {
-            all.append(&mut take.silhouettes(inputs, frames, tick)?);
+            all.append(&mut take.images(inputs, frames, tick)?);
         }
         Ok(all)
     }
 
-    /// Silhouettes and shaded pictures of every frame of every film.
-    pub(crate) fn pictures(&self, values: &Physics, mut tick: impl FnMut(f64) -> Flow) -> Outcome<Vec<Vec<Frame>>> {
-        let mut all: Vec<Vec<Frame>> = (0..self.films).map(|_| Vec::new()).collect();
+    /// All that these numbers show in every frame.
+    pub(crate) fn shown(&self, values: &Physics, mut tick: impl FnMut(f64) -> Flow) -> Outcome<Shown> {
+        let mut all = Shown { films: vec![Vec::new(); self.films], tracks: vec![Vec::new(); self.tracks] };
         let count = self.takes.len() as f64;
         for (done, (_, take)) in self.takes.iter().enumerate() {
-            for (film, frames) in take.pictures(values, |part| tick((done as f64 + part) / count))? {
-                all[film] = frames;
-            }
+            take.show(values, &mut all, |part| tick((done as f64 + part) / count))?;
         }
         Ok(all)
     }
@@ -168,7 +148,7 @@ impl<F: Float> Program<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{Collider, Contact, Film, Quantity, Range, Surface, Target};
+    use crate::scene::{Collider, Contact, Film, Followed, Quantity, Range, Surface, Target, Track};
     use diffkern_sim::collision::Solid;
     use std::path::Path;
 
@@ -215,8 +195,20 @@ mod tests {
         scene.films = vec![
             Film { name: "a".into(), ..main.clone() },
             Film { name: "b".into(), camera: 1, take: 1, ..main.clone() },
-            Film { name: "c".into(), camera: 1, take: 0, ..main },
+            Film { name: "c".into(), camera: 1, take: 0, weights: [0.0, 0.5], ..main },
         ];
+        let track = |body: usize, take: usize, of: Followed| Track {
+            name: format!("{body}{take}"),
+            body,
+            take,
+            of,
+            file: String::new(),
+            deviation: 0.01,
+            measured: None,
+        };
+        let corner = scene.bodies[1].starts[1].shape.bounds()[0];
+        scene.tracks =
+            vec![track(1, 1, Followed::Points(vec![corner, corner.map(|x| x + 0.03)])), track(0, 0, Followed::Centre)];
         let targets: Vec<Target> = scene.targets().collect();
         for target in targets {
             let value = scene.known(target).unwrap();
@@ -241,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn tangents_are_derivatives_of_the_silhouettes() {
+    fn tangents_are_derivatives_of_all_that_is_seen() {
         let (scene, at) = every_quantity();
         let known = Values::new();
         let options = GridOptions { cells: 2, room: viscous_room(&scene, &known, 2), nodes: usize::MAX };
@@ -261,11 +253,18 @@ mod tests {
         let directions: Vec<Physics> = along.iter().map(|(_, direction)| direction.clone()).collect();
         let linear = program.linearise(&at, &directions, frames, &mut tick).unwrap();
         let shots = shots(&scene, frames);
-        assert_eq!(shots.len(), 3 * frames);
-        assert!(shots.iter().zip(&linear.coverage).all(|(shot, image)| {
-            let camera = &scene.cameras[scene.films[shot.film].camera];
-            image.len() == camera.width * camera.height
-        }));
+        // Two silhouettes, three channels, two tracks.
+        assert_eq!(shots.len(), 7 * frames);
+        assert!(shots.iter().zip(&linear.coverage).all(|(shot, image)| image.len() == shot.size(&scene).0));
+        let of = |seen: Seen| {
+            let place = shots.iter().position(|shot| *shot == Shot { seen, frame: 0 }).unwrap();
+            &linear.coverage[place]
+        };
+        let Followed::Points(points) = &scene.tracks[0].of else { panic!("expected points") };
+        let away = of(Seen::Track(0)).iter().zip(points.as_flattened()).map(|(a, b)| (a - b).abs());
+        assert!(away.fold(0.0, f64::max) < 1e-12);
+        let silhouette = of(Seen::Silhouette(0)).iter().sum::<f64>();
+        assert!(silhouette > 10.0 && of(Seen::Colour(2, 0)).iter().sum::<f64>() > 10.0);
         for ((name, direction), derivative) in along.iter().zip(&linear.derivatives) {
             // Small enough that no particle changes sides at the floor.
             let h = 1e-6;

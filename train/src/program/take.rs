@@ -1,13 +1,15 @@
 //! One take: simulator and renderers of a scene at one resolution, from the numbers of a run to pictures.
 
 use super::failure::{Failure, Outcome};
+use super::follower::Follower;
 use super::friction::Friction;
-use super::inputs::{Inputs, launch, number_of, to_particles, vector_of, weighted_mean};
+use super::inputs::{Inputs, component_of, launch, number_of, to_particles, vector_of};
 use super::physics::{CAMERA, Physics};
 use super::setup::{self, GridOptions};
-use crate::error::Result;
-use crate::job::{Flow, Values};
-use crate::scene::{Part, Quantity, Scene};
+use super::shot::{Seen, seen};
+use crate::error::{Error, Result};
+use crate::job::{Flow, Shown, Values};
+use crate::scene::{Part, Quantity, Scene, Track};
 use crate::video::Frame;
 use diffkern::memory::{collect, filled};
 use diffkern::prelude::*;
@@ -20,14 +22,13 @@ use diffkern_sim::scene::{BodiesScene, Plan};
 /// Called between frames.
 pub(crate) type Tick<'a> = dyn FnMut() -> Flow + 'a;
 
-/// Coverage per picture, row by row: frame by frame, of each film that counts in the order of the scene.
+/// The numbers of everything that is seen, as [`shots`](super::shots) lists it; of a picture row by row.
 pub(crate) type Coverage = Vec<Vec<f64>>;
 
-/// Coverage with its derivative along each direction.
+/// What is seen with its derivative along each direction.
 pub(crate) struct Linear {
-    /// Per picture.
     pub(crate) coverage: Coverage,
-    /// Per direction, per picture.
+    /// Per direction.
     pub(crate) derivatives: Vec<Coverage>,
 }
 
@@ -41,6 +42,10 @@ pub(crate) struct TakeProgram<F: Float> {
     pieces: [(Part, Option<Array<u32>>); 4],
     centres: Array<Vec3<F>>,
     cameras: Vec<FilmCamera<F>>,
+    /// Each with the place of its track in the scene.
+    followers: Vec<(usize, Follower<F>)>,
+    /// What is compared of each frame.
+    seen: Vec<Seen>,
     lighting: Lighting<F>,
     friction: Friction,
     frames: usize,
@@ -52,7 +57,6 @@ struct FilmCamera<F: Float> {
     /// The film, by its place in the scene, and the first number of its camera.
     film: usize,
     first: usize,
-    counts: bool,
     renderer: Renderer<F>,
     camera: CameraParams<F>,
 }
@@ -85,13 +89,23 @@ impl<F: Float> TakeProgram<F> {
             Ok(FilmCamera {
                 film,
                 first: CAMERA * of.camera,
-                counts: of.weight > 0.0,
                 renderer: Renderer::new(device, &mesh)?.with_far(camera.far)?,
                 camera: setup::camera(camera).params(device)?,
             })
         };
         let films = scene.films.iter().enumerate().filter(|(_, film)| film.take == take);
         let cameras = films.map(film).collect::<Result<_>>()?;
+        let tracks = scene.tracks.iter().enumerate().filter(|(_, track)| track.take == take);
+        let follower = |(k, track): (usize, &Track)| -> Result<(usize, Follower<F>)> {
+            let follower = Follower::of(track, &bodies, device).map_err(|error| match error {
+                Error::Simulator(error @ diffkern_sim::Error::Invalid { .. }) => {
+                    Error::scene(format!("observations.{}.markers.points", track.name), error.to_string())
+                }
+                other => other,
+            });
+            Ok((k, follower?))
+        };
+        let followers = tracks.map(follower).collect::<Result<_>>()?;
         let centres: Vec<_> = bodies.centres.iter().map(|c| Vec3::from_array(c.map(F::from_f64))).collect();
         let layout = Physics::zero(scene);
         let x: Vec<[f64; 3]> = bodies.state.x.to_vec()?.into_iter().map(|x| [x.x, x.y, x.z].map(F::to_f64)).collect();
@@ -113,6 +127,8 @@ impl<F: Float> TakeProgram<F> {
             pieces: [mu?, lambda?, density?, viscosity?],
             centres: device.array(&centres)?,
             cameras,
+            followers,
+            seen: seen(scene, take),
             lighting: setup::lighting(scene, &bodies.body_of_vertex, device)?,
             friction: Friction::of(scene, device)?,
             frames: scene.num_frames,
@@ -141,11 +157,6 @@ impl<F: Float> TakeProgram<F> {
         self.cameras.iter().map(|film| film.camera.width * film.camera.height).sum()
     }
 
-    /// Pixels of each picture of a frame.
-    fn sizes(&self) -> impl Iterator<Item = usize> {
-        self.cameras.iter().filter(|film| film.counts).map(|film| film.camera.width * film.camera.height)
-    }
-
     pub(crate) fn upload(&self, numbers: &[f64]) -> diffkern::Result<Array<F>> {
         upload(&self.device, numbers)
     }
@@ -155,13 +166,13 @@ impl<F: Float> TakeProgram<F> {
         Inputs::new(|part| self.upload(&values.part(part, self.take)))
     }
 
-    /// Silhouettes of the first `frames` frames with these numbers.
+    /// What is seen in the first `frames` frames with these numbers.
     pub(crate) fn coverage(&self, values: &Physics, frames: usize, tick: &mut Tick<'_>) -> Outcome<Coverage> {
         let inputs = self.inputs(values)?;
-        self.silhouettes(&inputs, frames, tick)?.iter().map(|c| Ok(host(c)?)).collect()
+        self.images(&inputs, frames, tick)?.iter().map(|c| Ok(host(c)?)).collect()
     }
 
-    /// Silhouettes and their derivatives along `directions` of the numbers, exact, by forward mode. Directions in which this take
+    /// The same with its derivatives along `directions` of the numbers, exact, by forward mode. Directions in which this take
     /// does not change cost nothing.
     pub(crate) fn linearise(
         &self,
@@ -170,7 +181,7 @@ impl<F: Float> TakeProgram<F> {
         frames: usize,
         tick: &mut Tick<'_>,
     ) -> Outcome<Linear> {
-        self.derivatives(values, directions, |inputs| self.silhouettes(inputs, frames, tick))
+        self.derivatives(values, directions, |inputs| self.images(inputs, frames, tick))
     }
 
     /// Arrays that `run` makes of the numbers, with their derivatives along `directions`.
@@ -206,55 +217,66 @@ impl<F: Float> TakeProgram<F> {
         Ok(Linear { coverage, derivatives })
     }
 
-    /// Silhouettes and shaded pictures of every frame, by the place of the film.
-    pub(crate) fn pictures(
-        &self,
-        values: &Physics,
-        mut tick: impl FnMut(f64) -> Flow,
-    ) -> Outcome<Vec<(usize, Vec<Frame>)>> {
+    /// Puts everything that these numbers show of the take into `all`.
+    pub(crate) fn show(&self, values: &Physics, all: &mut Shown, mut tick: impl FnMut(f64) -> Flow) -> Outcome<()> {
         let Bound { solver, start: mut state, cameras } = self.bind(&self.inputs(values)?)?;
-        let mut pictures: Vec<(usize, Vec<Frame>)> = self.cameras.iter().map(|film| (film.film, Vec::new())).collect();
         for frame in 0..self.frames {
             if tick(frame as f64 / self.frames as f64) == Flow::Stop {
                 return Err(Failure::Stopped);
             }
             state = self.next(&solver, state, frame)?;
             let vertices = self.bodies.surface.vertices(&state.x)?;
-            for ((film, camera), (_, frames)) in self.cameras.iter().zip(&cameras).zip(&mut pictures) {
+            for (film, camera) in self.cameras.iter().zip(&cameras) {
                 let silhouette = film.renderer.silhouette(&vertices, camera)?.coverage.to_vec()?;
                 let color = film.renderer.shaded(&vertices, camera, &self.lighting)?.color.to_vec()?;
-                frames.push(Frame {
+                all.films[film.film].push(Frame {
                     silhouette: collect(silhouette.iter().map(|v| v.to_f64() as f32))?,
                     shaded: collect(color.iter().map(|c| [c.x, c.y, c.z].map(|v| v.to_f64() as f32)))?,
                 });
             }
+            for (track, follower) in &self.followers {
+                all.tracks[*track].push(host(&follower.numbers(&state.x)?)?);
+            }
         }
-        Ok(pictures)
+        Ok(())
     }
 
-    /// The images of each frame, by launches only: recorded by a tape, carried along by forward mode.
-    pub(crate) fn silhouettes(&self, inputs: &Inputs<F>, frames: usize, tick: &mut Tick<'_>) -> Outcome<Vec<Array<F>>> {
+    /// What is seen in each frame, by launches only: recorded by a tape, carried along by forward mode.
+    pub(crate) fn images(&self, inputs: &Inputs<F>, frames: usize, tick: &mut Tick<'_>) -> Outcome<Vec<Array<F>>> {
         let Bound { solver, start: mut state, cameras } = self.bind(inputs)?;
         let frames = frames.min(self.frames);
-        let mut images = Vec::with_capacity(frames * self.sizes().count());
+        let mut images = Vec::with_capacity(frames * self.seen.len());
         for frame in 0..frames {
             if tick() == Flow::Stop {
                 return Err(Failure::Stopped);
             }
             state = self.next(&solver, state, frame)?;
             let vertices = self.bodies.surface.vertices(&state.x)?;
-            for (film, camera) in self.cameras.iter().zip(&cameras).filter(|(film, _)| film.counts) {
-                images.push(film.renderer.silhouette(&vertices, camera)?.coverage);
+            for (film, camera) in self.cameras.iter().zip(&cameras) {
+                if self.seen.contains(&Seen::Silhouette(film.film)) {
+                    images.push(film.renderer.silhouette(&vertices, camera)?.coverage);
+                }
+                if self.seen.contains(&Seen::Colour(film.film, 0)) {
+                    let color = film.renderer.shaded(&vertices, camera, &self.lighting)?.color;
+                    for channel in 0..3 {
+                        let out = self.device.uninit(color.len())?;
+                        component_of(color.len(), &color, &out, channel)?;
+                        images.push(out);
+                    }
+                }
+            }
+            for (_, follower) in &self.followers {
+                images.push(follower.numbers(&state.x)?);
             }
         }
         Ok(images)
     }
 
-    /// Centre of volume of a body at a frame \[m\], by launches only: that of mass where its density is everywhere the same.
-    pub(crate) fn centre(
+    /// What a follower gives at a frame, by launches only.
+    pub(crate) fn followed(
         &self,
         inputs: &Inputs<F>,
-        body: usize,
+        follower: &Follower<F>,
         frame: usize,
         tick: &mut Tick<'_>,
     ) -> Outcome<Array<F>> {
@@ -265,17 +287,7 @@ impl<F: Float> TakeProgram<F> {
             }
             state = self.next(&solver, state, frame)?;
         }
-        let volumes = self.bodies.volumes.to_vec()?;
-        let of = |(k, own): (usize, &u32)| match *own as usize == body {
-            true => volumes[k % volumes.len()].to_f64(),
-            false => 0.0,
-        };
-        let parts: Vec<f64> = collect(self.bodies.body_of.iter().enumerate().map(of))?;
-        let whole: f64 = parts.iter().sum();
-        let weights = self.upload(&parts.iter().map(|part| part / whole).collect::<Vec<_>>())?;
-        let mean = self.device.zeros(3)?;
-        weighted_mean(state.len(), &state.x, &weights, &mean)?;
-        Ok(mean)
+        Ok(follower.numbers(&state.x)?)
     }
 
     fn bind(&self, inputs: &Inputs<F>) -> Outcome<Bound<F>> {

@@ -63,8 +63,11 @@ pub struct Summary {
     pub initial: Values,
     /// Loss at the start, in the same discretisation; null where `loss` is one of another.
     pub loss_initial: Option<f64>,
-    /// Mean intersection over union of the silhouettes with the video's.
-    pub iou: f64,
+    /// Mean intersection over union of the silhouettes with the video's, null where none is compared.
+    pub iou: Option<f64>,
+    /// Distance from the places of each track, root of the mean square \[m\].
+    #[serde(default)]
+    pub distances: BTreeMap<String, f64>,
     /// Why the job ended.
     pub ending: Ending,
     /// Viscosity that the scene does not know of, fitted along \[Pa s\].
@@ -92,6 +95,7 @@ impl Summary {
             initial: each().map(|p| (p.name.clone(), p.initial)).collect(),
             loss_initial: outcome.loss_initial,
             iou: outcome.iou,
+            distances: outcome.tracks.iter().map(|track| (track.name.clone(), track.distance)).collect(),
             ending: outcome.ending,
             viscosity: outcome.viscosity,
             discretisation: outcome.discretisation,
@@ -144,13 +148,19 @@ pub fn write(folder: &Path, scene: &Scene, videos: &[Video], outcome: &Outcome, 
                 frame.write(&frames.join(&film.name), ["silhouette", "shaded"], k, found.width, Depth::Eight)?;
             }
             let named = |what: &str| format!("{} {what}", film.name).trim_start().to_owned();
-            compared.extend([(named("target"), target), (named("result"), found)]);
+            if !target.frames.is_empty() {
+                compared.push((named("target"), target));
+            }
+            compared.push((named("result"), found));
         }
         let compared: Vec<(&str, &Video)> = compared.iter().map(|(name, video)| (name.as_str(), *video)).collect();
         animation(&comparison, &compared, scene.frame_rate)?;
         pictures.extend(animated(&comparison)?);
-        let iou = plot::iou(&agreement(videos, &outcome.videos)?, scene.frame_rate)?;
-        pictures.push(Picture { title: "Intersection over union by frame", kind: PNG, bytes: iou });
+        let agreement = agreement(videos, &outcome.videos)?;
+        if !agreement.is_empty() {
+            let iou = plot::iou(&agreement, scene.frame_rate)?;
+            pictures.push(Picture { title: "Intersection over union by frame", kind: PNG, bytes: iou });
+        }
         files.extend([comparison, frames]);
     }
     let (events, page) = (folder.join(EVENTS), folder.join(PAGE));
@@ -173,12 +183,13 @@ fn animated(file: &Path) -> Result<Option<Picture>> {
     Ok(Some(Picture { title: "Target and result", kind: "image/gif", bytes }))
 }
 
-/// Intersection over union of the silhouettes of every frame, mean over the videos.
+/// Intersection over union of the silhouettes of every frame, mean over the videos that are there.
 fn agreement(videos: &[Video], found: &[Video]) -> Result<Vec<f64>> {
-    let frames = videos.iter().map(|video| video.frames.len()).min().unwrap_or(0);
+    let pairs: Vec<_> = videos.iter().zip(found).filter(|(target, _)| !target.frames.is_empty()).collect();
+    let frames = pairs.iter().map(|(target, _)| target.frames.len()).min().unwrap_or(0);
     let one = |k: usize| -> Result<f64> {
-        let each = videos.iter().zip(found).map(|(target, found)| Ok(target.iou(k, &found.frames[k].coverage()?)?));
-        Ok(each.sum::<Result<f64>>()? / videos.len() as f64)
+        let each = pairs.iter().map(|(target, found)| Ok(target.iou(k, &found.frames[k].coverage()?)?));
+        Ok(each.sum::<Result<f64>>()? / pairs.len() as f64)
     };
     (0..frames).map(one).collect()
 }

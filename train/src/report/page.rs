@@ -148,7 +148,7 @@ fn numbers(summary: &Summary) -> String {
     let mut rows = vec![
         ("loss before", loss(summary.loss_initial)),
         ("loss after", loss(summary.loss)),
-        ("IoU of the silhouettes", format!("{:.4}", summary.iou)),
+        ("IoU of the silhouettes", summary.iou.map_or_else(|| "–".into(), |iou| format!("{iou:.4}"))),
         ("iterations", summary.iterations.to_string()),
         ("simulator, coarse grid", runs(coarse)),
         ("simulator, final grid", runs(fine)),
@@ -158,6 +158,11 @@ fn numbers(summary: &Summary) -> String {
             format!("grid {} m, step {} s, {} particles", short(space.dx), short(space.dt), space.particles),
         ),
     ];
+    let distances = summary.distances.iter();
+    let distances: Vec<_> = distances.map(|(name, away)| format!("{}: {} m", Text(name), short(*away))).collect();
+    if !distances.is_empty() {
+        rows.push(("distance from places that were measured", distances.join(", ")));
+    }
     if summary.viscosity != 0.0 {
         rows.push(("viscosity, fitted along", format!("{} Pa s", short(summary.viscosity))));
     }
@@ -228,7 +233,8 @@ mod tests {
             determined: Default::default(),
             initial: Default::default(),
             loss_initial: None,
-            iou: 0.990_12,
+            iou: Some(0.990_12),
+            distances: [("<dots>".into(), 1.2e-3)].into(),
             ending,
             viscosity: -1.7039,
             discretisation: Discretisation { dx: 0.01989, dt: 3.125e-4, particles: 6688 },

@@ -1,6 +1,6 @@
 //! Answers as lines of text.
 
-use crate::job::{Ending, Gradcheck, Outcome, Parameter, Values};
+use crate::job::{Ending, Gradcheck, Outcome, Parameter, TrackFit, Values};
 use crate::text::path;
 use std::path::{Path, PathBuf};
 
@@ -14,9 +14,12 @@ pub fn finished(outcome: &Outcome, seconds: f64, files: &[PathBuf], folder: &Pat
         lines.push(format!("fitted along: viscosity beside the scene's, {} Pa s", number(outcome.viscosity)));
     }
     let d = outcome.discretisation;
+    let distance = |track: &TrackFit| format!("{}: {:.3e} m from what was measured", track.name, track.distance);
+    lines.extend(outcome.tracks.iter().map(distance));
+    let iou = outcome.iou.map(|iou| format!("silhouette IoU {iou:.4}, ")).unwrap_or_default();
     lines.push(format!(
-        "silhouette IoU {:.4}, {} iterations, {:.1} s, grid {:.3e} m, step {:.3e} s, {} particles",
-        outcome.iou, outcome.iterations, seconds, d.dx, d.dt, d.particles
+        "{iou}{} iterations, {:.1} s, grid {:.3e} m, step {:.3e} s, {} particles",
+        outcome.iterations, seconds, d.dx, d.dt, d.particles
     ));
     let [coarse, fine] = outcome.runs.map(|runs| runs.walks());
     lines.push(format!("simulator: {coarse} walks over all steps on the coarse grid, {fine} on the final one"));

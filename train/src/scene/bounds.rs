@@ -52,6 +52,8 @@ pub(in crate::scene) const ANGLE_OF_VIEW: Bounds = bounds(
     "a narrower one sees less than a telescope, and a wider one has its edges at infinity",
 );
 pub(in crate::scene) const DISTANCE: Bounds = bounds(1e-9, 1e9, " m", "depths would no longer be told apart");
+pub(in crate::scene) const DEVIATION: Bounds =
+    bounds(1e-9, 1e3, " m", "nothing is measured better than that, and nothing is told by what is worse");
 pub(in crate::scene) const NOISE: Bounds =
     bounds(0.0, 1.0, "", "more than white and black are apart leaves no picture");
 pub(in crate::scene) const WEIGHT: Bounds = bounds(0.0, 1e6, "", "beside it nothing else would count");

@@ -10,18 +10,21 @@ mod name;
 mod parameter;
 mod collider;
 mod convert;
+mod track;
 mod import;
 mod folder;
 mod version;
 mod check;
 mod read;
 
+pub(crate) use convert::Conversion;
 pub use folder::Access;
 pub use name::Name;
 pub use parameter::Target;
 pub use quantity::Quantity;
 pub(crate) use quantity::{Part, Scale};
 pub(crate) use read::{from_json, read_text};
+pub use track::{Followed, Measured, Track};
 
 use diffkern_sim::collision::Solid;
 use diffkern_sim::mpm::Law;
@@ -45,6 +48,8 @@ pub struct Scene {
     pub takes: Vec<String>,
     /// The films, at least one, each of another folder.
     pub films: Vec<Film>,
+    /// What was measured beside films.
+    pub tracks: Vec<Track>,
     /// Light and colours.
     pub shading: Shading,
     /// The elastic bodies, at least one.
@@ -99,8 +104,8 @@ pub struct Film {
     pub shaded: String,
     /// Folder of the masks, if there are any.
     pub masks: Option<String>,
-    /// How much a squared difference of silhouettes counts.
-    pub weight: f64,
+    /// How much a squared difference of silhouettes counts, and of colours.
+    pub weights: [f64; 2],
 }
 
 /// One directional light and Lambert colours, all in 0..1, linear.

@@ -102,7 +102,6 @@ fn what_is_not_simulated_yet_is_refused() {
         ("/cameras/front/distortion", json!({"k1": 0.1}), &["cameras.front.distortion", "expected none"]),
         ("/cameras/front/exposure", json!(2), &["cameras.front.exposure", "expected 1"]),
         ("/cameras/front/shutter", json!({"open": 0, "close": 0.5}), &["cameras.front.shutter", "as long before"]),
-        ("/videos", json!({"film": {"weights": {"shaded": 2}}}), &["videos.film.weights.shaded", "not compared"]),
         ("/unknowns/bodies.jelly.material.young", json!({"range": [1, 2]}), &["material.young", "cannot be found"]),
         (
             "/unknowns/colliders.ground.motion.velocity",
@@ -188,7 +187,34 @@ fn wrong_videos_and_takes_are_refused() {
         ("/videos", json!({"film": {"shaded": "silhouette"}}), &["videos.film.shaded", "that of the silhouettes"]),
         ("/videos", json!({"film": {"masks": "../masks"}}), &["videos.film.masks", "outside"]),
         ("/videos", json!({"film": {"weights": {"silhouette": -1}}}), &["weights.silhouette", "-1"]),
+        ("/videos", json!({"film": {"weights": {"shaded": -0.5}}}), &["weights.shaded", "-0.5"]),
         ("/videos", json!({"film": {"weights": {"silhouette": 0}}}), &["videos", "no video counts"]),
+    ]);
+}
+
+#[test]
+fn wrong_observations_are_refused() {
+    let dots = |field: &str, value: Value| {
+        let mut markers = json!({"file": "dots.csv", "deviation": 1, "points": [[0, 0, 0]]});
+        markers[field] = value;
+        json!({"dots": {"markers": markers}})
+    };
+    let at = "/observations";
+    check(&[
+        (at, json!({"dots": {"marker": {}}}), &["observations.dots", "did you mean \"markers\"?"]),
+        (at, json!({"dots": {"markers": {"file": "a.csv"}}}), &["observations.dots.markers", "deviation"]),
+        (at, dots("deviaton", json!(1)), &["observations.dots.markers.deviaton", "\"deviation\""]),
+        (at, dots("deviation", json!(0)), &["observations.dots.markers.deviation", "positive"]),
+        (at, dots("body", json!("jely")), &["observations.dots.markers.body", "no body", "\"jelly\""]),
+        (at, dots("take", json!("first")), &["observations.dots.markers.take", "no take of the scene"]),
+        (at, dots("file", json!("../dots.csv")), &["observations.dots.markers.file", "outside"]),
+        (at, dots("points", json!([])), &["observations.dots.markers.points", "there is none"]),
+        (at, dots("points", json!([[0, 1e300, 0]])), &["observations.dots.markers.points[0]", "positions"]),
+        (
+            at,
+            json!({"a": {"centre_of_mass": {"file": "a.csv", "deviation": 1}}, "b": {"markers": {"file": "a.csv", "deviation": 1}}}),
+            &["observations.b.markers.file", "is the file of a as well"],
+        ),
     ]);
 }
 

@@ -139,6 +139,7 @@ impl Identify {
     /// # Errors
     /// Names the option and what was expected.
     pub fn options(&self, scene: &Scene) -> Result<IdentifyOptions> {
+        scene.tracks.iter().try_for_each(|track| track.is_there(&self.folder))?;
         let (unknowns, fixed, start) = options::split(scene, &self.unknowns, &self.fixed, &self.start)?;
         let has_prior = |range: &Range| range.prior.is_some() && unknowns.contains(&range.name);
         if self.optimizer.resolve()? != Optimizer::Lm && scene.unknowns.iter().any(has_prior) {

@@ -6,15 +6,15 @@ use crate::experiment::options::check_device;
 use crate::files;
 use crate::identify::{self, Task};
 use crate::input;
-use crate::job::{Flow, Gradcheck, IdentifyOptions, Stop, Values};
+use crate::job::{Flow, Gradcheck, IdentifyOptions, Shown, Stop, Values};
 use crate::limits::Limits;
 use crate::optimizer::Optimizer;
 use crate::report;
 use crate::run::{Claim, Former, Outputs, fingerprint};
 use crate::scene::document::Document;
-use crate::scene::{Access, Film, Name, Scene, read_text};
+use crate::scene::{Access, Conversion, Film, Name, Scene, read_text};
 use crate::text::{path, quoted};
-use crate::video::{Depth, Frame, Video};
+use crate::video::{Depth, Video};
 use diffkern::interrupt;
 use serde_json::{Value, json};
 use std::fs;
@@ -25,10 +25,12 @@ const RECORD: &str = "simulated.json";
 const ANIMATION: &str = "simulated.gif";
 /// Folder of the frames, one below it for each film, where a scene has several.
 const VIDEOS: &str = "videos";
+/// Folder of the tables of tracks.
+const TRACKS: &str = "tracks";
 
 /// What a simulation writes. The scene comes last: without it a folder is no video.
 const VIDEO: Outputs = Outputs {
-    names: &[RECORD, "silhouette", "shaded", VIDEOS, ANIMATION, SCENE],
+    names: &[RECORD, "silhouette", "shaded", VIDEOS, TRACKS, ANIMATION, SCENE],
     first: RECORD,
     proof: SCENE,
     aside: "former-video",
@@ -43,6 +45,8 @@ pub struct Simulation {
     scene: Scene,
     /// The scene as JSON, for the video.
     text: Vec<u8>,
+    /// Units and axes of the scene, which tables are written in.
+    to_si: Conversion,
     /// Names and contents of the files that it names.
     meshes: Vec<Named>,
     file: PathBuf,
@@ -84,7 +88,7 @@ impl Simulation {
         let scene = Scene::read_with(&job.folder, job.access())?;
         own_folders(&scene, &job.folder)?;
         let (file, limits) = (Scene::file(&job.folder)?, job.limits());
-        let (text, meshes) = copies(&job.folder, job.access())?;
+        let (text, to_si, meshes) = copies(&job.folder, job.access())?;
         let values = job.values(&scene)?;
         check_device(&job.device)?;
         let task = Task::Simulate { values: &values, cells: job.cells };
@@ -105,6 +109,7 @@ impl Simulation {
         let simulation = Self {
             scene,
             text,
+            to_si,
             meshes,
             file,
             limits,
@@ -175,18 +180,18 @@ impl Simulation {
     /// # Errors
     /// When the computation fails or a file cannot be written; what was in the folder is there then.
     pub fn run(&self, progress: &mut dyn FnMut(f64) -> Flow, stop: &Stop) -> Result<Option<Vec<PathBuf>>> {
-        let frames =
+        let shown =
             identify::simulate(&self.scene, &self.values, self.cells, &self.device, &self.limits, stop, progress);
-        let mut frames = match frames {
+        let mut shown = match shown {
             Err(Error::Interrupted) => return Ok(None),
-            frames => frames.map_err(|error| error.in_file(&self.file))?,
+            shown => shown.map_err(|error| error.in_file(&self.file))?,
         };
-        for (frames, seed) in frames.iter_mut().zip(self.seed..) {
+        for (frames, seed) in shown.films.iter_mut().zip(self.seed..) {
             noise::add(frames, self.noise, seed);
         }
         let out = self.out.folder();
         VIDEO.set_aside(out)?;
-        match stop.scope(|| self.write(out, frames)) {
+        match stop.scope(|| self.write(out, shown)) {
             Ok(files) => {
                 VIDEO.discard_former(out)?;
                 Ok(Some(files))
@@ -201,10 +206,10 @@ impl Simulation {
     }
 
     /// What was made from comes first: a killed job may write to its folder again.
-    fn write(&self, out: &Path, frames: Vec<Vec<Frame>>) -> Result<Vec<PathBuf>> {
+    fn write(&self, out: &Path, shown: Shown) -> Result<Vec<PathBuf>> {
         files::write(&out.join(RECORD), format!("{:#}\n", self.record()).as_bytes())?;
         let mut videos = Vec::new();
-        for (film, frames) in self.scene.films.iter().zip(frames) {
+        for (film, frames) in self.scene.films.iter().zip(shown.films) {
             let camera = &self.scene.cameras[film.camera];
             for (k, frame) in frames.iter().enumerate() {
                 interrupt::check()?;
@@ -217,6 +222,9 @@ impl Simulation {
         let names: Vec<String> = self.scene.films.iter().map(name).collect();
         let named: Vec<(&str, &Video)> = names.iter().map(String::as_str).zip(&videos).collect();
         report::animation(&animation, &named, self.scene.frame_rate)?;
+        for (track, places) in self.scene.tracks.iter().zip(&shown.tracks) {
+            files::write(&out.join(&track.file), track.table(places, &self.to_si).as_bytes())?;
+        }
         for (name, bytes) in &self.meshes {
             let file = out.join(name);
             let folder = file.parent().unwrap_or(out);
@@ -229,7 +237,7 @@ impl Simulation {
 }
 
 /// What a video takes over from the scene that made it: its text, and the files that it names inside of its folder.
-fn copies(folder: &Path, access: Access) -> Result<(Vec<u8>, Vec<Named>)> {
+fn copies(folder: &Path, access: Access) -> Result<(Vec<u8>, Conversion, Vec<Named>)> {
     let (document, _) = Document::read(folder, access)?;
     let file = Scene::file(folder)?;
     let text = match file.ends_with(SCENE) {
@@ -239,10 +247,10 @@ fn copies(folder: &Path, access: Access) -> Result<(Vec<u8>, Vec<Named>)> {
     let names = document.meshes().filter(|name| Access::Inside.allows(folder, name));
     let meshes =
         names.map(|name| Ok((name.to_owned(), input::bytes(&folder.join(name), input::MESH, "expected a mesh")?)));
-    Ok((text.into_bytes(), meshes.collect::<Result<_>>()?))
+    Ok((text.into_bytes(), Conversion::of(&document), meshes.collect::<Result<_>>()?))
 }
 
-/// Frames of films go where a later job can take their place as a whole.
+/// Frames and tables go where a later job can take their place as a whole.
 fn own_folders(scene: &Scene, scene_folder: &Path) -> Result<()> {
     for film in &scene.films {
         let below = |folder: &str| {
@@ -263,6 +271,22 @@ fn own_folders(scene: &Scene, scene_folder: &Path) -> Result<()> {
                     problem,
                 ));
             }
+        }
+    }
+    for track in &scene.tracks {
+        let field = |name: &str| format!("observations.{}.{name}", track.name);
+        let wrong = |name: &str, problem: String| Err(Error::field(&Scene::file(scene_folder)?, field(name), problem));
+        if track.points() == 0 {
+            return wrong("markers.points", "missing, expected where the markers are when the video begins".into());
+        }
+        let below = track.file.strip_prefix(TRACKS).is_some_and(|rest| rest.starts_with('/'));
+        if !(below && Access::Inside.allows(scene_folder, &track.file)) {
+            let problem = format!(
+                "{}, expected a file below {TRACKS} for places that are simulated, such as \"{TRACKS}/{}.csv\"",
+                quoted(&track.file),
+                track.name
+            );
+            return wrong("file", problem);
         }
     }
     Ok(())

@@ -10,6 +10,7 @@ mod collider;
 mod contact;
 mod view;
 mod videos;
+mod observations;
 mod unknowns;
 
 use super::document::Document;
@@ -43,6 +44,10 @@ pub(super) fn scene(document: &Document, fields: &Fields, files: &Files<'_>) -> 
     colliders.iter().try_for_each(|collider| collider::outside(collider, document, &bodies))?;
     let cameras = view::cameras(document)?;
     let films = videos::films(document, files)?;
+    let tracks = observations::tracks(document, files)?;
+    if tracks.is_empty() && films.iter().all(|film| film.weights == [0.0; 2]) {
+        return wrong("videos", "no video counts, expected a weight above 0 for one of them, or observations");
+    }
     for film in &films {
         view::sees(&cameras[film.camera], film.take, &colliders, &bodies)?;
     }
@@ -57,6 +62,7 @@ pub(super) fn scene(document: &Document, fields: &Fields, files: &Files<'_>) -> 
         cameras,
         takes,
         films,
+        tracks,
         shading,
         bodies,
         colliders,
@@ -66,6 +72,7 @@ pub(super) fn scene(document: &Document, fields: &Fields, files: &Files<'_>) -> 
         warnings,
     };
     unknowns::cut(document, &mut scene)?;
+    observations::of_even_density(&scene)?;
     scene.unknowns = unknowns::ranges(document, &scene, fields)?;
     scene.fields = told(&scene, fields);
     Ok(scene)

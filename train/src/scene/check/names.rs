@@ -31,6 +31,7 @@ pub(super) fn of_groups(document: &Document) -> impl Iterator<Item = (&'static s
         .chain(named("lights", &document.lights))
         .chain(named("takes", &document.takes))
         .chain(named("videos", &document.videos))
+        .chain(named("observations", &document.observations))
 }
 
 /// A name is a step of the paths of unknowns.

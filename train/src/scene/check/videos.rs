@@ -3,7 +3,7 @@
 use super::numbers::{share, wrong};
 use crate::scene::Film;
 use crate::scene::bounds;
-use crate::scene::document::{Document, Shutter, Video, Weights};
+use crate::scene::document::{Document, Shutter, Video};
 use crate::scene::folder::Files;
 use crate::scene::tree::{Fault, among};
 use crate::text::quoted;
@@ -29,11 +29,10 @@ pub(super) fn films(document: &Document, files: &Files<'_>) -> Result<Vec<Film>,
             silhouette: video.silhouette.clone(),
             shaded: video.shaded.clone(),
             masks: video.masks.clone(),
-            weight: video.weights.silhouette,
+            weights: [video.weights.silhouette, video.weights.shaded],
         };
-        share(&at("weights.silhouette"), film.weight, &bounds::WEIGHT)?;
-        if video.weights.shaded != Weights::default().shaded {
-            return wrong(&at("weights.shaded"), "is not heeded: shaded pictures are not compared, expected 1");
+        for (field, weight) in ["weights.silhouette", "weights.shaded"].into_iter().zip(film.weights) {
+            share(&at(field), weight, &bounds::WEIGHT)?;
         }
         let folders =
             [("silhouette", Some(&film.silhouette)), ("shaded", Some(&film.shaded)), ("masks", film.masks.as_ref())];
@@ -54,25 +53,33 @@ pub(super) fn films(document: &Document, files: &Files<'_>) -> Result<Vec<Film>,
         }
         films.push(film);
     }
-    match films.iter().any(|film| film.weight > 0.0) {
-        true => Ok(films),
-        false => wrong("videos", "no video counts, expected a weight of silhouettes above 0 for one of them"),
-    }
+    Ok(films)
 }
 
 /// The place of what a video names in a group; of the only one where it names none.
-fn place<T>(at: &str, what: &str, name: Option<&String>, group: &BTreeMap<String, T>) -> Result<usize, Fault> {
+pub(super) fn place<T>(
+    at: &str,
+    what: &str,
+    name: Option<&String>,
+    group: &BTreeMap<String, T>,
+) -> Result<usize, Fault> {
     let known: Vec<_> = group.keys().collect();
     match name {
         None if known.len() == 1 => Ok(0),
-        None => wrong(
-            at,
-            format!("missing, but the scene has {} {what}s, expected the name of one for each video", known.len()),
-        ),
+        None => {
+            wrong(at, format!("missing, but the scene has {} {}, expected the name of one", known.len(), plural(what)))
+        }
         Some(name) => match known.iter().position(|known| *known == name) {
             Some(place) => Ok(place),
             None => wrong(at, format!("{} is no {what} of the scene, {}", quoted(name), among(name, &known))),
         },
+    }
+}
+
+fn plural(what: &str) -> String {
+    match what.strip_suffix('y') {
+        Some(stem) => format!("{stem}ies"),
+        None => format!("{what}s"),
     }
 }
 

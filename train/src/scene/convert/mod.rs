@@ -17,7 +17,7 @@ use path::Target;
 /// # Errors
 /// When an unknown is of nothing that the document has.
 pub(super) fn to_si(document: &Document) -> Result<Document, Fault> {
-    let to = Conversion { units: document.units, up: document.axes.up };
+    let to = Conversion::of(document);
     let unknowns =
         document.unknowns.iter().map(|(path, unknown)| Ok(to.unknown(path, unknown, target(document, path)?)));
     Ok(Document {
@@ -28,6 +28,7 @@ pub(super) fn to_si(document: &Document) -> Result<Document, Fault> {
         colliders: document.colliders.iter().map(|(name, c)| (name.clone(), to.collider(c))).collect(),
         cameras: document.cameras.iter().map(|(name, camera)| (name.clone(), to.camera(camera))).collect(),
         lights: document.lights.iter().map(|(name, light)| (name.clone(), to.light(light))).collect(),
+        observations: document.observations.iter().map(|(name, o)| (name.clone(), to.observation(o))).collect(),
         takes: document.takes.iter().map(|(name, take)| (name.clone(), to.take(take, document))).collect(),
         unknowns: unknowns.collect::<Result<_, Fault>>()?,
         ..document.clone()
@@ -35,12 +36,33 @@ pub(super) fn to_si(document: &Document) -> Result<Document, Fault> {
 }
 
 /// From units and axes to SI units with z up.
-struct Conversion {
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Conversion {
     units: Units,
     up: Up,
 }
 
 impl Conversion {
+    /// From what a document is in.
+    pub(crate) fn of(document: &Document) -> Self {
+        Self { units: document.units, up: document.axes.up }
+    }
+
+    /// A position in SI units and axes with z up.
+    pub(crate) fn position(&self, v: Vector) -> Vector {
+        self.vector(Measure::Length, v)
+    }
+
+    /// A position in SI units as the document would have it.
+    pub(crate) fn written(&self, v: Vector) -> Vector {
+        let unit = self.number(Measure::Length, 1.0);
+        let [x, y, z] = v.map(|x| x / unit);
+        match self.up {
+            Up::Z => [x, y, z],
+            Up::Y => [x, z, 0.0 - y],
+        }
+    }
+
     fn number(&self, measure: Measure, value: f64) -> f64 {
         measure.si(value, &self.units)
     }

@@ -3,8 +3,9 @@
 use super::Conversion;
 use super::turn::{UPRIGHT, after};
 use crate::scene::document::{
-    Axis, Body, BodyShape, BoxShape, Camera, Capsule, Clamp, Collider, ColliderShape, Cylinder, Document, Ellipsoid,
-    HalfSpace, Light, Material, MeshFile, Motion, Pose, Side, Sphere, Start, Take, Torus, Up,
+    Axis, Body, BodyShape, BoxShape, Camera, Capsule, CentreOfMass, Clamp, Collider, ColliderShape, Cylinder, Document,
+    Ellipsoid, HalfSpace, Light, Markers, Material, MeshFile, Motion, Observation, Pose, Side, Sphere, Start, Take,
+    Torus, Up,
 };
 use crate::scene::measure::Measure;
 use Measure::{Angle, AngularVelocity, Density, Length, Pressure, Velocity, Viscosity};
@@ -81,6 +82,20 @@ impl Conversion {
             near: depth(camera.near),
             far: depth(camera.far),
             ..camera.clone()
+        }
+    }
+
+    pub(super) fn observation(&self, observation: &Observation) -> Observation {
+        match observation {
+            Observation::Markers(markers) => Observation::Markers(Markers {
+                points: markers.points.as_ref().map(|all| all.iter().map(|point| self.position(*point)).collect()),
+                deviation: self.number(Length, markers.deviation),
+                ..markers.clone()
+            }),
+            Observation::CentreOfMass(centre) => Observation::CentreOfMass(CentreOfMass {
+                deviation: self.number(Length, centre.deviation),
+                ..centre.clone()
+            }),
         }
     }
 

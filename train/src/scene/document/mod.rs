@@ -8,12 +8,14 @@ mod collider;
 mod view;
 mod take;
 mod video;
+mod observation;
 mod unknown;
 mod schema;
 
 pub use body::{Axis, Body, Clamp, LawName, Material, Side};
 pub use collider::{Collider, Motion};
 pub use contact::Contact;
+pub use observation::{CentreOfMass, Markers, Observation};
 pub use shape::{
     BodyShape, BoxShape, Capsule, ColliderShape, Cylinder, Ellipsoid, HalfSpace, MeshFile, Pose, Sphere, Torus,
 };
@@ -76,6 +78,9 @@ pub struct Document {
     /// The films, by name; one by the only camera, beside the scene's file, where none are given.
     #[serde(default)]
     pub videos: BTreeMap<String, Video>,
+    /// What else was measured, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub observations: BTreeMap<String, Observation>,
     /// What is to be found, by path, such as `bodies.jelly.material.mu`.
     #[serde(default)]
     pub unknowns: BTreeMap<String, Unknown>,

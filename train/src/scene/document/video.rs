@@ -41,14 +41,14 @@ impl Default for Video {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Weights {
-    /// Of the silhouettes.
+    /// Of the silhouettes; 1 where none is given.
     pub silhouette: f64,
-    /// Of the shaded pictures.
+    /// Of the colours of the shaded pictures; 0 where none is given.
     pub shaded: f64,
 }
 
 impl Default for Weights {
     fn default() -> Self {
-        Self { silhouette: 1.0, shaded: 1.0 }
+        Self { silhouette: 1.0, shaded: 0.0 }
     }
 }

@@ -78,6 +78,7 @@ pub(super) fn import(node: &Node) -> Result<Imported, Fault> {
         background: light.background,
         takes: BTreeMap::new(),
         videos: BTreeMap::new(),
+        observations: BTreeMap::new(),
         unknowns,
     };
     notes.ignored.extend(root.left());

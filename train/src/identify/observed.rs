@@ -1,0 +1,80 @@
+//! What was observed: the numbers that a picture or a track should show, and how much each of them counts.
+
+use crate::job::Shown;
+use crate::program::{Seen, Shot};
+use crate::scene::Scene;
+use crate::video::Video;
+use diffkern::Result;
+use diffkern::memory::{collect, filled};
+
+/// A coordinate that is off by its standard deviation counts as much as a pixel that is off by this part of white.
+const PIXEL: f64 = 0.05;
+
+/// The numbers of a shot.
+pub(super) struct Observed {
+    pub(super) values: Vec<f64>,
+    /// How much each counts, times its difference; all alike where there are none.
+    pub(super) factors: Option<Vec<f64>>,
+}
+
+impl Observed {
+    /// Sum of squared differences from what is shown, as much as each counts.
+    pub(super) fn square(&self, shown: &[f64]) -> f64 {
+        let pairs = self.values.iter().zip(shown).enumerate();
+        let factor = |k: usize| self.factors.as_ref().map_or(1.0, |factors| factors[k]);
+        pairs.map(|(k, (a, b))| (factor(k) * (a - b)).powi(2)).sum()
+    }
+}
+
+/// What was observed at a shot.
+///
+/// # Errors
+/// When memory is short, as of all that follows.
+pub(super) fn observed(scene: &Scene, videos: &[Video], shot: Shot) -> Result<Observed> {
+    match shot.seen {
+        Seen::Silhouette(film) => Ok(Observed {
+            values: videos[film].frames[shot.frame].coverage()?,
+            factors: videos[film].factors(shot.frame, scene.films[film].weights[0])?,
+        }),
+        Seen::Colour(film, channel) => Ok(Observed {
+            values: videos[film].frames[shot.frame].channel(channel)?,
+            factors: videos[film].factors(shot.frame, scene.films[film].weights[1])?,
+        }),
+        Seen::Track(track) => {
+            let track = &scene.tracks[track];
+            let count = 3 * track.points();
+            let (mut values, mut factors) = (filled(count, 0.0)?, filled(count, 0.0)?);
+            for row in track.at(shot.frame) {
+                let own = 3 * row.point..3 * row.point + 3;
+                values[own.clone()].copy_from_slice(&row.at);
+                factors[own].fill(PIXEL / track.deviation);
+            }
+            Ok(Observed { values, factors: Some(factors) })
+        }
+    }
+}
+
+/// What a run shows at a shot.
+pub(super) fn shown(run: &Shown, shot: Shot) -> Result<Vec<f64>> {
+    match shot.seen {
+        Seen::Silhouette(film) => run.films[film][shot.frame].coverage(),
+        Seen::Colour(film, channel) => run.films[film][shot.frame].channel(channel),
+        Seen::Track(track) => collect(run.tracks[track][shot.frame].iter().copied()),
+    }
+}
+
+/// Mean intersection over union of the silhouettes that are compared, of what `image` gives for each shot; none where there are none.
+pub(super) fn agreement(
+    videos: &[Video],
+    shots: &[Shot],
+    mut image: impl FnMut(usize, Shot) -> Result<Vec<f64>>,
+) -> Result<Option<f64>> {
+    let (mut sum, mut count) = (0.0, 0);
+    for (place, shot) in shots.iter().enumerate() {
+        if let Seen::Silhouette(film) = shot.seen {
+            sum += videos[film].iou(shot.frame, &image(place, *shot)?)?;
+            count += 1;
+        }
+    }
+    Ok((count > 0).then(|| sum / f64::from(count)))
+}
