@@ -3,6 +3,7 @@
 use diffkern::prelude::*;
 
 use crate::error::{Error, Result};
+use crate::lens::distort;
 
 /// A pinhole camera: square pixels, image origin at the top left, centre of pixel (row i, column j) at (j+0.5, i+0.5).
 ///
@@ -60,6 +61,10 @@ pub struct CameraParams<F: Float> {
     pub height: usize,
     /// Least depth of a vertex that may be drawn \[m\].
     pub near: f64,
+    /// Coefficients of the lens, five elements as [`Lens::params`](crate::Lens::params) gives them; none of a lens that does not distort.
+    pub lens: Option<Array<F>>,
+    /// Factor of all colours; 1 where there is none.
+    pub exposure: Option<Array<F>>,
 }
 
 impl Camera {
@@ -117,6 +122,8 @@ impl Camera {
             width: self.width,
             height: self.height,
             near: self.near,
+            lens: None,
+            exposure: None,
         })
     }
 }
@@ -164,6 +171,9 @@ impl<F: Float> CameraParams<F> {
         let half = |side: usize| F::from_f64(side as f64 / 2.0);
         let (w, h) = (half(self.width), half(self.height));
         project(vertices.len(), vertices, &self.position, &frame, &self.fov, &projected, w, h)?;
-        Ok(projected)
+        let Some(lens) = &self.lens else { return Ok(projected) };
+        let distorted = device.uninit::<Vec3<F>>(vertices.len())?;
+        distort(vertices.len(), &projected, &self.fov, lens, &distorted, w, h)?;
+        Ok(distorted)
     }
 }

@@ -52,6 +52,7 @@
 //!
 //! - `error`: what can go wrong
 //! - `mesh`: triangles
+//! - `lens`: what a lens does to the places of vertices, and exposure
 //! - `camera`: a pinhole, and its parameters
 //! - `light`: light and how surfaces take it
 //! - `bin`: which triangles a tile sees
@@ -70,6 +71,7 @@ mod error;
 
 pub mod mesh;
 
+pub mod lens;
 pub mod camera;
 pub mod light;
 
@@ -93,6 +95,7 @@ pub mod animation;
 
 pub use camera::{Camera, CameraParams};
 pub use error::{Error, Result};
+pub use lens::Lens;
 pub use light::{Light, Lighting};
 pub use mesh::Mesh;
 pub use renderer::{Renderer, Shaded, Silhouette};

@@ -5,6 +5,7 @@ use diffkern::{Array, Device, Float, Vec3, Vec4, memory};
 use crate::bin::bin;
 use crate::camera::CameraParams;
 use crate::error::{Error, Result, same_length};
+use crate::lens::expose;
 use crate::light::Lighting;
 use crate::mesh::Mesh;
 use crate::raster::{composite, rasterize};
@@ -175,6 +176,14 @@ impl<F: Float> Renderer<F> {
         let color = device.zeros::<Vec3<F>>(width * height)?;
         let coverage = device.zeros::<F>(width * height)?;
         composite(width * height, &pixels, &lighting.background, &color, &coverage)?;
+        let color = match &camera.exposure {
+            None => color,
+            Some(exposure) => {
+                let exposed = device.uninit(width * height)?;
+                expose(width * height, &color, exposure, &exposed)?;
+                exposed
+            }
+        };
         Ok(Shaded { color, coverage, width, height })
     }
 

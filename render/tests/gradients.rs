@@ -7,7 +7,7 @@ use common::*;
 use diffkern::{Array, Device, Tape, Vec3};
 use diffkern_render::{CameraParams, Light, Lighting, Mesh, Renderer, Result, loss, pyramid};
 
-/// Everything a picture depends on, as one list of numbers: vertices, camera (10), light (5 + albedo per vertex + 3).
+/// Everything a picture depends on, as one list of numbers: vertices, camera (10), light (5 + albedo per vertex + 3), lens (5), exposure.
 struct Program {
     device: Device,
     mesh: Mesh,
@@ -38,6 +38,8 @@ impl Inputs {
             .chain(scalars(&self.lighting.ambient))
             .chain(vectors(&self.lighting.background))
             .chain(vectors(&self.lighting.albedo))
+            .chain(self.camera.lens.iter().flat_map(scalars))
+            .chain(self.camera.exposure.iter().flat_map(scalars))
             .collect()
     }
 }
@@ -61,6 +63,8 @@ impl Program {
                 width: self.size.0,
                 height: self.size.1,
                 near: 0.05,
+                lens: Some(d.array(&p[n + 18 + n..n + 18 + n + 5]).unwrap().requires_grad()),
+                exposure: Some(scalar(n + 18 + n + 5)),
             },
             lighting: Lighting {
                 direction: vectors(n + 10, 1),
@@ -110,6 +114,7 @@ fn program(mesh: Mesh, vertices: &[V], filter: u32) -> (Program, Vec<f64>) {
     p.extend([intensity, ambient]);
     p.extend(background);
     p.extend(vertices.iter().flat_map(|_| [0.0; 3].map(|_| 0.5 + 0.3 * random.next())));
+    p.extend([-0.18, 0.11, -0.05, 0.012, -0.008, 1.3]);
     (Program { device, mesh, vertices: vertices.len(), size, filter, targets }, p)
 }
 
@@ -144,7 +149,8 @@ fn check_all(name: &str, mesh: Mesh, vertices: &[V], filter: u32) {
     check(&format!("{name} vertices"), &program, &p, 0..n, 0.01);
     check(&format!("{name} camera"), &program, &p, n..n + 10, 0.02);
     check(&format!("{name} light"), &program, &p, n + 10..n + 18, 0.1);
-    check(&format!("{name} albedo"), &program, &p, n + 18..p.len(), 0.1);
+    check(&format!("{name} albedo"), &program, &p, n + 18..2 * n + 18, 0.1);
+    check(&format!("{name} lens"), &program, &p, 2 * n + 18..p.len(), 0.05);
     check(&format!("{name} all"), &program, &p, 0..p.len(), 0.01);
 }
 

@@ -2,6 +2,7 @@
 
 use diffkern::prelude::*;
 use diffkern_render::camera::{camera_frame, project};
+use diffkern_render::lens::{distort, expose};
 
 use crate::kernels::random::Random;
 use crate::kernels::{Kernel, Size};
@@ -18,6 +19,10 @@ struct View<F: Float> {
     frame_next: Array<Mat3<F>>,
     x: Array<Vec3<F>>,
     projected: Array<Vec3<F>>,
+    /// Places in pixels, and colours.
+    pixels: Array<Vec3<F>>,
+    lens: Array<F>,
+    exposure: Array<F>,
 }
 
 fn view<F: Float>(d: &Device, size: Size) -> Result<View<F>> {
@@ -37,6 +42,9 @@ fn view<F: Float>(d: &Device, size: Size) -> Result<View<F>> {
         frame_next: d.zeros(1)?,
         x: Random(1).array(d, vertices, |r| r.vec3(-1.0, 1.0))?,
         projected: d.zeros(vertices)?,
+        pixels: Random(2).array(d, vertices, |r| r.vec3(10.0, 110.0))?,
+        lens: d.array(&[-0.2, 0.1, -0.03, 0.01, -0.02].map(F::from_f64))?.requires_grad(),
+        exposure: d.array(&[F::from_f64(1.2)])?.requires_grad(),
     })
 }
 
@@ -47,6 +55,12 @@ pub fn kernels() -> Vec<Kernel> {
         ), writes [v.frame_next => Mat3::identity()]),
         kernel!(project: view => |v| "vertices" v.vertices, (
             v.vertices, &v.x, &v.position, &v.frame, &v.fov, &v.projected, v.half, v.half,
+        ), writes [v.projected => Vec3::new(1.0, 1.0, 1.0)]),
+        kernel!(distort: view => |v| "vertices" v.vertices, (
+            v.vertices, &v.pixels, &v.fov, &v.lens, &v.projected, v.half, v.half,
+        ), writes [v.projected => Vec3::new(1.0, 1.0, 1.0)]),
+        kernel!(expose: view => |v| "pixels" v.vertices, (
+            v.vertices, &v.pixels, &v.exposure, &v.projected,
         ), writes [v.projected => Vec3::new(1.0, 1.0, 1.0)]),
     ]
 }
