@@ -22,7 +22,7 @@ fn around(bodies: Value, unknowns: Value) -> Value {
         }},
         "lights": {"sun": {"direction": [0.35, -0.6, 0.75], "intensity": 0.85}},
         "ambient": 0.15, "background": [0.08, 0.09, 0.11],
-        "videos": {"film": {"camera": "main", "weights": {"silhouette": 1.0, "shaded": 1.0}}},
+        "videos": {"film": {"camera": "main", "weights": {"silhouette": 1.0, "shaded": 0.2}}},
         "unknowns": unknowns,
     })
 }
@@ -90,8 +90,16 @@ fn block() -> Value {
 fn bodies() -> Value {
     let torus = body(json!({"torus": {"radius": 0.06, "tube": 0.02}}), 0.3);
     let mesh = body(json!({"mesh": {"file": "closed.obj", "scale": 1.0}}), 0.1);
-    let unknowns = json!({"bodies.ring.material.mu": {"range": [1500.0, 25000.0]}});
+    let unknowns = json!({
+        "bodies.ring.material.mu": {"range": [1500.0, 25000.0], "transform": "logit"},
+        "bodies.part.material.young": {"range": [15000.0, 25000.0]},
+        "bodies.part.material.poisson": {"range": [0.1, 0.4]},
+    });
     let mut scene = around(json!({"ring": torus, "part": mesh}), unknowns);
+    scene["observations"] = json!({
+        "dots": {"markers": {"body": "ring", "file": "tracks/dots.csv", "points": [[-0.14, 0.05, 0.3]], "deviation": 0.1}},
+        "middle": {"centre_of_mass": {"body": "part", "file": "tracks/middle.csv", "deviation": 0.01}},
+    });
     scene["contact_between_bodies"] = json!("frictionless");
     scene
 }
@@ -123,6 +131,12 @@ fn takes() -> Value {
     });
     scene
 }
+
+/// The tables of the observations.
+pub const TABLES: [(&str, &str); 2] = [
+    ("tracks/dots.csv", "frame,marker,x,y,z\n0,0,-0.14,0.05,0.3\n1,0,-0.199,0.05,0.29\n"),
+    ("tracks/middle.csv", "frame,x,y,z\n1,-0.18,0.07,0.11\n"),
+];
 
 /// A surface that encloses a body.
 pub const CLOSED: &str = "v 0 0 0\nv 0.1 0 0\nv 0 0.1 0\nv 0 0 0.1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n";

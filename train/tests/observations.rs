@@ -50,11 +50,10 @@ fn ball() -> Value {
     })
 }
 
-fn simulated(name: &str, scene: &Value) -> std::path::PathBuf {
+fn simulated(name: &str, scene: &Value, set: &str) -> std::path::PathBuf {
     let folder = fresh(name);
     fs::create_dir_all(folder.join("scene")).unwrap();
     fs::write(folder.join("scene/scene.json"), scene.to_string()).unwrap();
-    let set = "mu=6000,velocity.x=0.36";
     run(&folder, &["simulate", "scene", "--set", set, "--cells", CELLS, "--bits", "16", "--out", "video"], 0);
     folder
 }
@@ -75,7 +74,7 @@ fn within(result: &Value, name: &str, truth: f64, share: f64) {
 
 #[test]
 fn measured_places_alone_give_the_parameters() {
-    let folder = simulated("places", &ball());
+    let folder = simulated("places", &ball(), "mu=6000,velocity.x=0.36");
     let table = fs::read_to_string(folder.join("video/tracks/dots.csv")).unwrap();
     assert!(table.starts_with("frame,marker,x,y,z\n0,0,"), "{table}");
     assert_eq!(table.lines().count(), 1 + 8 * 3);
@@ -102,10 +101,38 @@ fn measured_places_alone_give_the_parameters() {
 }
 
 #[test]
+fn youngs_modulus_and_poissons_ratio_are_found() {
+    // A clamped bar that swings: no floor, whose stiffness follows from the ranges.
+    let mut scene = ball();
+    scene["colliders"] = json!({});
+    scene["bodies"]["jelly"] = json!({
+        "shape": {"box": {"min": [0.0, 200.0, -20.0], "max": [160.0, 240.0, 20.0]}},
+        "clamps": [{"axis": "x", "plane": 20.0, "side": "below"}],
+        "density": 1000.0, "material": {"law": "neo_hookean"}, "albedo": [0.9, 0.5, 0.4],
+    });
+    scene["cameras"]["front"]["look_at"] = json!([80.0, 200.0, 0.0]);
+    scene["observations"]["dots"]["markers"]["points"] =
+        json!([[155.0, 220.0, 0.0], [100.0, 240.0, 15.0], [150.0, 202.0, -18.0]]);
+    scene["unknowns"] = json!({
+        "bodies.jelly.material.young": {"range": [14000.0, 40000.0], "transform": "logit"},
+        "bodies.jelly.material.poisson": {"range": [0.2, 0.4]},
+    });
+    let folder = simulated("young", &scene, "young=25500,poisson=0.33");
+    let result = identify(&folder, |_| {});
+    within(&result, "bodies.jelly.material.young", 25_500.0, 0.01);
+    within(&result, "bodies.jelly.material.poisson", 0.33, 0.03);
+    run(&folder, &["identify", "video", "--cells", "2", "--gradcheck", "--max-iterations", "1", "--out", "checked"], 0);
+    let check = json_of(&folder.join("checked/gradient.json"));
+    assert_eq!(check["passed"], json!(true), "{check}");
+    let told = run(&folder, &["identify", "video", "--set", "poisson=0.6"], 2);
+    assert!(told.contains("poisson = 0.6, expected 0.0 to 0.499"), "{told}");
+}
+
+#[test]
 fn colours_alone_give_the_parameters() {
     let mut scene = ball();
     scene.as_object_mut().unwrap().remove("observations");
-    let folder = simulated("colours", &scene);
+    let folder = simulated("colours", &scene, "mu=6000,velocity.x=0.36");
     let result = identify(&folder, |scene| {
         scene["videos"] = json!({"film": {"weights": {"silhouette": 0.0, "shaded": 1.0}}});
     });

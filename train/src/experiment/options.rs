@@ -120,6 +120,9 @@ fn check_values(option: &str, values: &Values) -> Result<()> {
         if !(good && value.is_finite()) {
             return Err(Error::argument(option, format!("{name} = {value}, expected {expected}")));
         }
+        if let Some(expected) = name.quantity().too_large(value) {
+            return Err(Error::argument(option, format!("{name} = {value}, {expected}")));
+        }
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::job::Values;
 use crate::limits::{Limits, Seconds, size};
 use crate::program::{norm, thinnest};
-use crate::scene::{Scene, Start, Target};
+use crate::scene::{Quantity, Scene, Start, Target};
 use crate::text::rounded;
 use diffkern_sim::scene::BodyShape;
 use std::path::Path;
@@ -223,7 +223,7 @@ fn elastic(scene: &Scene, task: Task<'_>, target: Target) -> Lever {
             option: !in_scene,
             unit: if in_scene { target.quantity.unit().into() } else { format!("{} for {name}", name.unit()) },
             actual: value,
-            tame: 1e3,
+            tame: if target.quantity == Quantity::Poisson { 0.3 } else { 1e3 },
             large: true,
             set: Box::new(move |_, values, v| {
                 values.insert(name.clone(), v);
@@ -234,7 +234,7 @@ fn elastic(scene: &Scene, task: Task<'_>, target: Target) -> Lever {
             Lever {
                 field: format!("unknowns.{name}.range"),
                 option: false,
-                unit: "Pa (the greatest value)".into(),
+                unit: format!("{} (the greatest value)", target.quantity.unit()),
                 actual: range.map_or(0.0, |range| range.max),
                 tame: range.map_or(1.0, |range| range.min),
                 large: true,

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::job::Runs;
 use crate::program::{Coverage, Inputs, Outcome, Program, TakeProgram, TakeTick, host};
 use crate::scene::Part;
-use crate::search::{Parametrisation, Row};
+use crate::search::{Map, Parametrisation, Row};
 use diffkern::prelude::*;
 use diffkern::{AnyArray, Direction};
 use diffkern_render::loss::l2_into;
@@ -37,6 +37,12 @@ fn of_log<F: Float>(at: &Array<F>, out: &mut Array<F>, k: usize, to: usize) {
 #[diff_kernel]
 fn of_share<F: Float>(at: &Array<F>, out: &mut Array<F>, k: usize, to: usize, low: F, width: F) {
     out[to] = low + width * at[k];
+}
+
+/// A number from the coordinate at `k`, the logit of its share of a range.
+#[diff_kernel]
+fn of_logit<F: Float>(at: &Array<F>, out: &mut Array<F>, k: usize, to: usize, low: F, width: F) {
+    out[to] = low + width / (1.0 + (-at[k]).exp());
 }
 
 /// A picture whose pixels count in different ways.
@@ -154,14 +160,15 @@ fn numbers_on_tape<F: Float>(
                     of_elastic(1, at, &inputs[Part::Mu], &inputs[Part::Lambda], k, mu, lambda)?;
                 }
             }
-            Row::Log(target, _) => {
+            Row::One(target, [low, high], map) => {
                 if let Some((part, to)) = base.slot(target, take) {
-                    of_log(1, at, &inputs[part], k, to)?;
-                }
-            }
-            Row::Share(target, [low, high]) => {
-                if let Some((part, to)) = base.slot(target, take) {
-                    of_share(1, at, &inputs[part], k, to, F::from_f64(low), F::from_f64(high - low))?;
+                    let (out, low, width) = (&inputs[part], F::from_f64(low), F::from_f64(high - low));
+                    match map {
+                        Map::Value => of_share(1, at, out, k, to, F::from_f64(0.0), F::from_f64(1.0))?,
+                        Map::Log => of_log(1, at, out, k, to)?,
+                        Map::Share => of_share(1, at, out, k, to, low, width)?,
+                        Map::Logit => of_logit(1, at, out, k, to, low, width)?,
+                    }
                 }
             }
         }
@@ -194,6 +201,7 @@ mod tests {
     use crate::experiment::Identify;
     use crate::job::Flow;
     use crate::program::{GridOptions, viscous_room};
+    use crate::scene::document::Transform;
     use crate::scene::{Collider, Contact, Followed, Measured, Name, Quantity, Range, Scene, Surface, Target, Track};
     use crate::video::Video;
     use diffkern_sim::collision::Solid;
@@ -238,6 +246,7 @@ mod tests {
             file: "dots.csv".into(),
             deviation: 0.003,
             measured: Some(measured),
+            units: Default::default(),
         });
         for (quantity, [min, max]) in [
             (Quantity::Density, [500.0, 2000.0]),
@@ -245,12 +254,14 @@ mod tests {
             (Quantity::Viscosity, [1.0, 4.0]),
         ] {
             let name = Name::new(None, None, quantity, None);
-            scene.unknowns.push(Range { name, target: Target::new(0, quantity), min, max, prior: None });
+            let (target, transform) = (Target::new(0, quantity), Transform::Auto);
+            scene.unknowns.push(Range { name, target, min, max, transform, prior: None });
         }
         if names.contains(&"bat.friction") {
             for (of, name) in ["floor", "bat"].into_iter().enumerate() {
                 let (target, name) = (Target::new(of, Quantity::Friction), format!("{name}.friction"));
-                scene.unknowns.push(Range { name: name.parse().unwrap(), target, min: 0.0, max: 1.0, prior: None });
+                let (name, transform) = (name.parse().unwrap(), Transform::Auto);
+                scene.unknowns.push(Range { name, target, min: 0.0, max: 1.0, transform, prior: None });
             }
             scene.colliders[0].contact = Contact::Friction(0.3);
             scene.colliders.push(Collider {
@@ -264,6 +275,15 @@ mod tests {
                 angular_velocity: [0.0, 1.0, 0.0],
                 contact: Contact::Friction(0.4),
             });
+        }
+        if names.contains(&"viscosity") {
+            for range in &mut scene.unknowns {
+                range.transform = match range.target.quantity {
+                    Quantity::Lambda => Transform::Linear,
+                    Quantity::Density | Quantity::Viscosity => Transform::Logit,
+                    _ => Transform::Auto,
+                };
+            }
         }
         let mut job = Identify::new(folder);
         job.unknowns = names.iter().map(|name| name.parse().unwrap()).collect();
@@ -307,6 +327,7 @@ mod tests {
             weighted::gradcheck(2, &a, &b, &device.zeros(2)?)?;
             of_log::gradcheck(1, &all, &a, 1, 1)?;
             of_share::gradcheck(1, &all, &a, 3, 0, 0.7, 1.4)?;
+            of_logit::gradcheck(1, &all, &a, 3, 0, 0.7, 1.4)?;
             of_viscosity::gradcheck(2, &all, &a, &b, 3, 0.7)?;
             // The blur reaches over both borders.
             let (width, height) = (7, 4);

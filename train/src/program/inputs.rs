@@ -38,6 +38,28 @@ pub(crate) fn to_particles<F: Float>(values: &Array<F>, piece_of: &Array<u32>, o
     out[ABSOLUTE_POS] = values[piece_of[ABSOLUTE_POS] as usize];
 }
 
+/// Lamé parameters: of what is marked from Young's modulus and Poisson's ratio, else as they are. Arrays of one element stand for all.
+#[diff_kernel]
+pub(crate) fn lame_of<F: Float>(
+    first: &Array<F>,
+    second: &Array<F>,
+    engineering: &Array<u32>,
+    mu: &mut Array<F>,
+    lambda: &mut Array<F>,
+) {
+    let k = ABSOLUTE_POS;
+    let a = first[k.min(first.len() - 1)];
+    let b = second[k.min(second.len() - 1)];
+    let mut shear = a;
+    let mut other = b;
+    if engineering[k.min(engineering.len() - 1)] == 1 {
+        shear = a / (2.0 * (1.0 + b));
+        other = a * b / ((1.0 + b) * (1.0 - 2.0 * b));
+    }
+    mu[k] = shear;
+    lambda[k] = other;
+}
+
 /// Three numbers as a vector, from place `first` on.
 #[diff_kernel]
 pub(crate) fn vector_of<F: Float>(values: &Array<F>, out: &mut Array<Vec3<F>>, first: usize) {
@@ -65,6 +87,12 @@ pub(crate) fn component_of<F: Float>(vectors: &Array<Vec3<F>>, out: &mut Array<F
     let v = vectors[ABSOLUTE_POS];
     let rest = select(axis == 1, v.y, v.z);
     out[ABSOLUTE_POS] = select(axis == 0, v.x, rest);
+}
+
+/// The numbers from place `first` on.
+#[diff_kernel]
+pub(crate) fn part_of<F: Float>(values: &Array<F>, out: &mut Array<F>, first: usize) {
+    out[ABSOLUTE_POS] = values[first + ABSOLUTE_POS];
 }
 
 /// Adds up positions by their weights: `out` becomes the place of their mean.
@@ -123,10 +151,17 @@ mod tests {
             launch::gradcheck(n, &x, &body_of, &centres, &motion, &gravity, &v, &c, 0.3)?;
             to_particles::gradcheck(n, &device.array(&numbers(2, seed))?, &body_of, &device.zeros(n)?)?;
             weighted_mean::gradcheck(n, &x, &device.array(&numbers(n, seed))?, &device.zeros(3)?)?;
+            let ratios: Vec<f64> = numbers(n, seed + 5).iter().map(|x| 0.22 + 0.3 * x).collect();
+            let (marks, moduli) = (device.array(&[1u32, 0, 1, 1, 0])?, device.array(&numbers(n, seed + 4))?);
+            for moduli in [moduli, device.array(&[1.7])?] {
+                let (mu, lambda) = (device.zeros(n)?, device.zeros(n)?);
+                lame_of::gradcheck(n, &moduli, &device.array(&ratios)?, &marks, &mu, &lambda)?;
+            }
             numbers_of::gradcheck(n, &x, &device.zeros(3 * n)?)?;
             for axis in 0..3 {
                 component_of::gradcheck(n, &x, &device.zeros(n)?, axis)?;
             }
+            part_of::gradcheck(3, &device.array(&numbers(7, seed))?, &device.zeros(3)?, 2)?;
             vector_of::gradcheck(1, &device.array(&numbers(7, seed))?, &device.zeros(1)?, 3)?;
             number_of::gradcheck(1, &device.array(&numbers(7, seed))?, &device.zeros(1)?, 6)?;
         }

@@ -148,7 +148,8 @@ impl<F: Float> Program<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{Collider, Contact, Film, Followed, Quantity, Range, Surface, Target, Track};
+    use crate::scene::{Collider, Contact, Film, Followed, Pair, Quantity, Range, Surface, Target, Track};
+    use diffkern_render::Lens;
     use diffkern_sim::collision::Solid;
     use std::path::Path;
 
@@ -177,8 +178,9 @@ mod tests {
         if let diffkern_sim::scene::BodyShape::Block { min, max } = &mut second.starts[0].shape {
             (min[0], max[0]) = (min[0] + 0.3, max[0] + 0.25);
         }
-        second.material.mu = Some(5000.0);
-        second.fields.insert(Quantity::Mu, [2, 1, 2]);
+        (second.material.pair, second.material.young, second.material.poisson) =
+            (Pair::Engineering, Some(13_000.0), Some(0.28));
+        second.fields.insert(Quantity::Young, [2, 1, 2]);
         scene.bodies.push(second);
         scene.takes = vec!["low".into(), "fast".into()];
         for body in &mut scene.bodies {
@@ -190,10 +192,12 @@ mod tests {
         side.name = "side".into();
         side.position = [side.position[0] + 0.4, side.position[1] + 0.2, side.position[2] + 0.1];
         (side.width, side.height) = (60, 48);
+        side.lens = Lens { radial: [-0.2, 0.1, 0.05], tangential: [0.02, -0.01] };
+        side.exposure = 1.2;
         scene.cameras.push(side);
         let main = scene.films[0].clone();
         scene.films = vec![
-            Film { name: "a".into(), ..main.clone() },
+            Film { name: "a".into(), weights: [1.0, 0.3], ..main.clone() },
             Film { name: "b".into(), camera: 1, take: 1, ..main.clone() },
             Film { name: "c".into(), camera: 1, take: 0, weights: [0.0, 0.5], ..main },
         ];
@@ -205,6 +209,7 @@ mod tests {
             file: String::new(),
             deviation: 0.01,
             measured: None,
+            units: Default::default(),
         };
         let corner = scene.bodies[1].starts[1].shape.bounds()[0];
         scene.tracks =
@@ -218,6 +223,7 @@ mod tests {
                 target,
                 min: value - 0.4 * width,
                 max: value + 0.6 * width,
+                transform: Default::default(),
                 prior: None,
             });
         }
@@ -253,8 +259,8 @@ mod tests {
         let directions: Vec<Physics> = along.iter().map(|(_, direction)| direction.clone()).collect();
         let linear = program.linearise(&at, &directions, frames, &mut tick).unwrap();
         let shots = shots(&scene, frames);
-        // Two silhouettes, three channels, two tracks.
-        assert_eq!(shots.len(), 7 * frames);
+        // Two silhouettes, twice three channels, two tracks.
+        assert_eq!(shots.len(), 10 * frames);
         assert!(shots.iter().zip(&linear.coverage).all(|(shot, image)| image.len() == shot.size(&scene).0));
         let of = |seen: Seen| {
             let place = shots.iter().position(|shot| *shot == Shot { seen, frame: 0 }).unwrap();

@@ -15,25 +15,23 @@ struct Layout {
     colliders: usize,
 }
 
-/// The quantity of each part that varies inside of bodies.
-const VARYING: [Quantity; 4] = [Quantity::Mu, Quantity::Lambda, Quantity::Density, Quantity::Viscosity];
 /// Numbers of the motion of a body, and of a camera.
 const MOTION: usize = 6;
-pub(crate) const CAMERA: usize = 7;
+pub(crate) const CAMERA: usize = 13;
 
 impl Layout {
     fn of(scene: &Scene) -> Self {
-        let begins = |quantity: Quantity| {
+        let begins = |part: usize| {
             let mut next = 0;
             let mut begins = vec![0];
             begins.extend((0..scene.bodies.len()).map(|body| {
-                next += scene.pieces(body, quantity);
+                next += scene.pieces(body, scene.varying(body)[part]);
                 next
             }));
             begins
         };
         Self {
-            pieces: VARYING.map(begins),
+            pieces: [0, 1, 2, 3].map(begins),
             bodies: scene.bodies.len(),
             takes: scene.takes.len(),
             cameras: scene.cameras.len(),

@@ -3,7 +3,7 @@
 use super::resolution::thinnest;
 use crate::error::{Error, Result};
 use crate::job::Values;
-use crate::scene::{Collider, Contact, Quantity, Scene, Surface, Target};
+use crate::scene::{Collider, Contact, Pair, Quantity, Scene, Surface, Target};
 use crate::text::rounded;
 use diffkern::prelude::*;
 use diffkern_render::{Camera, Light, Lighting};
@@ -18,6 +18,9 @@ const FLOOR: f64 = 1.2;
 /// Viscosity that there is room for beside the scene's, in units of density, grid spacing and fastest P-wave: what the
 /// time step of the elastic waves stands.
 const ROOM: f64 = 0.25;
+
+/// A smaller ratio of Poisson is planned for as this one, at which the second Lamé parameter is positive.
+const LEAST_POISSON: f64 = 1e-6;
 
 /// How finely a program cuts, and for what it must be stable.
 #[derive(Debug, Clone, Copy)]
@@ -55,10 +58,25 @@ fn spacing(scene: &Scene, cells: usize) -> f64 {
     thinnest(&shapes(scene)) / cells as f64
 }
 
+/// Ranges of both Lamé parameters of a body \[Pa\].
+fn lame(scene: &Scene, known: &Values, body: usize) -> [[f64; 2]; 2] {
+    let pair = scene.bodies[body].material.pair;
+    let [first, second] = pair.quantities().map(|quantity| over_pieces(scene, known, body, quantity));
+    match pair {
+        Pair::Lame => [first, second],
+        // The shear modulus falls with Poisson's ratio, the other one rises.
+        Pair::Engineering => {
+            let of = |young: f64, poisson: f64| pair.lame([young, poisson.max(LEAST_POISSON)]);
+            let ([soft, stiff], [low, high]) = (first, second);
+            [[of(soft, high)[0], of(stiff, low)[0]], [of(soft, low)[1], of(stiff, high)[1]]]
+        }
+    }
+}
+
 /// Largest P-wave modulus of a body \[Pa\].
 fn p_modulus(scene: &Scene, known: &Values, body: usize) -> f64 {
-    let of = |quantity| over_pieces(scene, known, body, quantity)[1];
-    of(Quantity::Lambda) + 2.0 * of(Quantity::Mu)
+    let [mu, lambda] = lame(scene, known, body);
+    lambda[1] + 2.0 * mu[1]
 }
 
 fn most(scene: &Scene, of: impl Fn(usize) -> f64) -> f64 {
@@ -149,6 +167,7 @@ pub(super) fn thick_enough(scene: &Scene, dx: f64) -> Result<()> {
 
 fn body_spec(scene: &Scene, take: usize, known: &Values, body: usize, room: f64) -> BodySpec {
     let of = |quantity| over_pieces(scene, known, body, quantity);
+    let [mu, lambda] = lame(scene, known, body);
     let begins = |quantity| range(scene, known, Target { take, ..Target::new(body, quantity) });
     let [low, high] = of(Quantity::Viscosity);
     let velocity = [0, 1, 2].map(|a| begins(Quantity::Velocity(a)));
@@ -160,8 +179,8 @@ fn body_spec(scene: &Scene, take: usize, known: &Values, body: usize, room: f64)
         velocity: velocity.map(middle),
         angular_velocity: spin.map(middle),
         top_speed,
-        mu: of(Quantity::Mu),
-        lambda: of(Quantity::Lambda),
+        mu,
+        lambda,
         density: of(Quantity::Density),
         viscosity: [low, high + room],
         shape,
@@ -218,12 +237,12 @@ pub(crate) fn lighting<F: Float>(scene: &Scene, body_of_vertex: &[u32], device: 
     Ok(Lighting { albedo, ..lighting })
 }
 
-/// The piece of each particle at `x` in its body, for a quantity that may vary: numbers of pieces of all bodies one after the other,
-/// from `begins` of each on.
+/// The piece of each particle at `x` in its body, for what may vary as one of [`Scene::varying`]: numbers of pieces of all bodies one
+/// after the other, from `begins` of each on.
 pub(crate) fn pieces(
     scene: &Scene,
     take: usize,
-    quantity: Quantity,
+    part: usize,
     begins: impl Fn(usize) -> usize,
     x: &[[f64; 3]],
     body_of: &[u32],
@@ -231,7 +250,7 @@ pub(crate) fn pieces(
     let boxes: Vec<_> = scene.bodies.iter().map(|body| body.starts[take].shape.bounds()).collect();
     let of = |(x, &body): (&[f64; 3], &u32)| {
         let body = body as usize;
-        let ([min, max], counts) = (boxes[body], scene.cut(body, quantity).unwrap_or([1; 3]));
+        let ([min, max], counts) = (boxes[body], scene.cut(body, scene.varying(body)[part]).unwrap_or([1; 3]));
         let along = |a: usize| {
             let share = (x[a] - min[a]) / (max[a] - min[a]);
             ((share * counts[a] as f64) as usize).min(counts[a] - 1)
@@ -274,10 +293,10 @@ mod tests {
         // The ends of the box belong to the last pieces, and what is beyond them by rounding too.
         let x =
             [[0.1, 0.9, 0.1], [0.1, 0.9, 0.5], [0.1, 0.1, 1.0], [0.9, 0.5, 0.0], [1.1, 0.5, 1.0], [-1e-9, 0.5, 0.4]];
-        let of_first = pieces(&scene, 0, Quantity::Mu, |body| 6 * body, &x, &[0; 6]);
+        let of_first = pieces(&scene, 0, 0, |body| 6 * body, &x, &[0; 6]);
         assert_eq!(of_first, [0, 1, 2, 3, 5, 1]);
-        let of_second = pieces(&scene, 0, Quantity::Mu, |body| 6 * body, &x, &[1; 6]);
+        let of_second = pieces(&scene, 0, 0, |body| 6 * body, &x, &[1; 6]);
         assert_eq!(of_second, [6, 7, 8, 9, 11, 7]);
-        assert_eq!(pieces(&scene, 0, Quantity::Lambda, |body| body, &x, &[1; 6]), [1; 6]);
+        assert_eq!(pieces(&scene, 0, 1, |body| body, &x, &[1; 6]), [1; 6]);
     }
 }

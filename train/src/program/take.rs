@@ -3,13 +3,13 @@
 use super::failure::{Failure, Outcome};
 use super::follower::Follower;
 use super::friction::Friction;
-use super::inputs::{Inputs, component_of, launch, number_of, to_particles, vector_of};
+use super::inputs::{Inputs, component_of, lame_of, launch, number_of, part_of, to_particles, vector_of};
 use super::physics::{CAMERA, Physics};
 use super::setup::{self, GridOptions};
 use super::shot::{Seen, seen};
 use crate::error::{Error, Result};
 use crate::job::{Flow, Shown, Values};
-use crate::scene::{Part, Quantity, Scene, Track};
+use crate::scene::{Pair, Part, Quantity, Scene, Target, Track};
 use crate::video::Frame;
 use diffkern::memory::{collect, filled};
 use diffkern::prelude::*;
@@ -18,6 +18,9 @@ use diffkern_render::{CameraParams, Lighting, Mesh, Renderer};
 use diffkern_sim::Step as _;
 use diffkern_sim::mpm::{self, Solver, State};
 use diffkern_sim::scene::{BodiesScene, Plan};
+
+/// Coefficients of a lens.
+const LENS: usize = 5;
 
 /// Called between frames.
 pub(crate) type Tick<'a> = dyn FnMut() -> Flow + 'a;
@@ -40,6 +43,8 @@ pub(crate) struct TakeProgram<F: Float> {
     /// Of each particle: its body, and its piece of what may vary.
     body_of: Array<u32>,
     pieces: [(Part, Option<Array<u32>>); 4],
+    /// Where any body has Young's modulus and Poisson's ratio: which particles do, or whether the only body does.
+    engineering: Option<Array<u32>>,
     centres: Array<Vec3<F>>,
     cameras: Vec<FilmCamera<F>>,
     /// Each with the place of its track in the scene.
@@ -59,6 +64,9 @@ struct FilmCamera<F: Float> {
     first: usize,
     renderer: Renderer<F>,
     camera: CameraParams<F>,
+    /// Whether its lens distorts, and its exposure is other than 1.
+    distorts: bool,
+    exposes: bool,
 }
 
 /// A run with its numbers bound.
@@ -84,6 +92,11 @@ impl<F: Float> TakeProgram<F> {
         bodies.model = bodies.model.with_node_limit(nodes);
         let surface = &bodies.surface;
         let mesh = Mesh::with_sides(surface.triangles.clone(), &surface.sides, surface.vertex_count())?;
+        let numbers = Physics::of(scene, known);
+        let differs = |of: usize, quantity: Quantity, from: f64| {
+            let target = Target::new(of, quantity);
+            numbers[target] != from || scene.range(target).is_some()
+        };
         let film = |(film, of): (usize, &crate::scene::Film)| -> Result<FilmCamera<F>> {
             let camera = &scene.cameras[of.camera];
             Ok(FilmCamera {
@@ -91,6 +104,8 @@ impl<F: Float> TakeProgram<F> {
                 first: CAMERA * of.camera,
                 renderer: Renderer::new(device, &mesh)?.with_far(camera.far)?,
                 camera: setup::camera(camera).params(device)?,
+                distorts: (0..LENS).any(|k| differs(of.camera, Quantity::Distortion(k), 0.0)),
+                exposes: differs(of.camera, Quantity::Exposure, 1.0),
             })
         };
         let films = scene.films.iter().enumerate().filter(|(_, film)| film.take == take);
@@ -109,22 +124,27 @@ impl<F: Float> TakeProgram<F> {
         let centres: Vec<_> = bodies.centres.iter().map(|c| Vec3::from_array(c.map(F::from_f64))).collect();
         let layout = Physics::zero(scene);
         let x: Vec<[f64; 3]> = bodies.state.x.to_vec()?.into_iter().map(|x| [x.x, x.y, x.z].map(F::to_f64)).collect();
-        let of = |quantity: Quantity| -> Result<(Part, Option<Array<u32>>)> {
-            let part = quantity.row().part;
+        let of = |part: Part| -> Result<(Part, Option<Array<u32>>)> {
             if layout.own(part, take).len() == 1 {
                 return Ok((part, None));
             }
             let begins = |body| layout.pieces(part, body);
-            let pieces = setup::pieces(scene, take, quantity, begins, &x, &bodies.body_of);
+            let pieces = setup::pieces(scene, take, part as usize, begins, &x, &bodies.body_of);
             Ok((part, Some(device.array(&pieces)?)))
         };
-        let [mu, lambda, density, viscosity] =
-            [Quantity::Mu, Quantity::Lambda, Quantity::Density, Quantity::Viscosity].map(of);
+        let [mu, lambda, density, viscosity] = [Part::Mu, Part::Lambda, Part::Density, Part::Viscosity].map(of);
+        let of_engineering = |body: &u32| u32::from(scene.bodies[*body as usize].material.pair == Pair::Engineering);
+        let engineering: Vec<u32> = match scene.bodies.len() {
+            1 => vec![of_engineering(&0)],
+            _ => collect(bodies.body_of.iter().map(of_engineering))?,
+        };
+        let engineering = engineering.contains(&1).then(|| device.array(&engineering)).transpose()?;
         Ok(Self {
             device: device.clone(),
             take,
             body_of: device.array(&bodies.body_of)?,
             pieces: [mu?, lambda?, density?, viscosity?],
+            engineering,
             centres: device.array(&centres)?,
             cameras,
             followers,
@@ -308,13 +328,32 @@ impl<F: Float> TakeProgram<F> {
             let fov = self.device.uninit(1)?;
             number_of(1, &inputs[Part::Camera], &fov, film.first + 6)?;
             let (position, look_at) = (vector(Part::Camera, film.first)?, vector(Part::Camera, film.first + 3)?);
-            Ok(CameraParams { position, look_at, fov, ..film.camera.clone() })
+            let numbers = |wanted: bool, first: usize, count: usize| {
+                wanted.then(|| {
+                    let out = self.device.uninit(count)?;
+                    part_of(count, &inputs[Part::Camera], &out, film.first + first)?;
+                    Ok::<_, diffkern::Error>(out)
+                })
+            };
+            let exposure = numbers(film.exposes, 7, 1).transpose()?;
+            let lens = numbers(film.distorts, 8, LENS).transpose()?;
+            Ok(CameraParams { position, look_at, fov, lens, exposure, ..film.camera.clone() })
         };
         let [mu, lambda, density, viscosity] = [0, 1, 2, 3].map(each);
+        let (mu, lambda) = match &self.engineering {
+            None => (mu?, lambda?),
+            Some(engineering) => {
+                let (first, second) = (mu?, lambda?);
+                let n = first.len().max(second.len());
+                let (mu, lambda) = (self.device.uninit(n)?, self.device.uninit(n)?);
+                lame_of(n, &first, &second, engineering, &mu, &lambda)?;
+                (mu, lambda)
+            }
+        };
         let gravity = vector(Part::Gravity, 0)?;
         let params = mpm::Params {
-            mu: mu?,
-            lambda: lambda?,
+            mu,
+            lambda,
             density: density?,
             viscosity: viscosity?,
             gravity: gravity.clone(),

@@ -130,6 +130,7 @@ pub fn write(folder: &Path, scene: &Scene, videos: &[Video], outcome: &Outcome, 
     let (frames, comparison) = (folder.join("frames"), folder.join("comparison.gif"));
     files::remove(&frames)?;
     files::remove(&comparison)?;
+    files::remove(&folder.join("tracks"))?;
     let searched: Vec<Searched<'_>> = outcome.parameters.iter().map(|one| Searched::new(scene, one)).collect();
     let mut pictures = vec![
         Picture { title: "Loss", kind: PNG, bytes: plot::loss(&outcome.history)? },
@@ -162,6 +163,11 @@ pub fn write(folder: &Path, scene: &Scene, videos: &[Video], outcome: &Outcome, 
             pictures.push(Picture { title: "Intersection over union by frame", kind: PNG, bytes: iou });
         }
         files.extend([comparison, frames]);
+    }
+    for (track, found) in scene.tracks.iter().zip(&outcome.tracks) {
+        let table = folder.join("tracks").join(format!("{}.csv", track.name));
+        files::write(&table, track.table(&found.places).as_bytes())?;
+        files.push(table);
     }
     let (events, page) = (folder.join(EVENTS), folder.join(PAGE));
     files::write(&events, &events::encoded(&outcome.history, &outcome.parameters))?;

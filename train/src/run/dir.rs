@@ -33,6 +33,7 @@ const RUN: Outputs = Outputs {
         "parameters.png",
         "comparison.gif",
         "frames",
+        "tracks",
         EVENTS,
         PAGE,
     ],

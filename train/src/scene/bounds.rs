@@ -37,6 +37,8 @@ pub(in crate::scene) const TURN: Bounds =
 pub(in crate::scene) const SPEED: Bounds = bounds(0.0, 3e8, " m/s", "nothing is faster than light");
 pub(in crate::scene) const SPIN: Bounds = bounds(0.0, 1e12, " rad/s", "its corners would be faster than light");
 pub(in crate::scene) const MODULUS: Bounds = bounds(1e-3, 1e13, " Pa", "diamond is softer, and foam is stiffer");
+pub(in crate::scene) const RATIO: Bounds =
+    bounds(0.0, 0.499, "", "at 0.5 a body cannot be compressed, and steps would be endlessly short");
 pub(in crate::scene) const VISCOSITY: Bounds = bounds(0.0, 1e12, " Pa s", "glass that sets has no more");
 pub(in crate::scene) const FRICTION: Bounds = bounds(0.0, 1e3, "", "more holds as well");
 pub(in crate::scene) const FIELD_OF_VIEW: Bounds = bounds(
@@ -54,6 +56,8 @@ pub(in crate::scene) const ANGLE_OF_VIEW: Bounds = bounds(
 pub(in crate::scene) const DISTANCE: Bounds = bounds(1e-9, 1e9, " m", "depths would no longer be told apart");
 pub(in crate::scene) const DEVIATION: Bounds =
     bounds(1e-9, 1e3, " m", "nothing is measured better than that, and nothing is told by what is worse");
+pub(in crate::scene) const EXPOSURE: Bounds = bounds(1e-3, 1e3, "", "pictures would be black or white");
+pub(in crate::scene) const DISTORTION: Bounds = bounds(0.0, 10.0, "", "no lens that shows a picture has more");
 pub(in crate::scene) const NOISE: Bounds =
     bounds(0.0, 1.0, "", "more than white and black are apart leaves no picture");
 pub(in crate::scene) const WEIGHT: Bounds = bounds(0.0, 1e6, "", "beside it nothing else would count");

@@ -17,7 +17,6 @@ mod version;
 mod check;
 mod read;
 
-pub(crate) use convert::Conversion;
 pub use folder::Access;
 pub use name::Name;
 pub use parameter::Target;
@@ -26,9 +25,11 @@ pub(crate) use quantity::{Part, Scale};
 pub(crate) use read::{from_json, read_text};
 pub use track::{Followed, Measured, Track};
 
+use diffkern_render::Lens;
 use diffkern_sim::collision::Solid;
 use diffkern_sim::mpm::Law;
 use diffkern_sim::scene::BodyShape;
+use document::Transform;
 use std::collections::BTreeMap;
 
 /// A scene that has passed every check of [`Scene::read`].
@@ -87,6 +88,10 @@ pub struct Camera {
     pub near: f64,
     /// Farthest depth that is drawn \[m\]; a block that gets beyond is an error, not cut.
     pub far: f64,
+    /// Distortion by its lens.
+    pub lens: Lens,
+    /// Factor of all brightness.
+    pub exposure: f64,
 }
 
 /// Frames of one camera of one take.
@@ -160,6 +165,43 @@ pub struct Material {
     pub mu: Option<f64>,
     /// Second Lamé parameter \[Pa\], where the scene gives it.
     pub lambda: Option<f64>,
+    /// Which two elastic parameters the body has.
+    pub pair: Pair,
+    /// Young's modulus \[Pa\], where it is one of them and the scene gives it.
+    pub young: Option<f64>,
+    /// Poisson's ratio, where it is one of them and the scene gives it.
+    pub poisson: Option<f64>,
+}
+
+/// The two elastic parameters of a material.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Pair {
+    /// The Lamé parameters; `mu` and `lambda`.
+    #[default]
+    Lame,
+    /// Young's modulus and Poisson's ratio; `young` and `poisson`.
+    Engineering,
+}
+
+impl Pair {
+    /// The parameters.
+    pub fn quantities(self) -> [Quantity; 2] {
+        match self {
+            Self::Lame => [Quantity::Mu, Quantity::Lambda],
+            Self::Engineering => [Quantity::Young, Quantity::Poisson],
+        }
+    }
+
+    /// `(mu, lambda)` \[Pa\] of their values.
+    pub fn lame(self, [first, second]: [f64; 2]) -> [f64; 2] {
+        match self {
+            Self::Lame => [first, second],
+            Self::Engineering => {
+                let (young, poisson) = (first, second);
+                [young / (2.0 * (1.0 + poisson)), young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson))]
+            }
+        }
+    }
 }
 
 /// Something rigid that bodies touch; it is not drawn.
@@ -231,6 +273,8 @@ pub struct Range {
     pub min: f64,
     /// Greatest value.
     pub max: f64,
+    /// In which coordinate it is searched for.
+    pub transform: Transform,
     /// What is known of it beforehand, if anything.
     pub prior: Option<Prior>,
 }

@@ -8,7 +8,8 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Words of a path that stand for no name.
-pub(super) const WORDS: [&str; 7] = ["bodies", "material", "colliders", "contact", "cameras", "camera", "takes"];
+pub(super) const WORDS: [&str; 8] =
+    ["bodies", "material", "colliders", "contact", "cameras", "camera", "distortion", "takes"];
 /// What the path of a value in a take begins with.
 const TAKES: &str = "takes.";
 /// Longest name of a part of a scene.
@@ -162,6 +163,8 @@ mod tests {
             ("colliders.floor.contact.friction", None, Some("floor"), Quantity::Friction, None),
             ("cameras.main.position.y", None, Some("main"), Quantity::Position(1), None),
             ("cameras.main.vertical_fov", None, Some("main"), Quantity::FieldOfView, None),
+            ("cameras.main.distortion.k2", None, Some("main"), Quantity::Distortion(1), None),
+            ("main.p1", None, Some("main"), Quantity::Distortion(3), None),
             ("gravity.z", None, None, Quantity::Gravity(2), None),
             ("mu[3]", None, None, Quantity::Mu, Some(3)),
             ("bodies.bar.material.mu[12]", None, Some("bar"), Quantity::Mu, Some(12)),
@@ -175,7 +178,7 @@ mod tests {
         let wrong = ["", "softness", "softmu", ".mu", "a..mu", "a.b.mu", "velocity", "velocity.w", "a b.mu"];
         let pieces = ["mu[", "mu[]", "mu[-1]", "mu[01]", "[1]", "mu[1][2]", "takes.mu", "takes..mu", "takes.a b.mu"];
         for text in wrong.into_iter().chain(pieces) {
-            assert!(text.parse::<Name>().unwrap_err().contains("mu, lambda, density"), "{text}");
+            assert!(text.parse::<Name>().unwrap_err().contains("mu, lambda, young"), "{text}");
         }
     }
 

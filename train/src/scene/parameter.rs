@@ -34,7 +34,12 @@ impl Scene {
     }
 
     fn targets_of(&self, owner: Owner, of: usize) -> impl Iterator<Item = Target> {
-        let quantities = Quantity::ALL.into_iter().filter(move |quantity| quantity.row().owner == owner);
+        let pair = (owner == Owner::Material).then(|| self.bodies[of].material.pair.quantities());
+        let has = move |quantity: &Quantity| {
+            quantity.row().owner == owner
+                && (!quantity.is_elastic() || pair.is_some_and(|pair| pair.contains(quantity)))
+        };
+        let quantities = Quantity::ALL.into_iter().filter(has);
         quantities.flat_map(move |quantity| {
             let takes = if owner == Owner::Start { self.takes.len() } else { 1 };
             let pieces = self.pieces(of, quantity);
@@ -52,6 +57,12 @@ impl Scene {
     pub fn cut(&self, of: usize, quantity: Quantity) -> Option<[usize; 3]> {
         let body = self.bodies.get(of).filter(|_| quantity.may_vary())?;
         body.fields.get(&quantity).copied()
+    }
+
+    /// The quantity that a body has in a part that varies inside of bodies.
+    pub(crate) fn varying(&self, body: usize) -> [Quantity; 4] {
+        let [first, second] = self.bodies[body].material.pair.quantities();
+        [first, second, Quantity::Density, Quantity::Viscosity]
     }
 
     /// The elastic parameters of all bodies.

@@ -11,6 +11,10 @@ pub enum Quantity {
     Mu,
     /// Second Lamé parameter.
     Lambda,
+    /// Young's modulus, of a body whose elastic parameters are this and Poisson's ratio.
+    Young,
+    /// Poisson's ratio.
+    Poisson,
     /// Density at rest.
     Density,
     /// Newtonian viscosity.
@@ -29,6 +33,10 @@ pub enum Quantity {
     LookAt(usize),
     /// Vertical field of view of a camera.
     FieldOfView,
+    /// Exposure of a camera.
+    Exposure,
+    /// Coefficient of the distortion by the lens of a camera: k1, k2, k3, p1 or p2.
+    Distortion(usize),
 }
 
 /// What a quantity is one of.
@@ -60,8 +68,9 @@ pub(crate) enum Scale {
 /// Numbers that a run takes in one array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// One a piece of each body, as the three that follow.
+    /// First elastic parameter: the shear modulus, or Young's modulus. One a piece of each body, as the three that follow.
     Mu,
+    /// Second elastic parameter: the second Lamé parameter, or Poisson's ratio.
     Lambda,
     Density,
     Viscosity,
@@ -70,7 +79,7 @@ pub(crate) enum Part {
     /// Of each collider; 0 of those without.
     Friction,
     Gravity,
-    /// Position, point looked at, and field of view of each camera, seven numbers.
+    /// Position, point looked at, field of view, exposure and distortion of each camera, thirteen numbers.
     Camera,
 }
 
@@ -88,6 +97,7 @@ impl Part {
 }
 
 /// All that is to be known of a quantity.
+#[derive(Clone, Copy)]
 pub(crate) struct Row {
     pub(crate) owner: Owner,
     /// Where a document has it, below the name of what it is of; of a vector without its component.
@@ -121,6 +131,18 @@ const LAMBDA: Row = Row {
     part: Part::Lambda,
     known: |scene, target, _| scene.bodies[target.of].material.lambda,
     ..MU
+};
+
+const YOUNG: Row =
+    Row { path: "material.young", known: |scene, target, _| scene.bodies[target.of].material.young, ..MU };
+
+const POISSON: Row = Row {
+    path: "material.poisson",
+    measure: Measure::Ratio,
+    scale: Scale::NotNegative,
+    bounds: &bounds::RATIO,
+    known: |scene, target, _| scene.bodies[target.of].material.poisson,
+    ..LAMBDA
 };
 
 const DENSITY: Row = Row {
@@ -208,16 +230,66 @@ const FIELD_OF_VIEW: Row = Row {
     ..POSITION
 };
 
+const EXPOSURE: Row = Row {
+    path: "exposure",
+    measure: Measure::Ratio,
+    scale: Scale::Factors,
+    bounds: &bounds::EXPOSURE,
+    place: 7,
+    known: |scene, target, _| Some(scene.cameras[target.of].exposure),
+    ..POSITION
+};
+
+const DISTORTION: [Row; 5] = {
+    const K1: Row = Row {
+        path: "distortion.k1",
+        measure: Measure::Ratio,
+        bounds: &bounds::DISTORTION,
+        place: 8,
+        known: |scene, target, _| Some(scene.cameras[target.of].lens.radial[0]),
+        ..POSITION
+    };
+    [
+        K1,
+        Row {
+            path: "distortion.k2",
+            place: 9,
+            known: |scene, target, _| Some(scene.cameras[target.of].lens.radial[1]),
+            ..K1
+        },
+        Row {
+            path: "distortion.k3",
+            place: 10,
+            known: |scene, target, _| Some(scene.cameras[target.of].lens.radial[2]),
+            ..K1
+        },
+        Row {
+            path: "distortion.p1",
+            place: 11,
+            known: |scene, target, _| Some(scene.cameras[target.of].lens.tangential[0]),
+            ..K1
+        },
+        Row {
+            path: "distortion.p2",
+            place: 12,
+            known: |scene, target, _| Some(scene.cameras[target.of].lens.tangential[1]),
+            ..K1
+        },
+    ]
+};
+
 /// Names of the components of a vector.
 pub(super) const AXES: [&str; 3] = ["x", "y", "z"];
 
 impl Quantity {
     /// Every quantity.
-    pub const ALL: [Self; 21] = {
+    pub const ALL: [Self; 29] = {
         use Quantity::*;
         [
             Mu,
             Lambda,
+            Young,
+            Poisson,
             Density,
             Viscosity,
             Velocity(0),
@@ -237,6 +309,12 @@ impl Quantity {
             LookAt(1),
             LookAt(2),
             FieldOfView,
+            Exposure,
+            Distortion(0),
+            Distortion(1),
+            Distortion(2),
+            Distortion(3),
+            Distortion(4),
         ]
     };
 
@@ -248,6 +326,8 @@ impl Quantity {
         match self {
             Self::Mu => MU,
             Self::Lambda => LAMBDA,
+            Self::Young => YOUNG,
+            Self::Poisson => POISSON,
             Self::Density => DENSITY,
             Self::Viscosity => VISCOSITY,
             Self::Velocity(axis) => component(VELOCITY, axis),
@@ -257,6 +337,8 @@ impl Quantity {
             Self::Position(axis) => component(POSITION, axis),
             Self::LookAt(axis) => component(LOOK_AT, axis),
             Self::FieldOfView => FIELD_OF_VIEW,
+            Self::Exposure => EXPOSURE,
+            Self::Distortion(k) => DISTORTION[k],
         }
     }
 
@@ -274,12 +356,18 @@ impl Quantity {
 
     /// Whether it is an elastic parameter, without which nothing runs.
     pub fn is_elastic(self) -> bool {
-        matches!(self, Self::Mu | Self::Lambda)
+        matches!(self, Self::Mu | Self::Lambda | Self::Young | Self::Poisson)
     }
 
     /// Whether its values are positive, and differ by factors.
     pub fn is_positive(self) -> bool {
         self.row().scale == Scale::Factors
+    }
+
+    /// What was expected in place of a value that is beyond all that there is.
+    pub(crate) fn too_large(self, value: f64) -> Option<String> {
+        let bounds = self.row().bounds;
+        (value.abs() > bounds.most).then(|| bounds.expected())
     }
 
     /// Whether it may have a value of its own in each piece of a body.

@@ -35,10 +35,11 @@ impl Scene {
             check::scene(&convert::to_si(&loaded.document)?, &loaded.fields, &files)
         };
         let mut scene = checked().map_err(|fault| source.wrong(fault, &loaded.fields))?;
-        let (to_si, frames) = (convert::Conversion::of(&loaded.document), scene.num_frames);
+        let frames = scene.num_frames;
         for track in &mut scene.tracks {
+            track.units = convert::Conversion::of(&loaded.document);
             let file = files.path(&track.file).map_err(|problem| Error::file(&source.file, problem))?;
-            track.read(&file, &to_si, frames)?;
+            track.read(&file, frames)?;
         }
         let ignored = loaded.ignored.iter().map(|field| source.ignored(field));
         scene.warnings = ignored.chain(scene.warnings.iter().map(|text| source.noted(text, &loaded.fields))).collect();

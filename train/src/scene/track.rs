@@ -25,6 +25,8 @@ pub struct Track {
     pub deviation: f64,
     /// What was measured, frame by frame and point by point; none before the table is there.
     pub measured: Option<Vec<Measured>>,
+    /// Units and axes of the table.
+    pub(crate) units: Conversion,
 }
 
 /// What of a body was followed.
@@ -89,12 +91,12 @@ impl Track {
     }
 
     /// Reads its table, if it is there. Points that the scene does not give are where they are at frame 0.
-    pub(super) fn read(&mut self, file: &Path, to_si: &Conversion, frames: usize) -> Result<()> {
+    pub(super) fn read(&mut self, file: &Path, frames: usize) -> Result<()> {
         if !file.exists() {
             return Ok(());
         }
         let text = input::text(file, input::TABLE)?;
-        let mut rows = self.rows(file, &text, to_si)?;
+        let mut rows = self.rows(file, &text)?;
         rows.sort_by_key(|(_, row)| (row.frame, row.point));
         if let Followed::Points(points) = &mut self.of
             && points.is_empty()
@@ -124,7 +126,7 @@ impl Track {
     }
 
     /// The rows of a table, each with its line.
-    fn rows(&self, file: &Path, text: &str, to_si: &Conversion) -> Result<Vec<(usize, Measured)>> {
+    fn rows(&self, file: &Path, text: &str) -> Result<Vec<(usize, Measured)>> {
         let broken = |e: csv::Error| Error::file(file, format!("is no table of comma separated values: {e}"));
         let mut reader =
             csv::ReaderBuilder::new().trim(csv::Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
@@ -158,7 +160,7 @@ impl Track {
                 Ok(number) if number.is_finite() && number.abs() <= super::bounds::PLACE.most => Ok(number),
                 _ => Err(wrong(first + a, "a number")),
             };
-            let place = to_si.position([coordinate(0)?, coordinate(1)?, coordinate(2)?]);
+            let place = self.units.position([coordinate(0)?, coordinate(1)?, coordinate(2)?]);
             let point = if first > 1 { count(1)? } else { 0 };
             rows.push((line, Measured { frame: count(0)?, point, at: place }));
         }
@@ -166,11 +168,11 @@ impl Track {
     }
 
     /// The table of places \[m\] by frame, each three numbers a point, in the units and axes of the scene.
-    pub(crate) fn table(&self, frames: &[Vec<f64>], from_si: &Conversion) -> String {
+    pub(crate) fn table(&self, frames: &[Vec<f64>]) -> String {
         let mut text = self.columns().join(",") + "\n";
         for (frame, places) in frames.iter().enumerate() {
             for (point, place) in places.as_chunks::<3>().0.iter().enumerate() {
-                let [x, y, z] = from_si.written(*place);
+                let [x, y, z] = self.units.written(*place);
                 let marker = if matches!(self.of, Followed::Points(_)) { format!(",{point}") } else { String::new() };
                 // Writing to a string does not fail.
                 let _ = writeln!(text, "{frame}{marker},{x:?},{y:?},{z:?}");
@@ -197,7 +199,16 @@ mod tests {
     }
 
     fn track(of: Followed) -> Track {
-        Track { name: "dots".into(), body: 0, take: 0, of, file: "dots.csv".into(), deviation: 1e-3, measured: None }
+        Track {
+            name: "dots".into(),
+            body: 0,
+            take: 0,
+            of,
+            file: "dots.csv".into(),
+            deviation: 1e-3,
+            measured: None,
+            units: to_si(),
+        }
     }
 
     /// A track whose table has this text.
@@ -206,7 +217,7 @@ mod tests {
         let file = std::env::temp_dir().join(format!("diffkern-track-{}-{number:?}.csv", std::process::id()));
         std::fs::write(&file, text).unwrap();
         let mut track = track(of);
-        let done = track.read(&file, &to_si(), 4);
+        let done = track.read(&file, 4);
         std::fs::remove_file(&file).unwrap();
         let name = crate::text::path(&file);
         done.map(|()| track).map_err(|error| error.to_string().replace(&name, "dots.csv"))
@@ -227,7 +238,7 @@ mod tests {
         let places = [vec![0.1, -0.2, 0.3, 0.0, 0.5, -0.7], vec![0.0, 0.25, 0.5, 1.0, 2.0, 3.0]];
         for (of, count) in [(Followed::Points(vec![[0.0; 3]; 2]), 2), (Followed::Centre, 1)] {
             let places = places.each_ref().map(|all| all[..3 * count].to_vec());
-            let back = read(of.clone(), &track(of).table(&places, &to_si())).unwrap();
+            let back = read(of.clone(), &track(of).table(&places)).unwrap();
             let measured = back.measured.unwrap();
             assert_eq!(measured.len(), 2 * count);
             for row in measured {

@@ -28,7 +28,7 @@ pub(crate) use parametrisation::Parametrisation;
 pub(crate) use priors::Priors;
 pub(crate) use problem::{Evaluation, Precision, Problem, Recorded, Tick};
 pub(crate) use reporter::{Passes, Reporter};
-pub(crate) use row::Row;
+pub(crate) use row::{Map, Row};
 pub(crate) use scan::SCANNED;
 pub(crate) use state::Stage;
 pub use state::State;

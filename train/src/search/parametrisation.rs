@@ -3,12 +3,13 @@
 //! Shear modulus and second Lamé parameter are a curved valley together: a video shows Young's modulus well and
 //! Poisson's ratio hardly. So a search for both of a body moves in `(ln E, nu)`, where the valley is straight, and keeps the
 //! values inside the box of their ranges. A search for one moves in its logarithm, as for a density; of anything else in
-//! shares of its range.
+//! shares of its range. The scene may ask for another coordinate.
 
-use super::row::{Kind, Row, elastic};
+use super::row::{Kind, Map, Row, elastic};
 use crate::error::{Error, Result};
 use crate::job::{IdentifyOptions, Values};
 use crate::program::{Physics, middle};
+use crate::scene::document::Transform;
 use crate::scene::{Name, Prior, Quantity, Range, Scene, Target};
 use diffkern_optim::dense::Bounds;
 
@@ -44,15 +45,18 @@ impl Parametrisation {
     pub(crate) fn new(scene: &Scene, options: &IdentifyOptions, room: impl Into<Option<f64>>) -> Result<Self> {
         let target = |name: &Name| scene.target(name).map_err(|problem| Error::argument("unknowns", problem));
         let targets = options.unknowns.iter().map(target).collect::<Result<Vec<_>>>()?;
-        let range = |target: Target| -> Result<[f64; 2]> {
-            let found: Option<&Range> = scene.range(target);
-            found.map(|range| [range.min, range.max]).ok_or_else(|| {
+        let found = |target: Target| -> Result<&Range> {
+            scene.range(target).ok_or_else(|| {
                 Error::argument("unknowns", format!("{} has no range in the scene", scene.name_of(target)))
             })
         };
+        let range = |target: Target| found(target).map(|range| [range.min, range.max]);
         // A modulus that varies and one that does not have no ratio.
         let alike = |of: usize| scene.cut(of, Quantity::Mu) == scene.cut(of, Quantity::Lambda);
-        let both = |one: Target| alike(one.of) && elastic(one).iter().all(|target| targets.contains(target));
+        let free = |target: &Target| {
+            targets.contains(target) && scene.range(*target).is_some_and(|range| range.transform == Transform::Auto)
+        };
+        let both = |one: Target| alike(one.of) && elastic(one).iter().all(free);
         let (mut first, mut rest) = (Vec::new(), Vec::new());
         for &target in &targets {
             match target.quantity {
@@ -61,9 +65,10 @@ impl Parametrisation {
                     first.push(Row::Elastic([mu, lambda], [range(mu)?, range(lambda)?]));
                 }
                 Quantity::Lambda if both(target) => {}
-                Quantity::Mu | Quantity::Lambda => first.push(Row::Log(target, range(target)?)),
-                Quantity::Density => rest.push(Row::Log(target, range(target)?)),
-                _ => rest.push(Row::Share(target, range(target)?)),
+                quantity => {
+                    let row = Row::One(target, range(target)?, Map::of(quantity, found(target)?.transform));
+                    if quantity.is_elastic() { first.push(row) } else { rest.push(row) }
+                }
             }
         }
         first.append(&mut rest);
@@ -204,7 +209,7 @@ impl Parametrisation {
         for row in &self.rows {
             match row {
                 Row::Elastic(targets, ranges) => targets.iter().zip(ranges).for_each(|(t, r)| put(*t, *r)),
-                Row::Log(target, range) | Row::Share(target, range) => put(*target, *range),
+                Row::One(target, range, _) => put(*target, *range),
             }
         }
         values
@@ -235,7 +240,7 @@ impl Parametrisation {
     pub(crate) fn to_look_along(&self) -> Vec<usize> {
         let kinds = self.kinds();
         let has_stiffness = kinds.contains(&Kind::Stiffness);
-        (0..kinds.len()).filter(|&k| kinds[k] == Kind::Other && !has_stiffness).collect()
+        (0..kinds.len()).filter(|&k| kinds[k] != Kind::Viscosity && !has_stiffness).collect()
     }
 
     /// A point, and others with coordinate `k` elsewhere in its range.
@@ -269,9 +274,9 @@ impl Parametrisation {
 
     /// The same point with stiffnesses raised by `by` of their logarithms; none if there are none.
     pub(crate) fn stiffer(&self, at: &[f64], by: f64) -> Option<Vec<f64>> {
-        let kinds = self.kinds();
-        let raised = at.iter().zip(&kinds).map(|(x, kind)| if *kind == Kind::Stiffness { x + by } else { *x });
-        kinds.contains(&Kind::Stiffness).then(|| self.inside(&raised.collect::<Vec<_>>()))
+        let mut values = self.values(at);
+        self.rows.iter().for_each(|row| row.stiffen(by.exp(), &mut values));
+        self.kinds().contains(&Kind::Stiffness).then(|| self.inside(&self.at(&values)))
     }
 
     /// Elastic parameters and unknowns by name.
@@ -304,8 +309,8 @@ mod tests {
             base: Physics::zero(&scene()),
             rows: vec![
                 Row::Elastic([MU, LAMBDA], [[1500.0, 25_000.0], [1500.0, 60_000.0]]),
-                Row::Log(DENSITY, [100.0, 4000.0]),
-                Row::Share(FALL, [-3.0, 1.0]),
+                Row::One(DENSITY, [100.0, 4000.0], Map::Log),
+                Row::One(FALL, [-3.0, 1.0], Map::Share),
             ],
             room: Some(40.0),
             told: Vec::new(),

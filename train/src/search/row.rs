@@ -1,12 +1,16 @@
 //! Coordinates of one unknown, or of two that belong together.
 
 use crate::program::Physics;
-use crate::scene::{Quantity, Target};
+use crate::scene::document::Transform;
+use crate::scene::{Pair, Quantity, Target};
 
 /// Longest step of `ln E` or the logarithm of a parameter, and of `nu`.
 const TRUST: [f64; 2] = [1.0, 0.2];
-/// Of a share of a range.
+/// Of a share of a range, and of its logit.
 const TRUST_SHARE: f64 = 0.3;
+const TRUST_LOGIT: f64 = 1.5;
+/// Logits beyond which a value is at the end of its range.
+const LOGIT: f64 = 8.0;
 
 /// Young's modulus \[Pa\].
 pub(crate) fn young([mu, lambda]: [f64; 2]) -> f64 {
@@ -18,19 +22,14 @@ pub(crate) fn poisson([mu, lambda]: [f64; 2]) -> f64 {
     lambda / (2.0 * (lambda + mu))
 }
 
-/// `(mu, lambda)` \[Pa\].
-fn lame(young: f64, poisson: f64) -> [f64; 2] {
-    [young / (2.0 * (1.0 + poisson)), young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson))]
-}
-
 /// What a coordinate is; how long its steps are depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Logarithm of Young's modulus or of an elastic parameter.
+    /// Young's modulus or an elastic parameter, by its logarithm if nothing else is asked for.
     Stiffness,
     /// Poisson's ratio.
     Poisson,
-    /// Logarithm of a density, or a share of a range.
+    /// That of anything else.
     Other,
     /// Viscosity beside the scene's, as a share of its room.
     Viscosity,
@@ -41,21 +40,83 @@ pub(crate) enum Kind {
 pub(crate) enum Row {
     /// `[ln E, nu]` of what has this `mu` and this `lambda`, with their ranges.
     Elastic([Target; 2], [[f64; 2]; 2]),
-    /// Logarithm of a parameter, and its range.
-    Log(Target, [f64; 2]),
-    /// Share of the range of a parameter.
-    Share(Target, [f64; 2]),
+    /// A parameter, its range, and its coordinate.
+    One(Target, [f64; 2], Map),
+}
+
+/// What the coordinate of a parameter is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Map {
+    /// The value.
+    Value,
+    /// Its logarithm.
+    Log,
+    /// Its share of the range.
+    Share,
+    /// The logarithm of the distance from the lower end of the range over that from the upper one.
+    Logit,
+}
+
+impl Map {
+    /// As a scene asks for it.
+    pub(super) fn of(quantity: Quantity, transform: Transform) -> Self {
+        let value = if quantity == Quantity::Poisson { Self::Value } else { Self::Share };
+        match transform {
+            Transform::Auto if quantity.is_positive() => Self::Log,
+            Transform::Auto | Transform::Linear => value,
+            Transform::Log => Self::Log,
+            Transform::Logit => Self::Logit,
+        }
+    }
+
+    /// Least, greatest and longest step.
+    fn bounds(self, [low, high]: [f64; 2]) -> [f64; 3] {
+        match self {
+            Self::Value => [low, high, TRUST[1]],
+            Self::Log => [low.ln(), high.ln(), TRUST[0]],
+            Self::Share => [0.0, 1.0, TRUST_SHARE],
+            Self::Logit => [-LOGIT, LOGIT, TRUST_LOGIT],
+        }
+    }
+
+    fn value(self, at: f64, [low, high]: [f64; 2]) -> f64 {
+        match self {
+            Self::Value => at.clamp(low, high),
+            Self::Log => at.exp().clamp(low, high),
+            Self::Share => low + (high - low) * at.clamp(0.0, 1.0),
+            Self::Logit => low + (high - low) / (1.0 + (-at.clamp(-LOGIT, LOGIT)).exp()),
+        }
+    }
+
+    fn at(self, value: f64, [low, high]: [f64; 2]) -> f64 {
+        match self {
+            Self::Value => value,
+            Self::Log => value.ln(),
+            Self::Share => (value - low) / (high - low),
+            Self::Logit => ((value - low) / (high - value)).ln().clamp(-LOGIT, LOGIT),
+        }
+    }
+
+    /// Derivative of the value by the coordinate.
+    fn slope(self, value: f64, [low, high]: [f64; 2]) -> f64 {
+        match self {
+            Self::Value => 1.0,
+            Self::Log => value,
+            Self::Share => high - low,
+            Self::Logit => (value - low) * (high - value) / (high - low),
+        }
+    }
 }
 
 impl Row {
     pub(super) fn kinds(&self) -> &'static [Kind] {
         match self {
             Self::Elastic(..) => &[Kind::Stiffness, Kind::Poisson],
-            Self::Log(target, _) => match target.quantity {
-                Quantity::Mu | Quantity::Lambda => &[Kind::Stiffness],
-                _ => &[Kind::Other],
+            Self::One(target, _, map) => match (target.quantity, map) {
+                (Quantity::Mu | Quantity::Lambda | Quantity::Young, _) => &[Kind::Stiffness],
+                (_, Map::Value) => &[Kind::Poisson],
+                (_, Map::Log | Map::Share | Map::Logit) => &[Kind::Other],
             },
-            Self::Share(..) => &[Kind::Other],
         }
     }
 
@@ -66,8 +127,7 @@ impl Row {
                 [young([*mu0, *la0]).ln(), young([*mu1, *la1]).ln(), TRUST[0]],
                 [poisson([*mu1, *la0]), poisson([*mu0, *la1]), TRUST[1]],
             ],
-            Self::Log(_, [low, high]) => vec![[low.ln(), high.ln(), TRUST[0]]],
-            Self::Share(..) => vec![[0.0, 1.0, TRUST_SHARE]],
+            Self::One(_, range, map) => vec![map.bounds(*range)],
         }
     }
 
@@ -77,8 +137,7 @@ impl Row {
                 let [mu, lambda] = into_box(at[0].exp(), at[1], ranges);
                 (into[*of_mu], into[*of_lambda]) = (mu, lambda);
             }
-            Self::Log(target, [low, high]) => into[*target] = at[0].exp().clamp(*low, *high),
-            Self::Share(target, [low, high]) => into[*target] = low + (high - low) * at[0].clamp(0.0, 1.0),
+            Self::One(target, range, map) => into[*target] = map.value(at[0], *range),
         }
     }
 
@@ -88,8 +147,7 @@ impl Row {
                 let values = targets.map(|target| from[target]);
                 vec![young(values).ln(), poisson(values)]
             }
-            Self::Log(target, _) => vec![from[*target].ln()],
-            Self::Share(target, [low, high]) => vec![(from[*target] - low) / (high - low)],
+            Self::One(target, range, map) => vec![map.at(from[*target], *range)],
         }
     }
 
@@ -103,8 +161,16 @@ impl Row {
                 let by_nu = [-mu / (1.0 + nu), lambda * (1.0 / nu - 1.0 / (1.0 + nu) + 2.0 / (1.0 - 2.0 * nu))];
                 vec![vec![(of_mu, mu), (of_lambda, lambda)], vec![(of_mu, by_nu[0]), (of_lambda, by_nu[1])]]
             }
-            Self::Log(target, _) => vec![vec![(*target, at[*target])]],
-            Self::Share(target, [low, high]) => vec![vec![(*target, high - low)]],
+            Self::One(target, range, map) => vec![vec![(*target, map.slope(at[*target], *range))]],
+        }
+    }
+
+    /// Raises stiffnesses by a factor.
+    pub(super) fn stiffen(&self, factor: f64, values: &mut Physics) {
+        match self {
+            Self::Elastic(targets, _) => targets.iter().for_each(|target| values[*target] *= factor),
+            Self::One(target, ..) if self.kinds() == [Kind::Stiffness] => values[*target] *= factor,
+            Self::One(..) => {}
         }
     }
 }
@@ -116,7 +182,7 @@ pub(super) fn elastic(one: Target) -> [Target; 2] {
 
 fn into_box(young: f64, poisson: f64, [mu_range, lambda_range]: &[[f64; 2]; 2]) -> [f64; 2] {
     let clamp = |x: f64, range: &[f64; 2]| x.clamp(range[0], range[1]);
-    let [mu, lambda] = lame(young, poisson.clamp(-0.9, 0.4999));
+    let [mu, lambda] = Pair::Engineering.lame([young, poisson.clamp(-0.9, 0.4999)]);
     let (mu_in, lambda_in) = (clamp(mu, mu_range), clamp(lambda, lambda_range));
     if (mu_in, lambda_in) == (mu, lambda) {
         return [mu, lambda];
@@ -133,4 +199,39 @@ fn into_box(young: f64, poisson: f64, [mu_range, lambda_range]: &[[f64; 2]; 2]) 
         clamp(mu * (young - 2.0 * mu) / (3.0 * mu - young), lambda_range)
     };
     [mu, lambda]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_map_goes_there_and_back_with_its_slope() {
+        let range = [2.0, 7.0];
+        for map in [Map::Value, Map::Log, Map::Share, Map::Logit] {
+            let [low, high, _] = map.bounds(range);
+            for value in [2.1, 3.3, 6.8] {
+                let at = map.at(value, range);
+                assert!(low < at && at < high, "{map:?}: {at}");
+                assert!((map.value(at, range) - value).abs() < 1e-12, "{map:?}");
+                let slope = (map.value(at + 1e-6, range) - map.value(at - 1e-6, range)) / 2e-6;
+                assert!((slope - map.slope(value, range)).abs() < 1e-8 * slope, "{map:?}: {slope}");
+            }
+            // What is beyond the range is brought back.
+            let [below, above] = [map.value(low - 3.0, range), map.value(high + 3.0, range)];
+            assert!((below - 2.0).abs() < 2e-3 && (above - 7.0).abs() < 2e-3, "{map:?}: {below} {above}");
+            assert!(map.at(range[0], range).is_finite() && map.at(range[1], range).is_finite());
+        }
+    }
+
+    #[test]
+    fn a_scene_chooses_the_map() {
+        let of = Map::of;
+        assert_eq!([Quantity::Young, Quantity::Density].map(|q| of(q, Transform::Auto)), [Map::Log; 2]);
+        assert_eq!(of(Quantity::Poisson, Transform::Auto), Map::Value);
+        assert_eq!(of(Quantity::Gravity(1), Transform::Auto), Map::Share);
+        assert_eq!(of(Quantity::Mu, Transform::Linear), Map::Share);
+        assert_eq!(of(Quantity::Viscosity, Transform::Log), Map::Log);
+        assert_eq!(of(Quantity::Friction, Transform::Logit), Map::Logit);
+    }
 }

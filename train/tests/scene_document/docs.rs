@@ -26,7 +26,7 @@ fn the_example_of_takes_is_read() {
     let text = fs::read_to_string(docs("scene.md")).unwrap();
     let json = blocks(&text, "json");
     let parse = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
-    let (mut scene, takes) = (parse(&json[0]), parse(&format!("{{{}}}", json[1])));
+    let (mut scene, takes) = (parse(&json[0]), parse(&format!("{{{}}}", json[2])));
     scene["units"] = serde_json::json!({"angle": "deg"});
     scene["bodies"]["jelly"]["material"]["lambda"] = serde_json::json!(13_300);
     let camera = scene["cameras"]["main"].clone();
@@ -36,6 +36,18 @@ fn the_example_of_takes_is_read() {
     assert_eq!((scene.takes.len(), scene.films.len(), scene.unknowns.len()), (2, 2, 2));
     let [drop, throw] = [0, 1].map(|take| scene.bodies[0].starts[take].velocity[0]);
     assert_eq!([drop, throw], [0.42, 0.8]);
+}
+
+#[test]
+fn the_example_of_observations_is_read() {
+    let text = fs::read_to_string(docs("scene.md")).unwrap();
+    let json = blocks(&text, "json");
+    let mut scene: serde_json::Value = serde_json::from_str(&json[0]).unwrap();
+    let more: serde_json::Value = serde_json::from_str(&format!("{{{}}}", json[1])).unwrap();
+    scene["observations"] = more["observations"].clone();
+    let scene = Scene::read(&folder("observations", "scene.json", &scene.to_string())).unwrap();
+    let tracks: Vec<_> = scene.tracks.iter().map(|track| (track.name.as_str(), track.points())).collect();
+    assert_eq!(tracks, [("dots", 2), ("middle", 1)]);
 }
 
 #[test]

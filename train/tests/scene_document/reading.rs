@@ -4,8 +4,8 @@ use crate::scenes::{ball, changed, folder, read, refusal};
 use diffkern_sim::collision::Solid;
 use serde_json::{Value, json};
 use std::fs;
-use train::scene::document::Document;
-use train::scene::{Access, Contact, Scene, Surface};
+use train::scene::document::{Document, Transform};
+use train::scene::{Access, Contact, Pair, Scene, Surface};
 
 #[test]
 fn a_document_survives_json_and_ron() {
@@ -106,6 +106,19 @@ fn young_and_poisson_are_two_other_constants() {
     let scene = read("young", &changed(&scene, "/bodies/jelly/material/poisson", json!(0.25))).unwrap();
     let material = &scene.bodies[0].material;
     assert_eq!((material.mu, material.lambda), (Some(8e3), Some(8e3)));
+}
+
+#[test]
+fn a_body_whose_young_is_unknown_has_no_lame_parameters() {
+    let scene = changed(&ball(), "/bodies/jelly/material/poisson", json!(0.3));
+    let unknowns = json!({"bodies.jelly.material.young": {"range": [5e3, 5e4], "transform": "linear"}});
+    let scene = read("pair", &changed(&scene, "/unknowns", unknowns)).unwrap();
+    let material = &scene.bodies[0].material;
+    assert_eq!((material.pair, material.young, material.poisson), (Pair::Engineering, None, Some(0.3)));
+    assert_eq!((material.mu, material.lambda), (None, None));
+    let targets = ["young", "poisson", "mu", "lambda"].map(|name| scene.target(&name.parse().unwrap()).is_ok());
+    assert_eq!(targets, [true, true, false, false]);
+    assert_eq!(scene.unknowns[0].transform, Transform::Linear);
 }
 
 #[test]

@@ -78,8 +78,16 @@ fn wrong_values_are_refused() {
         ("/bodies/jelly/shape", json!({"box": {"min": [0, 0, 0]}}), &["shape.box", "either size, or min and max"]),
         ("/bodies/jelly/shape", json!({"mesh": {"file": "no.obj"}}), &["shape.mesh.file", "no.obj", "cannot be read"]),
         ("/bodies/jelly/material/poisson", json!(0.3), &["material.poisson", "young is missing"]),
+        (
+            "/unknowns",
+            json!({"bodies.jelly.material.poisson": {"range": [0.1, 0.6]}}),
+            &["material.poisson.range", "0.6", "0.0 to 0.499"],
+        ),
         ("/bodies/jelly/albedo/0", json!(1.5), &["bodies.jelly.albedo", "0..1"]),
         ("/cameras/front/vertical_fov", json!(4.0), &["cameras.front.vertical_fov", "170.0 degrees"]),
+        ("/cameras/front/distortion", json!({"k1": -4}), &["cameras.front.distortion", "two places at one"]),
+        ("/cameras/front/distortion", json!({"p2": 1e3}), &["cameras.front.distortion.p2", "no lens"]),
+        ("/cameras/front/exposure", json!(0), &["cameras.front.exposure", "positive"]),
         (
             "/unknowns/bodies.jelly.material.mu/range",
             json!([9, 4]),
@@ -96,19 +104,32 @@ fn wrong_values_are_refused() {
 }
 
 #[test]
+fn a_body_has_one_pair_of_elastic_parameters() {
+    let scene = changed(&ball(), "/bodies/jelly/material/lambda", json!(9e3));
+    let unknowns = json!({"bodies.jelly.material.young": {"range": [5e3, 5e4]}});
+    let said = refusal("two_pairs", &changed(&scene, "/unknowns", unknowns));
+    assert!(said.contains("bodies.jelly.material.lambda: is given, and young or poisson is an unknown"), "{said}");
+    let both = json!({"bodies.jelly.material.young": {"range": [5e3, 5e4]}, "bodies.jelly.material.mu": {"range": [1e3, 2e3]}});
+    let said = refusal("both_pairs", &changed(&ball(), "/unknowns", both));
+    assert!(said.contains("bodies.jelly.material.mu: cannot be found by this version"), "{said}");
+}
+
+#[test]
 fn what_is_not_simulated_yet_is_refused() {
     check(&[
         ("/lights/moon", ball()["lights"]["sun"].clone(), &["lights.sun", "there are 2"]),
-        ("/cameras/front/distortion", json!({"k1": 0.1}), &["cameras.front.distortion", "expected none"]),
-        ("/cameras/front/exposure", json!(2), &["cameras.front.exposure", "expected 1"]),
         ("/cameras/front/shutter", json!({"open": 0, "close": 0.5}), &["cameras.front.shutter", "as long before"]),
-        ("/unknowns/bodies.jelly.material.young", json!({"range": [1, 2]}), &["material.young", "cannot be found"]),
+        (
+            "/unknowns/bodies.jelly.pose.position",
+            json!({"range": [[0, 1], [0, 1], [0, 1]]}),
+            &["pose.position", "cannot be found"],
+        ),
         (
             "/unknowns/colliders.ground.motion.velocity",
             json!({"range": [[0, 1], [0, 1], [0, 1]]}),
             &["colliders.ground.motion.velocity", "cannot be found by this version"],
         ),
-        ("/unknowns/gravity.z", json!({"range": [-10, -9], "transform": "log"}), &["gravity.z.transform", "linear"]),
+        ("/unknowns/gravity.z", json!({"range": [-10, -9], "transform": "log"}), &["gravity.z.transform", "positive"]),
         ("/bodies/other", ball()["bodies"]["jelly"].clone(), &["contact_between_bodies", "missing"]),
         ("/contact_between_bodies", json!("slip"), &["contact_between_bodies", "no two bodies"]),
     ]);

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use diffkern_fuzz::documents::CLOSED;
+use diffkern_fuzz::documents::{CLOSED, TABLES};
 use diffkern_fuzz::random::Random;
 use diffkern_fuzz::sample::{Files, Sample};
 
@@ -19,7 +19,7 @@ use crate::words;
 pub enum Kind {
     /// `scene.json` without a version.
     Scene,
-    /// A scene of the documented schema, in JSON or RON.
+    /// A scene of the documented schema, in JSON or RON, or a table that it names.
     Document,
     /// A frame.
     Frame,
@@ -126,6 +126,7 @@ fn of_document(sample: &Sample, random: &mut Random) -> Files {
     let mut files = sample.video.clone();
     files.remove("video/scene.json");
     files.insert("video/closed.obj".into(), CLOSED.into());
+    files.extend(TABLES.map(|(name, text)| (format!("video/{name}"), text.into())));
     // The second film and the masks of some scenes.
     for (part, copy) in [("silhouette", "videos/b/silhouette"), ("shaded", "videos/b/shaded"), ("silhouette", "masks")]
     {
@@ -144,7 +145,7 @@ fn of_document(sample: &Sample, random: &mut Random) -> Files {
 fn changes(kind: Kind, files: &Files, random: &mut Random) -> Vec<String> {
     let fits = |name: &&String| match kind {
         Kind::Scene => name.ends_with("scene.json"),
-        Kind::Document => name.starts_with("video/scene."),
+        Kind::Document => name.starts_with("video/scene.") || name.ends_with(".csv"),
         Kind::Frame => name.ends_with(".png"),
         Kind::Mesh => name.ends_with(".obj"),
         Kind::Job => name.ends_with(".ron"),

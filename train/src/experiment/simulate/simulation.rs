@@ -12,7 +12,7 @@ use crate::optimizer::Optimizer;
 use crate::report;
 use crate::run::{Claim, Former, Outputs, fingerprint};
 use crate::scene::document::Document;
-use crate::scene::{Access, Conversion, Film, Name, Scene, read_text};
+use crate::scene::{Access, Film, Name, Scene, read_text};
 use crate::text::{path, quoted};
 use crate::video::{Depth, Video};
 use diffkern::interrupt;
@@ -45,8 +45,6 @@ pub struct Simulation {
     scene: Scene,
     /// The scene as JSON, for the video.
     text: Vec<u8>,
-    /// Units and axes of the scene, which tables are written in.
-    to_si: Conversion,
     /// Names and contents of the files that it names.
     meshes: Vec<Named>,
     file: PathBuf,
@@ -88,7 +86,7 @@ impl Simulation {
         let scene = Scene::read_with(&job.folder, job.access())?;
         own_folders(&scene, &job.folder)?;
         let (file, limits) = (Scene::file(&job.folder)?, job.limits());
-        let (text, to_si, meshes) = copies(&job.folder, job.access())?;
+        let (text, meshes) = copies(&job.folder, job.access())?;
         let values = job.values(&scene)?;
         check_device(&job.device)?;
         let task = Task::Simulate { values: &values, cells: job.cells };
@@ -109,7 +107,6 @@ impl Simulation {
         let simulation = Self {
             scene,
             text,
-            to_si,
             meshes,
             file,
             limits,
@@ -223,7 +220,7 @@ impl Simulation {
         let named: Vec<(&str, &Video)> = names.iter().map(String::as_str).zip(&videos).collect();
         report::animation(&animation, &named, self.scene.frame_rate)?;
         for (track, places) in self.scene.tracks.iter().zip(&shown.tracks) {
-            files::write(&out.join(&track.file), track.table(places, &self.to_si).as_bytes())?;
+            files::write(&out.join(&track.file), track.table(places).as_bytes())?;
         }
         for (name, bytes) in &self.meshes {
             let file = out.join(name);
@@ -237,7 +234,7 @@ impl Simulation {
 }
 
 /// What a video takes over from the scene that made it: its text, and the files that it names inside of its folder.
-fn copies(folder: &Path, access: Access) -> Result<(Vec<u8>, Conversion, Vec<Named>)> {
+fn copies(folder: &Path, access: Access) -> Result<(Vec<u8>, Vec<Named>)> {
     let (document, _) = Document::read(folder, access)?;
     let file = Scene::file(folder)?;
     let text = match file.ends_with(SCENE) {
@@ -247,7 +244,7 @@ fn copies(folder: &Path, access: Access) -> Result<(Vec<u8>, Conversion, Vec<Nam
     let names = document.meshes().filter(|name| Access::Inside.allows(folder, name));
     let meshes =
         names.map(|name| Ok((name.to_owned(), input::bytes(&folder.join(name), input::MESH, "expected a mesh")?)));
-    Ok((text.into_bytes(), Conversion::of(&document), meshes.collect::<Result<_>>()?))
+    Ok((text.into_bytes(), meshes.collect::<Result<_>>()?))
 }
 
 /// Frames and tables go where a later job can take their place as a whole.

@@ -7,7 +7,7 @@ use crate::scene::bounds;
 use crate::scene::document::{self, Axis, Document, LawName, Side};
 use crate::scene::folder::Files;
 use crate::scene::tree::Fault;
-use crate::scene::{Body, Clamp, Material, Start};
+use crate::scene::{Body, Clamp, Material, Pair, Start};
 use diffkern_sim::mpm::Law;
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub(super) fn bodies(document: &Document, files: &Files<'_>) -> Result<Vec<Body>
         let at = format!("bodies.{name}");
         within(&format!("{at}.density"), body.density, &bounds::DENSITY)?;
         colour(&format!("{at}.albedo"), body.albedo)?;
-        let material = material(&format!("{at}.material"), &body.material)?;
+        let material = material(&format!("{at}.material"), &body.material, pair(document, name))?;
         if let Some(first) = bodies.first().filter(|first| first.material.law != material.law) {
             let problem = format!(
                 "is another one than that of {}, expected the same: this version simulates one law at a time",
@@ -57,27 +57,38 @@ fn start(
     Ok(Start { shape, velocity: body.velocity, angular_velocity: body.angular_velocity })
 }
 
-fn material(at: &str, material: &document::Material) -> Result<Material, Fault> {
+fn material(at: &str, material: &document::Material, pair: Pair) -> Result<Material, Fault> {
     let law = match material.law {
         LawName::NeoHookean => Law::NeoHookean,
         LawName::FixedCorotated => Law::FixedCorotated,
         LawName::StableNeoHookean => Law::StableNeoHookean,
     };
     share(&format!("{at}.viscosity"), material.viscosity, &bounds::VISCOSITY)?;
-    let (mu, lambda) = constants(at, material)?;
-    for (name, value) in [("mu", mu), ("lambda", lambda)] {
-        value.map_or(Ok(()), |value| within(&format!("{at}.{name}"), value, &bounds::MODULUS))?;
-    }
-    Ok(Material { law, viscosity: material.viscosity, mu, lambda })
+    let elastic = match pair {
+        Pair::Lame => lame(at, material)?,
+        Pair::Engineering => engineering(at, material)?,
+    };
+    let [first, second] = elastic;
+    let none =
+        Material { law, viscosity: material.viscosity, mu: None, lambda: None, pair, young: None, poisson: None };
+    Ok(match pair {
+        Pair::Lame => Material { mu: first, lambda: second, ..none },
+        Pair::Engineering => Material { young: first, poisson: second, ..none },
+    })
 }
 
 /// First and second Lame parameter, as far as they are given.
-fn constants(at: &str, material: &document::Material) -> Result<(Option<f64>, Option<f64>), Fault> {
-    let (young, poisson) = match (material.young, material.poisson) {
-        (None, None) => return Ok((material.mu, material.lambda)),
-        (Some(young), Some(poisson)) => (young, poisson),
-        (Some(_), None) => return wrong(&format!("{at}.young"), "poisson is missing, expected both"),
-        (None, Some(_)) => return wrong(&format!("{at}.poisson"), "young is missing, expected both"),
+fn lame(at: &str, material: &document::Material) -> Result<[Option<f64>; 2], Fault> {
+    let [young, poisson] = match engineering(at, &document::Material { mu: None, lambda: None, ..material.clone() })? {
+        [None, None] => {
+            for (name, value) in [("mu", material.mu), ("lambda", material.lambda)] {
+                value.map_or(Ok(()), |value| within(&format!("{at}.{name}"), value, &bounds::MODULUS))?;
+            }
+            return Ok([material.mu, material.lambda]);
+        }
+        [Some(young), Some(poisson)] => [young, poisson],
+        [Some(_), None] => return wrong(&format!("{at}.young"), "poisson is missing, expected both"),
+        [None, Some(_)] => return wrong(&format!("{at}.poisson"), "young is missing, expected both"),
     };
     if material.mu.is_some() || material.lambda.is_some() {
         return wrong(
@@ -85,13 +96,29 @@ fn constants(at: &str, material: &document::Material) -> Result<(Option<f64>, Op
             "mu or lambda is given as well, expected mu and lambda, or young and poisson",
         );
     }
-    within(&format!("{at}.young"), young, &bounds::MODULUS)?;
-    if !(1e-6..0.5).contains(&poisson) {
+    Ok(Pair::Engineering.lame([young, poisson]).map(Some))
+}
+
+/// Young's modulus and Poisson's ratio, as far as they are given.
+fn engineering(at: &str, material: &document::Material) -> Result<[Option<f64>; 2], Fault> {
+    for (name, value) in [("mu", material.mu), ("lambda", material.lambda)] {
+        if value.is_some() {
+            let problem = "is given, and young or poisson is an unknown, expected young and poisson of this body";
+            return wrong(&format!("{at}.{name}"), problem);
+        }
+    }
+    material.young.map_or(Ok(()), |young| within(&format!("{at}.young"), young, &bounds::MODULUS))?;
+    if let Some(poisson) = material.poisson.filter(|poisson| !(1e-6..0.5).contains(poisson)) {
         let problem = format!("{poisson:?}, expected more than 0 and less than 0.5, where a body cannot be compressed");
         return wrong(&format!("{at}.poisson"), problem);
     }
-    let mu = young / (2.0 * (1.0 + poisson));
-    Ok((Some(mu), Some(young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson)))))
+    Ok([material.young, material.poisson])
+}
+
+/// Which elastic parameters a body has, by what is to be found of it.
+fn pair(document: &Document, name: &str) -> Pair {
+    let unknown = |quantity: &str| document.unknowns.contains_key(&format!("bodies.{name}.material.{quantity}"));
+    if unknown("young") || unknown("poisson") { Pair::Engineering } else { Pair::Lame }
 }
 
 /// The only clamp.

@@ -3,6 +3,7 @@
 use super::numbers::{at_most, within, wrong};
 use super::videos::place;
 use crate::scene::bounds;
+use crate::scene::convert::Conversion;
 use crate::scene::document::{Document, Observation};
 use crate::scene::folder::Files;
 use crate::scene::track::{Followed, Track};
@@ -52,6 +53,7 @@ pub(super) fn tracks(document: &Document, files: &Files<'_>) -> Result<Vec<Track
             file: file.clone(),
             deviation,
             measured: None,
+            units: Conversion::of(document),
         });
     }
     Ok(tracks)

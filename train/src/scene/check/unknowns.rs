@@ -78,19 +78,16 @@ fn of_name(at: &str, name: &str, ends: [f64; 2], unknown: &Unknown, scene: &Scen
     let prior = checked(at, targets[0], ends, unknown)?;
     let named = |target: &Target| if unknown.field.is_some() { name.with_piece(target.piece) } else { name.clone() };
     let [min, max] = ends;
-    Ok(targets.iter().map(|target| Range { name: named(target), target: *target, min, max, prior }).collect())
+    let range = |target: &Target| {
+        let (name, transform) = (named(target), unknown.transform);
+        Range { name, target: *target, min, max, transform, prior }
+    };
+    Ok(targets.iter().map(range).collect())
 }
 
 /// Checks range, transform and prior; gives the prior.
 fn checked(at: &str, target: Target, [min, max]: [f64; 2], unknown: &Unknown) -> Result<Option<Prior>, Fault> {
     let Row { scale, bounds, .. } = target.quantity.row();
-    let (own, searched) = match scale {
-        Scale::Factors => (Transform::Log, "its logarithm, expected \"auto\" or \"log\""),
-        Scale::NotNegative | Scale::Any => (Transform::Linear, "the value itself, expected \"auto\" or \"linear\""),
-    };
-    if unknown.transform != Transform::Auto && unknown.transform != own {
-        return wrong(&format!("{at}.transform"), format!("this version searches for {searched}"));
-    }
     let field = format!("{at}.range");
     for end in [min, max] {
         match scale {
@@ -102,6 +99,10 @@ fn checked(at: &str, target: Target, [min, max]: [f64; 2], unknown: &Unknown) ->
     if max <= min {
         let problem = format!("[{}, {}], expected the greater value last", rounded(min), rounded(max));
         return wrong(&field, problem);
+    }
+    if unknown.transform == Transform::Log && min <= 0.0 {
+        let problem = format!("\"log\", but the range begins at {}, expected one of positive values", rounded(min));
+        return wrong(&format!("{at}.transform"), problem);
     }
     unknown.prior.map(|prior| self::prior(&format!("{at}.prior"), prior, scale)).transpose()
 }

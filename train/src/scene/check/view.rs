@@ -7,6 +7,7 @@ use crate::scene::document::{self, Distortion, Document, Shutter};
 use crate::scene::tree::Fault;
 use crate::scene::{Body, Camera, Collider, Shading, Surface};
 use crate::text::quoted;
+use diffkern_render::Lens;
 
 /// Depths that are drawn where the scene does not say \[m\].
 const DEPTHS: [f64; 2] = [0.01, 100.0];
@@ -42,6 +43,7 @@ fn camera(name: &str, camera: &document::Camera) -> Result<Camera, Fault> {
     }
     let up = unit(&at("up"), up)?;
     optics(&at, camera)?;
+    let lens = lens(&at, camera)?;
     Ok(Camera {
         name: name.into(),
         position: camera.position,
@@ -52,18 +54,15 @@ fn camera(name: &str, camera: &document::Camera) -> Result<Camera, Fault> {
         height: camera.height as usize,
         near,
         far,
+        lens,
+        exposure: camera.exposure,
     })
 }
 
 /// What is not drawn is refused. Frames at instants in the middle of the exposure, and without noise, are compared with what
 /// is filmed: both are right on average, and said by [`super::videos`].
 fn optics(at: &dyn Fn(&str) -> String, camera: &document::Camera) -> Result<(), Fault> {
-    if camera.distortion != Distortion::default() {
-        return wrong(&at("distortion"), "is not drawn by this version, expected none");
-    }
-    if camera.exposure != 1.0 {
-        return wrong(&at("exposure"), format!("{}, is not drawn by this version, expected 1", camera.exposure));
-    }
+    within(&at("exposure"), camera.exposure, &bounds::EXPOSURE)?;
     let Shutter { open, close } = camera.shutter;
     if open > close || open < -1.0 || close > 1.0 {
         let problem = format!("open from {open} to {close}, expected -1 to 1, the greater one last");
@@ -76,6 +75,25 @@ fn optics(at: &dyn Fn(&str) -> String, camera: &document::Camera) -> Result<(), 
         return wrong(&at("shutter"), problem);
     }
     share(&at("noise"), camera.noise, &bounds::NOISE)
+}
+
+/// The lens, which shows each place in the image once.
+fn lens(at: &dyn Fn(&str) -> String, camera: &document::Camera) -> Result<Lens, Fault> {
+    let Distortion { k1, k2, k3, p1, p2 } = camera.distortion;
+    for (field, value) in [("k1", k1), ("k2", k2), ("k3", k3), ("p1", p1), ("p2", p2)] {
+        at_most(&at(&format!("distortion.{field}")), [value; 3], &bounds::DISTORTION)?;
+    }
+    let lens = Lens { radial: [k1, k2, k3], tangential: [p1, p2] };
+    let [width, height] = [camera.width, camera.height].map(|side| side as f64);
+    // The corner of the image, at distance one.
+    let corner = (width / height).hypot(1.0) * (0.5 * camera.vertical_fov).tan();
+    match lens.is_one_to_one(corner) {
+        true => Ok(lens),
+        false => wrong(
+            &at("distortion"),
+            "shows two places at one inside of the image, expected coefficients with which it does not (of lengths at distance one)",
+        ),
+    }
 }
 
 /// The camera is outside of half-spaces and bodies, and has all of them between its planes when the video of a take begins.

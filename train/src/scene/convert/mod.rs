@@ -36,7 +36,7 @@ pub(super) fn to_si(document: &Document) -> Result<Document, Fault> {
 }
 
 /// From units and axes to SI units with z up.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Conversion {
     units: Units,
     up: Up,

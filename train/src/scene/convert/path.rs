@@ -11,14 +11,7 @@ type Row = (&'static str, Measure, bool);
 
 /// What the schema has paths for and no version finds yet, by group.
 const NOT_YET: [(&str, &[Row]); 3] = [
-    (
-        "bodies",
-        &[
-            ("material.young", Measure::Pressure, false),
-            ("material.poisson", Measure::Ratio, false),
-            ("pose.position", Measure::Length, true),
-        ],
-    ),
+    ("bodies", &[("pose.position", Measure::Length, true)]),
     (
         "colliders",
         &[
@@ -27,18 +20,7 @@ const NOT_YET: [(&str, &[Row]); 3] = [
             ("pose.position", Measure::Length, true),
         ],
     ),
-    (
-        "cameras",
-        &[
-            ("exposure", Measure::Ratio, false),
-            ("noise", Measure::Ratio, false),
-            ("distortion.k1", Measure::Ratio, false),
-            ("distortion.k2", Measure::Ratio, false),
-            ("distortion.k3", Measure::Ratio, false),
-            ("distortion.p1", Measure::Ratio, false),
-            ("distortion.p2", Measure::Ratio, false),
-        ],
-    ),
+    ("cameras", &[("noise", Measure::Ratio, false)]),
 ];
 
 /// Groups of a document that have names.

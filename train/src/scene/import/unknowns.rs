@@ -56,9 +56,11 @@ fn unknown(mut object: Object<'_>, quantity: Quantity) -> Result<Unknown, Fault>
     let meanings = match quantity {
         Quantity::Mu => texts::MEANING_OF_MU,
         Quantity::Lambda => texts::MEANING_OF_LAMBDA,
+        Quantity::Young | Quantity::Poisson => texts::NO_MEANING,
         Quantity::Density | Quantity::Viscosity | Quantity::Friction => texts::NO_MEANING,
         Quantity::Velocity(_) | Quantity::AngularVelocity(_) | Quantity::Gravity(_) => texts::NO_MEANING,
         Quantity::Position(_) | Quantity::LookAt(_) | Quantity::FieldOfView => texts::NO_MEANING,
+        Quantity::Exposure | Quantity::Distortion(_) => texts::NO_MEANING,
     };
     object.exact("meaning", meanings)?;
     let Some(range) = object.node("range") else {
