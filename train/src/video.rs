@@ -121,12 +121,15 @@ impl Video {
                 interrupt::check()?;
                 read_frame(folder, film, k, width, height)
             });
-            let frames = frames.collect::<Result<_>>()?;
+            let frames = frames.collect::<Result<Vec<Frame>>>()?;
             let mask = |k: usize| {
                 interrupt::check()?;
                 let masks = film.masks.as_deref().unwrap_or_default();
                 read_png(&frame_path(folder, masks, k), ColorType::Grayscale, width, height)
             };
+            if film.weights[0] > 0.0 {
+                shows_bodies(&frame_path(folder, &film.silhouette, 0), &frames)?;
+            }
             let masks = film.masks.is_some().then(|| (0..scene.num_frames).map(mask).collect::<Result<_>>());
             Ok(Self { width, height, frames, masks: masks.transpose()? })
         };
@@ -240,6 +243,19 @@ pub(crate) fn png_bytes(width: usize, pixels: &[u8], color: ColorType, depth: De
     };
     encode().map_err(|e| Error::Compute(format!("cannot encode a {width}x{rows} image: {e}")))?;
     Ok(bytes)
+}
+
+/// Refuses silhouettes of nothing: masks of 0 and 1 in place of 0 and 255, or none at all; and those of everything.
+fn shows_bodies(first: &Path, frames: &[Frame]) -> Result<()> {
+    let pixels = || frames.iter().flat_map(|frame| &frame.silhouette);
+    let (dark, bright) = (pixels().copied().fold(1.0, f32::min), pixels().copied().fold(0.0, f32::max));
+    let of_255 = |value: f32| (255.0 * value).round();
+    let problem = match (dark > 0.5, bright < 0.5) {
+        (_, true) => format!("no pixel of any frame is white, the brightest is {} of 255", of_255(bright)),
+        (true, _) => format!("no pixel of any frame is black, the darkest is {} of 255", of_255(dark)),
+        (false, false) => return Ok(()),
+    };
+    Err(Error::file(first, format!("{problem}: expected silhouettes, white where bodies are and black elsewhere")))
 }
 
 fn read_frame(folder: &Path, film: &Film, k: usize, width: usize, height: usize) -> Result<Frame> {

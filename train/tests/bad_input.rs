@@ -9,6 +9,8 @@ use common::{assert_refused, copy_sample, diffkern, edit_scene, fresh};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
+use train::scene::Scene;
+use train::video::{Depth, Frame, Video};
 
 /// A case: what it is called, how it breaks the video, what the error has to name.
 type Case = (&'static str, fn(&Path), &'static [&'static str]);
@@ -132,8 +134,19 @@ const VIDEO_CASES: &[Case] = &[
     ("no_frames", |v| edit_scene(v, "/num_frames", json!(0)), &["num_frames", "2 to 10000"]),
     ("frozen", |v| edit_scene(v, "/frame_rate", json!(-32)), &["frame_rate", "-32", "positive"]),
     ("negative_range", |v| edit_scene(v, "/unknowns/mu/range", json!([-9.0, 4.0])), &["unknowns.mu.range", "positive"]),
+    ("zero_one_masks", zero_one_masks, &["frame_0000.png", "no pixel of any frame is white", "brightest is 1 of 255"]),
     ("missing_mesh", |v| edit_scene(v, "/object", json!({"mesh": "no.obj"})), &["no.obj", "cannot be read"]),
 ];
+
+/// Masks of 0 and 1, of which the frames look black.
+fn zero_one_masks(video: &Path) {
+    let scene = Scene::read(video).unwrap();
+    for (k, frame) in Video::read(video, &scene).unwrap()[0].frames.iter().enumerate() {
+        let silhouette = frame.silhouette.iter().map(|value| value.round() / 255.0).collect();
+        let frame = Frame { silhouette, ..frame.clone() };
+        frame.write(video, ["silhouette", "shaded"], k, scene.cameras[0].width, Depth::Eight).unwrap();
+    }
+}
 
 #[test]
 fn broken_videos_are_refused() {
@@ -171,6 +184,8 @@ fn wrong_arguments_are_refused() {
         (&["simulate", "absent", "--set", "mu=5e3,lambda=1e4"], &["absent", "no such folder"]),
         (&["simulate", "video", "--set", "mu=5e3,lambda=1e4", "--out", "video"], &["out", "video", "expected another"]),
         (&["simulate", "video", "--set", "mu=-5,lambda=1e4"], &["set", "mu = -5", "positive"]),
+        (&["simulate", "video", "--set", "mu=5e3,lambda=1e4", "--set", "mu=6e3"], &["set", "mu is there twice"]),
+        (&["simulate", "video", "--set", "mu=1e14,lambda=1e4"], &["set", "mu", "diamond"]),
         (&["simulate", "video", "--set", "mu=5000"], &["lambda", "--set lambda=VALUE"]),
         (&["run", "absent.ron"], &["absent.ron", "cannot be read"]),
     ];
@@ -262,6 +277,13 @@ fn a_full_disk_is_an_error_and_leaves_nothing() {
         let parts = ["cannot write", "new/out", "large", "expected a folder that takes a file of 1 MiB"];
         assert_refused(&arguments, &output, &parts);
         assert!(!folder.join("new").exists(), "{arguments} left an output folder");
+    }
+    // What is written to the output stream.
+    #[cfg(target_os = "linux")]
+    for arguments in [&["devices"][..], &["import", "video"]] {
+        let full = fs::File::create("/dev/full").unwrap();
+        let output = diffkern(&folder, arguments).stdout(full).output().unwrap();
+        assert_refused(&arguments.join(" "), &output, &["cannot write to the output stream"]);
     }
 }
 

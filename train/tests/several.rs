@@ -70,8 +70,7 @@ fn two_takes() -> Value {
         "second": {"camera": "side", "take": "throw", "silhouette": "videos/second/silhouette", "shaded": "videos/second/shaded"},
     });
     scene["unknowns"] = json!({
-        // Narrow: the stiffness of the floor follows from the greatest value, and with it a bounce on so coarse a grid.
-        "bodies.jelly.material.mu": {"range": [5000.0, 7000.0]},
+        "bodies.jelly.material.mu": {"range": [4000.0, 14000.0]},
         "takes.throw.bodies.jelly.velocity.x": {"range": [0.3, 1.2]},
     });
     scene
@@ -84,8 +83,8 @@ fn two_videos_of_one_body_are_fitted_together() {
     simulate(&folder, "mu=6000,takes.throw.velocity.x=0.72");
     assert!(folder.join("video/videos/second/silhouette/frame_0007.png").exists());
     let result = identify(&folder, "out", &[]);
-    within(&result, "bodies.jelly.material.mu", 6000.0, 0.03);
-    within(&result, "takes.throw.bodies.jelly.velocity.x", 0.72, 0.02);
+    within(&result, "bodies.jelly.material.mu", 6000.0, 1e-3);
+    within(&result, "takes.throw.bodies.jelly.velocity.x", 0.72, 1e-3);
     assert!(result["iou"].as_f64().unwrap() > 0.98, "{result}");
     for film in ["first", "second"] {
         assert!(folder.join("out/frames").join(film).join("shaded/frame_0007.png").exists());
@@ -114,8 +113,8 @@ fn a_stiffness_is_found_piece_by_piece() {
     // Half of the bar is softer.
     simulate(&folder, "mu=24000,mu[2]=8000,mu[3]=8000");
     let result = identify(&folder, "out", &[]);
-    for (piece, truth, share) in [(0, 24_000.0, 0.05), (1, 24_000.0, 0.05), (2, 8000.0, 0.05), (3, 8000.0, 0.2)] {
-        within(&result, &format!("bodies.jelly.material.mu[{piece}]"), truth, share);
+    for (piece, truth) in [24_000.0, 24_000.0, 8000.0, 8000.0].into_iter().enumerate() {
+        within(&result, &format!("bodies.jelly.material.mu[{piece}]"), truth, 1e-3);
     }
 }
 

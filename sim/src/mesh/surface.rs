@@ -33,6 +33,8 @@ pub struct Carried {
     particles: usize,
 }
 
+/// Spacings that a point may be away from the particles that carry it.
+const FARTHEST: f64 = 4.0;
 /// Sides of a block.
 const SIDES: u32 = 6;
 
@@ -81,7 +83,7 @@ impl Carried {
     /// Points without triangles, carried by the particles `own` of those at `positions` \[m\], `spacing` \[m\] apart.
     ///
     /// # Errors
-    /// When a point is farther than two spacings from them, all particles near it are in one plane, or memory is short.
+    /// When a point is farther than four spacings from them (markers stand on a surface), all particles near it are in one plane, or memory is short.
     pub fn of_points(
         points: &[[f64; 3]],
         positions: &[[f64; 3]],
@@ -91,9 +93,9 @@ impl Carried {
         let near = &positions[own.clone()];
         for (k, point) in points.iter().enumerate() {
             let away = near.iter().map(|x| norm(sub(*x, *point))).fold(f64::INFINITY, f64::min);
-            if away.is_nan() || away > 2.0 * spacing {
+            if away.is_nan() || away > FARTHEST * spacing {
                 let what = format!("distance of point {k} at {point:?} from the body");
-                return Err(Error::invalid(what, away, format!("at most {}", 2.0 * spacing)));
+                return Err(Error::invalid(what, away, format!("at most {}", FARTHEST * spacing)));
             }
         }
         let carried = stencils(points, near, spacing)?;

@@ -15,7 +15,7 @@ pub struct NodeStep<F> {
 }
 
 /// `u = (p / m + dt g) exp(-dt damping)`, then contact with every half-space whose bit is set in the node's mask, in
-/// order. The masks are those of all blocks, `list` says which block each 64 nodes are. Nodes of at most the cutoff get
+/// order. The masks are those of all blocks, or one for all nodes, `list` says which block each 64 nodes are. Nodes of at most the cutoff get
 /// zero. `planes` as in `particles_to_grid`, `kinds` as in `contact_velocity`.
 #[diff_kernel(dims(2, 3))]
 pub fn update_grid<F: Float, const D: usize>(
@@ -35,7 +35,7 @@ pub fn update_grid<F: Float, const D: usize>(
     if node[D] > step.cutoff {
         let keep = (-damping[0] * step.dt).exp();
         u = (Vector::<F, D>::from_fn(|a| node[a]) / node[D] + gravity[0] * step.dt) * keep;
-        let mask = masks[list[i / 64] as usize * 64 + i % 64];
+        let mask = masks[(list[i / 64] as usize * 64 + i % 64).min(masks.len() - 1)];
         if mask != 0 {
             for k in 0..step.plane_count {
                 if (mask >> k) & 1 == 1 {

@@ -55,7 +55,7 @@ pub struct Model<D: Dimension, F: Float> {
     pub(crate) planes: Array<Vec4<F>>,
     pub(crate) kinds: Array<u32>,
     friction: Array<F>,
-    /// The half-spaces that a node is in, one bit each, block by block.
+    /// The half-spaces that a node is in, one bit each, block by block; one of no half-space where none acts on nodes.
     pub(crate) masks: Array<u32>,
     blocks: Blocks,
     sorting: Sorting,
@@ -310,6 +310,9 @@ impl<F: Float> Model<Dim3, F> {
 }
 
 fn masks<D: Dimension>(grid: &Grid<D>, half_spaces: &[HalfSpace<D>]) -> diffkern::Result<Vec<u32>> {
+    if half_spaces.iter().all(|h| h.kind().is_none()) {
+        return Ok(vec![0]);
+    }
     let held = |h: &HalfSpace<D>, at: &D::Coords| h.kind().is_some() && h.distance(at) <= ON_SURFACE * grid.dx();
     let mask =
         |at: D::Coords| half_spaces.iter().enumerate().fold(0, |bits, (k, h)| bits | u32::from(held(h, &at)) << k);

@@ -76,7 +76,7 @@ fn dispatch(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
         }
         Some(Command::Import { folder, allow_outside }) => return import(&folder, Access::of(allow_outside)),
         Some(Command::Devices) => {
-            output::devices();
+            output::devices()?;
             return Ok(0);
         }
     };
@@ -98,7 +98,7 @@ fn import(folder: &Path, access: Access) -> Result<u8> {
     for note in &notes {
         screen.say(&format!("note: {note}"));
     }
-    output::print(document.to_json()?.trim_end());
+    output::write(document.to_json()?.trim_end())?;
     Ok(0)
 }
 

@@ -1,6 +1,8 @@
 //! The output stream.
 
-use std::io::{Write, stdout};
+use std::io::{ErrorKind, Write, stdout};
+use std::path::Path;
+use train::Error;
 
 /// Writes a line where programs read it.
 pub(super) fn print(line: &str) {
@@ -8,14 +10,32 @@ pub(super) fn print(line: &str) {
     let _ = writeln!(stdout(), "{line}");
 }
 
+/// Writes what is all that a command does.
+///
+/// # Errors
+/// When it cannot be written and somebody still reads.
+pub(super) fn write(text: &str) -> Result<(), Error> {
+    let mut out = stdout().lock();
+    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Error::write(Path::new("to the output stream"), error))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Every device, with why it is not offered where it is not.
-pub(super) fn devices() {
-    for (name, found) in diffkern::Device::known() {
+///
+/// # Errors
+/// As [`write`].
+pub(super) fn devices() -> Result<(), Error> {
+    let line = |(name, found): (String, diffkern::Result<String>)| {
         let what = match found {
             Ok(description) => description,
             Err(diffkern::Error::Device { reason, .. }) => format!("not offered: {reason}"),
             Err(other) => format!("not offered: {other}"),
         };
-        print(&format!("{name:<6} {what}"));
-    }
+        format!("{name:<6} {what}")
+    };
+    write(&diffkern::Device::known().into_iter().map(line).collect::<Vec<_>>().join("\n"))
 }

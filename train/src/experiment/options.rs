@@ -76,11 +76,18 @@ fn resolved(scene: &Scene, option: &str, name: &Name) -> Result<Vec<Name>> {
 /// Values by the names that the scene has; that of a piece counts more than that of the whole.
 fn in_scene(scene: &Scene, option: &str, values: &[(Name, f64)]) -> Result<Values> {
     let (pieces, whole): (Vec<_>, Vec<_>) = values.iter().partition(|(name, _)| name.piece().is_some());
-    let mut all = Values::new();
-    for (name, value) in whole.into_iter().chain(pieces) {
-        all.extend(resolved(scene, option, name)?.into_iter().map(|name| (name, *value)));
-    }
-    Ok(all)
+    let once = |given: Vec<&(Name, f64)>| -> Result<Values> {
+        let mut all = Values::new();
+        for (name, value) in given {
+            for own in resolved(scene, option, name)? {
+                if all.insert(own, *value).is_some() {
+                    return Err(Error::argument(option, format!("{name} is there twice, expected one value of it")));
+                }
+            }
+        }
+        Ok(all)
+    };
+    Ok(once(whole)?.into_iter().chain(once(pieces)?).collect())
 }
 
 /// The elastic parameters that the scene gives.

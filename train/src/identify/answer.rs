@@ -12,6 +12,8 @@ use diffkern::Float;
 
 /// Standard deviations to either side that hold 95 %.
 const SIGMAS: f64 = 1.96;
+/// Silhouettes that agree less than this (intersection over union) are of something else.
+const EXPLAINS: f64 = 0.8;
 /// An interval that covers more than this part of the range (of logarithms) tells nothing.
 const TELLS: f64 = 0.5;
 /// So near to an end of the range (of its logarithm) a value is at the end.
@@ -55,8 +57,15 @@ pub(super) fn outcome<F: Float>(
     let loss_initial = (seen.is_some() || at_last_level).then_some(state.loss_initial);
     let parameters = parameters(problem, &mut state, options)?;
     let rough = state.best().is_none_or(|best| best.stage.starts_with(Stage::Coarse.name()));
-    if ending == Ending::Interrupted && rough {
-        state.warnings.push("interrupted on the coarse grid: values and loss are rough".into());
+    if ending != Ending::Converged && rough {
+        let how = if ending == Ending::Interrupted { "interrupted" } else { "ended by the limit of iterations" };
+        state.warnings.push(format!("{how} on the coarse grid: values and loss are rough"));
+    }
+    if let Some(iou) = iou.filter(|iou| *iou < EXPLAINS && seen.is_some()) {
+        state.warnings.push(format!(
+            "the silhouettes of the answer and of the video have an IoU of {iou:.2} only: this scene does not explain this video, and the \
+             intervals do not hold"
+        ));
     }
     Ok(Outcome {
         parameters,

@@ -215,6 +215,8 @@ fn elastic(scene: &Scene, task: Task<'_>, target: Target) -> Lever {
         Task::Identify(options) => (options.fixed.get(&name), "fixed"),
         Task::Simulate { values, .. } => (values.get(&name), "set"),
     };
+    // Below the end of its range a value costs what the range does.
+    let given = given.filter(|value| scene.range(target).is_none_or(|range| **value > range.max));
     let in_scene = given.is_some() && scene.known(target) == given.copied();
     let path = scene.path(target.of, &format!("material.{}", target.quantity.key()));
     match given {
@@ -322,12 +324,22 @@ mod tests {
     }
 
     #[test]
-    fn a_range_does_not_count_where_the_value_is_given() {
+    fn a_simulation_takes_the_steps_of_the_search() {
         let (scene, values) = sample();
-        let mut wide = scene.clone();
-        wide.unknowns.iter_mut().for_each(|range| range.max = 2e12);
-        let cost =
-            |scene| Cost::of(scene, Task::Simulate { values: &values, cells: None }, false, &Device::cpu()).unwrap();
-        assert_eq!(cost(&wide), cost(&scene));
+        let steps = |scene, values| {
+            let task = Task::Simulate { values, cells: None };
+            Cost::of(scene, task, false, &Device::cpu()).unwrap().steps
+        };
+        let mut narrow = scene.clone();
+        narrow.unknowns.iter_mut().for_each(|range| (range.min, range.max) = (7e3, 1.6e4));
+        let stiff = Values::from([(Name::MU, 9e3), (Name::LAMBDA, 1.5e4)]);
+        assert_eq!(steps(&narrow, &values), steps(&narrow, &stiff));
+        assert!(steps(&scene, &values) > 1.2 * steps(&narrow, &values));
+        // The value that would do is one of the range.
+        let message = refused(|scene, _| {
+            let mu = scene.unknowns.iter_mut().find(|range| range.target.quantity == Quantity::Mu);
+            mu.unwrap().max = 2e13;
+        });
+        assert!(message.contains("unknowns.mu.range: 2e13 Pa (the greatest value)"), "{message}");
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::job::Shown;
 use crate::program::{Seen, Shot};
-use crate::scene::Scene;
+use crate::scene::{Followed, Scene};
 use crate::video::Video;
 use diffkern::Result;
 use diffkern::memory::{collect, filled};
@@ -50,6 +50,22 @@ pub(super) fn observed(scene: &Scene, videos: &[Video], shot: Shot) -> Result<Ob
                 factors[own].fill(PIXEL / track.deviation);
             }
             Ok(Observed { values, factors: Some(factors) })
+        }
+    }
+}
+
+/// What a shot shows where nothing happens: an empty picture, and points that stay where they begin.
+pub(super) fn nothing(scene: &Scene, shot: Shot) -> Result<Vec<f64>> {
+    let (count, _) = shot.size(scene);
+    match shot.seen {
+        Seen::Silhouette(_) | Seen::Colour(..) => filled(count, 0.0),
+        Seen::Track(track) => {
+            let track = &scene.tracks[track];
+            let first = track.measured.iter().flatten().next().map_or([0.0; 3], |row| row.at);
+            match &track.of {
+                Followed::Points(points) => collect(points.as_flattened().iter().copied()),
+                Followed::Centre => collect(first),
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::scene::Scene;
 use crate::search::{Evaluation, Parametrisation, Precision, Problem, Recorded, Stage, Tick};
 use crate::video::Video;
 use diffkern::Float;
-use diffkern::memory::{collect, filled};
+use diffkern::memory::collect;
 
 /// Levels of the two stages.
 pub(super) const COARSE: [LevelOptions; 2] =
@@ -184,7 +184,7 @@ impl<F: Float> Problem for VideoProblem<'_, F> {
     }
 
     fn worst(&self) -> diffkern::Result<f64> {
-        let empty = shots(self.scene, self.frames).into_iter().map(|shot| filled(shot.size(self.scene).0, 0.0));
+        let empty = shots(self.scene, self.frames).into_iter().map(|shot| observed::nothing(self.scene, shot));
         let empty: Coverage = empty.collect::<diffkern::Result<_>>()?;
         let costs = self.fine.misfit.costs(&empty)?;
         Ok(costs.last().map_or(0.0, |last| last.cost / last.residuals.max(1) as f64))

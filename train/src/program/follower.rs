@@ -1,7 +1,7 @@
 //! Numbers that follow the particles of a body: places of its points, or of its centre of mass.
 
 use super::inputs::{numbers_of, weighted_mean};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::scene::{Followed, Track};
 use diffkern::memory::collect;
 use diffkern::prelude::*;
@@ -20,7 +20,15 @@ impl<F: Float> Follower<F> {
     pub(crate) fn of(track: &Track, bodies: &BodiesScene<F>, device: &Device) -> Result<Self> {
         match &track.of {
             Followed::Centre => Self::centre(track.body, bodies, device),
-            Followed::Points(points) => Ok(Self::Points(bodies.points(device, track.body, points)?)),
+            Followed::Points(points) => {
+                let carried = bodies.points(device, track.body, points).map_err(|error| match error {
+                    diffkern_sim::Error::Invalid { .. } => {
+                        Error::scene(format!("observations.{}.markers.points", track.name), error.to_string())
+                    }
+                    other => other.into(),
+                });
+                Ok(Self::Points(carried?))
+            }
         }
     }
 

@@ -8,6 +8,8 @@ mod friction;
 mod failure;
 mod shot;
 mod follower;
+mod material;
+mod film;
 mod take;
 
 pub(crate) use failure::{Failure, Outcome, simulable};

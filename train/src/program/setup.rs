@@ -33,12 +33,17 @@ pub(crate) struct GridOptions {
     pub(crate) nodes: usize,
 }
 
-/// Range of a parameter over all that the job may try: of a known one its value, whatever range the scene has for it.
+/// Range of a parameter over all that a job on the scene may try. What has a range counts with all of it, even where the value is known:
+/// time step, floor and grid follow from the ranges, and a simulation is to be the run that a search would make of the same values.
 fn range(scene: &Scene, known: &Values, target: Target) -> [f64; 2] {
     let given = known.get(&scene.name_of(target)).copied();
-    let searched = || scene.range(target).map(|range| [range.min, range.max]);
-    let value = |value: f64| [value; 2];
-    given.map(value).or_else(searched).or_else(|| scene.known(target).map(value)).unwrap_or([1.0; 2])
+    let searched = scene.range(target).map(|range| [range.min, range.max]);
+    match (given, searched) {
+        (Some(value), Some([low, high])) => [low.min(value), high.max(value)],
+        (None, Some(range)) => range,
+        (Some(value), None) => [value; 2],
+        (None, None) => [scene.known(target).unwrap_or(1.0); 2],
+    }
 }
 
 /// The bodies as they lie in the first take: the others are cut as finely.

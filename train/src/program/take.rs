@@ -1,26 +1,25 @@
 //! One take: simulator and renderers of a scene at one resolution, from the numbers of a run to pictures.
 
 use super::failure::{Failure, Outcome};
+use super::film::FilmCamera;
 use super::follower::Follower;
 use super::friction::Friction;
-use super::inputs::{Inputs, component_of, lame_of, launch, number_of, part_of, to_particles, vector_of};
-use super::physics::{CAMERA, Physics};
+use super::inputs::{Inputs, component_of, launch, vector_of};
+use super::material::{Materials, Properties};
+use super::physics::Physics;
 use super::setup::{self, GridOptions};
 use super::shot::{Seen, seen};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::job::{Flow, Shown, Values};
-use crate::scene::{Pair, Part, Quantity, Scene, Target, Track};
+use crate::scene::{Part, Scene};
 use crate::video::Frame;
 use diffkern::memory::{collect, filled};
 use diffkern::prelude::*;
 use diffkern::{Schedule, jvp};
-use diffkern_render::{CameraParams, Lighting, Mesh, Renderer};
+use diffkern_render::{CameraParams, Lighting, Mesh};
 use diffkern_sim::Step as _;
 use diffkern_sim::mpm::{self, Solver, State};
 use diffkern_sim::scene::{BodiesScene, Plan};
-
-/// Coefficients of a lens.
-const LENS: usize = 5;
 
 /// Called between frames.
 pub(crate) type Tick<'a> = dyn FnMut() -> Flow + 'a;
@@ -40,11 +39,9 @@ pub(crate) struct TakeProgram<F: Float> {
     device: Device,
     take: usize,
     bodies: BodiesScene<F>,
-    /// Of each particle: its body, and its piece of what may vary.
+    /// The body of each particle.
     body_of: Array<u32>,
-    pieces: [(Part, Option<Array<u32>>); 4],
-    /// Where any body has Young's modulus and Poisson's ratio: which particles do, or whether the only body does.
-    engineering: Option<Array<u32>>,
+    materials: Materials<F>,
     centres: Array<Vec3<F>>,
     cameras: Vec<FilmCamera<F>>,
     /// Each with the place of its track in the scene.
@@ -55,18 +52,6 @@ pub(crate) struct TakeProgram<F: Float> {
     friction: Friction,
     frames: usize,
     plan: Plan,
-}
-
-/// The camera of a film.
-struct FilmCamera<F: Float> {
-    /// The film, by its place in the scene, and the first number of its camera.
-    film: usize,
-    first: usize,
-    renderer: Renderer<F>,
-    camera: CameraParams<F>,
-    /// Whether its lens distorts, and its exposure is other than 1.
-    distorts: bool,
-    exposes: bool,
 }
 
 /// A run with its numbers bound.
@@ -93,58 +78,17 @@ impl<F: Float> TakeProgram<F> {
         let surface = &bodies.surface;
         let mesh = Mesh::with_sides(surface.triangles.clone(), &surface.sides, surface.vertex_count())?;
         let numbers = Physics::of(scene, known);
-        let differs = |of: usize, quantity: Quantity, from: f64| {
-            let target = Target::new(of, quantity);
-            numbers[target] != from || scene.range(target).is_some()
-        };
-        let film = |(film, of): (usize, &crate::scene::Film)| -> Result<FilmCamera<F>> {
-            let camera = &scene.cameras[of.camera];
-            Ok(FilmCamera {
-                film,
-                first: CAMERA * of.camera,
-                renderer: Renderer::new(device, &mesh)?.with_far(camera.far)?,
-                camera: setup::camera(camera).params(device)?,
-                distorts: (0..LENS).any(|k| differs(of.camera, Quantity::Distortion(k), 0.0)),
-                exposes: differs(of.camera, Quantity::Exposure, 1.0),
-            })
-        };
-        let films = scene.films.iter().enumerate().filter(|(_, film)| film.take == take);
-        let cameras = films.map(film).collect::<Result<_>>()?;
+        let films = (0..scene.films.len()).filter(|&film| scene.films[film].take == take);
+        let cameras = films.map(|film| FilmCamera::new(scene, film, &mesh, &numbers, device)).collect::<Result<_>>()?;
         let tracks = scene.tracks.iter().enumerate().filter(|(_, track)| track.take == take);
-        let follower = |(k, track): (usize, &Track)| -> Result<(usize, Follower<F>)> {
-            let follower = Follower::of(track, &bodies, device).map_err(|error| match error {
-                Error::Simulator(error @ diffkern_sim::Error::Invalid { .. }) => {
-                    Error::scene(format!("observations.{}.markers.points", track.name), error.to_string())
-                }
-                other => other,
-            });
-            Ok((k, follower?))
-        };
-        let followers = tracks.map(follower).collect::<Result<_>>()?;
+        let followers =
+            tracks.map(|(k, track)| Ok((k, Follower::of(track, &bodies, device)?))).collect::<Result<_>>()?;
         let centres: Vec<_> = bodies.centres.iter().map(|c| Vec3::from_array(c.map(F::from_f64))).collect();
-        let layout = Physics::zero(scene);
-        let x: Vec<[f64; 3]> = bodies.state.x.to_vec()?.into_iter().map(|x| [x.x, x.y, x.z].map(F::to_f64)).collect();
-        let of = |part: Part| -> Result<(Part, Option<Array<u32>>)> {
-            if layout.own(part, take).len() == 1 {
-                return Ok((part, None));
-            }
-            let begins = |body| layout.pieces(part, body);
-            let pieces = setup::pieces(scene, take, part as usize, begins, &x, &bodies.body_of);
-            Ok((part, Some(device.array(&pieces)?)))
-        };
-        let [mu, lambda, density, viscosity] = [Part::Mu, Part::Lambda, Part::Density, Part::Viscosity].map(of);
-        let of_engineering = |body: &u32| u32::from(scene.bodies[*body as usize].material.pair == Pair::Engineering);
-        let engineering: Vec<u32> = match scene.bodies.len() {
-            1 => vec![of_engineering(&0)],
-            _ => collect(bodies.body_of.iter().map(of_engineering))?,
-        };
-        let engineering = engineering.contains(&1).then(|| device.array(&engineering)).transpose()?;
         Ok(Self {
             device: device.clone(),
             take,
             body_of: device.array(&bodies.body_of)?,
-            pieces: [mu?, lambda?, density?, viscosity?],
-            engineering,
+            materials: Materials::new(scene, take, &bodies, device)?,
             centres: device.array(&centres)?,
             cameras,
             followers,
@@ -174,7 +118,7 @@ impl<F: Float> TakeProgram<F> {
 
     /// Pixels of a frame, of all films together.
     pub(crate) fn pixels(&self) -> usize {
-        self.cameras.iter().map(|film| film.camera.width * film.camera.height).sum()
+        self.cameras.iter().map(FilmCamera::pixels).sum()
     }
 
     pub(crate) fn upload(&self, numbers: &[f64]) -> diffkern::Result<Array<F>> {
@@ -311,51 +255,14 @@ impl<F: Float> TakeProgram<F> {
     }
 
     fn bind(&self, inputs: &Inputs<F>) -> Outcome<Bound<F>> {
-        let particles = self.bodies.state.len();
-        let each = |place: usize| -> diffkern::Result<Array<F>> {
-            let (part, pieces) = &self.pieces[place];
-            let Some(pieces) = pieces else { return Ok(inputs[*part].clone()) };
-            let out = self.device.uninit(particles)?;
-            to_particles(particles, &inputs[*part], pieces, &out)?;
-            Ok(out)
-        };
-        let vector = |part: Part, first: usize| -> diffkern::Result<Array<Vec3<F>>> {
-            let out = self.device.uninit(1)?;
-            vector_of(1, &inputs[part], &out, first)?;
-            Ok(out)
-        };
-        let camera = |film: &FilmCamera<F>| -> diffkern::Result<CameraParams<F>> {
-            let fov = self.device.uninit(1)?;
-            number_of(1, &inputs[Part::Camera], &fov, film.first + 6)?;
-            let (position, look_at) = (vector(Part::Camera, film.first)?, vector(Part::Camera, film.first + 3)?);
-            let numbers = |wanted: bool, first: usize, count: usize| {
-                wanted.then(|| {
-                    let out = self.device.uninit(count)?;
-                    part_of(count, &inputs[Part::Camera], &out, film.first + first)?;
-                    Ok::<_, diffkern::Error>(out)
-                })
-            };
-            let exposure = numbers(film.exposes, 7, 1).transpose()?;
-            let lens = numbers(film.distorts, 8, LENS).transpose()?;
-            Ok(CameraParams { position, look_at, fov, lens, exposure, ..film.camera.clone() })
-        };
-        let [mu, lambda, density, viscosity] = [0, 1, 2, 3].map(each);
-        let (mu, lambda) = match &self.engineering {
-            None => (mu?, lambda?),
-            Some(engineering) => {
-                let (first, second) = (mu?, lambda?);
-                let n = first.len().max(second.len());
-                let (mu, lambda) = (self.device.uninit(n)?, self.device.uninit(n)?);
-                lame_of(n, &first, &second, engineering, &mu, &lambda)?;
-                (mu, lambda)
-            }
-        };
-        let gravity = vector(Part::Gravity, 0)?;
+        let Properties { mu, lambda, density, viscosity } = self.materials.properties(inputs)?;
+        let (particles, gravity) = (self.bodies.state.len(), self.device.uninit(1)?);
+        vector_of(1, &inputs[Part::Gravity], &gravity, 0)?;
         let params = mpm::Params {
             mu,
             lambda,
-            density: density?,
-            viscosity: viscosity?,
+            density,
+            viscosity,
             gravity: gravity.clone(),
             friction: self.friction.half_spaces(&inputs[Part::Friction])?,
             contact: self.friction.contacts(&self.bodies.model, &inputs[Part::Friction])?,
@@ -366,7 +273,7 @@ impl<F: Float> TakeProgram<F> {
         let back = F::from_f64(-0.5 * self.bodies.model.dt());
         let (x, v, c) = (&self.bodies.state.x, self.device.uninit(particles)?, self.device.uninit(particles)?);
         launch(particles, x, &self.body_of, &self.centres, &inputs[Part::Motion], &gravity, &v, &c, back)?;
-        let cameras = self.cameras.iter().map(camera).collect::<diffkern::Result<_>>()?;
+        let cameras = self.cameras.iter().map(|film| film.params(inputs)).collect::<diffkern::Result<_>>()?;
         let solver = self.bodies.model.solver(&params, particles)?;
         Ok(Bound { solver, start: State { v, c, ..self.bodies.state.clone() }, cameras })
     }

@@ -1,6 +1,6 @@
 //! From the file of a scene to a checked [`Scene`].
 
-use super::document::Document;
+use super::document::{Document, Up};
 use super::folder::{Access, Files, scene_file};
 use super::import::{Fields, Imported, import, mesh_name};
 use super::tree::{Fault, Node, Syntax, json, place, typed};
@@ -11,6 +11,9 @@ use crate::{input, mesh};
 use serde::de::DeserializeOwned;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
+
+/// What to know of a file in other axes than those of results.
+const Y_UP: &str = "axes.up: paths of vectors on the command line and in results are in axes with z up: y of the file is their z, z is their -y";
 
 impl Scene {
     /// Reads and checks the scene in a folder: `scene.json` or `scene.ron`, of version 1 or from before there were versions. The
@@ -41,7 +44,8 @@ impl Scene {
             let file = files.path(&track.file).map_err(|problem| Error::file(&source.file, problem))?;
             track.read(&file, frames)?;
         }
-        let ignored = loaded.ignored.iter().map(|field| source.ignored(field));
+        let turned = (loaded.document.axes.up == Up::Y).then(|| source.noted(Y_UP, &loaded.fields));
+        let ignored = turned.into_iter().chain(loaded.ignored.iter().map(|field| source.ignored(field)));
         scene.warnings = ignored.chain(scene.warnings.iter().map(|text| source.noted(text, &loaded.fields))).collect();
         Ok(scene)
     }

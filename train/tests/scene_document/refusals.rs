@@ -88,6 +88,22 @@ fn wrong_values_are_refused() {
         ("/cameras/front/distortion", json!({"k1": -4}), &["cameras.front.distortion", "two places at one"]),
         ("/cameras/front/distortion", json!({"p2": 1e3}), &["cameras.front.distortion.p2", "no lens"]),
         ("/cameras/front/exposure", json!(0), &["cameras.front.exposure", "positive"]),
+        ("/cameras/front/look_at", json!([0.6, -2.0, 0.5]), &["cameras.front.look_at", "behind the camera"]),
+        (
+            "/bodies/jelly/shape/sphere/radius",
+            json!(90.0),
+            &["the body, 180.0 m long (see units.length, or scale of a mesh)"],
+        ),
+        (
+            "/unknowns/bodies.jelly.velocity",
+            json!({"range": [0.3, 2]}),
+            &["bodies.jelly.velocity.range", "it is a vector", "bodies.jelly.velocity.x"],
+        ),
+        (
+            "/unknowns/bodies.jelly.density",
+            json!({"range": [[1, 2], [1, 2], [1, 2]]}),
+            &["density.range", "it is a number"],
+        ),
         (
             "/unknowns/bodies.jelly.material.mu/range",
             json!([9, 4]),

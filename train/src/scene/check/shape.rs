@@ -110,9 +110,15 @@ fn ends(at: &str, min: Vector, max: Vector) -> Result<(), Fault> {
 }
 
 /// What messages call a body of this shape.
-pub(super) fn called(shape: &Placed) -> &'static str {
-    match shape {
+pub(super) fn called(shape: &Placed) -> String {
+    let what = match shape {
         Placed::Block { .. } => "the block",
         Placed::Solid(_) => "the body",
+    };
+    // Of what is so large or small the unit is wrong more often than not.
+    let longest = shape.sides().into_iter().fold(0.0, f64::max);
+    match (1e-3..=10.0).contains(&longest) {
+        true => what.into(),
+        false => format!("{what}, {} m long (see units.length, or scale of a mesh),", rounded(longest)),
     }
 }

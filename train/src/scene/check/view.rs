@@ -27,7 +27,13 @@ fn camera(name: &str, camera: &document::Camera) -> Result<Camera, Fault> {
             return wrong(&at(field), format!("{pixels}, expected 1 to 8192 pixels"));
         }
     }
-    within(&at("vertical_fov"), camera.vertical_fov.to_degrees(), &bounds::FIELD_OF_VIEW)?;
+    let degrees = rounded(camera.vertical_fov.to_degrees());
+    if !(bounds::FIELD_OF_VIEW.least..=bounds::FIELD_OF_VIEW.most).contains(&degrees) {
+        let seen = rounded(camera.vertical_fov);
+        let problem =
+            format!("{seen:?} rad or {degrees:?} degrees, {} (see units.angle)", bounds::FIELD_OF_VIEW.expected());
+        return wrong(&at("vertical_fov"), problem);
+    }
     at_most(&at("position"), camera.position, &bounds::DISTANCE)?;
     at_most(&at("look_at"), camera.look_at, &bounds::DISTANCE)?;
     let (near, far) = (camera.near.unwrap_or(DEPTHS[0]), camera.far.unwrap_or(DEPTHS[1]));
@@ -116,6 +122,10 @@ pub(super) fn sees(camera: &Camera, take: usize, colliders: &[Collider], bodies:
             return wrong(&at("position"), format!("{from:?} is inside {what} or its box, expected outside of it"));
         }
         let [nearest, farthest] = shape.span(forward).map(|depth| depth - dot(forward, from));
+        if farthest < 0.0 {
+            let problem = format!("{what} is behind the camera when the video begins, expected a point before it");
+            return wrong(&at("look_at"), problem);
+        }
         let range =
             format!("{what} is at depths of {} to {} m when the video begins", rounded(nearest), rounded(farthest));
         if nearest < camera.near {

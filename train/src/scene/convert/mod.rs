@@ -10,6 +10,7 @@ use super::document::{Axes, Document, LogNormal, Normal, Prior, Range, Units, Un
 use super::measure::Measure;
 use super::quantity::AXES;
 use super::tree::Fault;
+use crate::text::shown;
 use path::Target;
 
 /// The same scene in SI units and axes with z up.
@@ -18,8 +19,11 @@ use path::Target;
 /// When an unknown is of nothing that the document has.
 pub(super) fn to_si(document: &Document) -> Result<Document, Fault> {
     let to = Conversion::of(document);
-    let unknowns =
-        document.unknowns.iter().map(|(path, unknown)| Ok(to.unknown(path, unknown, target(document, path)?)));
+    let unknowns = document.unknowns.iter().map(|(path, unknown)| {
+        let target = target(document, path)?;
+        fits(path, unknown, target)?;
+        Ok(to.unknown(path, unknown, target))
+    });
     Ok(Document {
         units: Units::default(),
         axes: Axes::default(),
@@ -33,6 +37,23 @@ pub(super) fn to_si(document: &Document) -> Result<Document, Fault> {
         unknowns: unknowns.collect::<Result<_, Fault>>()?,
         ..document.clone()
     })
+}
+
+/// A vector has a range for each component, and a number one.
+fn fits(path: &str, unknown: &Unknown, target: Target) -> Result<(), Fault> {
+    let path = shown(path);
+    let problem = match (target.part, unknown.range) {
+        (Part::Vector, Range::Number(_)) => {
+            format!(
+                "one range, but it is a vector, expected three of them, or unknowns {path}.x, {path}.y and {path}.z"
+            )
+        }
+        (Part::Number | Part::Component(_), Range::Vector(_)) => {
+            "three ranges, but it is a number, expected [least, greatest]".into()
+        }
+        (Part::Vector, Range::Vector(_)) | (Part::Number | Part::Component(_), Range::Number(_)) => return Ok(()),
+    };
+    Err(Fault::new(format!("unknowns.{path}.range"), problem))
 }
 
 /// From units and axes to SI units with z up.
