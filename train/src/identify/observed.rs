@@ -64,7 +64,7 @@ pub(super) fn nothing(scene: &Scene, shot: Shot) -> Result<Vec<f64>> {
             let first = track.measured.iter().flatten().next().map_or([0.0; 3], |row| row.at);
             match &track.of {
                 Followed::Points(points) => collect(points.as_flattened().iter().copied()),
-                Followed::Centre => collect(first),
+                Followed::Centre => collect(first.into_iter()),
             }
         }
     }
