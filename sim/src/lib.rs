@@ -53,9 +53,9 @@
 //! - `vertices`: what bodies made of vertices share
 //! - `springs`: networks of springs
 //! - `material`: constitutive models
-//! - `fem`: linear tetrahedra, explicit and implicit
 //! - `mesh`: surfaces: reading and checking them, what they enclose, particles that carry them
 //! - `shape`: bodies of any shape, and the particles that fill them
+//! - `fem`: finite elements: bodies of any shape cut from lattices of splines, linear tetrahedra
 //! - `mpm`: the simulator of particles and grid
 //! - `scene`: blocks and bodies to start from
 
@@ -73,9 +73,9 @@ pub mod contact;
 pub mod vertices;
 pub mod springs;
 pub mod material;
-pub mod fem;
 pub mod mesh;
 pub mod shape;
+pub mod fem;
 pub mod mpm;
 pub mod scene;
 

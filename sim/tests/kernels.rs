@@ -9,7 +9,7 @@ use diffkern_sim::collision::sdf_grid::grid_gaps;
 use diffkern_sim::collision::{Capsule, Cuboid, HalfSpace, Pose, Shape, Sphere, Torus, move_poses, shape_gaps};
 use diffkern_sim::contact::kernels::{Touch, contact_force, pack_contacts, project_velocity};
 use diffkern_sim::contact::{Barrier, ContactModel, Hertz, HuntCrossley, Penalty};
-use diffkern_sim::fem::kernels::{elastic_forces, euler_residual, lump_mass, mean_velocity, rest_shape};
+use diffkern_sim::fem::tets::kernels::{elastic_forces, euler_residual, lump_mass, mean_velocity, rest_shape};
 use diffkern_sim::material::{FixedCorotated, Material, NeoHookean, StableNeoHookean};
 use diffkern_sim::mesh::interpolate_3d;
 use diffkern_sim::mpm::g2p::{grid_to_particles_2d, grid_to_particles_3d};

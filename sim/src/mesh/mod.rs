@@ -23,4 +23,4 @@ pub use read::{MOST_BYTES, read};
 pub use surface::{Carried, Surface, interpolate_3d};
 
 pub(crate) use block::{indices, quads};
-pub(crate) use vector::{Point, add, norm, scale, sub};
+pub(crate) use vector::{Point, add, cross, norm, scale, sub};

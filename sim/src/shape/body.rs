@@ -37,6 +37,24 @@ impl From<ClosedMesh> for Shape {
     }
 }
 
+impl Shape {
+    /// Triangles with edges of at most `edge` \[m\] that enclose exactly the volume of a primitive; surfaces from elsewhere as they are.
+    pub(crate) fn enclosing(&self, edge: f64) -> Result<ClosedMesh> {
+        match self {
+            Shape::Primitive(primitive) => enlarged(primitive, edge),
+            Shape::Mesh(mesh) => Ok(mesh.clone()),
+            Shape::File { path, scale } => read(path, *scale),
+        }
+    }
+}
+
+/// The triangles of a primitive, enlarged about the centre until they enclose its volume.
+fn enlarged(primitive: &Primitive, edge: f64) -> Result<ClosedMesh> {
+    let fine = primitive.surface(edge)?;
+    let factor = (primitive.moments()?.volume / fine.moments().volume).cbrt();
+    Ok(fine.moved(factor, &Pose::default()))
+}
+
 /// A body of any shape, as plain data.
 ///
 /// # Example
@@ -112,10 +130,8 @@ impl Body {
         match &self.shape {
             Shape::Primitive(primitive) => {
                 let spacing = positive("spacing of the particles", self.lattice.spacing)?;
-                let fine = primitive.surface(0.5 * spacing)?;
                 let volume = primitive.moments()?.volume;
-                let factor = (volume / fine.moments().volume).cbrt();
-                let enlarged = fine.moved(factor, &self.pose);
+                let enlarged = enlarged(primitive, 0.5 * spacing)?.moved(1.0, &self.pose);
                 let particles = fill_volume(&enlarged, volume, &self.lattice)?;
                 Ok(FilledBody { particles, mesh: primitive.surface(self.edge)?.moved(1.0, &self.pose) })
             }

@@ -82,6 +82,12 @@ pub(super) fn fill_volume(body: &ClosedMesh, volume: f64, lattice: &Lattice) -> 
     })
 }
 
+/// The parts that the cells of `lattice` have of `body`, none merged, and the lowest corner of these cells \[m\].
+pub(crate) fn parts(body: &ClosedMesh, lattice: &Lattice) -> Result<(Vec<Fragment>, Point)> {
+    let cells = lattice.cells(body.bounds())?;
+    Ok((fragments(body, &cells)?, cells.low))
+}
+
 /// Integrals over one cell, in units of its edge from its lowest corner.
 #[derive(Clone, Copy, Default)]
 struct Sums {

@@ -8,7 +8,7 @@ pub const LIGHTEST: f64 = 0.25;
 
 /// What a body has in one cell.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fragment {
+pub(crate) struct Fragment {
     pub cell: [usize; 3],
     /// In cells.
     pub volume: f64,

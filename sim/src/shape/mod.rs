@@ -26,3 +26,6 @@ pub use merge::LIGHTEST;
 pub use primitive::Primitive;
 pub use sphere::Sphere;
 pub use torus::Torus;
+
+pub(crate) use fill::parts;
+pub(crate) use merge::Fragment;

@@ -5,7 +5,7 @@ use diffkern_sim::collision::sdf_grid::grid_gaps;
 use diffkern_sim::collision::{Pose, Sphere, move_poses, shape_gaps};
 use diffkern_sim::contact::HuntCrossley;
 use diffkern_sim::contact::kernels::{Touch, contact_force, pack_contacts, project_velocity};
-use diffkern_sim::fem::kernels::{elastic_forces, euler_residual, lump_mass, mean_velocity, rest_shape};
+use diffkern_sim::fem::tets::kernels::{elastic_forces, euler_residual, lump_mass, mean_velocity, rest_shape};
 use diffkern_sim::material::NeoHookean;
 use diffkern_sim::mpm::obstacle::{node_positions, particle_masses, pushed};
 use diffkern_sim::mpm::stencil::GridShape;

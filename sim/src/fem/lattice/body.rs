@@ -1,0 +1,159 @@
+//! A body, and what the cells of its lattice have of it.
+
+use super::cells::{Cells, Clamp};
+use super::numbering::{Numbering, numbered};
+use super::quadrature::{CellPart, cell_parts};
+use super::surface::{Carried, contact_points};
+use crate::error::Result;
+use crate::mesh::{ClosedMesh, Point, Pose, add, cross, scale, sub};
+use crate::shape::Shape;
+use crate::vertices::VertexState;
+use diffkern::prelude::*;
+use std::collections::BTreeMap;
+
+/// A body of any shape in a lattice of cells, as plain data.
+///
+/// The lattice lies along the axes of the shape's own frame, so that a body has the same cells however it is turned by its pose. Cells of a box
+/// fit it; other bodies are cut from cubes.
+///
+/// ```
+/// use diffkern_sim::fem::lattice::Body;
+/// use diffkern_sim::mesh::Pose;
+/// use diffkern_sim::shape::{Primitive, Sphere};
+///
+/// let ball = Primitive::Sphere(Sphere { radius: 0.1 });
+/// let cut = Body { pose: Pose::at([0.0, 0.0, 0.5]), ..Body::new(ball, 0.05) }.build()?; // four cells across
+/// assert!((cut.volume() / ball.moments()?.volume - 1.0).abs() < 1e-6);
+/// # Ok::<(), diffkern_sim::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Body {
+    /// What it is.
+    pub shape: Shape,
+    /// Edge of a cell \[m\], of a box about.
+    pub cell: f64,
+    /// Where it is and how it is turned.
+    pub pose: Pose,
+    /// A corner of a cell in the frame of the shape \[m\]. Without it cells lie symmetrically about the body.
+    pub corner: Option<[f64; 3]>,
+    /// What holds it, in the frame of the shape.
+    pub clamps: Vec<Clamp>,
+}
+
+/// A body cut into cells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CutBody {
+    pub(super) size: Point,
+    pub(super) numbering: Numbering,
+    pub(super) parts: Vec<CellPart>,
+    pub(super) mesh: ClosedMesh,
+    /// The vertices of `mesh`.
+    pub(super) vertices: Carried,
+    /// Where contacts act, with the areas \[m^2\].
+    pub(super) contacts: Carried,
+    pub(super) areas: Vec<f64>,
+    /// Control points at rest \[m\], in the world.
+    rest: Vec<Point>,
+    /// Centre of mass \[m\], in the world.
+    centre: Point,
+}
+
+impl Body {
+    /// A body where its shape is, free, in cells of edge `cell` \[m\].
+    pub fn new(shape: impl Into<Shape>, cell: f64) -> Body {
+        Body { shape: shape.into(), cell, pose: Pose::default(), corner: None, clamps: Vec::new() }
+    }
+
+    /// Cuts it. The volume in cells is the body's to rounding, or for a clamp that of what is free; so is its centre.
+    ///
+    /// # Errors
+    /// As [`Primitive::surface`](crate::shape::Primitive::surface) and [`read`](crate::mesh::read); when the cells are too large for the
+    /// body, or a clamp is out of place.
+    pub fn build(&self) -> Result<CutBody> {
+        self.pose.check()?;
+        crate::error::positive("size of the cells", self.cell)?;
+        let filling = self.shape.enclosing(0.25 * self.cell)?;
+        let cells = Cells::about(&self.shape, filling.bounds(), self.cell, self.corner, &self.clamps)?;
+        let parts = cell_parts(&cells.pieces(&filling)?)?;
+        let mesh = match &self.shape {
+            Shape::Primitive(primitive) => primitive.surface(0.5 * self.cell)?,
+            Shape::Mesh(_) | Shape::File { .. } => filling,
+        };
+        let number: BTreeMap<_, _> = parts.iter().enumerate().map(|(k, p)| (p.cell, k as u32)).collect();
+        let mut vertices = Carried::default();
+        mesh.vertices().iter().try_for_each(|&v| vertices.push(&cells, &number, cells.relative(v)))?;
+        let (mut contacts, mut areas) = (Carried::default(), Vec::new());
+        for (x, area) in contact_points(&mesh, 0.5 * self.cell)? {
+            let u = cells.relative(x);
+            if !cells.holds(u) {
+                contacts.push(&cells, &number, u)?;
+                areas.push(area);
+            }
+        }
+        let held = vertices.cells.contains(&(parts.len() as u32));
+        let indices: Vec<_> = parts.iter().map(|p| p.cell).collect();
+        let numbering = numbered(&indices, &cells.planes, held);
+        let placed = |u: Point| self.pose.apply(cells.absolute(u));
+        let rest = numbering.nodes.iter().map(|&u| placed(u)).collect();
+        let volume: f64 = parts.iter().map(|p| p.volume).sum();
+        let first = parts.iter().fold([0.0; 3], |sum, p| {
+            add(sum, scale(add(p.cell.map(|k| k as f64), p.centre), p.volume / volume))
+        });
+        Ok(CutBody {
+            size: cells.size,
+            centre: placed(first),
+            numbering,
+            parts,
+            mesh: mesh.moved(1.0, &self.pose),
+            vertices,
+            contacts,
+            areas,
+            rest,
+        })
+    }
+}
+
+impl CutBody {
+    /// Number of cells with a part of the body.
+    pub fn cells(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Volume of what is in the cells \[m^3\].
+    pub fn volume(&self) -> f64 {
+        self.parts.iter().map(|p| p.volume).sum::<f64>() * self.size.iter().product::<f64>()
+    }
+
+    /// Its centre of mass \[m\], of uniform density.
+    pub fn centre(&self) -> [f64; 3] {
+        self.centre
+    }
+
+    /// Positions of the control points at rest \[m\].
+    pub fn rest(&self) -> &[[f64; 3]] {
+        &self.rest
+    }
+
+    /// Centres \[m\] in the frame of the shape, from the lowest corner of the lattice, of the parts of the body in the cells: for parameters by cell.
+    pub fn cell_centres(&self) -> Vec<[f64; 3]> {
+        let centre = |p: &CellPart| [0, 1, 2].map(|a| (p.cell[a] as f64 + p.centre[a]) * self.size[a]);
+        self.parts.iter().map(centre).collect()
+    }
+
+    /// Its surface at rest.
+    pub fn mesh(&self) -> &ClosedMesh {
+        &self.mesh
+    }
+
+    /// At rest but for a rigid motion of the free part: `velocity` \[m/s\] of the centre of mass and `spin` \[rad/s\] about it.
+    ///
+    /// # Errors
+    /// When memory is short.
+    pub fn state<F: Float>(&self, device: &Device, velocity: [f64; 3], spin: [f64; 3]) -> Result<VertexState<F>> {
+        let moving = |x: Point| add(velocity, cross(spin, sub(x, self.centre)));
+        let free = |k: usize| self.numbering.ties[k] as usize == k;
+        let speeds: Vec<_> =
+            self.rest.iter().enumerate().map(|(k, &x)| if free(k) { moving(x) } else { [0.0; 3] }).collect();
+        VertexState::new(device, &self.rest, &speeds)
+    }
+}

@@ -1,0 +1,88 @@
+//! Bodies of any shape, cut from a lattice of quadratic splines.
+//!
+//! Deformations are sums `x(X) = sum N_a(X) x_a` of the quadratic B-splines of a uniform lattice about the body at rest, `x_a` the control
+//! points. The boundary of the body goes through the cells as it lies: integrals are over the part of a cell that is the body's. So no
+//! mesh has to fit the body, and the stencil of every cell is the same.
+//!
+//! - Fields are continuous with their gradients, linear ones are exact, and quadratic fields do not lock in bending.
+//! - Integration: eight points of positive weight in each cell; volume, centre and second moments are those of the part.
+//! - Mass: a lumped one with a correction, which makes errors of frequencies of fourth order in the size of the cells and bodies turn with
+//!   their right moments of inertia.
+//! - Steps: Störmer and Verlet, as half a drift, a kick and half a drift. Small parts of cells do not make stable steps small, as mass and
+//!   stiffness vanish together; [`max_dt`](crate::Model::max_dt) finds the fastest frequency of the body itself.
+//! - Contact: at points of the surface at most half a cell apart, as pressures by the [laws](crate::contact) of all solvers.
+//! - Clamps: planes between cells, where control points on both sides move against each other, so that the plane stays where it is and slopes
+//!   are free.
+//!
+//! Gradients: all parameters and the initial state; one-sided where contact begins.
+//!
+//! Sources: Parvizian, Düster, Rank: Finite cell method, 2007; Leidinger: Explicit isogeometric B-Rep analysis for nonlinear dynamic crash
+//! simulations, 2020; Stoter, Divi, van Brummelen, Larson, de Prenter, Verhoosel: Critical time-step size analysis and mass scaling by ghost-penalty
+//! for immersogeometric explicit dynamics, 2023.
+//!
+//! ```
+//! use diffkern::prelude::*;
+//! use diffkern_sim::contact::{Collider, Contact};
+//! use diffkern_sim::fem::lattice::{Body, Model, Params, Skin, contact_stiffness};
+//! use diffkern_sim::material::Law;
+//! use diffkern_sim::mesh::Pose;
+//! use diffkern_sim::shape::{Cuboid, Primitive};
+//! use diffkern_sim::{Model as _, Observe as _, Step as _};
+//!
+//! // A block of 10 cm falls on a floor. How does where it is at the end depend on its stiffness?
+//! let device = Device::cpu();
+//! let block = Primitive::Cuboid(Cuboid { sides: [0.1; 3] });
+//! let body = Body { pose: Pose::at([0.0, 0.0, 0.052]), ..Body::new(block, 0.05) }.build()?;
+//! let (mu, lambda) = (5e3, 1e4); // Pa
+//! let floor = Contact::Penalty { stiffness: contact_stiffness(mu, lambda, 0.05) };
+//! let floor = Collider::plane([0.0; 3], [0.0, 0.0, 1.0], floor).with_friction(0.3);
+//! let mut params = Params::uniform(&device, mu, lambda, 1e3, [0.0, 0.0, -9.81])?;
+//! let start = body.state::<f64>(&device, [0.2, 0.0, -0.5], [0.0; 3])?;
+//! let model = Model::new(&device, &body, Law::NeoHookean, 1.0, &[floor])?;
+//! let dt = model.max_dt(&params, &start)?;
+//! let model = model.with_dt(dt)?;
+//!
+//! params.mu = params.mu.requires_grad();
+//! let skin = Skin::new(&device, &body)?;
+//! let (tape, seen) = Tape::record_value(|| {
+//!     let end = model.solver(&params, &start)?.advance(&start, 0, 20, Schedule::Auto)?;
+//!     skin.vertices(&end) // what a camera sees
+//! })?;
+//! let up = device.full(seen.len(), Vec3::new(0.0, 0.0, 1.0))?;
+//! tape.backward_from(&[(seen.as_any(), up.as_any())])?;
+//! assert_ne!(params.mu.grad()?.to_vec()?[0], 0.0);
+//! # Ok::<(), Error>(())
+//! ```
+
+#[doc(hidden)]
+pub mod stencil;
+#[doc(hidden)]
+pub mod kernels;
+#[doc(hidden)]
+pub mod mass;
+mod quadrature;
+mod numbering;
+mod cells;
+mod surface;
+mod body;
+mod grid;
+mod skin;
+mod stability;
+mod params;
+mod model;
+
+pub use body::{Body, CutBody};
+pub use cells::Clamp;
+pub use model::{Model, Solver};
+pub use params::Params;
+pub use skin::Skin;
+
+use mass::HELD;
+
+/// How much stiffer than a layer of one cell a floor is by default.
+const FLOOR: f64 = 5.0;
+
+/// Pressure per depth \[Pa/m\] of contacts that hardly shows beside the compliance of a body with these Lamé parameters \[Pa\] and cells \[m\].
+pub fn contact_stiffness(mu: f64, lambda: f64, cell: f64) -> f64 {
+    FLOOR * (lambda + 2.0 * mu) / cell
+}

@@ -1,0 +1,221 @@
+//! The body in its lattice, and its steps.
+
+use super::body::CutBody;
+use super::grid::Grid;
+use super::kernels::{carry, gradients, stress_forces, surface_forces};
+use super::mass::{inertia, kick, lump_cells, lumped_acceleration, pack_points, surface_mass};
+use super::params::Params;
+use super::stability::fastest;
+use crate::contact::{BoundObstacles, Collider, Obstacles, Vertices};
+use crate::error::{Error, Result, positive};
+use crate::fem::stress::{add_viscous_stress, stress};
+use crate::material::{Law, with_law};
+use crate::step::{Step, Tick};
+use crate::vertices::kernels::drift;
+use crate::vertices::{VertexState, one_or};
+use diffkern::prelude::*;
+
+/// Part of the longest stable step of the body at rest that is taken: it stiffens when it is compressed, and the error of a frequency `w`,
+/// `(w dt)^2 / 24`, should be below that of the cells.
+const CAUTION: f64 = 0.5;
+/// Part of a cell that is taken to move with a point of its surface, where friction stops it.
+const SKIN_DEPTH: f64 = 0.1;
+
+/// The constant part of a solid: its cells, and what it may touch.
+#[derive(Clone, Debug)]
+pub struct Model<F: Float> {
+    device: Device,
+    grid: Grid<F>,
+    body: CutBody,
+    law: Law,
+    dt: f64,
+    obstacles: Option<Obstacles<F>>,
+}
+
+/// A solid with its parameters: takes a state to the next.
+#[derive(Clone, Debug)]
+pub struct Solver<F: Float> {
+    model: Model<F>,
+    params: Params<F>,
+    q: Array<Vec4<F>>,
+    mass: Array<F>,
+    lumped: Array<F>,
+    obstacles: Option<(BoundObstacles<F>, Array<F>)>,
+}
+
+impl<F: Float> Model<F> {
+    /// A cut body, with steps of `dt` \[s\]. Colliders act by forces, their stiffness a pressure per depth \[Pa/m\], see
+    /// [`contact_stiffness`](super::contact_stiffness).
+    ///
+    /// # Errors
+    /// When a collider acts on velocities or a value of it is out of its range, or memory is short.
+    pub fn new(device: &Device, body: &CutBody, law: Law, dt: f64, colliders: &[Collider]) -> Result<Model<F>> {
+        positive("time step", dt)?;
+        if let Some(k) = colliders.iter().position(|c| c.contact.numbers().is_none()) {
+            let expected = "one by forces, such as `Contact::Penalty`: control points lie outside of the body, and what acts on \
+                            their velocities would begin too early and take energy";
+            return Err(Error::invalid(format!("contact of collider {k}"), format!("{:?}", colliders[k].contact), expected));
+        }
+        Ok(Model {
+            device: device.clone(),
+            grid: Grid::new(device, body)?,
+            body: body.clone(),
+            law,
+            dt,
+            obstacles: (!colliders.is_empty()).then(|| Obstacles::new(device, colliders)).transpose()?,
+        })
+    }
+
+    /// The same with steps of another length \[s\].
+    ///
+    /// # Errors
+    /// When it is not positive.
+    pub fn with_dt(self, dt: f64) -> Result<Model<F>> {
+        Ok(Model { dt: positive("time step", dt)?, ..self })
+    }
+
+    /// The colliders on the device: from them come the default parameters of their contacts.
+    pub fn obstacles(&self) -> Option<&Obstacles<F>> {
+        self.obstacles.as_ref()
+    }
+
+    /// A solver with these parameters for states like `state`. Call it where the tape records, so that gradients reach them.
+    ///
+    /// # Errors
+    /// When a parameter has the wrong length.
+    pub fn solver(&self, params: &Params<F>, state: &VertexState<F>) -> Result<Solver<F>> {
+        let (grid, device) = (&self.grid, &self.device);
+        if state.len() != grid.nodes {
+            let expected = format!("{}, as in the body", grid.nodes);
+            return Err(Error::invalid("number of control points", state.len(), expected));
+        }
+        let per_cell = [("mu", &params.mu), ("lambda", &params.lambda), ("density", &params.density)];
+        for (what, array) in per_cell.into_iter().chain(params.viscosity.iter().map(|eta| ("viscosity", eta))) {
+            one_or(what, array.len(), grid.cells, "cell")?;
+        }
+        for (what, len) in [("gravity", params.gravity.len()), ("damping", params.damping.len())] {
+            if len != 1 {
+                return Err(Error::invalid(format!("length of {what}"), len, "1"));
+            }
+        }
+        let Params { mu, lambda, density, .. } = params;
+        let q = device.uninit(grid.at.len())?;
+        let viscosity = params.viscosity.clone().map_or_else(|| device.zeros(1), Ok)?;
+        pack_points(q.len(), mu, lambda, &viscosity, &grid.point_volumes, &q)?;
+        let (mass, lumped) = (device.uninit(grid.cells)?, device.zeros(grid.nodes)?);
+        lump_cells(grid.cells, density, &grid.volumes, &grid.rows, &grid.centres, &mass, &lumped)?;
+        let bound = Obstacles::bind(self.obstacles.as_ref(), params.contact.as_ref(), device)?;
+        let obstacles = bound.map(|bound| {
+            let behind = device.uninit(grid.contacts.len())?;
+            let smallest = self.body.size.iter().fold(f64::INFINITY, |m, &h| m.min(h));
+            let depth = F::from_f64(SKIN_DEPTH * smallest);
+            surface_mass(behind.len(), density, &grid.contacts.cells, &behind, depth)?;
+            Ok::<_, Error>((bound, behind))
+        });
+        Ok(Solver { model: self.clone(), params: params.clone(), q, mass, lumped, obstacles: obstacles.transpose()? })
+    }
+}
+
+impl<F: Float> crate::step::Model for Model<F> {
+    type State = VertexState<F>;
+    type Params = Params<F>;
+    type Control = ();
+    type Step = Solver<F>;
+
+    fn bind(&self, params: &Params<F>, state: &VertexState<F>) -> Result<Solver<F>> {
+        self.solver(params, state)
+    }
+
+    /// Half of what linear theory allows of the body at rest, all of its surface in contact: `2 / w` by power iteration, and what viscosity
+    /// leaves of it.
+    fn max_dt(&self, params: &Params<F>, state: &VertexState<F>) -> Result<f64> {
+        let solver = self.solver(params, state)?;
+        let stiffness = solver.obstacles.as_ref().map_or(Ok(0.0), |(bound, _)| bound.stiffness())?;
+        let q: Vec<[f64; 4]> = solver.q.to_vec()?.iter().map(|q| q.to_array().map(F::to_f64)).collect();
+        let host = |array: &Array<F>| Ok::<_, Error>(array.to_vec()?.into_iter().map(F::to_f64).collect::<Vec<_>>());
+        let (mass, lumped) = (host(&solver.mass)?, host(&solver.lumped)?);
+        positive("stable time step", CAUTION * fastest(&self.body, &q, &mass, &lumped, stiffness).stable_step())
+    }
+}
+
+impl<F: Float> Solver<F> {
+    /// Elastic and viscous forces on the control points.
+    fn inner_forces(&self, x: &Array<Vec3<F>>, v: &Array<Vec3<F>>) -> diffkern::Result<Array<Vec3<F>>> {
+        let (grid, device, n) = (&self.model.grid, &self.model.device, self.q.len());
+        let (f, p) = (device.uninit(n)?, device.uninit(n)?);
+        gradients(n, x, &grid.rows, &grid.at, &f, grid.per_cell)?;
+        with_law!(self.model.law, M => stress::<F, M>(n, &f, &self.q, &p))?;
+        if self.params.viscosity.is_some() {
+            let rate = device.uninit(n)?;
+            gradients(n, v, &grid.rows, &grid.at, &rate, grid.per_cell)?;
+            add_viscous_stress(n, &f, &rate, &self.q, &p)?;
+        }
+        let force = device.zeros(grid.nodes)?;
+        stress_forces(n, &p, &grid.rows, &grid.at, &force, grid.per_cell)?;
+        Ok(force)
+    }
+
+    /// Adds the forces of contact, which act on points of the surface.
+    fn add_contacts(
+        &self,
+        x: &Array<Vec3<F>>,
+        v: &Array<Vec3<F>>,
+        force: &Array<Vec3<F>>,
+        tick: Tick,
+    ) -> diffkern::Result<()> {
+        let Some((obstacles, behind)) = &self.obstacles else { return Ok(()) };
+        let (Grid { rows, contacts, areas, .. }, device) = (&self.model.grid, &self.model.device);
+        let n = contacts.len();
+        let (place, speed, traction) = (device.uninit(n)?, device.uninit(n)?, device.zeros(n)?);
+        carry(n, x, rows, &contacts.cells, &contacts.at, &place)?;
+        carry(n, v, rows, &contacts.cells, &contacts.at, &speed)?;
+        obstacles.add_forces(&Vertices { x: &place, v: &speed, mass: behind }, &traction, tick)?;
+        surface_forces(n, &traction, areas, rows, &contacts.cells, &contacts.at, force)
+    }
+
+    fn kicked(&self, v: &Array<Vec3<F>>, force: &Array<Vec3<F>>, dt: F) -> diffkern::Result<Array<Vec3<F>>> {
+        let (grid, device, n) = (&self.model.grid, &self.model.device, v.len());
+        let Params { gravity, damping, .. } = &self.params;
+        let (b, sum, next) = (device.uninit(n)?, device.zeros(n)?, device.uninit(n)?);
+        lumped_acceleration(n, force, &self.lumped, &grid.ties, gravity, &b)?;
+        inertia(grid.cells, &b, &grid.rows, &grid.centres, &grid.second, &self.mass, &sum)?;
+        kick(n, v, &b, &sum, &self.lumped, &grid.ties, damping, &next, dt)?;
+        Ok(next)
+    }
+}
+
+impl<F: Float> Step for Solver<F> {
+    type State = VertexState<F>;
+    type Control = ();
+
+    fn dt(&self) -> f64 {
+        self.model.dt
+    }
+
+    /// Half a drift, a kick by the forces there, half a drift: second order and symplectic, with one force a step.
+    fn step(&self, state: &VertexState<F>, (): &(), tick: Tick) -> diffkern::Result<VertexState<F>> {
+        let (device, n, half) = (&self.model.device, state.len(), F::from_f64(0.5 * tick.dt));
+        let (middle, x) = (device.uninit(n)?, device.uninit(n)?);
+        drift(n, &state.x, &state.v, &middle, half)?;
+        let force = self.inner_forces(&middle, &state.v)?;
+        self.add_contacts(&middle, &state.v, &force, Tick { time: tick.time + 0.5 * tick.dt, ..tick })?;
+        let v = self.kicked(&state.v, &force, F::from_f64(tick.dt))?;
+        drift(n, &middle, &v, &x, half)?;
+        Ok(VertexState { x, v })
+    }
+
+    /// Whether all numbers are finite and no stress point is turned inside out.
+    fn check(&self, state: &VertexState<F>, step: usize) -> Result<()> {
+        state.check(step)?;
+        let grid = &self.model.grid;
+        let f = self.model.device.uninit(self.q.len())?;
+        gradients(f.len(), &state.x, &grid.rows, &grid.at, &f, grid.per_cell)?;
+        for (index, (f, q)) in f.to_vec()?.iter().zip(self.q.to_vec()?).enumerate() {
+            let det = f.determinant().to_f64();
+            if q.w > F::zero() && (det.is_nan() || det <= 0.0) {
+                return Err(Error::Inverted { what: "cell", index: index / 8, step, det });
+            }
+        }
+        Ok(())
+    }
+}

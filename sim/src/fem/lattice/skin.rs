@@ -1,0 +1,60 @@
+//! The surface of a body, carried by its cells.
+
+use super::body::CutBody;
+use super::grid::Carriers;
+use super::kernels::carry;
+use crate::error::{Error, Result};
+use crate::observe::Observe;
+use crate::vertices::VertexState;
+use diffkern::prelude::*;
+
+/// Triangles whose vertices follow the control points: linear in them, so that their gradient is exact.
+#[derive(Clone, Debug)]
+pub struct Skin<F: Float> {
+    triangles: Vec<[u32; 3]>,
+    rows: Array<u32>,
+    carriers: Carriers<F>,
+    nodes: usize,
+}
+
+impl<F: Float> Skin<F> {
+    /// On a device.
+    ///
+    /// # Errors
+    /// When memory is short.
+    pub fn new(device: &Device, body: &CutBody) -> Result<Skin<F>> {
+        Ok(Skin {
+            triangles: body.mesh.triangles().to_vec(),
+            rows: device.array(&body.numbering.rows)?,
+            carriers: Carriers::new(device, &body.vertices)?,
+            nodes: body.numbering.nodes.len(),
+        })
+    }
+
+    /// What the vertices have of values at the control points: positions of positions, velocities of velocities.
+    ///
+    /// # Errors
+    /// When the values are of another body, or the launch fails.
+    pub fn carried(&self, values: &Array<Vec3<F>>) -> Result<Array<Vec3<F>>> {
+        if values.len() != self.nodes {
+            return Err(Error::invalid(
+                "number of control points",
+                values.len(),
+                format!("{}, as in the body", self.nodes),
+            ));
+        }
+        let out = values.device().uninit(self.carriers.len())?;
+        carry(out.len(), values, &self.rows, &self.carriers.cells, &self.carriers.at, &out)?;
+        Ok(out)
+    }
+}
+
+impl<F: Float> Observe<VertexState<F>, F> for Skin<F> {
+    fn triangles(&self) -> &[[u32; 3]] {
+        &self.triangles
+    }
+
+    fn vertices(&self, state: &VertexState<F>) -> Result<Array<Vec3<F>>> {
+        self.carried(&state.x)
+    }
+}

@@ -1,0 +1,175 @@
+//! The fastest frequency of a body at rest, from which the longest stable step follows.
+
+use super::HELD;
+use super::body::CutBody;
+use crate::mesh::{Point, add, scale, sub};
+
+/// Power iterations: the fastest mode is local, and its frequency is needed to some hundredths.
+const ITERATIONS: usize = 40;
+
+/// Values and derivatives of the 27 splines of a cell at a place, in cells.
+struct Stencil {
+    first: usize,
+    weights: [(f64, Point); 27],
+}
+
+/// The largest squared frequency, and the largest rate at which viscosity damps.
+pub(super) struct Fastest {
+    square: f64,
+    damping: f64,
+}
+
+impl Fastest {
+    /// Longest step of central differences, with damping by velocities of the step before.
+    pub(super) fn stable_step(&self) -> f64 {
+        let (w2, c) = (self.square, self.damping);
+        // `w^2 dt^2 / 4 + c dt / 2 <= 1`, of which the larger root.
+        2.0 / (0.5 * c + (0.25 * c * c + w2).sqrt())
+    }
+}
+
+/// Linear elasticity at rest with springs of `stiffness` \[Pa/m\] at all places of contact, and the mass of the steps.
+struct Linear<'a> {
+    body: &'a CutBody,
+    points: Vec<Stencil>,
+    q: &'a [[f64; 4]],
+    surface: Vec<(Stencil, f64)>,
+    centres: Vec<Stencil>,
+    mass: &'a [f64],
+    lumped: &'a [f64],
+}
+
+pub(super) fn fastest(body: &CutBody, q: &[[f64; 4]], mass: &[f64], lumped: &[f64], stiffness: f64) -> Fastest {
+    let at = |cell: usize, x: Point| Stencil::new(9 * cell, x, body.size);
+    let cells = || body.parts.iter().enumerate();
+    let springs = body.contacts.cells.iter().zip(&body.contacts.at).zip(&body.areas);
+    let linear = Linear {
+        body,
+        points: cells().flat_map(|(k, p)| p.points.map(|(x, _)| at(k, x))).collect(),
+        q,
+        surface: match stiffness > 0.0 {
+            true => springs.map(|((&c, &x), area)| (at(c as usize, x), stiffness * area)).collect(),
+            false => Vec::new(),
+        },
+        centres: cells().map(|(k, p)| at(k, p.centre)).collect(),
+        mass,
+        lumped,
+    };
+    let viscous = q.iter().any(|q| q[2] > 0.0);
+    let damping = if viscous { linear.largest(&|l, x| l.viscous(x)) } else { 0.0 };
+    Fastest { square: linear.largest(&|l, x| l.elastic(x)), damping }
+}
+
+impl Stencil {
+    fn new(first: usize, s: Point, size: Point) -> Stencil {
+        let values = s.map(|s| [0.5 * (1.0 - s) * (1.0 - s), 0.5 + s * (1.0 - s), 0.5 * s * s]);
+        let slopes = [0, 1, 2].map(|a| [s[a] - 1.0, 1.0 - 2.0 * s[a], s[a]].map(|d| d / size[a]));
+        let weights = std::array::from_fn(|n| {
+            let [i, j, k] = [n / 9, n / 3 % 3, n % 3];
+            let [x, y, z] = [values[0][i], values[1][j], values[2][k]];
+            (x * y * z, [slopes[0][i] * y * z, x * slopes[1][j] * z, x * y * slopes[2][k]])
+        });
+        Stencil { first, weights }
+    }
+
+    fn nodes<'a>(&'a self, body: &'a CutBody) -> impl Iterator<Item = (usize, &'a (f64, Point))> {
+        let row = |n: usize| body.numbering.rows[self.first + n / 3] as usize + n % 3;
+        self.weights.iter().enumerate().map(move |(n, w)| (row(n), w))
+    }
+
+    fn value(&self, body: &CutBody, x: &[Point]) -> Point {
+        self.nodes(body).fold([0.0; 3], |sum, (i, (w, _))| add(sum, scale(x[i], *w)))
+    }
+
+    fn gradient(&self, body: &CutBody, x: &[Point]) -> [Point; 3] {
+        let mut g = [[0.0; 3]; 3];
+        for (i, (_, d)) in self.nodes(body) {
+            (0..3).for_each(|a| g[a] = add(g[a], scale(*d, x[i][a])));
+        }
+        g
+    }
+}
+
+impl Linear<'_> {
+    /// Adds what points with `mu` and `lambda` of `q` resist.
+    fn strained(&self, x: &[Point], law: impl Fn(&[f64; 4]) -> [f64; 2]) -> Vec<Point> {
+        let mut out = vec![[0.0; 3]; x.len()];
+        for (stencil, q) in self.points.iter().zip(self.q) {
+            let (g, [mu, lambda]) = (stencil.gradient(self.body, x), law(q));
+            let trace = lambda * (g[0][0] + g[1][1] + g[2][2]);
+            let stress: [Point; 3] =
+                std::array::from_fn(|a| std::array::from_fn(|b| mu * (g[a][b] + g[b][a]) + if a == b { trace } else { 0.0 }));
+            for (i, (_, d)) in stencil.nodes(self.body) {
+                out[i] = add(out[i], stress.map(|row| row[0] * d[0] + row[1] * d[1] + row[2] * d[2]));
+            }
+        }
+        out
+    }
+
+    fn elastic(&self, x: &[Point]) -> Vec<Point> {
+        let mut out = self.strained(x, |q| [q[0], q[1]]);
+        for (stencil, k) in &self.surface {
+            let pushed = scale(stencil.value(self.body, x), *k);
+            stencil.nodes(self.body).for_each(|(i, (w, _))| out[i] = add(out[i], scale(pushed, *w)));
+        }
+        out
+    }
+
+    fn viscous(&self, x: &[Point]) -> Vec<Point> {
+        self.strained(x, |q| [q[2], 0.0])
+    }
+
+    /// `D^-1 f`, of tied and held control points as they move.
+    fn lumped(&self, f: &[Point]) -> Vec<Point> {
+        let one = |i: usize| match self.body.numbering.ties[i] {
+            HELD => [0.0; 3],
+            j if j as usize == i => scale(f[i], 1.0 / self.lumped[i]),
+            j => scale(sub(f[i], f[j as usize]), 1.0 / (self.lumped[i] + self.lumped[j as usize])),
+        };
+        (0..f.len()).map(one).collect()
+    }
+
+    /// `W f`, see [`mass`](super::mass).
+    fn accelerated(&self, f: &[Point]) -> Vec<Point> {
+        let b = self.lumped(f);
+        let mut sum = vec![[0.0; 3]; f.len()];
+        for ((stencil, part), m) in self.centres.iter().zip(&self.body.parts).zip(self.mass) {
+            let (value, g) = (stencil.value(self.body, &b), stencil.gradient(self.body, &b));
+            let h = self.body.size;
+            // Moments in metres.
+            let moments = g.map(|row| {
+                let s = |a: usize| (0..3).map(|b| row[b] * part.second[b][a] * h[a] * h[b]).sum::<f64>();
+                [s(0), s(1), s(2)]
+            });
+            for (i, (w, d)) in stencil.nodes(self.body) {
+                let slope = moments.map(|row| row[0] * d[0] + row[1] * d[1] + row[2] * d[2]);
+                sum[i] = add(sum[i], scale(add(scale(value, *w), slope), *m));
+            }
+        }
+        b.iter().zip(self.lumped(&sum)).map(|(b, c)| sub(scale(*b, 2.0), c)).collect()
+    }
+
+    /// The largest eigenvalue of `W K`, by Rayleigh's quotient in the energy `x K x`.
+    fn largest(&self, stiffness: &dyn Fn(&Self, &[Point]) -> Vec<Point>) -> f64 {
+        let dot = |a: &[Point], b: &[Point]| a.iter().flatten().zip(b.iter().flatten()).map(|(a, b)| a * b).sum::<f64>();
+        let mut x = rough(self.lumped.len());
+        let mut largest = 0.0f64;
+        for _ in 0..ITERATIONS {
+            let f = stiffness(self, &x);
+            let next = self.accelerated(&f);
+            let energy = dot(&x, &f);
+            if energy.is_nan() || energy <= 0.0 {
+                break;
+            }
+            largest = largest.max(dot(&next, &f) / energy);
+            let norm = dot(&next, &next).sqrt();
+            x = next.into_iter().map(|p| scale(p, 1.0 / norm)).collect();
+        }
+        largest
+    }
+}
+
+/// A start in which no mode is missing.
+fn rough(n: usize) -> Vec<Point> {
+    (0..n).map(|i| [0, 1, 2].map(|a| ((3 * i + a) as f64 * 12.9898).sin())).collect()
+}

@@ -1,0 +1,78 @@
+//! Points of the surface: where in the cells they are, and which area they stand for.
+
+use super::cells::Cells;
+use crate::error::{Error, Result};
+use crate::mesh::{ClosedMesh, Point, add, indices, norm, scale, sub};
+use std::collections::{BTreeMap, HashMap};
+
+/// Most pieces of an edge of a triangle.
+const MOST_PIECES: f64 = 1e3;
+/// Part of a cell within which two points are one.
+const SAME: f64 = 1e-6;
+
+/// Points carried by cells.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Carried {
+    pub(super) cells: Vec<u32>,
+    /// Place in the cell, in cells from its lowest corner.
+    pub(super) at: Vec<Point>,
+}
+
+impl Carried {
+    /// Carries a relative point by the cell of `number` that it is in, or the nearest; by the one after the last where it is held.
+    pub(super) fn push(&mut self, cells: &Cells, number: &BTreeMap<[usize; 3], u32>, u: Point) -> Result<()> {
+        if cells.holds(u) {
+            self.cells.push(number.len() as u32);
+            self.at.push(u);
+            return Ok(());
+        }
+        // How far it is from the middle of a cell, along the axis where that is most.
+        let far = |cell: &[usize; 3]| (0..3).map(|a| (u[a] - cell[a] as f64 - 0.5).abs()).fold(0.0, f64::max);
+        let near = indices([3, 3, 3]).filter_map(|o| {
+            let cell = [0, 1, 2].map(|a| (u[a].floor() as i64 + o[a] as i64 - 1) as usize);
+            number.get_key_value(&cell)
+        });
+        let Some((cell, k)) = near.min_by(|a, b| far(a.0).total_cmp(&far(b.0))) else {
+            let value = format!("{:?} m", cells.absolute(u));
+            return Err(Error::invalid("a place of the surface", value, "one in or next to a cell with a part of the body; use smaller cells"));
+        };
+        self.cells.push(*k);
+        self.at.push(sub(u, cell.map(|k| k as f64)));
+        Ok(())
+    }
+}
+
+/// Points at most about `edge` \[m\] apart on a surface, each with its area: corners of its triangles, divided into equal ones, with a third of each.
+pub(super) fn contact_points(surface: &ClosedMesh, edge: f64) -> Result<Vec<(Point, f64)>> {
+    let mut areas: Vec<(Point, f64)> = Vec::new();
+    let mut number: HashMap<[i64; 3], usize> = HashMap::new();
+    let mut give = |x: Point, area: f64| {
+        let key = x.map(|x| (x / (SAME * edge)).round() as i64);
+        let k = *number.entry(key).or_insert_with(|| {
+            areas.push((x, 0.0));
+            areas.len() - 1
+        });
+        areas[k].1 += area;
+    };
+    for t in surface.triangles() {
+        let [a, b, c] = t.map(|i| surface.vertices()[i as usize]);
+        let (ab, ac) = (sub(b, a), sub(c, a));
+        let longest = norm(ab).max(norm(ac)).max(norm(sub(c, b)));
+        let n = (longest / edge * (1.0 - 1e-9)).ceil().max(1.0);
+        if n > MOST_PIECES {
+            let expected = format!("one that divides the edges of its surface into at most {MOST_PIECES} pieces");
+            return Err(Error::invalid("size of the cells", 2.0 * edge, expected));
+        }
+        let cross = crate::mesh::cross(ab, ac);
+        let third = 0.5 * norm(cross) / (n * n) / 3.0;
+        let at = |i: usize, j: usize| add(a, add(scale(ab, i as f64 / n), scale(ac, j as f64 / n)));
+        let n = n as usize;
+        for (i, j) in (0..n).flat_map(|i| (0..n - i).map(move |j| (i, j))) {
+            [at(i, j), at(i + 1, j), at(i, j + 1)].into_iter().for_each(|x| give(x, third));
+            if i + j + 2 <= n {
+                [at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)].into_iter().for_each(|x| give(x, third));
+            }
+        }
+    }
+    Ok(areas)
+}
