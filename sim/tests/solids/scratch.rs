@@ -26,16 +26,16 @@ fn bar_waves() -> Result<()> {
             let s0 = last.signum();
             // find the first two zero crossings
             let mut zeros = vec![];
-            while zeros.len() < 2 {
+            while zeros.len() < 21 {
                 now = solver.advance(&now, 0, 1, Schedule::StoreAll)?;
                 t += dt;
                 let p = proj(&now)?;
                 if p.signum() != last.signum() { zeros.push(t - dt * p / (p - last)); }
                 last = p;
-                if t > 10.0 { break; }
+                if t > 100.0 { break; }
             }
             let _ = s0;
-            let half = zeros[1] - zeros[0];
+            let half = (zeros[20] - zeros[0]) / 20.0;
             println!("n {n} dt*c/h {:.3}: freq/exact {:.5}", dt * n as f64 / l, (1.0 / (2.0 * half)) / 0.5);
         }
     }

@@ -1,6 +1,7 @@
 //! A cut body on a device.
 
 use super::body::CutBody;
+use super::shape::mean_shape;
 use super::surface::Carried;
 use crate::mesh::Point;
 use diffkern::memory::collect;
@@ -34,9 +35,9 @@ pub(super) struct Grid<F: Float> {
     /// Stress points, eight a cell: places, and volumes \[m^3\].
     pub(super) at: Array<Vec3<F>>,
     pub(super) point_volumes: Array<F>,
-    /// Of cells: volume \[m^3\], centre and second moments in cells.
+    /// Of cells: volume \[m^3\], means of gradients and values of the 27 splines, second moments, in cells.
     pub(super) volumes: Array<F>,
-    pub(super) centres: Array<Vec3<F>>,
+    pub(super) shapes: Array<Vec4<F>>,
     pub(super) second: Array<Mat3<F>>,
     pub(super) contacts: Carriers<F>,
     pub(super) areas: Array<F>,
@@ -51,6 +52,11 @@ impl<F: Float> Grid<F> {
             let s = p.second.map(|row| Vec3::from_array(row.map(F::from_f64)));
             Mat3::from_rows(s[0], s[1], s[2])
         }))?;
+        let shapes: Vec<Vec4<F>> = body
+            .parts
+            .iter()
+            .flat_map(|p| mean_shape(&p.points).map(|(w, [x, y, z])| Vec4::from_array([x, y, z, w].map(F::from_f64))))
+            .collect();
         Ok(Grid {
             nodes: body.numbering.nodes.len(),
             cells: body.parts.len(),
@@ -60,7 +66,7 @@ impl<F: Float> Grid<F> {
             at: vectors(device, points().map(|(x, _)| x))?,
             point_volumes: reals(&mut points().map(|(_, v)| v * whole))?,
             volumes: reals(&mut body.parts.iter().map(|p| p.volume * whole))?,
-            centres: vectors(device, body.parts.iter().map(|p| p.centre))?,
+            shapes: device.array(&shapes)?,
             second: device.array(&second)?,
             contacts: Carriers::new(device, &body.contacts)?,
             areas: reals(&mut body.areas.iter().copied())?,

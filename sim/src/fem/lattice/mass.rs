@@ -1,9 +1,9 @@
 //! Mass: of cells, lumped at control points, and the correction by which waves have the right speed.
 //!
-//! The part of a body in a cell has the mass `m`, the centre `c` and the second central moments `m S`, so that of velocities that are
-//! linear in the cell its kinetic energy is exact: `M_ab = sum m (N_a N_b + grad N_a . S grad N_b)` at `c`, summed over cells. Its row sums are the lumped
-//! masses `D_a = sum m N_a(c) > 0`. Alone they are too inert, by `h^2 / 4` in each moment of inertia and `h^2 k^2 / 8` in each
-//! frequency of wave number `k`. Accelerations are those of the inverse
+//! The part of a body in a cell has the mass `m` and the second central moments `m S`. With the means `N_a` and `G_a` of a spline and of its
+//! gradient over the part, `M_ab = sum m (N_a N_b + G_a . S G_b)` over cells is the mass matrix but for terms of fourth order: the mean of a square is
+//! the square of the mean and a variance. Its row sums are the lumped masses `D_a = sum m N_a > 0`. Alone they are too inert, by `h^2 / 4` for each
+//! axis in moments of inertia and `h^2 k^2 / 8` in frequencies of wave number `k`. Accelerations are those of the inverse
 //!
 //! `W = D^-1 (2 D - M) D^-1 = M^-1 + O(h^4)`,
 //!
@@ -12,7 +12,6 @@
 //! Source: Evans, Hiemstra, Hughes, Reali: Explicit higher-order accurate isogeometric collocation methods for structural dynamics, 2018,
 //! where the same correction is the second pass of a predictor.
 
-use super::stencil::{spline_slopes, spline_values};
 use diffkern::prelude::*;
 
 /// What stands for a tie of a control point that is held.
@@ -34,33 +33,25 @@ pub fn pack_points<F: Float>(
     q[i] = Vec4::new(v * mu[c.min(mu.len() - 1)], v * lambda[c.min(lambda.len() - 1)], v * eta, v);
 }
 
-/// Mass of each cell, and its share at each of its control points.
+/// Mass of each cell, and its share at each of its control points; `shape_(27 c + k) = (mean of grad N_k, mean of N_k)` over the part in the cell.
 #[diff_kernel]
 pub fn lump_cells<F: Float>(
     density: &Array<F>,
     volume: &Array<F>,
     rows: &Array<u32>,
-    centre: &Array<Vec3<F>>,
+    shape: &Array<Vec4<F>>,
     mass: &mut Array<F>,
     lumped: &mut Array<F>,
 ) {
     let c = ABSOLUTE_POS;
     let m = density[c.min(density.len() - 1)] * volume[c];
     mass[c] = m;
-    let s = centre[c];
-    let wx: Vec3<F> = spline_values(s.x);
-    let wy: Vec3<F> = spline_values(s.y);
-    let wz: Vec3<F> = spline_values(s.z);
-    #[unroll]
-    for a in 0..3 {
-        #[unroll]
-        for b in 0..3 {
-            let row = rows[9 * c + 3 * a + b] as usize;
-            let part = m * (wx[a] * wy[b]);
-            lumped[row] += part * wz.x;
-            lumped[row + 1] += part * wz.y;
-            lumped[row + 2] += part * wz.z;
-        }
+    for k in 0..9 {
+        let row = rows[9 * c + k] as usize;
+        let at = 27 * c + 3 * k;
+        lumped[row] += m * shape[at].w;
+        lumped[row + 1] += m * shape[at + 1].w;
+        lumped[row + 2] += m * shape[at + 2].w;
     }
 }
 
@@ -96,57 +87,36 @@ pub fn lumped_acceleration<F: Float>(
     b[i] = result;
 }
 
-/// Adds `M b`, `second` the moments `S` in cells.
+/// Adds `M b`; `shape` as in [`lump_cells`], its gradients and `second`, the moments `S`, in cells.
 #[diff_kernel]
 pub fn inertia<F: Float>(
     b: &Array<Vec3<F>>,
     rows: &Array<u32>,
-    centre: &Array<Vec3<F>>,
+    shape: &Array<Vec4<F>>,
     second: &Array<Mat3<F>>,
     mass: &Array<F>,
     sum: &mut Array<Vec3<F>>,
 ) {
     let c = ABSOLUTE_POS;
-    let s = centre[c];
-    let wx: Vec3<F> = spline_values(s.x);
-    let wy: Vec3<F> = spline_values(s.y);
-    let wz: Vec3<F> = spline_values(s.z);
-    let dx: Vec3<F> = spline_slopes(s.x);
-    let dy: Vec3<F> = spline_slopes(s.y);
-    let dz: Vec3<F> = spline_slopes(s.z);
-    let mut value = Vec3::zero();
+    let mut mean = Vec3::zero();
     let mut gx = Vec3::zero();
     let mut gy = Vec3::zero();
     let mut gz = Vec3::zero();
-    #[unroll]
-    for a in 0..3 {
-        #[unroll]
-        for k in 0..3 {
-            let row = rows[9 * c + 3 * a + k] as usize;
-            let low = b[row];
-            let mid = b[row + 1];
-            let high = b[row + 2];
-            let along = low * wz.x + mid * wz.y + high * wz.z;
-            value = value + along * (wx[a] * wy[k]);
-            gx = gx + along * (dx[a] * wy[k]);
-            gy = gy + along * (wx[a] * dy[k]);
-            gz = gz + (low * dz.x + mid * dz.y + high * dz.z) * (wx[a] * wy[k]);
-        }
+    for k in 0..27 {
+        let value = b[rows[9 * c + k / 3] as usize + k % 3];
+        let weight = shape[27 * c + k];
+        mean = mean + value * weight.w;
+        gx = gx + value * weight.x;
+        gy = gy + value * weight.y;
+        gz = gz + value * weight.z;
     }
     let m = mass[c];
+    let whole = mean * m;
     let moments = Mat3::from_cols(gx, gy, gz) * second[c] * m;
-    let whole = value * m;
-    #[unroll]
-    for a in 0..3 {
-        #[unroll]
-        for k in 0..3 {
-            let row = rows[9 * c + 3 * a + k] as usize;
-            let even = whole * (wx[a] * wy[k]) + moments.col(0) * (dx[a] * wy[k]) + moments.col(1) * (wx[a] * dy[k]);
-            let along = moments.col(2) * (wx[a] * wy[k]);
-            sum[row] += even * wz.x + along * dz.x;
-            sum[row + 1] += even * wz.y + along * dz.y;
-            sum[row + 2] += even * wz.z + along * dz.z;
-        }
+    for k in 0..27 {
+        let weight = shape[27 * c + k];
+        let slope = moments * Vec3::new(weight.x, weight.y, weight.z);
+        sum[rows[9 * c + k / 3] as usize + k % 3] += whole * weight.w + slope;
     }
 }
 

@@ -61,6 +61,7 @@ pub mod kernels;
 #[doc(hidden)]
 pub mod mass;
 mod quadrature;
+mod shape;
 mod numbering;
 mod cells;
 mod surface;

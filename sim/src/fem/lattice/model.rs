@@ -103,7 +103,7 @@ impl<F: Float> Model<F> {
         let viscosity = params.viscosity.clone().map_or_else(|| device.zeros(1), Ok)?;
         pack_points(q.len(), mu, lambda, &viscosity, &grid.point_volumes, &q)?;
         let (mass, lumped) = (device.uninit(grid.cells)?, device.zeros(grid.nodes)?);
-        lump_cells(grid.cells, density, &grid.volumes, &grid.rows, &grid.centres, &mass, &lumped)?;
+        lump_cells(grid.cells, density, &grid.volumes, &grid.rows, &grid.shapes, &mass, &lumped)?;
         let bound = Obstacles::bind(self.obstacles.as_ref(), params.contact.as_ref(), device)?;
         let obstacles = bound.map(|bound| {
             let behind = device.uninit(grid.contacts.len())?;
@@ -178,7 +178,7 @@ impl<F: Float> Solver<F> {
         let Params { gravity, damping, .. } = &self.params;
         let (b, sum, next) = (device.uninit(n)?, device.zeros(n)?, device.uninit(n)?);
         lumped_acceleration(n, force, &self.lumped, &grid.ties, gravity, &b)?;
-        inertia(grid.cells, &b, &grid.rows, &grid.centres, &grid.second, &self.mass, &sum)?;
+        inertia(grid.cells, &b, &grid.rows, &grid.shapes, &grid.second, &self.mass, &sum)?;
         kick(n, v, &b, &sum, &self.lumped, &grid.ties, damping, &next, dt)?;
         Ok(next)
     }

@@ -2,12 +2,13 @@
 
 use super::HELD;
 use super::body::CutBody;
+use super::shape::{Shape, mean_shape, shape};
 use crate::mesh::{Point, add, scale, sub};
 
 /// Power iterations: the fastest mode is local, and its frequency is needed to some hundredths.
 const ITERATIONS: usize = 40;
 
-/// Values and derivatives of the 27 splines of a cell at a place, in cells.
+/// Values and gradients of the 27 splines of a cell, at a place or on the mean \[1/m\].
 struct Stencil {
     first: usize,
     weights: [(f64, Point); 27],
@@ -34,13 +35,13 @@ struct Linear<'a> {
     points: Vec<Stencil>,
     q: &'a [[f64; 4]],
     surface: Vec<(Stencil, f64)>,
-    centres: Vec<Stencil>,
+    means: Vec<Stencil>,
     mass: &'a [f64],
     lumped: &'a [f64],
 }
 
 pub(super) fn fastest(body: &CutBody, q: &[[f64; 4]], mass: &[f64], lumped: &[f64], stiffness: f64) -> Fastest {
-    let at = |cell: usize, x: Point| Stencil::new(9 * cell, x, body.size);
+    let at = |cell: usize, x: Point| Stencil::new(9 * cell, shape(x), body.size);
     let cells = || body.parts.iter().enumerate();
     let springs = body.contacts.cells.iter().zip(&body.contacts.at).zip(&body.areas);
     let linear = Linear {
@@ -51,7 +52,7 @@ pub(super) fn fastest(body: &CutBody, q: &[[f64; 4]], mass: &[f64], lumped: &[f6
             true => springs.map(|((&c, &x), area)| (at(c as usize, x), stiffness * area)).collect(),
             false => Vec::new(),
         },
-        centres: cells().map(|(k, p)| at(k, p.centre)).collect(),
+        means: cells().map(|(k, p)| Stencil::new(9 * k, mean_shape(&p.points), body.size)).collect(),
         mass,
         lumped,
     };
@@ -61,15 +62,9 @@ pub(super) fn fastest(body: &CutBody, q: &[[f64; 4]], mass: &[f64], lumped: &[f6
 }
 
 impl Stencil {
-    fn new(first: usize, s: Point, size: Point) -> Stencil {
-        let values = s.map(|s| [0.5 * (1.0 - s) * (1.0 - s), 0.5 + s * (1.0 - s), 0.5 * s * s]);
-        let slopes = [0, 1, 2].map(|a| [s[a] - 1.0, 1.0 - 2.0 * s[a], s[a]].map(|d| d / size[a]));
-        let weights = std::array::from_fn(|n| {
-            let [i, j, k] = [n / 9, n / 3 % 3, n % 3];
-            let [x, y, z] = [values[0][i], values[1][j], values[2][k]];
-            (x * y * z, [slopes[0][i] * y * z, x * slopes[1][j] * z, x * y * slopes[2][k]])
-        });
-        Stencil { first, weights }
+    fn new(first: usize, shape: Shape, size: Point) -> Stencil {
+        let metric = |(w, g): (f64, Point)| (w, [0, 1, 2].map(|a| g[a] / size[a]));
+        Stencil { first, weights: shape.map(metric) }
     }
 
     fn nodes<'a>(&'a self, body: &'a CutBody) -> impl Iterator<Item = (usize, &'a (f64, Point))> {
@@ -133,7 +128,7 @@ impl Linear<'_> {
     fn accelerated(&self, f: &[Point]) -> Vec<Point> {
         let b = self.lumped(f);
         let mut sum = vec![[0.0; 3]; f.len()];
-        for ((stencil, part), m) in self.centres.iter().zip(&self.body.parts).zip(self.mass) {
+        for ((stencil, part), m) in self.means.iter().zip(&self.body.parts).zip(self.mass) {
             let (value, g) = (stencil.value(self.body, &b), stencil.gradient(self.body, &b));
             let h = self.body.size;
             // Moments in metres.
