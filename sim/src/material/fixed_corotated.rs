@@ -19,4 +19,10 @@ impl Material for FixedCorotated {
         let j = f.determinant();
         (f - r) * f.transpose() * (mu * 2.0) + Matrix::<F, D>::identity() * (lambda * (j - 1.0) * j)
     }
+
+    fn energy<F: Float, const D: usize>(f: Matrix<F, D>, mu: F, lambda: F) -> F {
+        let r: Matrix<F, D> = polar::<F, D>(f);
+        let (stretch, growth) = (f - r, f.determinant() - 1.0);
+        mu * stretch.ddot(stretch) + lambda * 0.5 * growth * growth
+    }
 }

@@ -25,6 +25,9 @@ use diffkern::prelude::*;
 pub trait Material {
     /// Kirchhoff stress \[Pa\] of a deformation gradient `f`.
     fn kirchhoff<F: Float, const D: usize>(f: Matrix<F, D>, mu: F, lambda: F) -> Matrix<F, D>;
+
+    /// Energy by volume at rest \[J/m^3\], zero at rest, of which the stress is the derivative: `tau = dE/dF F^T`.
+    fn energy<F: Float, const D: usize>(f: Matrix<F, D>, mu: F, lambda: F) -> F;
 }
 
 /// Elastic and viscous Kirchhoff stress; `q = (mu, lambda, eta, _)`, `l` the velocity gradient.

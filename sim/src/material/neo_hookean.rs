@@ -16,4 +16,10 @@ impl Material for NeoHookean {
         let strain = f * f.transpose() - Matrix::<F, D>::identity();
         strain * mu + Matrix::<F, D>::identity() * (lambda * f.determinant().ln())
     }
+
+    fn energy<F: Float, const D: usize>(f: Matrix<F, D>, mu: F, lambda: F) -> F {
+        let rest = Matrix::<F, D>::identity();
+        let log = f.determinant().ln();
+        mu * 0.5 * (f.ddot(f) - rest.ddot(rest)) - mu * log + lambda * 0.5 * log * log
+    }
 }

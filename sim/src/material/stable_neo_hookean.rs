@@ -27,4 +27,15 @@ impl Material for StableNeoHookean {
         let pressure = ((lambda + mu * (5.0 / 6.0)) * (j - 1.0) - mu) * j;
         f * f.transpose() * shear + Matrix::<F, D>::identity() * pressure
     }
+
+    fn energy<F: Float, const D: usize>(f: Matrix<F, D>, mu: F, lambda: F) -> F {
+        let mut square = f.ddot(f);
+        if D == 2 {
+            square = square + 1.0;
+        }
+        let growth = f.determinant() - 1.0;
+        // `l/2 (J - a)^2` without its value at rest is `l/2 (J - 1)^2 - mu (J - 1)`.
+        let volume = (lambda + mu * (5.0 / 6.0)) * 0.5 * growth * growth - mu * growth;
+        mu * (2.0 / 3.0) * (square - 3.0 - ((square + 1.0) * 0.25).ln()) + volume
+    }
 }

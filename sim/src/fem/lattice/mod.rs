@@ -71,9 +71,11 @@ mod skin;
 mod stability;
 mod params;
 mod model;
+mod energy;
 
 pub use body::{Body, CutBody};
 pub use cells::Clamp;
+pub use energy::Energy;
 pub use model::{Model, Solver};
 pub use params::Params;
 pub use skin::Skin;

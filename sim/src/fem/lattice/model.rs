@@ -37,9 +37,9 @@ pub struct Model<F: Float> {
 pub struct Solver<F: Float> {
     model: Model<F>,
     params: Params<F>,
-    q: Array<Vec4<F>>,
-    mass: Array<F>,
-    lumped: Array<F>,
+    pub(super) q: Array<Vec4<F>>,
+    pub(super) mass: Array<F>,
+    pub(super) lumped: Array<F>,
     obstacles: Option<(BoundObstacles<F>, Array<F>)>,
 }
 
@@ -139,11 +139,25 @@ impl<F: Float> crate::step::Model for Model<F> {
 }
 
 impl<F: Float> Solver<F> {
+    pub(super) fn law(&self) -> Law {
+        self.model.law
+    }
+
+    pub(super) fn body(&self) -> &CutBody {
+        &self.model.body
+    }
+
+    /// Deformation gradients at the stress points.
+    pub(super) fn deformations(&self, x: &Array<Vec3<F>>) -> diffkern::Result<Array<Mat3<F>>> {
+        let (grid, f) = (&self.model.grid, self.model.device.uninit(self.q.len())?);
+        gradients(f.len(), x, &grid.rows, &grid.at, &f, grid.per_cell)?;
+        Ok(f)
+    }
+
     /// Elastic and viscous forces on the control points.
     fn inner_forces(&self, x: &Array<Vec3<F>>, v: &Array<Vec3<F>>) -> diffkern::Result<Array<Vec3<F>>> {
         let (grid, device, n) = (&self.model.grid, &self.model.device, self.q.len());
-        let (f, p) = (device.uninit(n)?, device.uninit(n)?);
-        gradients(n, x, &grid.rows, &grid.at, &f, grid.per_cell)?;
+        let (f, p) = (self.deformations(x)?, device.uninit(n)?);
         with_law!(self.model.law, M => stress::<F, M>(n, &f, &self.q, &p))?;
         if self.params.viscosity.is_some() {
             let rate = device.uninit(n)?;
@@ -207,10 +221,7 @@ impl<F: Float> Step for Solver<F> {
     /// Whether all numbers are finite and no stress point is turned inside out.
     fn check(&self, state: &VertexState<F>, step: usize) -> Result<()> {
         state.check(step)?;
-        let grid = &self.model.grid;
-        let f = self.model.device.uninit(self.q.len())?;
-        gradients(f.len(), &state.x, &grid.rows, &grid.at, &f, grid.per_cell)?;
-        for (index, (f, q)) in f.to_vec()?.iter().zip(self.q.to_vec()?).enumerate() {
+        for (index, (f, q)) in self.deformations(&state.x)?.to_vec()?.iter().zip(self.q.to_vec()?).enumerate() {
             let det = f.determinant().to_f64();
             if q.w > F::zero() && (det.is_nan() || det <= 0.0) {
                 return Err(Error::Inverted { what: "cell", index: index / 8, step, det });

@@ -7,6 +7,8 @@ use crate::mesh::{Point, add, scale, sub};
 
 /// Power iterations: the fastest mode is local, and its frequency is needed to some hundredths.
 const ITERATIONS: usize = 40;
+/// Terms of the series of the kinetic energy, at most.
+const TERMS: usize = 200;
 
 /// Values and gradients of the 27 splines of a cell, at a place or on the mean \[1/m\].
 struct Stencil {
@@ -30,7 +32,7 @@ impl Fastest {
 }
 
 /// Linear elasticity at rest with springs of `stiffness` \[Pa/m\] at all places of contact, and the mass of the steps.
-struct Linear<'a> {
+pub(super) struct Linear<'a> {
     body: &'a CutBody,
     points: Vec<Stencil>,
     q: &'a [[f64; 4]],
@@ -41,21 +43,7 @@ struct Linear<'a> {
 }
 
 pub(super) fn fastest(body: &CutBody, q: &[[f64; 4]], mass: &[f64], lumped: &[f64], stiffness: f64) -> Fastest {
-    let at = |cell: usize, x: Point| Stencil::new(9 * cell, shape(x), body.size);
-    let cells = || body.parts.iter().enumerate();
-    let springs = body.contacts.cells.iter().zip(&body.contacts.at).zip(&body.areas);
-    let linear = Linear {
-        body,
-        points: cells().flat_map(|(k, p)| p.points.map(|(x, _)| at(k, x))).collect(),
-        q,
-        surface: match stiffness > 0.0 {
-            true => springs.map(|((&c, &x), area)| (at(c as usize, x), stiffness * area)).collect(),
-            false => Vec::new(),
-        },
-        means: cells().map(|(k, p)| Stencil::new(9 * k, mean_shape(&p.points), body.size)).collect(),
-        mass,
-        lumped,
-    };
+    let linear = Linear::new(body, q, mass, lumped, stiffness);
     let viscous = q.iter().any(|q| q[2] > 0.0);
     let damping = if viscous { linear.largest(&|l, x| l.viscous(x)) } else { 0.0 };
     Fastest { square: linear.largest(&|l, x| l.elastic(x)), damping }
@@ -85,7 +73,31 @@ impl Stencil {
     }
 }
 
-impl Linear<'_> {
+impl<'a> Linear<'a> {
+    pub(super) fn new(
+        body: &'a CutBody,
+        q: &'a [[f64; 4]],
+        mass: &'a [f64],
+        lumped: &'a [f64],
+        stiffness: f64,
+    ) -> Linear<'a> {
+        let at = |cell: usize, x: Point| Stencil::new(9 * cell, shape(x), body.size);
+        let cells = || body.parts.iter().enumerate();
+        let springs = body.contacts.cells.iter().zip(&body.contacts.at).zip(&body.areas);
+        Linear {
+            body,
+            points: cells().flat_map(|(k, p)| p.points.map(|(x, _)| at(k, x))).collect(),
+            q,
+            surface: match stiffness > 0.0 {
+                true => springs.map(|((&c, &x), area)| (at(c as usize, x), stiffness * area)).collect(),
+                false => Vec::new(),
+            },
+            means: cells().map(|(k, p)| Stencil::new(9 * k, mean_shape(&p.points), body.size)).collect(),
+            mass,
+            lumped,
+        }
+    }
+
     /// Adds what points with `mu` and `lambda` of `q` resist.
     fn strained(&self, x: &[Point], law: impl Fn(&[f64; 4]) -> [f64; 2]) -> Vec<Point> {
         let mut out = vec![[0.0; 3]; x.len()];
@@ -124,13 +136,11 @@ impl Linear<'_> {
         (0..f.len()).map(one).collect()
     }
 
-    /// `W f`, see [`mass`](super::mass).
-    fn accelerated(&self, f: &[Point]) -> Vec<Point> {
-        let b = self.lumped(f);
-        let mut sum = vec![[0.0; 3]; f.len()];
+    /// `M x`, see [`mass`](super::mass).
+    fn inert(&self, x: &[Point]) -> Vec<Point> {
+        let (mut sum, h) = (vec![[0.0; 3]; x.len()], self.body.size);
         for ((stencil, part), m) in self.means.iter().zip(&self.body.parts).zip(self.mass) {
-            let (value, g) = (stencil.value(self.body, &b), stencil.gradient(self.body, &b));
-            let h = self.body.size;
+            let (value, g) = (stencil.value(self.body, x), stencil.gradient(self.body, x));
             // Moments in metres.
             let moments = g.map(|row| {
                 let s = |a: usize| (0..3).map(|b| row[b] * part.second[b][a] * h[a] * h[b]).sum::<f64>();
@@ -141,12 +151,35 @@ impl Linear<'_> {
                 sum[i] = add(sum[i], scale(add(scale(value, *w), slope), *m));
             }
         }
-        b.iter().zip(self.lumped(&sum)).map(|(b, c)| sub(scale(*b, 2.0), c)).collect()
+        sum
+    }
+
+    /// `W f`.
+    fn accelerated(&self, f: &[Point]) -> Vec<Point> {
+        let b = self.lumped(f);
+        let counted = self.lumped(&self.inert(&b));
+        b.iter().zip(counted).map(|(b, c)| sub(scale(*b, 2.0), c)).collect()
+    }
+
+    /// `v W^-1 v / 2` of free control points, `W^-1 = D (1 + e + e^2 + ..)` with `e = 1 - D^-1 M`.
+    pub(super) fn kinetic(&self, v: &[Point]) -> f64 {
+        let weighted: Vec<Point> = v.iter().zip(self.lumped).map(|(v, d)| scale(*v, *d)).collect();
+        let free = |x: &[Point]| self.lumped(&x.iter().zip(self.lumped).map(|(x, d)| scale(*x, *d)).collect::<Vec<_>>());
+        let (mut term, mut sum) = (free(v), 0.0);
+        for _ in 0..TERMS {
+            let part = dot(&weighted, &term);
+            sum += part;
+            if part.abs() <= 1e-14 * sum {
+                break;
+            }
+            let counted = self.lumped(&self.inert(&term));
+            term = term.iter().zip(counted).map(|(t, c)| sub(*t, c)).collect();
+        }
+        0.5 * sum
     }
 
     /// The largest eigenvalue of `W K`, by Rayleigh's quotient in the energy `x K x`.
     fn largest(&self, stiffness: &dyn Fn(&Self, &[Point]) -> Vec<Point>) -> f64 {
-        let dot = |a: &[Point], b: &[Point]| a.iter().flatten().zip(b.iter().flatten()).map(|(a, b)| a * b).sum::<f64>();
         let mut x = rough(self.lumped.len());
         let mut largest = 0.0f64;
         for _ in 0..ITERATIONS {
@@ -162,6 +195,10 @@ impl Linear<'_> {
         }
         largest
     }
+}
+
+fn dot(a: &[Point], b: &[Point]) -> f64 {
+    a.iter().flatten().zip(b.iter().flatten()).map(|(a, b)| a * b).sum()
 }
 
 /// A start in which no mode is missing.

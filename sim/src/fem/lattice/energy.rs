@@ -1,0 +1,48 @@
+//! The energy of a state, on the host: what a run keeps or loses is a number to be tested.
+
+use super::model::Solver;
+use super::stability::Linear;
+use crate::error::Result;
+use crate::material::{Law, Material as _, with_law};
+use crate::vertices::VertexState;
+use diffkern::prelude::*;
+
+/// Energy of a body \[J\].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Energy {
+    /// Of its motion, by the mass of the steps.
+    pub kinetic: f64,
+    /// Of its deformation.
+    pub elastic: f64,
+}
+
+impl Energy {
+    /// The sum.
+    pub fn total(&self) -> f64 {
+        self.kinetic + self.elastic
+    }
+}
+
+impl<F: Float> Solver<F> {
+    /// The energy of `state`, without that of its height and of contacts. Reads the state to the host; it has no gradient.
+    ///
+    /// # Errors
+    /// When the launch fails.
+    pub fn energy(&self, state: &VertexState<F>) -> Result<Energy> {
+        let host = |m: &Mat3<F>| Mat3::from_array(m.to_array().map(F::to_f64));
+        let q: Vec<[f64; 4]> = self.q.to_vec()?.iter().map(|q| q.to_array().map(F::to_f64)).collect();
+        let deformations = self.deformations(&state.x)?.to_vec()?;
+        let stored = |(f, q): (&Mat3<F>, &[f64; 4])| stored(self.law(), host(f), q);
+        let elastic = deformations.iter().zip(&q).map(stored).sum();
+        let reals = |array: &Array<F>| Ok::<_, diffkern::Error>(array.to_vec()?.into_iter().map(F::to_f64).collect::<Vec<_>>());
+        let (mass, lumped) = (reals(&self.mass)?, reals(&self.lumped)?);
+        let v: Vec<_> = state.v.to_vec()?.iter().map(|v| v.to_array().map(F::to_f64)).collect();
+        let linear = Linear::new(self.body(), &q, &mass, &lumped, 0.0);
+        Ok(Energy { kinetic: linear.kinetic(&v), elastic })
+    }
+}
+
+/// Of one stress point.
+fn stored(law: Law, f: Mat3<f64>, q: &[f64; 4]) -> f64 {
+    with_law!(law, M => M::energy_3d(f, q[0], q[1]))
+}
