@@ -2,7 +2,10 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod beams;
 mod cutting;
+mod energy;
+mod gradients;
 mod scratch;
 
 use diffkern::prelude::*;

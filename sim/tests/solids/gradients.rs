@@ -1,0 +1,71 @@
+//! Gradients of runs by every group of parameters and by the initial state.
+
+use super::*;
+use crate::common::Random;
+use crate::common::groups::Run;
+use diffkern_sim::Span;
+use diffkern_sim::collision::Solid;
+use diffkern_sim::contact::{Collider, Contact};
+use diffkern_sim::fem::lattice::Clamp;
+use diffkern_sim::mesh::Pose;
+use diffkern_sim::shape::{Cuboid, Primitive, Sphere};
+
+/// A weighted mean square of the positions: no direction is left out.
+fn loss(state: &VertexState<f64>) -> Result<Array<f64>> {
+    let mut r = Random(3);
+    let weights = device().array(&r.many(state.len(), |r| r.vec3(0.2, 1.0)))?;
+    let out = device().zeros(state.len())?;
+    weighted_squares(state.len(), &state.x, &weights, &out)?;
+    Ok(diffkern::reduce::sum(&out)?)
+}
+
+#[diff_kernel]
+fn weighted_squares<F: Float>(x: &Array<Vec3<F>>, w: &Array<Vec3<F>>, out: &mut Array<F>) {
+    let p = x[ABSOLUTE_POS];
+    out[ABSOLUTE_POS] = p.mul_elem(p).dot(w[ABSOLUTE_POS]);
+}
+
+/// A body out of shape and moving, and parameters, none of them alike.
+fn check(body: &Body, law: Law, contact: Option<Contact>) -> Result<()> {
+    let (dev, mut r) = (device(), Random(17));
+    let cut = body.build()?;
+    let ball = contact.map(|contact| {
+        Collider::new(Solid::Sphere { radius: 0.3 }, contact)
+            .at([0.03, -0.02, -0.36])
+            .moving([0.1, 0.05, 0.2], [0.4, -0.3, 0.6])
+            .with_friction(0.4)
+    });
+    let model = Model::new(&dev, &cut, law, 2e-3, ball.as_slice())?;
+    let mut params = Params::uniform(&dev, 2e3, 3e3, 900.0, [0.4, -0.3, -9.81])?;
+    let cells = cut.cells();
+    params.mu = dev.array(&r.many(cells, |r| r.between(1.5e3, 2.5e3)))?;
+    params.density = dev.array(&r.many(cells, |r| r.between(800.0, 1000.0)))?;
+    params.damping = dev.array(&[0.3])?;
+    params.viscosity = Some(dev.array(&r.many(cells, |r| r.between(1.0, 2.0)))?);
+    params.contact = model.obstacles().map(|o| o.contacts(&dev)).transpose()?;
+    let positions: Vec<_> = cut.rest().iter().map(|p| p.map(|x| 1.05 * x + r.between(-0.002, 0.002))).collect();
+    let velocities = r.many(cut.rest().len(), |r| [r.between(0.1, 0.5), r.between(-0.4, 0.2), r.between(-0.8, -0.4)]);
+    let state = VertexState::new(&dev, &positions, &velocities)?;
+    // A last step of a third of the length.
+    let span = Span::until(0, 0.0, 0.04 + 2e-3 / 3.0, 2e-3)?;
+    Run { model: &model, params, state, span, loss: &loss }.check(&[])
+}
+
+#[test]
+fn gradients_of_a_cut_ball_on_a_damped_floor() -> Result<()> {
+    let ball = Primitive::Sphere(Sphere { radius: 0.1 });
+    let pose = Pose { rotation: [0.3, -0.2, 0.5], translation: [0.0, 0.0, 0.06] };
+    let body = Body { pose, ..Body::new(ball, 0.09) };
+    check(&body, Law::NeoHookean, Some(Contact::HuntCrossley { stiffness: 3e5, damping: 0.3 }))
+}
+
+#[test]
+fn gradients_of_a_clamped_box_by_every_law() -> Result<()> {
+    let bar = Primitive::Cuboid(Cuboid { sides: [0.3, 0.1, 0.1] });
+    let clamps = vec![Clamp::below(0, -0.09)];
+    let body = Body { clamps, pose: Pose::at([0.0, 0.0, 0.01]), ..Body::new(bar, 0.08) };
+    for law in Law::ALL {
+        check(&body, law, None)?;
+    }
+    Ok(())
+}
