@@ -2,7 +2,7 @@
 
 use super::*;
 use diffkern_sim::Model as _;
-use diffkern_sim::fem::lattice::Clamp;
+use diffkern_sim::fem::lattice::{Clamp, Skin};
 use diffkern_sim::shape::{Cuboid, Primitive};
 use std::f64::consts::PI;
 
@@ -111,33 +111,44 @@ fn frequency(body: &CutBody, params: &Params<f64>, u: impl Fn([f64; 3]) -> [f64;
     Ok(PI * halves as f64 / (zeros[halves] - zeros[0]))
 }
 
-/// Sag and first circular frequency of a cantilever that is let go in weak gravity.
+/// Sag in weak gravity, and first circular frequency of a cantilever.
 fn cantilever(bar: &Bar, cell: f64, gravity: f64) -> Result<[f64; 2]> {
-    let held = Body { clamps: vec![Clamp::below(0, -0.5 * bar.length)], ..bar.body(cell) }.build()?;
+    let (l, k, sag) = (bar.length, 1.875_104 / bar.length, bar.sag(gravity));
+    let held = Body { clamps: vec![Clamp::below(0, -0.5 * l)], ..bar.body(cell) }.build()?;
+    // A deflection and its slope, of the section as a whole.
+    let bent = |[x, _, z]: [f64; 3], shape: &dyn Fn(f64) -> [f64; 2]| {
+        let [value, slope] = shape(x / l + 0.5);
+        [z * slope, 0.0, -value]
+    };
+    // Euler's first mode.
+    let mode = |x: f64| {
+        let (y, ratio) = (k * x * l, 0.734_096);
+        let value = y.cosh() - y.cos() - ratio * (y.sinh() - y.sin());
+        [value, k * (y.sinh() + y.sin() - ratio * (y.cosh() - y.cos()))].map(|u| 1e-4 * u)
+    };
+    let omega = frequency(&held, &bar.params(0.0)?, |x| bent(x, &mode), 1)?;
+
+    // From Euler's sag on, where it hardly moves: the mean over half a period.
+    let loaded = |x: f64| [x * x * (6.0 - 4.0 * x + x * x) / 3.0, 4.0 * x * (3.0 - 3.0 * x + x * x) / (3.0 * l)].map(|u| sag * u);
     let params = bar.params(gravity)?;
-    let state = held.state(&device(), [0.0; 3], [0.0; 3])?;
+    let state = displaced(&held, |x| bent(x, &loaded), |_| [0.0; 3])?;
     let model = Model::new(&device(), &held, Law::NeoHookean, 1.0, &[])?;
     let dt = model.max_dt(&params, &state)?;
     let solver = model.with_dt(dt)?.solver(&params, &state)?;
-    let skin = diffkern_sim::fem::lattice::Skin::new(&device(), &held)?;
+    let skin = Skin::new(&device(), &held)?;
     let tip = |values: &Array<Vec3<f64>>| -> Result<f64> {
         let values = skin.carried(values)?.to_vec()?;
-        let at = held.mesh().vertices().iter().zip(values).filter(|(x, _)| x[0] > 0.5 * bar.length - 1e-9);
+        let at = held.mesh().vertices().iter().zip(values).filter(|(x, _)| x[0] > 0.5 * l - 1e-9);
         let z: Vec<f64> = at.map(|(_, v)| v.z).collect();
         Ok(z.iter().sum::<f64>() / z.len() as f64)
     };
-    // Frames of a few steps until the tip has swung back.
-    let each = (0.01 / (bar.bending(true) * dt)).ceil() as usize;
-    let (mut now, start) = (state.clone(), tip(&state.x)?);
-    let (mut drops, mut speeds) = (vec![0.0], vec![0.0]);
-    while !(speeds.len() > 20 && speeds[speeds.len() - 1] >= 0.0) {
-        now = solver.advance(&now, 0, each, Schedule::StoreAll)?;
-        drops.push(start - tip(&now.x)?);
-        speeds.push(tip(&now.v)?);
+    let (frames, half) = (40, (PI / bar.bending(true) / dt) as usize);
+    let (mut now, mut sum) = (state.clone(), 0.0);
+    for _ in 0..frames {
+        now = solver.advance(&now, 0, half / frames, Schedule::StoreAll)?;
+        sum -= tip(&now.x)? / frames as f64;
     }
-    let (a, b) = (speeds[speeds.len() - 2], speeds[speeds.len() - 1]);
-    let half = ((speeds.len() - 2) as f64 + a / (a - b)) * each as f64 * dt;
-    Ok([drops.iter().sum::<f64>() / drops.len() as f64, PI / half])
+    Ok([sum, omega])
 }
 
 const SLENDER: Bar = Bar { length: 1.0, side: 0.05, e: 1.0, nu: 0.0, density: 1.0 };

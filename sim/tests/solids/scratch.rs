@@ -1,33 +1,52 @@
 use super::*;
 use diffkern_sim::Model as _;
-use diffkern_sim::shape::{Cuboid, Primitive, Sphere};
+use diffkern_sim::shape::{Cuboid, Primitive};
+use std::time::Instant;
+
+fn fem<F: Float>(n: usize) -> Result<()> {
+    let cube = Primitive::Cuboid(Cuboid { sides: [0.1; 3] });
+    let body = Body::new(cube, 0.1 / n as f64).build()?;
+    let floor = diffkern_sim::contact::Collider::plane([0.0, 0.0, -0.05], [0.0, 0.0, 1.0], diffkern_sim::contact::Contact::Penalty { stiffness: 1e6 }).with_friction(0.3);
+    for floor in [vec![], vec![floor]] {
+        let mut params = Params::<F>::uniform(&device(), 2e4, 3e4, 1e3, [0.0; 3])?;
+        let state = body.state::<F>(&device(), [0.0; 3], [0.0; 3])?;
+        let model = Model::new(&device(), &body, Law::NeoHookean, 1e-4, &floor)?;
+        let solver = model.solver(&params, &state)?;
+        let end = solver.advance(&state, 0, 5, Schedule::StoreAll)?;
+        let mut best = f64::INFINITY;
+        for _ in 0..5 {
+            let t = Instant::now();
+            for _ in 0..20 { std::hint::black_box(solver.step(&end, &(), solver.tick(0))?); }
+            best = best.min(t.elapsed().as_secs_f64() / 20.0);
+        }
+        print!("fem {} n {n} contact {}: {:.3} ms", std::any::type_name::<F>(), !floor.is_empty(), best * 1e3);
+        params.mu = params.mu.requires_grad();
+        let tape = Tape::record(|| { let s = model.solver(&params, &state).unwrap(); diffkern::rollout(20, Schedule::StoreAll, end.clone(), move |n, k| s.step(n, &(), s.tick(k))).map(|_| ()) })?;
+        println!(" {}", tape.report());
+    }
+    Ok(())
+}
+
+fn mpm<F: Float>(n: usize) -> Result<()> {
+    use diffkern_sim::scene::BlockSpec;
+    let spec = BlockSpec { min: [0.0; 3], max: [0.1; 3], cells: n, mu: [2e4; 2], lambda: [3e4; 2], density: [1e3; 2], duration: 0.01, ..BlockSpec::default() };
+    let scene = spec.build::<F>(&device())?;
+    let solver = scene.model.solver(&scene.params(&device(), 2e4, 3e4)?, scene.state.len())?;
+    let end = solver.advance(&scene.state, 0, 5, Schedule::StoreAll)?;
+    let mut best = f64::INFINITY;
+    for _ in 0..5 {
+        let t = Instant::now();
+        for _ in 0..20 { std::hint::black_box(solver.step(&end, &(), solver.tick(0))?); }
+        best = best.min(t.elapsed().as_secs_f64() / 20.0);
+    }
+    println!("mpm {} particles {}: {:.3} ms, dt {:.2e}", std::any::type_name::<F>(), scene.state.len(), best * 1e3, solver.dt());
+    Ok(())
+}
 
 #[test]
-fn growth() -> Result<()> {
-    let cube = Primitive::Cuboid(Cuboid { sides: [0.1; 3] });
-    let body = Body::new(cube, 0.1 / 3.0).build()?;
-    let params = Params::<f64>::uniform(&device(), 2e4, 3e4, 1e3, [0.0; 3])?;
-    let mut r = crate::common::Random(3);
-    for (eps, what) in [(1e-7, "tiny"), (3e-4, "large")] {
-        let u: Vec<_> = body.rest().iter().map(|x| [0, 1, 2].map(|a| x[a] + eps * r.between(-1.0, 1.0))).collect();
-        let state = VertexState::new(&device(), &u, &vec![[0.0; 3]; u.len()])?;
-        let model = Model::new(&device(), &body, Law::NeoHookean, 1.0, &[])?;
-        let dt0 = model.max_dt(&params, &state)?;
-        for factor in [0.25, 1.0, 1.8, 2.0, 2.2] {
-            let solver = model.clone().with_dt(dt0 * factor)?.solver(&params, &state)?;
-            let start = solver.energy(&state)?;
-            let mut now = state.clone();
-            print!("{what} {factor}: {start:?} ");
-            for _ in 0..5 {
-                match solver.advance(&now, 0, 400, Schedule::StoreAll) {
-                    Ok(s) => now = s,
-                    Err(e) => { print!("{e}"); break; }
-                }
-                print!("{:.5} ", solver.energy(&now)?.total() / start.total());
-            }
-            println!();
-        }
-    }
-    let _ = Sphere { radius: 1.0 };
-    Ok(())
+fn costs() -> Result<()> {
+    fem::<f32>(8)?;
+    fem::<f64>(8)?;
+    mpm::<f32>(8)?;
+    mpm::<f64>(8)
 }

@@ -75,15 +75,16 @@ impl Body {
         let filling = self.shape.enclosing(0.25 * self.cell)?;
         let cells = Cells::about(&self.shape, filling.bounds(), self.cell, self.corner, &self.clamps)?;
         let parts = cell_parts(&cells.pieces(&filling)?)?;
-        let mesh = match &self.shape {
-            Shape::Primitive(primitive) => primitive.surface(0.5 * self.cell)?,
-            Shape::Mesh(_) | Shape::File { .. } => filling,
+        let surface = |edge: f64| match &self.shape {
+            Shape::Primitive(primitive) => primitive.surface(edge),
+            Shape::Mesh(_) | Shape::File { .. } => Ok(filling.clone()),
         };
+        let mesh = surface(0.5 * self.cell)?;
         let number: BTreeMap<_, _> = parts.iter().enumerate().map(|(k, p)| (p.cell, k as u32)).collect();
         let mut vertices = Carried::default();
         mesh.vertices().iter().try_for_each(|&v| vertices.push(&cells, &number, cells.relative(v)))?;
         let (mut contacts, mut areas) = (Carried::default(), Vec::new());
-        for (x, area) in contact_points(&mesh, 0.5 * self.cell)? {
+        for (x, area) in contact_points(&surface(self.cell)?, self.cell)? {
             let u = cells.relative(x);
             if !cells.holds(u) {
                 contacts.push(&cells, &number, u)?;

@@ -2,7 +2,7 @@
 
 use super::body::CutBody;
 use super::grid::Grid;
-use super::kernels::{carry, gradients, stress_forces, surface_forces};
+use super::kernels::{carry_motion, gradients, stress_forces, surface_forces};
 use super::mass::{inertia, kick, lump_cells, lumped_acceleration, pack_points, surface_mass};
 use super::params::Params;
 use super::stability::fastest;
@@ -150,7 +150,7 @@ impl<F: Float> Solver<F> {
     /// Deformation gradients at the stress points.
     pub(super) fn deformations(&self, x: &Array<Vec3<F>>) -> diffkern::Result<Array<Mat3<F>>> {
         let (grid, f) = (&self.model.grid, self.model.device.uninit(self.q.len())?);
-        gradients(f.len(), x, &grid.rows, &grid.at, &f, grid.per_cell)?;
+        gradients(grid.cells, x, &grid.rows, &grid.at, &f, grid.per_cell)?;
         Ok(f)
     }
 
@@ -161,11 +161,11 @@ impl<F: Float> Solver<F> {
         with_law!(self.model.law, M => stress::<F, M>(n, &f, &self.q, &p))?;
         if self.params.viscosity.is_some() {
             let rate = device.uninit(n)?;
-            gradients(n, v, &grid.rows, &grid.at, &rate, grid.per_cell)?;
+            gradients(grid.cells, v, &grid.rows, &grid.at, &rate, grid.per_cell)?;
             add_viscous_stress(n, &f, &rate, &self.q, &p)?;
         }
         let force = device.zeros(grid.nodes)?;
-        stress_forces(n, &p, &grid.rows, &grid.at, &force, grid.per_cell)?;
+        stress_forces(grid.cells, &p, &grid.rows, &grid.at, &force, grid.per_cell)?;
         Ok(force)
     }
 
@@ -181,8 +181,7 @@ impl<F: Float> Solver<F> {
         let (Grid { rows, contacts, areas, .. }, device) = (&self.model.grid, &self.model.device);
         let n = contacts.len();
         let (place, speed, traction) = (device.uninit(n)?, device.uninit(n)?, device.zeros(n)?);
-        carry(n, x, rows, &contacts.cells, &contacts.at, &place)?;
-        carry(n, v, rows, &contacts.cells, &contacts.at, &speed)?;
+        carry_motion(n, x, v, rows, &contacts.cells, &contacts.at, &place, &speed)?;
         obstacles.add_forces(&Vertices { x: &place, v: &speed, mass: behind }, &traction, tick)?;
         surface_forces(n, &traction, areas, rows, &contacts.cells, &contacts.at, force)
     }

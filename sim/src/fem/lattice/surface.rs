@@ -2,13 +2,11 @@
 
 use super::cells::Cells;
 use crate::error::{Error, Result};
-use crate::mesh::{ClosedMesh, Point, add, indices, norm, scale, sub};
-use std::collections::{BTreeMap, HashMap};
+use crate::mesh::{ClosedMesh, Point, add, cross, indices, norm, scale, sub};
+use std::collections::BTreeMap;
 
 /// Most pieces of an edge of a triangle.
 const MOST_PIECES: f64 = 1e3;
-/// Part of a cell within which two points are one.
-const SAME: f64 = 1e-6;
 
 /// Points carried by cells.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,18 +40,10 @@ impl Carried {
     }
 }
 
-/// Points at most about `edge` \[m\] apart on a surface, each with its area: corners of its triangles, divided into equal ones, with a third of each.
+/// Points at most about `edge / 2` \[m\] apart on a surface, each with its area: centres of its triangles, divided into equal ones with edges of at most
+/// `edge`. Of a box that stands on a floor those of the sides are above it, while corners would press with the areas of the sides too.
 pub(super) fn contact_points(surface: &ClosedMesh, edge: f64) -> Result<Vec<(Point, f64)>> {
-    let mut areas: Vec<(Point, f64)> = Vec::new();
-    let mut number: HashMap<[i64; 3], usize> = HashMap::new();
-    let mut give = |x: Point, area: f64| {
-        let key = x.map(|x| (x / (SAME * edge)).round() as i64);
-        let k = *number.entry(key).or_insert_with(|| {
-            areas.push((x, 0.0));
-            areas.len() - 1
-        });
-        areas[k].1 += area;
-    };
+    let mut points = Vec::new();
     for t in surface.triangles() {
         let [a, b, c] = t.map(|i| surface.vertices()[i as usize]);
         let (ab, ac) = (sub(b, a), sub(c, a));
@@ -61,18 +51,17 @@ pub(super) fn contact_points(surface: &ClosedMesh, edge: f64) -> Result<Vec<(Poi
         let n = (longest / edge * (1.0 - 1e-9)).ceil().max(1.0);
         if n > MOST_PIECES {
             let expected = format!("one that divides the edges of its surface into at most {MOST_PIECES} pieces");
-            return Err(Error::invalid("size of the cells", 2.0 * edge, expected));
+            return Err(Error::invalid("size of the cells", edge, expected));
         }
-        let cross = crate::mesh::cross(ab, ac);
-        let third = 0.5 * norm(cross) / (n * n) / 3.0;
-        let at = |i: usize, j: usize| add(a, add(scale(ab, i as f64 / n), scale(ac, j as f64 / n)));
-        let n = n as usize;
-        for (i, j) in (0..n).flat_map(|i| (0..n - i).map(move |j| (i, j))) {
-            [at(i, j), at(i + 1, j), at(i, j + 1)].into_iter().for_each(|x| give(x, third));
-            if i + j + 2 <= n {
-                [at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)].into_iter().for_each(|x| give(x, third));
+        let area = 0.5 * norm(cross(ab, ac)) / (n * n);
+        let at = |i: f64, j: f64| add(a, add(scale(ab, i / n), scale(ac, j / n)));
+        let pieces = n as usize;
+        for (i, j) in (0..pieces).flat_map(|i| (0..pieces - i).map(move |j| (i, j))) {
+            points.push((at(i as f64 + 1.0 / 3.0, j as f64 + 1.0 / 3.0), area));
+            if i + j + 2 <= pieces {
+                points.push((at(i as f64 + 2.0 / 3.0, j as f64 + 2.0 / 3.0), area));
             }
         }
     }
-    Ok(areas)
+    Ok(points)
 }
