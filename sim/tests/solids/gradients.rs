@@ -36,7 +36,7 @@ fn check(body: &Body, law: Law, contact: Option<Contact>) -> Result<()> {
             .with_friction(0.4)
     });
     let model = Model::new(&dev, &cut, law, 2e-3, ball.as_slice())?;
-    let mut params = Params::uniform(&dev, 2e3, 3e3, 900.0, [0.4, -0.3, -9.81])?;
+    let mut params = Params::<f64>::uniform(&dev, 2e3, 3e3, 900.0, [0.4, -0.3, -9.81])?;
     let cells = cut.cells();
     params.mu = dev.array(&r.many(cells, |r| r.between(1.5e3, 2.5e3)))?;
     params.density = dev.array(&r.many(cells, |r| r.between(800.0, 1000.0)))?;

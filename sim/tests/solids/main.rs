@@ -6,7 +6,7 @@ mod beams;
 mod cutting;
 mod energy;
 mod gradients;
-mod scratch;
+mod vibration;
 
 use diffkern::prelude::*;
 use diffkern_sim::fem::lattice::{Body, CutBody, Model, Params};

@@ -97,9 +97,9 @@ impl Body {
         let placed = |u: Point| self.pose.apply(cells.absolute(u));
         let rest = numbering.nodes.iter().map(|&u| placed(u)).collect();
         let volume: f64 = parts.iter().map(|p| p.volume).sum();
-        let first = parts.iter().fold([0.0; 3], |sum, p| {
-            add(sum, scale(add(p.cell.map(|k| k as f64), p.centre), p.volume / volume))
-        });
+        let first = parts
+            .iter()
+            .fold([0.0; 3], |sum, p| add(sum, scale(add(p.cell.map(|k| k as f64), p.centre), p.volume / volume)));
         Ok(CutBody {
             size: cells.size,
             centre: placed(first),

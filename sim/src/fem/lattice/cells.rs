@@ -132,7 +132,11 @@ fn check_clamps(clamps: &[Clamp], [low, high]: [Point; 2]) -> Result<()> {
             return Err(Error::invalid("clamps", clamps.len(), expected));
         }
         if clamps[..k].iter().any(|b| (c.at - b.at) * if c.below { -1.0 } else { 1.0 } <= 0.0) {
-            return Err(Error::invalid(format!("place of clamp {k} [m]"), c.at, "one that leaves room between the clamps"));
+            return Err(Error::invalid(
+                format!("place of clamp {k} [m]"),
+                c.at,
+                "one that leaves room between the clamps",
+            ));
         }
     }
     Ok(())

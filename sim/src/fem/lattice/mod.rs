@@ -83,7 +83,7 @@ pub use skin::Skin;
 use mass::HELD;
 
 /// How much stiffer than a layer of one cell a floor is by default.
-const FLOOR: f64 = 5.0;
+const FLOOR: f64 = 10.0;
 
 /// Pressure per depth \[Pa/m\] of contacts that hardly shows beside the compliance of a body with these Lamé parameters \[Pa\] and cells \[m\].
 pub fn contact_stiffness(mu: f64, lambda: f64, cell: f64) -> f64 {

@@ -18,6 +18,8 @@ use diffkern::prelude::*;
 /// Part of the longest stable step of the body at rest that is taken: it stiffens when it is compressed, and the error of a frequency `w`,
 /// `(w dt)^2 / 24`, should be below that of the cells.
 const CAUTION: f64 = 0.5;
+/// The same with all of the surface in contact, which does not stiffen.
+const CONTACT_CAUTION: f64 = 0.8;
 /// Part of a cell that is taken to move with a point of its surface, where friction stops it.
 const SKIN_DEPTH: f64 = 0.1;
 
@@ -54,7 +56,11 @@ impl<F: Float> Model<F> {
         if let Some(k) = colliders.iter().position(|c| c.contact.numbers().is_none()) {
             let expected = "one by forces, such as `Contact::Penalty`: control points lie outside of the body, and what acts on \
                             their velocities would begin too early and take energy";
-            return Err(Error::invalid(format!("contact of collider {k}"), format!("{:?}", colliders[k].contact), expected));
+            return Err(Error::invalid(
+                format!("contact of collider {k}"),
+                format!("{:?}", colliders[k].contact),
+                expected,
+            ));
         }
         Ok(Model {
             device: device.clone(),
@@ -126,15 +132,17 @@ impl<F: Float> crate::step::Model for Model<F> {
         self.solver(params, state)
     }
 
-    /// Half of what linear theory allows of the body at rest, all of its surface in contact: `2 / w` by power iteration, and what viscosity
-    /// leaves of it.
+    /// Half of the longest step `2 / w` that linear theory allows of the body at rest, less by viscosity; with all of its surface in
+    /// contact four fifths.
     fn max_dt(&self, params: &Params<F>, state: &VertexState<F>) -> Result<f64> {
         let solver = self.solver(params, state)?;
         let stiffness = solver.obstacles.as_ref().map_or(Ok(0.0), |(bound, _)| bound.stiffness())?;
         let q: Vec<[f64; 4]> = solver.q.to_vec()?.iter().map(|q| q.to_array().map(F::to_f64)).collect();
         let host = |array: &Array<F>| Ok::<_, Error>(array.to_vec()?.into_iter().map(F::to_f64).collect::<Vec<_>>());
         let (mass, lumped) = (host(&solver.mass)?, host(&solver.lumped)?);
-        positive("stable time step", CAUTION * fastest(&self.body, &q, &mass, &lumped, stiffness).stable_step())
+        let limit = |stiffness| fastest(&self.body, &q, &mass, &lumped, stiffness).stable_step();
+        let contact = if stiffness > 0.0 { CONTACT_CAUTION * limit(stiffness) } else { f64::INFINITY };
+        positive("stable time step", contact.min(CAUTION * limit(0.0)))
     }
 }
 

@@ -85,7 +85,8 @@ fn part(cell: [usize; 3], pieces: &[Piece]) -> CellPart {
             }
         }
     }
-    let points = points(centre, [second[0][0], second[1][1], second[2][2]], pieces.iter().map(|p| (local(p), p.volume)));
+    let points =
+        points(centre, [second[0][0], second[1][1], second[2][2]], pieces.iter().map(|p| (local(p), p.volume)));
     CellPart { cell, volume, centre, second, points }
 }
 

@@ -5,8 +5,8 @@ use super::body::CutBody;
 use super::shape::{Shape, mean_shape, shape};
 use crate::mesh::{Point, add, scale, sub};
 
-/// Power iterations: the fastest mode is local, and its frequency is needed to some hundredths.
-const ITERATIONS: usize = 40;
+/// Iterations for the fastest mode, which leave less than a hundredth of its frequency.
+const ITERATIONS: usize = 30;
 /// Iterations for the kinetic energy, which leave `3^-30` of it.
 const TERMS: usize = 30;
 
@@ -104,8 +104,9 @@ impl<'a> Linear<'a> {
         for (stencil, q) in self.points.iter().zip(self.q) {
             let (g, [mu, lambda]) = (stencil.gradient(self.body, x), law(q));
             let trace = lambda * (g[0][0] + g[1][1] + g[2][2]);
-            let stress: [Point; 3] =
-                std::array::from_fn(|a| std::array::from_fn(|b| mu * (g[a][b] + g[b][a]) + if a == b { trace } else { 0.0 }));
+            let stress: [Point; 3] = std::array::from_fn(|a| {
+                std::array::from_fn(|b| mu * (g[a][b] + g[b][a]) + if a == b { trace } else { 0.0 })
+            });
             for (i, (_, d)) in stencil.nodes(self.body) {
                 out[i] = add(out[i], stress.map(|row| row[0] * d[0] + row[1] * d[1] + row[2] * d[2]));
             }
@@ -177,23 +178,50 @@ impl<'a> Linear<'a> {
         0.5 * dot(&weighted(&v), &p)
     }
 
-    /// The largest eigenvalue of `W K`, by Rayleigh's quotient in the energy `x K x`.
+    /// The largest eigenvalue of `W K`, by the method of Lanczos in the energy `x K x`, in which it is symmetric.
     fn largest(&self, stiffness: &dyn Fn(&Self, &[Point]) -> Vec<Point>) -> f64 {
-        let mut x = rough(self.lumped.len());
-        let mut largest = 0.0f64;
-        for _ in 0..ITERATIONS {
-            let f = stiffness(self, &x);
-            let next = self.accelerated(&f);
-            let energy = dot(&x, &f);
-            if energy.is_nan() || energy <= 0.0 {
+        let (mut x, mut before) = (rough(self.lumped.len()), Vec::new());
+        let mut f = stiffness(self, &x);
+        let (mut diagonal, mut beside) = (Vec::new(), vec![dot(&x, &f).sqrt()]);
+        for k in 0..ITERATIONS {
+            let norm = beside[k];
+            if norm.is_nan() || norm <= 0.0 {
                 break;
             }
-            largest = largest.max(dot(&next, &f) / energy);
-            let norm = dot(&next, &next).sqrt();
-            x = next.into_iter().map(|p| scale(p, 1.0 / norm)).collect();
+            x.iter_mut().chain(&mut f).for_each(|p| *p = scale(*p, 1.0 / norm));
+            let mut next = self.accelerated(&f);
+            let along = dot(&next, &f);
+            for (i, n) in next.iter_mut().enumerate() {
+                *n = sub(*n, scale(x[i], along));
+                if let Some(&p) = before.get(i) {
+                    *n = sub(*n, scale(p, norm));
+                }
+            }
+            before = std::mem::replace(&mut x, next);
+            f = stiffness(self, &x);
+            diagonal.push(along);
+            beside.push(dot(&x, &f).sqrt());
         }
-        largest
+        largest_eigenvalue(&diagonal, &beside[1..])
     }
+}
+
+/// Of a symmetric matrix with this diagonal and these entries beside it, by bisection: where the pivots of `l - T` turn positive.
+fn largest_eigenvalue(diagonal: &[f64], beside: &[f64]) -> f64 {
+    let above = |l: f64| {
+        let mut pivot = f64::INFINITY;
+        diagonal.iter().enumerate().all(|(k, d)| {
+            pivot = l - d - if k > 0 { beside[k - 1] * beside[k - 1] / pivot } else { 0.0 };
+            pivot > 0.0
+        })
+    };
+    let largest = |values: &[f64]| values.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    let (mut low, mut high) = (0.0, largest(diagonal) + 2.0 * largest(beside));
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if above(middle) { high = middle } else { low = middle }
+    }
+    high
 }
 
 fn dot(a: &[Point], b: &[Point]) -> f64 {

@@ -32,7 +32,11 @@ impl Carried {
         });
         let Some((cell, k)) = near.min_by(|a, b| far(a.0).total_cmp(&far(b.0))) else {
             let value = format!("{:?} m", cells.absolute(u));
-            return Err(Error::invalid("a place of the surface", value, "one in or next to a cell with a part of the body; use smaller cells"));
+            return Err(Error::invalid(
+                "a place of the surface",
+                value,
+                "one in or next to a cell with a part of the body; use smaller cells",
+            ));
         };
         self.cells.push(*k);
         self.at.push(sub(u, cell.map(|k| k as f64)));
