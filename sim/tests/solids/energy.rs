@@ -26,9 +26,10 @@ fn ten_seconds_of_free_vibration_keep_their_energy() -> Result<()> {
     let state = displaced(&body, u, v)?;
     for law in Law::ALL {
         let model = Model::new(&device(), &body, law, 1.0, &[])?;
-        let dt = model.max_dt(&params, &state)?;
+        // Half the usual length, in which the energy of a step hardly differs from that of the motion.
+        let dt = 0.5 * model.max_dt(&params, &state)?;
         let solver = model.with_dt(dt)?.solver(&params, &state)?;
-        let (samples, each) = (400, (10.0 / dt / 400.0).ceil() as usize);
+        let (samples, each) = (800, (10.0 / dt / 800.0).ceil() as usize);
         let (mut now, mut energies) = (state.clone(), vec![solver.energy(&state)?.total()]);
         for k in 0..samples {
             now = solver.advance(&now, k * each, each, Schedule::StoreAll)?;
@@ -46,13 +47,13 @@ fn ten_seconds_of_free_vibration_keep_their_energy() -> Result<()> {
             "{law:?}: {} steps of {dt:.2e} s, drift {drift:.2e}, at most {most:.2e} from the mean",
             samples * each
         );
-        assert!(drift.abs() < 1e-3 && most < 0.02, "{law:?}: {drift}, {most}");
+        assert!(drift.abs() < 1e-3 && most < 0.01, "{law:?}: {drift}, {most}");
     }
     Ok(())
 }
 
 /// Total energy after a block has fallen flat on a floor and left it, relative to before.
-fn bounced(cells: usize) -> Result<f64> {
+fn bounced(cells: usize, phase: f64) -> Result<f64> {
     let h = 0.1 / cells as f64;
     let floor = Contact::Penalty { stiffness: contact_stiffness(MU, LAMBDA, h) };
     let floor = Collider::plane([0.0; 3], [0.0, 0.0, 1.0], floor);
@@ -61,18 +62,31 @@ fn bounced(cells: usize) -> Result<f64> {
     let state = body.state(&device(), [0.0, 0.0, -0.5], [0.0; 3])?;
     let model = Model::new(&device(), &body, Law::NeoHookean, 1.0, &[floor])?;
     let dt = model.max_dt(&params, &state)?;
+    let state = displaced(&body, |_| [0.0, 0.0, 0.5 * phase * dt], |_| [0.0, 0.0, -0.5])?;
     let solver = model.with_dt(dt)?.solver(&params, &state)?;
-    let end = solver.advance(&state, 0, (0.1 / dt) as usize, Schedule::Auto)?;
+    let mut end = solver.advance(&state, 0, (0.08 / dt) as usize, Schedule::Auto)?;
     assert!(end.x.to_vec()?.iter().all(|x| x.z > 0.0), "it has left");
-    println!("bounce {cells}: dt c/h {}", dt / h * ((LAMBDA + 2.0 * MU) / 1e3f64).sqrt());
-    Ok(solver.energy(&end)?.total() / solver.energy(&state)?.total())
+    // The mean: in steps of this length the energy of a vibration is itself a vibration.
+    let mut sum = 0.0;
+    for k in 0..20 {
+        end = solver.advance(&end, k, 5, Schedule::Auto)?;
+        sum += solver.energy(&end)?.total() / 20.0;
+    }
+    Ok(sum / solver.energy(&state)?.total())
 }
 
 #[test]
 fn bounces_keep_their_energy() -> Result<()> {
-    let kept = [bounced(4)?, bounced(8)?];
-    println!("bounce: {kept:?}");
-    assert!(kept.iter().all(|k| (k - 1.0).abs() < 0.02), "{kept:?}");
+    // All points of the side touch in one step: what that gains or loses depends on the part of the step, and is nothing on the mean.
+    let mut all = Vec::new();
+    for cells in [4, 6] {
+        let kept = (0..5).map(|k| bounced(cells, 0.2 * k as f64)).collect::<Result<Vec<_>>>()?;
+        let mean = kept.iter().sum::<f64>() / 5.0;
+        let most = kept.iter().map(|k| (k - 1.0).abs()).fold(0.0, f64::max);
+        all.push((cells, mean, most));
+    }
+    println!("bounces: {all:?}");
+    assert!(all.iter().all(|(_, mean, most)| (mean - 1.0).abs() < 0.01 && *most < 0.04), "{all:?}");
     Ok(())
 }
 

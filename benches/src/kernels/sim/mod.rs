@@ -1,6 +1,7 @@
 //! Kernels of `diffkern-sim`.
 
 mod blocks;
+mod lattice;
 mod other;
 mod plane;
 mod space;
@@ -9,5 +10,6 @@ mod vertices;
 use super::Kernel;
 
 pub fn kernels() -> Vec<Kernel> {
-    [plane::kernels(), space::kernels(), blocks::kernels(), other::kernels(), vertices::kernels()].concat()
+    [plane::kernels(), space::kernels(), blocks::kernels(), other::kernels(), vertices::kernels(), lattice::kernels()]
+        .concat()
 }

@@ -1,0 +1,146 @@
+//! Bodies cut from a lattice of splines: eight stress points a cell, control points between cells, points of a surface.
+
+use diffkern::prelude::*;
+use diffkern_sim::fem::lattice::kernels::{carry, carry_motion, gradients, stress_forces, surface_forces};
+use diffkern_sim::fem::lattice::mass::{inertia, kick, lump_cells, lumped_acceleration, pack_points, surface_mass};
+use diffkern_sim::fem::stress::{add_viscous_stress, stress};
+use diffkern_sim::material::NeoHookean;
+
+use crate::kernels::random::Random;
+use crate::kernels::{Kernel, Size};
+
+/// A cube of whole cells, and points all over it.
+struct Lattice<F: Float> {
+    cells: usize,
+    nodes: usize,
+    points: usize,
+    surface: usize,
+    x: Array<Vec3<F>>,
+    v: Array<Vec3<F>>,
+    rows: Array<u32>,
+    ties: Array<u32>,
+    at: Array<Vec3<F>>,
+    deformation: Array<Mat3<F>>,
+    rate: Array<Mat3<F>>,
+    q: Array<Vec4<F>>,
+    per_cell: Array<F>,
+    point_volume: Array<F>,
+    shape: Array<Vec4<F>>,
+    second: Array<Mat3<F>>,
+    lumped: Array<F>,
+    gravity: Array<Vec3<F>>,
+    damping: Array<F>,
+    carrier: Array<u32>,
+    place: Array<Vec3<F>>,
+    traction: Array<Vec3<F>>,
+    area: Array<F>,
+    node_out: Array<Vec3<F>>,
+    lumped_out: Array<F>,
+    mass_out: Array<F>,
+    point_out: Array<Mat3<F>>,
+    q_out: Array<Vec4<F>>,
+    surface_out: [Array<Vec3<F>>; 2],
+    surface_mass_out: Array<F>,
+    spacing: Vec3<F>,
+    dt: F,
+}
+
+fn lattice<F: Float>(d: &Device, size: Size) -> Result<Lattice<F>> {
+    let n = size.pick(16, 1);
+    let (side, mut r) = (n + 2, Random(91));
+    let (cells, nodes) = (n * n * n, side * side * side);
+    let (points, surface) = (8 * cells, size.pick(4096, 5));
+    let first = |c: usize, k: usize| ((c / (n * n) + k / 3) * side + c / n % n + k % 3) * side + c % n;
+    let rows: Vec<u32> = (0..9 * cells).map(|i| first(i / 9, i % 9) as u32).collect();
+    // Pairs of the first control points are tied, the last is held.
+    let tie = |i: usize| if i < nodes / 4 * 2 { i ^ 1 } else { i };
+    let mut ties: Vec<u32> = (0..nodes).map(|i| tie(i) as u32).collect();
+    ties[nodes - 1] = u32::MAX;
+    let mut node = 0;
+    let x: Vec<Vec3<F>> = (0..nodes)
+        .map(|_| {
+            let at = [node / (side * side), node / side % side, node % side].map(|k| F::from_f64(k as f64));
+            node += 1;
+            Vec3::from_array(at) + r.vec3(-0.05, 0.05)
+        })
+        .collect();
+    let mut carrier = 0;
+    let carriers: Vec<u32> = (0..surface)
+        .map(|_| {
+            carrier = (carrier + 7) % cells as u32;
+            carrier
+        })
+        .collect();
+    Ok(Lattice {
+        cells,
+        nodes,
+        points,
+        surface,
+        x: d.array(&x)?.requires_grad(),
+        v: r.array(d, nodes, |r| r.vec3(-1.0, 1.0))?,
+        rows: d.array(&rows)?,
+        ties: d.array(&ties)?,
+        at: r.array(d, points, |r| r.vec3(0.1, 0.9))?,
+        deformation: r.array(d, points, |r| Mat3::identity() + r.mat3(0.1))?,
+        rate: r.array(d, points, |r| r.mat3(1.0))?,
+        q: r.array(d, points, |r| Vec4::from_array([(); 4].map(|()| r.between(0.5, 1.0))))?,
+        per_cell: r.array(d, cells, |r| r.between(0.5, 1.0))?,
+        point_volume: r.array(d, points, |r| r.between(0.5, 1.0))?,
+        shape: r.array(d, 27 * cells, |r| Vec4::from_array([(); 4].map(|()| r.between(-0.1, 0.2))))?,
+        second: r.array(d, cells, |r| Mat3::identity() + r.mat3(0.1))?,
+        lumped: r.array(d, nodes, |r| r.between(0.5, 1.0))?,
+        gravity: r.array(d, 1, |r| r.vec3(-9.0, 9.0))?,
+        damping: r.array(d, 1, |r| r.between(0.5, 1.0))?,
+        carrier: d.array(&carriers)?,
+        place: r.array(d, surface, |r| r.vec3(0.1, 0.9))?,
+        traction: r.array(d, surface, |r| r.vec3(-1.0, 1.0))?,
+        area: r.array(d, surface, |r| r.between(0.5, 1.0))?,
+        node_out: d.zeros(nodes)?,
+        lumped_out: d.zeros(nodes)?,
+        mass_out: d.zeros(cells)?,
+        point_out: d.zeros(points)?,
+        q_out: d.zeros(points)?,
+        surface_out: [d.zeros(surface)?, d.zeros(surface)?],
+        surface_mass_out: d.zeros(surface)?,
+        spacing: r.vec3(0.8, 1.2),
+        dt: F::from_f64(0.01),
+    })
+}
+
+pub fn kernels() -> Vec<Kernel> {
+    vec![
+        kernel!(gradients: lattice => |i| "cells" i.cells, (i.cells, &i.x, &i.rows, &i.at, &i.point_out, i.spacing),
+            writes [i.point_out => Mat3::identity()]),
+        kernel!(stress<NeoHookean>: lattice => |i| "points" i.points, (i.points, &i.deformation, &i.q, &i.point_out),
+            writes [i.point_out => Mat3::identity()]),
+        kernel!(add_viscous_stress: lattice => |i| "points" i.points,
+            (i.points, &i.deformation, &i.rate, &i.q, &i.point_out), writes [i.point_out => Mat3::identity()]),
+        kernel!(stress_forces: lattice => |i| "cells" i.cells,
+            (i.cells, &i.deformation, &i.rows, &i.at, &i.node_out, i.spacing), writes [i.node_out => Vec3::splat(1.0)]),
+        kernel!(carry: lattice => |i| "points" i.surface,
+            (i.surface, &i.x, &i.rows, &i.carrier, &i.place, &i.surface_out[0]),
+            writes [i.surface_out[0] => Vec3::splat(1.0)]),
+        kernel!(carry_motion: lattice => |i| "points" i.surface,
+            (i.surface, &i.x, &i.v, &i.rows, &i.carrier, &i.place, &i.surface_out[0], &i.surface_out[1]),
+            writes [i.surface_out[0] => Vec3::splat(1.0), i.surface_out[1] => Vec3::splat(1.0)]),
+        kernel!(surface_forces: lattice => |i| "points" i.surface,
+            (i.surface, &i.traction, &i.area, &i.rows, &i.carrier, &i.place, &i.node_out),
+            writes [i.node_out => Vec3::splat(1.0)]),
+        kernel!(pack_points: lattice => |i| "points" i.points,
+            (i.points, &i.per_cell, &i.per_cell, &i.per_cell, &i.point_volume, &i.q_out),
+            writes [i.q_out => Vec4::splat(1.0)]),
+        kernel!(lump_cells: lattice => |i| "cells" i.cells,
+            (i.cells, &i.per_cell, &i.per_cell, &i.rows, &i.shape, &i.mass_out, &i.lumped_out),
+            writes [i.mass_out => 1.0, i.lumped_out => 1.0]),
+        kernel!(surface_mass: lattice => |i| "points" i.surface,
+            (i.surface, &i.per_cell, &i.carrier, &i.surface_mass_out, i.dt), writes [i.surface_mass_out => 1.0]),
+        kernel!(lumped_acceleration: lattice => |i| "nodes" i.nodes,
+            (i.nodes, &i.x, &i.lumped, &i.ties, &i.gravity, &i.node_out), writes [i.node_out => Vec3::splat(1.0)]),
+        kernel!(inertia: lattice => |i| "cells" i.cells,
+            (i.cells, &i.v, &i.rows, &i.shape, &i.second, &i.per_cell, &i.node_out),
+            writes [i.node_out => Vec3::splat(1.0)]),
+        kernel!(kick: lattice => |i| "nodes" i.nodes,
+            (i.nodes, &i.v, &i.x, &i.x, &i.lumped, &i.ties, &i.damping, &i.node_out, i.dt),
+            writes [i.node_out => Vec3::splat(1.0)]),
+    ]
+}
