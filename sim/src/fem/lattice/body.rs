@@ -54,6 +54,8 @@ pub struct CutBody {
     pub(super) areas: Vec<f64>,
     /// Control points at rest \[m\], in the world.
     rest: Vec<Point>,
+    /// Centres of the parts of the body in the cells \[m\], in the world.
+    cell_centres: Vec<Point>,
     /// Centre of mass \[m\], in the world.
     centre: Point,
 }
@@ -97,12 +99,14 @@ impl Body {
         let placed = |u: Point| self.pose.apply(cells.absolute(u));
         let rest = numbering.nodes.iter().map(|&u| placed(u)).collect();
         let volume: f64 = parts.iter().map(|p| p.volume).sum();
-        let first = parts
-            .iter()
-            .fold([0.0; 3], |sum, p| add(sum, scale(add(p.cell.map(|k| k as f64), p.centre), p.volume / volume)));
+        let part_centre = |p: &CellPart| placed(add(p.cell.map(|k| k as f64), p.centre));
+        let cell_centres: Vec<Point> = parts.iter().map(part_centre).collect();
+        let moments = cell_centres.iter().zip(&parts).map(|(&x, p)| scale(x, p.volume / volume));
+        let centre = moments.fold([0.0; 3], add);
         Ok(CutBody {
             size: cells.size,
-            centre: placed(first),
+            centre,
+            cell_centres,
             numbering,
             parts,
             mesh: mesh.moved(1.0, &self.pose),
@@ -135,10 +139,9 @@ impl CutBody {
         &self.rest
     }
 
-    /// Centres \[m\] in the frame of the shape, from the lowest corner of the lattice, of the parts of the body in the cells: for parameters by cell.
-    pub fn cell_centres(&self) -> Vec<[f64; 3]> {
-        let centre = |p: &CellPart| [0, 1, 2].map(|a| (p.cell[a] as f64 + p.centre[a]) * self.size[a]);
-        self.parts.iter().map(centre).collect()
+    /// Centres at rest \[m\] of the parts of the body in the cells: where parameters by cell are.
+    pub fn cell_centres(&self) -> &[[f64; 3]] {
+        &self.cell_centres
     }
 
     /// Its surface at rest.
