@@ -89,6 +89,27 @@ fn stresses_are_derivatives_of_energies() {
     }
 }
 
+/// The energy of a law is that of its stress, and zero at rest, in the plane too.
+fn has_its_energy<M: Material>() {
+    let mut r = Random(6);
+    for _ in 0..10 {
+        let (f, g) = (Mat3::identity() + r.mat3(0.3), Mat2::identity() + r.mat2(0.3));
+        let energy = |f: [f64; 9]| M::energy_3d(Mat3::from_array(f), MU, LAMBDA);
+        close(M::kirchhoff_3d(f, MU, LAMBDA).to_array(), kirchhoff(f.to_array(), energy));
+        let energy = |f: [f64; 4]| M::energy_2d(Mat2::from_array(f), MU, LAMBDA);
+        close(M::kirchhoff_2d(g, MU, LAMBDA).to_array(), kirchhoff(g.to_array(), energy));
+    }
+    let at_rest = [M::energy_3d(Mat3::identity(), MU, LAMBDA), M::energy_2d(Mat2::identity(), MU, LAMBDA)];
+    assert!(at_rest.iter().all(|e| e.abs() < 1e-15), "{at_rest:?}");
+}
+
+#[test]
+fn laws_have_the_energies_of_their_stresses() {
+    has_its_energy::<NeoHookean>();
+    has_its_energy::<FixedCorotated>();
+    has_its_energy::<StableNeoHookean>();
+}
+
 /// At rest there is no stress, and for a small `F - I` it is `2 mu e + lambda tr(e) I`, `e` the symmetric part; in the plane too.
 fn linear_elastic<M: Material>() {
     let (mut r, h) = (Random(4), 1e-6);

@@ -137,8 +137,7 @@ fn cantilevers_sag_and_swing_as_timoshenkos() -> Result<()> {
         Ok([sag / 1e-3 - 1.0, omega / SLENDER.bending(true) - 1.0])
     };
     let (coarse, fine) = (off(0.05)?, off(0.025)?);
-    println!("cantilever: {coarse:?} {fine:?}");
-    assert!(fine.iter().all(|e| e.abs() < 0.01), "{coarse:?}, {fine:?}");
+    assert!(coarse.iter().all(|e| e.abs() < 0.003) && fine.iter().all(|e| e.abs() < 0.001), "{coarse:?}, {fine:?}");
     Ok(())
 }
 
@@ -168,7 +167,6 @@ fn free_beams_bend_as_timoshenkos_and_do_not_lock() -> Result<()> {
         };
         all.push((nu, off(1.0)?, off(2.0)?));
     }
-    println!("free beams: {all:?}");
     assert!(all.iter().all(|(_, coarse, fine)| coarse.abs() < 0.05 && fine.abs() < 0.01), "{all:?}");
     // One cell across is too coarse, not too stiff: it does not matter how close to incompressible the material is.
     assert!((all[0].1 - all[1].1).abs() < 0.005 && (all[0].2 - all[1].2).abs() < 0.005, "{all:?}");
@@ -189,7 +187,6 @@ fn bars_twist_as_saint_venants() -> Result<()> {
         Ok(frequency(&bar.body(bar.side / cells).build()?, &bar.params(0.0)?, twist, 2)? / exact - 1.0)
     };
     let (coarse, fine) = (off(4.0)?, off(6.0)?);
-    println!("torsion: {coarse} {fine}");
     assert!(coarse.abs() < 0.02 && fine.abs() < 0.01, "{coarse}, {fine}");
     Ok(())
 }
@@ -209,7 +206,6 @@ fn waves_have_their_speed_to_fourth_order() -> Result<()> {
     };
     let (coarse, fine) = (off(4.0)?, off(8.0)?);
     let order = (coarse / fine).log2();
-    println!("waves: {coarse} {fine}, order {order}");
     assert!(fine.abs() < 1e-3 && (order - 4.0).abs() < 0.3, "{coarse}, {fine}, order {order}");
     Ok(())
 }

@@ -79,7 +79,6 @@ fn stiffness_does_not_depend_on_the_lattice() -> Result<()> {
         frequency(&body.build()?, &params(0.0)?, pull, 6)
     });
     let boxes = boxes.into_iter().collect::<Result<Vec<_>>>()?;
-    println!("lattice: balls {balls:?} {}, boxes {boxes:?} {}", spread(&balls), spread(&boxes));
     assert!(spread(&balls) < 5e-3 && spread(&boxes) < 5e-3, "{balls:?}, {boxes:?}");
     Ok(())
 }
@@ -111,7 +110,6 @@ fn small_cuts_leave_steps_long_and_longest_steps_are_stable() -> Result<()> {
         }
     }
     let (low, high) = steps.iter().fold((f64::INFINITY, 0.0f64), |(l, h), &w| (l.min(w), h.max(w)));
-    println!("steps of cut balls: {low} to {high}");
     assert!(low > 0.85 * high && low > 0.35 * 0.2, "{steps:?}");
     Ok(())
 }

@@ -43,10 +43,6 @@ fn ten_seconds_of_free_vibration_keep_their_energy() -> Result<()> {
         let gain = energies.iter().enumerate().map(|(k, e)| slope(k) * (e - mean)).sum::<f64>();
         let drift = gain / (0..energies.len()).map(|k| slope(k).powi(2)).sum::<f64>() * n / mean;
         let most = energies.iter().map(|e| (e / mean - 1.0).abs()).fold(0.0, f64::max);
-        println!(
-            "{law:?}: {} steps of {dt:.2e} s, drift {drift:.2e}, at most {most:.2e} from the mean",
-            samples * each
-        );
         assert!(drift.abs() < 1e-3 && most < 0.01, "{law:?}: {drift}, {most}");
     }
     Ok(())
@@ -85,7 +81,6 @@ fn bounces_keep_their_energy() -> Result<()> {
         let most = kept.iter().map(|k| (k - 1.0).abs()).fold(0.0, f64::max);
         all.push((cells, mean, most));
     }
-    println!("bounces: {all:?}");
     assert!(all.iter().all(|(_, mean, most)| (mean - 1.0).abs() < 0.01 && *most < 0.04), "{all:?}");
     Ok(())
 }
@@ -110,7 +105,6 @@ fn floors_hardly_show_in_the_stiffness() -> Result<()> {
     let run = Vibration { body: &body, params: &params, colliders: &[floor], about: &about, mode: &mode, share: 1.0 };
     let omega = run.frequency(8)?;
     let off = (omega / (0.5 * PI / side * (e / density).sqrt())).powi(2) - 1.0;
-    println!("floor: E is {off} too large");
     assert!(off.abs() < 0.03, "{off}");
     Ok(())
 }
@@ -142,7 +136,6 @@ fn states_and_gradients_are_of_second_order_in_the_step() -> Result<()> {
     let (a, b, c) = (a?, b?, c?);
     let apart = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt();
     let order = [0, 1].map(|k| (apart(&a[k], &b[k]) / apart(&b[k], &c[k])).log2());
-    println!("orders {order:?}");
     assert!(order.iter().all(|o| (o - 2.0).abs() < 0.1), "{order:?}");
     Ok(())
 }
