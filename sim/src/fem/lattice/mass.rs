@@ -87,7 +87,7 @@ pub fn lumped_acceleration<F: Float>(
     b[i] = result;
 }
 
-/// Adds `M b`; `shape` as in [`lump_cells`], its gradients and `second`, the moments `S`, in cells.
+/// Adds `M b`; `shape` as in `lump_cells`, its gradients and `second`, the moments `S`, in cells.
 #[diff_kernel]
 pub fn inertia<F: Float>(
     b: &Array<Vec3<F>>,
@@ -120,7 +120,7 @@ pub fn inertia<F: Float>(
     }
 }
 
-/// `v+ = e (e v + dt a)`, `a = 2 b - D^-1 M b`, `e = exp(-dt damping / 2)`; tied and held control points as in [`lumped_acceleration`].
+/// `v+ = e (e v + dt a)`, `a = 2 b - D^-1 M b`, `e = exp(-dt damping / 2)`; tied and held control points as in `lumped_acceleration`.
 #[diff_kernel]
 pub fn kick<F: Float>(
     v: &Array<Vec3<F>>,
