@@ -6,6 +6,7 @@
 use anyhow::Result;
 use benches::harness::clocked;
 use clap::Parser;
+use diffkern::jvp;
 use diffkern::prelude::*;
 use diffkern_sim::contact::{Collider, Contact};
 use diffkern_sim::fem::lattice::{self, Body, contact_stiffness};
@@ -48,7 +49,7 @@ where
     let moduli = [params.group("material.mu")?.array, params.group("material.lambda")?.array];
     let pairs = moduli.map(|array| [(array, array)]);
     let directions = [pairs[0].as_slice(), pairs[1].as_slice()];
-    let (_, tangents) = clocked(|| jvp(&directions, || Ok(advanced()?)))?;
+    let (_, tangents) = clocked(|| jvp(&directions, || Ok::<_, diffkern::Error>(advanced()?)))?;
     Ok([plain.wall, tangents.wall])
 }
 
