@@ -3,7 +3,7 @@
 use super::vibration::Vibration;
 use super::*;
 use diffkern_sim::contact::{Collider, Contact};
-use diffkern_sim::fem::lattice::contact_stiffness;
+use diffkern_sim::fem::lattice::{Skin, contact_stiffness};
 use diffkern_sim::mesh::Pose;
 use diffkern_sim::shape::{Cuboid, Primitive};
 use diffkern_sim::{Model as _, Span};
@@ -137,5 +137,29 @@ fn states_and_gradients_are_of_second_order_in_the_step() -> Result<()> {
     let apart = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt();
     let order = [0, 1].map(|k| (apart(&a[k], &b[k]) / apart(&b[k], &c[k])).log2());
     assert!(order.iter().all(|o| (o - 2.0).abs() < 0.1), "{order:?}");
+    Ok(())
+}
+
+/// A turning block that falls on a rough floor, after 60 steps.
+fn fallen<F: Float>() -> Result<Vec<f64>> {
+    let pose = Pose { rotation: [0.4, 0.3, 0.0], translation: [0.0, 0.0, 0.075] };
+    let body = Body { pose, corner: Some([0.011, 0.003, -0.007]), ..block(4) }.build()?;
+    let floor = Contact::Penalty { stiffness: contact_stiffness(MU, LAMBDA, 0.025) };
+    let floor = Collider::plane([0.0; 3], [0.0, 0.0, 1.0], floor).with_friction(0.3);
+    let mut params = Params::<F>::uniform(&device(), MU, LAMBDA, 1e3, [0.0, 0.0, -9.81])?;
+    params.viscosity = Some(device().array(&[F::from_f64(2.0)])?);
+    let state = body.state::<F>(&device(), [0.3, 0.0, -1.0], [0.0, 2.0, 1.0])?;
+    let model = Model::new(&device(), &body, Law::NeoHookean, 3e-4, &[floor])?;
+    let end = model.solver(&params, &state)?.advance(&state, 0, 60, Schedule::Auto)?;
+    let seen = Skin::new(&device(), &body)?.carried(&end.x)?.to_vec()?;
+    Ok(seen.iter().flat_map(|x| x.to_array().map(F::to_f64)).collect())
+}
+
+/// The two run by other bodies of the kernels: on packs of lanes, and one position at a time.
+#[test]
+fn single_precision_follows_double() -> Result<()> {
+    let (single, double) = (fallen::<f32>()?, fallen::<f64>()?);
+    let apart = single.iter().zip(&double).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(apart < 1e-6, "{apart} m");
     Ok(())
 }

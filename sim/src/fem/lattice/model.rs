@@ -14,6 +14,7 @@ use crate::step::{Step, Tick};
 use crate::vertices::kernels::drift;
 use crate::vertices::{VertexState, one_or};
 use diffkern::prelude::*;
+use std::sync::Arc;
 
 /// Part of the longest stable step of the body at rest that is taken: it stiffens when it is compressed, and the error of a frequency `w`,
 /// `(w dt)^2 / 24`, should be below that of the cells.
@@ -28,7 +29,7 @@ const SKIN_DEPTH: f64 = 0.1;
 pub struct Model<F: Float> {
     device: Device,
     grid: Grid<F>,
-    body: CutBody,
+    body: Arc<CutBody>,
     law: Law,
     dt: f64,
     obstacles: Option<Obstacles<F>>,
@@ -65,7 +66,7 @@ impl<F: Float> Model<F> {
         Ok(Model {
             device: device.clone(),
             grid: Grid::new(device, body)?,
-            body: body.clone(),
+            body: Arc::new(body.clone()),
             law,
             dt,
             obstacles: (!colliders.is_empty()).then(|| Obstacles::new(device, colliders)).transpose()?,
@@ -213,7 +214,8 @@ impl<F: Float> Step for Solver<F> {
         self.model.dt
     }
 
-    /// Half a drift, a kick by the forces there, half a drift: second order and symplectic, with one force a step.
+    /// Half a drift, a kick by the forces there, half a drift: second order and symplectic, with one force a step. Friction, the damping of contacts
+    /// and viscosity take the velocity before the kick, and are of first order in the step.
     fn step(&self, state: &VertexState<F>, (): &(), tick: Tick) -> diffkern::Result<VertexState<F>> {
         let (device, n, half) = (&self.model.device, state.len(), F::from_f64(0.5 * tick.dt));
         let (middle, x) = (device.uninit(n)?, device.uninit(n)?);
