@@ -13,7 +13,8 @@ const CELLS: &str = "4";
 
 /// A ball that falls onto a floor, in millimetres and axes with y up, with three markers and its centre of mass.
 fn ball() -> Value {
-    let points = [[0.0, 60.0, 50.0], [35.0, 95.0, 0.0], [-50.0, 60.0, 0.0]];
+    // Off the planes of symmetry: there particles are as far as others, and which of them carry a marker is a matter of rounding.
+    let points = [[11.0, 71.0, 46.0], [33.0, 94.0, 7.0], [-47.0, 53.0, 9.0]];
     json!({
         "version": 1,
         "name": "ball",

@@ -92,7 +92,7 @@ fn wrong_values_are_refused() {
         (
             "/bodies/jelly/shape/sphere/radius",
             json!(90.0),
-            &["the body, 180.0 m long (see units.length, or scale of a mesh)"],
+            &["the body, 180 m long (see units.length, or scale of a mesh)"],
         ),
         (
             "/unknowns/bodies.jelly.velocity",
