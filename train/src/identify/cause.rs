@@ -238,7 +238,8 @@ fn elastic(scene: &Scene, task: Task<'_>, target: Target) -> Lever {
                 option: false,
                 unit: format!("{} (the greatest value)", target.quantity.unit()),
                 actual: range.map_or(0.0, |range| range.max),
-                tame: range.map_or(1.0, |range| range.min),
+                // Lengths of steps follow from moduli, and from ratios that are not small.
+                tame: range.map_or(1.0, |range| if target.quantity == Quantity::Poisson { 0.3 } else { range.min }),
                 large: true,
                 set: Box::new(move |scene, _, v| {
                     scene.unknowns.iter_mut().filter(|range| range.target == target).for_each(|range| range.max = v);

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::job::{IdentifyOptions, Values};
 use crate::limits::{Limits, Seconds, size};
 use crate::optimizer::Optimizer;
-use crate::program::{Resolution, observed, spec, viscous_room};
+use crate::program::{Resolution, observed, shots, spec, viscous_room};
 use crate::scene::{Film, Scene};
 use crate::search::{Parametrisation, SCANNED};
 use diffkern::{Device, Schedule};
@@ -262,7 +262,8 @@ fn identification(scene: &Scene, options: &IdentifyOptions, device: &Device) -> 
         Optimizer::NewtonCg | Optimizer::Adam => (2.0, used * plans[1].tape(device)),
     };
     // Pictures of a pass on the device and on the host, each with its derivatives; the video blurred for five levels.
-    let images = used * pixels * ((1.0 + tangents) * (real + 8.0) + 5.0 * 8.0);
+    let seen = shots(scene, 1).iter().map(|shot| shot.size(scene).0 as f64).sum::<f64>();
+    let images = used * seen * ((1.0 + tangents) * (real + 8.0) + 5.0 * 8.0);
     cost.per_node *= 1.0 + tangents;
     cost.bytes = cost.bytes.max(
         PROGRAM

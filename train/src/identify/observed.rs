@@ -36,10 +36,14 @@ pub(super) fn observed(scene: &Scene, videos: &[Video], shot: Shot) -> Result<Ob
             values: videos[film].frames[shot.frame].coverage()?,
             factors: videos[film].factors(shot.frame, scene.films[film].weights[0])?,
         }),
-        Seen::Colour(film, channel) => Ok(Observed {
-            values: videos[film].frames[shot.frame].channel(channel)?,
-            factors: videos[film].factors(shot.frame, scene.films[film].weights[1])?,
-        }),
+        Seen::Colour(film, channel) => {
+            let values = videos[film].frames[shot.frame].channel(channel)?;
+            let factors = videos[film].factors(shot.frame, scene.films[film].weights[1])?;
+            let mut factors = factors.map_or_else(|| filled(values.len(), 1.0), Ok)?;
+            // What is as bright as a picture shows may be brighter.
+            factors.iter_mut().zip(&values).filter(|(_, value)| **value >= 1.0).for_each(|(factor, _)| *factor = 0.0);
+            Ok(Observed { values, factors: Some(factors) })
+        }
         Seen::Track(track) => {
             let track = &scene.tracks[track];
             let count = 3 * track.points();

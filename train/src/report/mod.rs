@@ -157,7 +157,7 @@ pub fn write(folder: &Path, scene: &Scene, videos: &[Video], outcome: &Outcome, 
         let compared: Vec<(&str, &Video)> = compared.iter().map(|(name, video)| (name.as_str(), *video)).collect();
         animation(&comparison, &compared, scene.frame_rate)?;
         pictures.extend(animated(&comparison)?);
-        let agreement = agreement(videos, &outcome.videos)?;
+        let agreement = agreement(scene, videos, &outcome.videos)?;
         if !agreement.is_empty() {
             let iou = plot::iou(&agreement, scene.frame_rate)?;
             pictures.push(Picture { title: "Intersection over union by frame", kind: PNG, bytes: iou });
@@ -189,9 +189,11 @@ fn animated(file: &Path) -> Result<Option<Picture>> {
     Ok(Some(Picture { title: "Target and result", kind: "image/gif", bytes }))
 }
 
-/// Intersection over union of the silhouettes of every frame, mean over the videos that are there.
-fn agreement(videos: &[Video], found: &[Video]) -> Result<Vec<f64>> {
-    let pairs: Vec<_> = videos.iter().zip(found).filter(|(target, _)| !target.frames.is_empty()).collect();
+/// Intersection over union of the silhouettes of every frame, mean over the videos of which they are compared.
+fn agreement(scene: &Scene, videos: &[Video], found: &[Video]) -> Result<Vec<f64>> {
+    let counts = scene.films.iter().map(|film| film.weights[0] > 0.0);
+    let pairs: Vec<_> =
+        videos.iter().zip(found).zip(counts).filter(|(_, counts)| *counts).map(|(pair, _)| pair).collect();
     let frames = pairs.iter().map(|(target, _)| target.frames.len()).min().unwrap_or(0);
     let one = |k: usize| -> Result<f64> {
         let each = pairs.iter().map(|(target, found)| Ok(target.iou(k, &found.frames[k].coverage()?)?));

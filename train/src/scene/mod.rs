@@ -94,6 +94,13 @@ pub struct Camera {
     pub exposure: f64,
 }
 
+impl Camera {
+    /// Distance of the corner of the image from its centre, at distance one from the camera.
+    pub(crate) fn corner(&self) -> f64 {
+        (self.width as f64 / self.height as f64).hypot(1.0) * (0.5 * self.vertical_fov).tan()
+    }
+}
+
 /// Frames of one camera of one take.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Film {

@@ -108,6 +108,9 @@ impl Track {
         if points == 0 {
             return Err(Error::file(file, "holds no place at frame 0, expected those of all markers there"));
         }
+        if rows.iter().all(|(_, row)| row.frame == 0) {
+            return Err(Error::file(file, "holds no place after frame 0, expected where things went"));
+        }
         for (k, (line, row)) in rows.iter().enumerate() {
             let wrong = |problem: String| Err(at(file, *line, problem));
             if row.frame >= frames {
@@ -153,14 +156,17 @@ impl Track {
             };
             let count = |k: usize| match cell(k).parse::<usize>() {
                 Ok(number) if number < MOST => Ok(number),
-                _ => Err(wrong(k, "a number counted from 0")),
+                _ => Err(wrong(k, &format!("a number counted from 0, below {MOST}"))),
             };
             let first = known.len() - COORDINATES.len();
             let coordinate = |a: usize| match cell(first + a).parse::<f64>() {
-                Ok(number) if number.is_finite() && number.abs() <= super::bounds::PLACE.most => Ok(number),
+                Ok(number) if number.is_finite() => Ok(number),
                 _ => Err(wrong(first + a, "a number")),
             };
             let place = self.units.position([coordinate(0)?, coordinate(1)?, coordinate(2)?]);
+            if place.iter().any(|x| x.abs() > super::bounds::PLACE.most) {
+                return Err(at(file, line, format!("{place:?} m, {}", super::bounds::PLACE.expected())));
+            }
             let point = if first > 1 { count(1)? } else { 0 };
             rows.push((line, Measured { frame: count(0)?, point, at: place }));
         }
@@ -270,6 +276,13 @@ mod tests {
             (two(), &format!("{head}0,2,1,2,3\n"), "dots.csv:2:1: marker 2, expected 0 to 1"),
             (two(), &format!("{head}1,0,1,2,3\n0,1,0,0,0\n1,0,1,2,3\n"), "frame 1 has marker 0 twice"),
             (Followed::Points(Vec::new()), &format!("{head}1,0,1,2,3\n"), "dots.csv: holds no place at frame 0"),
+            (two(), &format!("{head}0,0,1,2,3\n"), "dots.csv: holds no place after frame 0"),
+            (Followed::Centre, "frame,x,y,z\n", "dots.csv: holds no place after frame 0"),
+            (
+                two(),
+                &format!("{head}1,0,1,2e9,3\n"),
+                "dots.csv:2:1: [0.001, -0.003, 2000000.0] m, expected 0.0 to 1000000.0 m",
+            ),
         ] {
             let error = read(of, text).unwrap_err();
             assert!(error.contains(said), "{error}\n{said}");

@@ -218,17 +218,23 @@ impl Parametrisation {
     /// Points spread over the ranges, without viscosity: `count` of all stiffnesses, each with some Poisson's ratios where those
     /// are searched for. The rest is as at `from`. None without a stiffness.
     pub(crate) fn spread(&self, from: &[f64], count: usize) -> Vec<Vec<f64>> {
-        let (bounds, kinds) = (self.bounds(false), self.kinds());
+        let kinds = self.kinds();
         let has = |kind: Kind| kinds.contains(&kind);
-        let between = |k: usize, share: f64| bounds.low[k] + share * (bounds.high[k] - bounds.low[k]);
         let point = |stiffness: f64, nu: f64| {
-            let at = |k: usize| match kinds[k] {
-                Kind::Stiffness => between(k, stiffness),
-                Kind::Poisson => nu,
-                Kind::Other => from[k],
-                Kind::Viscosity => 0.0,
-            };
-            self.inside(&(0..kinds.len()).map(at).collect::<Vec<_>>())
+            let mut at = from.to_vec();
+            for (first, row) in self.rows() {
+                for (k, kind) in row.kinds().iter().enumerate() {
+                    match kind {
+                        Kind::Stiffness => at[first + k] = row.stiffness(stiffness),
+                        Kind::Poisson => at[first + k] = nu,
+                        Kind::Other | Kind::Viscosity => {}
+                    }
+                }
+            }
+            if let (Some(_), Some(last)) = (self.room, at.last_mut()) {
+                *last = 0.0;
+            }
+            self.inside(&at)
         };
         let ratios = if has(Kind::Poisson) { &SPREAD[..] } else { &SPREAD[..1] };
         let shares = (0..count).map(|k| (k as f64 + 0.5) / count as f64);

@@ -93,7 +93,11 @@ impl Map {
             Self::Value => value,
             Self::Log => value.ln(),
             Self::Share => (value - low) / (high - low),
-            Self::Logit => ((value - low) / (high - value)).ln().clamp(-LOGIT, LOGIT),
+            // Beyond an end of the range it is at that end.
+            Self::Logit => {
+                let share = ((value - low) / (high - low)).clamp(0.0, 1.0);
+                (share / (1.0 - share)).ln().clamp(-LOGIT, LOGIT)
+            }
         }
     }
 
@@ -117,6 +121,17 @@ impl Row {
                 (_, Map::Value) => &[Kind::Poisson],
                 (_, Map::Log | Map::Share | Map::Logit) => &[Kind::Other],
             },
+        }
+    }
+
+    /// The coordinate of a stiffness that lies at a share of its range: of logarithms.
+    pub(super) fn stiffness(&self, share: f64) -> f64 {
+        match self {
+            Self::Elastic(..) => {
+                let [low, high, _] = self.bounds()[0];
+                low + share * (high - low)
+            }
+            Self::One(_, [low, high], map) => map.at(low * (high / low).powf(share), [*low, *high]),
         }
     }
 
@@ -220,7 +235,7 @@ mod tests {
             // What is beyond the range is brought back.
             let [below, above] = [map.value(low - 3.0, range), map.value(high + 3.0, range)];
             assert!((below - 2.0).abs() < 2e-3 && (above - 7.0).abs() < 2e-3, "{map:?}: {below} {above}");
-            assert!(map.at(range[0], range).is_finite() && map.at(range[1], range).is_finite());
+            assert!([0.5, 2.0, 7.0, 9.5].iter().all(|value| map.at(*value, range).is_finite()), "{map:?}");
         }
     }
 

@@ -4,8 +4,8 @@ use super::cells::{Cells, Clamp};
 use super::numbering::{Numbering, numbered};
 use super::quadrature::{CellPart, cell_parts};
 use super::surface::{Carried, contact_points};
-use crate::error::Result;
-use crate::mesh::{ClosedMesh, Point, Pose, add, cross, scale, sub};
+use crate::error::{Error, Result};
+use crate::mesh::{ClosedMesh, Point, Pose, add, cross, norm, scale, sub};
 use crate::shape::Shape;
 use crate::vertices::VertexState;
 use diffkern::prelude::*;
@@ -70,11 +70,12 @@ impl Body {
     ///
     /// # Errors
     /// As [`Primitive::surface`](crate::shape::Primitive::surface) and [`read`](crate::mesh::read); when the cells are too large for the
-    /// body, or a clamp is out of place.
+    /// body, twice the volume of which over its surface, the thickness of a plate, is less than two fifths of a cell; or a clamp is out of place.
     pub fn build(&self) -> Result<CutBody> {
         self.pose.check()?;
         crate::error::positive("size of the cells", self.cell)?;
         let filling = self.shape.enclosing(0.25 * self.cell)?;
+        thick_enough(&filling, self.cell)?;
         let cells = Cells::about(&self.shape, filling.bounds(), self.cell, self.corner, &self.clamps)?;
         let parts = cell_parts(&cells.pieces(&filling)?)?;
         let surface = |edge: f64| match &self.shape {
@@ -115,6 +116,27 @@ impl Body {
             areas,
             rest,
         })
+    }
+}
+
+/// Least thickness in cells.
+const THINNEST: f64 = 0.4;
+
+/// Refuses bodies of which eight points a cell do not see the bending.
+fn thick_enough(body: &ClosedMesh, cell: f64) -> Result<()> {
+    let area = |t: &[u32; 3]| {
+        let [a, b, c] = t.map(|k| body.vertices()[k as usize]);
+        0.5 * norm(cross(sub(b, a), sub(c, a)))
+    };
+    let surface: f64 = body.triangles().iter().map(area).sum();
+    let thickness = 2.0 * body.moments().volume / surface;
+    match thickness >= THINNEST * cell {
+        true => Ok(()),
+        false => Err(Error::invalid(
+            "thickness of the body, twice its volume over its surface [m],",
+            thickness,
+            format!("at least two fifths of a cell, {}: smaller cells", THINNEST * cell),
+        )),
     }
 }
 

@@ -63,7 +63,8 @@ impl Cells {
                 (Some(one), None) => (one.at, fitted(if one.below { high[a] - one.at } else { one.at - low[a] })),
                 (Some(one), Some(two)) => {
                     let length = (one.at - two.at).abs();
-                    (one.at.min(two.at), length / (length / cell).round().max(1.0))
+                    // Each plane has control points of its own on both sides.
+                    (one.at.min(two.at), length / (length / cell).round().max(2.0))
                 }
             }
         };
@@ -72,7 +73,7 @@ impl Cells {
         let origin = [0, 1, 2].map(|a| axes[a].0 + ((low[a] - axes[a].0) / size[a] + 1e-9).floor() * size[a]);
         let planes = clamps.iter().map(|c| HeldPlane {
             axis: c.axis,
-            cell: ((c.at - origin[c.axis]) / size[c.axis]).round().max(0.0) as usize,
+            cell: ((c.at - origin[c.axis]) / size[c.axis]).round() as usize,
             free_above: c.below,
         });
         let planes = planes.collect();
@@ -123,7 +124,8 @@ fn check_clamps(clamps: &[Clamp], [low, high]: [Point; 2]) -> Result<()> {
             return Err(Error::invalid(format!("axis of clamp {k}"), c.axis, "0, 1 or 2"));
         }
         let (free, held) = if c.below { (high[c.axis], low[c.axis]) } else { (low[c.axis], high[c.axis]) };
-        if !c.at.is_finite() || (free - c.at) * (free - held) <= 0.0 {
+        let along = (c.at - held) / (free - held);
+        if !(-1e-9..1.0).contains(&along) {
             let expected = format!("a place that leaves a part of the body free, which is between {held} and {free}");
             return Err(Error::invalid(format!("place of clamp {k} [m]"), c.at, expected));
         }

@@ -10,7 +10,7 @@
 //!   their right moments of inertia.
 //! - Steps: Störmer and Verlet, as half a drift, a kick and half a drift; of first order in friction and viscosity. Small parts of cells do not make stable steps small, as mass and
 //!   stiffness vanish together; [`max_dt`](crate::Model::max_dt) finds the fastest frequency of the body itself.
-//! - Contact: at points of the surface at most half a cell apart, as pressures by the [laws](crate::contact) of all solvers.
+//! - Contact: at points of the surface about half a cell apart, as pressures by the [laws](crate::contact) of all solvers.
 //! - Clamps: planes between cells, where control points on both sides move against each other, so that the plane stays where it is and slopes
 //!   are free.
 //!

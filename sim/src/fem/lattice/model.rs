@@ -134,7 +134,7 @@ impl<F: Float> crate::step::Model for Model<F> {
     }
 
     /// Half of the longest step `2 / w` that linear theory allows of the body at rest, less by viscosity; with all of its surface in
-    /// contact four fifths.
+    /// contact four fifths. Damping of contacts is not in it: what of it acts in a step is of the velocity before, and large values need shorter ones.
     fn max_dt(&self, params: &Params<F>, state: &VertexState<F>) -> Result<f64> {
         let solver = self.solver(params, state)?;
         let stiffness = solver.obstacles.as_ref().map_or(Ok(0.0), |(bound, _)| bound.stiffness())?;

@@ -52,7 +52,7 @@ pub(super) fn scene(document: &Document, fields: &Fields, files: &Files<'_>) -> 
         view::sees(&cameras[film.camera], film.take, &colliders, &bodies)?;
     }
     let shading = view::shading(document)?;
-    let mut warnings = videos::simplified(document, &films);
+    let mut warnings = videos::simplified(document, &films, &tracks);
     warnings.extend(contact::between_bodies(document)?);
     let mut scene = Scene {
         name: document.name.clone(),

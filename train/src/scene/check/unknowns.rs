@@ -5,7 +5,7 @@ use crate::scene::document::{self, Document, Transform, Unknown};
 use crate::scene::import::Fields;
 use crate::scene::quantity::{AXES, Row};
 use crate::scene::tree::Fault;
-use crate::scene::{Name, Prior, Range, Scale, Scene, Target};
+use crate::scene::{Camera, Name, Prior, Quantity, Range, Scale, Scene, Target};
 use crate::text::shown;
 
 /// Most pieces of a body.
@@ -75,7 +75,7 @@ fn of_name(at: &str, name: &str, ends: [f64; 2], unknown: &Unknown, scene: &Scen
     let found = name.parse::<Name>().and_then(|name| scene.all(&name).map(|targets| (name, targets)));
     let (name, targets) =
         found.map_err(|problem| Fault::new(at, format!("cannot be found by this version: {problem}")))?;
-    let prior = checked(at, targets[0], ends, unknown)?;
+    let prior = checked(at, scene, targets[0], ends, unknown)?;
     let named = |target: &Target| if unknown.field.is_some() { name.with_piece(target.piece) } else { name.clone() };
     let [min, max] = ends;
     let range = |target: &Target| {
@@ -86,7 +86,13 @@ fn of_name(at: &str, name: &str, ends: [f64; 2], unknown: &Unknown, scene: &Scen
 }
 
 /// Checks range, transform and prior; gives the prior.
-fn checked(at: &str, target: Target, [min, max]: [f64; 2], unknown: &Unknown) -> Result<Option<Prior>, Fault> {
+fn checked(
+    at: &str,
+    scene: &Scene,
+    target: Target,
+    [min, max]: [f64; 2],
+    unknown: &Unknown,
+) -> Result<Option<Prior>, Fault> {
     let Row { scale, bounds, .. } = target.quantity.row();
     let field = format!("{at}.range");
     for end in [min, max] {
@@ -100,11 +106,32 @@ fn checked(at: &str, target: Target, [min, max]: [f64; 2], unknown: &Unknown) ->
         let problem = format!("[{}, {}], expected the greater value last", rounded(min), rounded(max));
         return wrong(&field, problem);
     }
+    if let Quantity::Distortion(k) = target.quantity {
+        lens(&field, &scene.cameras[target.of], k, [min, max])?;
+    }
     if unknown.transform == Transform::Log && min <= 0.0 {
         let problem = format!("\"log\", but the range begins at {}, expected one of positive values", rounded(min));
         return wrong(&format!("{at}.transform"), problem);
     }
     unknown.prior.map(|prior| self::prior(&format!("{at}.prior"), prior, scale)).transpose()
+}
+
+/// With a coefficient at either end of its range, and the others as they are, the lens shows each place once.
+fn lens(field: &str, camera: &Camera, coefficient: usize, ends: [f64; 2]) -> Result<(), Fault> {
+    for end in ends {
+        let mut lens = camera.lens;
+        match lens.radial.get_mut(coefficient) {
+            Some(radial) => *radial = end,
+            None => lens.tangential[coefficient - lens.radial.len()] = end,
+        }
+        if !lens.is_one_to_one(camera.corner()) {
+            return wrong(
+                field,
+                format!("at {end:?} the lens shows two places at one inside of the image, expected less"),
+            );
+        }
+    }
+    Ok(())
 }
 
 fn prior(at: &str, prior: document::Prior, scale: Scale) -> Result<Prior, Fault> {

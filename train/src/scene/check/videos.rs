@@ -1,11 +1,11 @@
 //! Checks of the films.
 
 use super::numbers::{share, wrong};
-use crate::scene::Film;
 use crate::scene::bounds;
 use crate::scene::document::{Document, Shutter, Video};
 use crate::scene::folder::Files;
 use crate::scene::tree::{Fault, among};
+use crate::scene::{Film, Track};
 use crate::text::quoted;
 use std::collections::BTreeMap;
 
@@ -84,14 +84,14 @@ fn plural(what: &str) -> String {
 }
 
 /// What is simplified, and what serves for nothing.
-pub(super) fn simplified(document: &Document, films: &[Film]) -> Vec<String> {
+pub(super) fn simplified(document: &Document, films: &[Film], tracks: &[Track]) -> Vec<String> {
     let idle = |(place, name): (usize, &String)| {
         let serves = films.iter().any(|film| film.camera == place);
         (!serves).then(|| format!("cameras.{name}: no video is by it"))
     };
     let unseen = |(place, name): (usize, &String)| {
-        let serves = films.iter().any(|film| film.take == place);
-        (!serves).then(|| format!("takes.{name}: no video is of it"))
+        let serves = films.iter().any(|film| film.take == place) || tracks.iter().any(|track| track.take == place);
+        (!serves).then(|| format!("takes.{name}: no video or observation is of it"))
     };
     let cameras = document.cameras.iter().flat_map(|(name, camera)| {
         let blurred = camera.shutter != Shutter::default();

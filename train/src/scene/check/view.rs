@@ -50,7 +50,7 @@ fn camera(name: &str, camera: &document::Camera) -> Result<Camera, Fault> {
     let up = unit(&at("up"), up)?;
     optics(&at, camera)?;
     let lens = lens(&at, camera)?;
-    Ok(Camera {
+    let camera = Camera {
         name: name.into(),
         position: camera.position,
         look_at: camera.look_at,
@@ -62,7 +62,14 @@ fn camera(name: &str, camera: &document::Camera) -> Result<Camera, Fault> {
         far,
         lens,
         exposure: camera.exposure,
-    })
+    };
+    match lens.is_one_to_one(camera.corner()) {
+        true => Ok(camera),
+        false => wrong(
+            &at("distortion"),
+            "shows two places at one inside of the image, expected coefficients with which it does not (of lengths at distance one)",
+        ),
+    }
 }
 
 /// What is not drawn is refused. Frames at instants in the middle of the exposure, and without noise, are compared with what
@@ -83,23 +90,13 @@ fn optics(at: &dyn Fn(&str) -> String, camera: &document::Camera) -> Result<(), 
     share(&at("noise"), camera.noise, &bounds::NOISE)
 }
 
-/// The lens, which shows each place in the image once.
+/// The lens.
 fn lens(at: &dyn Fn(&str) -> String, camera: &document::Camera) -> Result<Lens, Fault> {
     let Distortion { k1, k2, k3, p1, p2 } = camera.distortion;
     for (field, value) in [("k1", k1), ("k2", k2), ("k3", k3), ("p1", p1), ("p2", p2)] {
         at_most(&at(&format!("distortion.{field}")), [value; 3], &bounds::DISTORTION)?;
     }
-    let lens = Lens { radial: [k1, k2, k3], tangential: [p1, p2] };
-    let [width, height] = [camera.width, camera.height].map(|side| side as f64);
-    // The corner of the image, at distance one.
-    let corner = (width / height).hypot(1.0) * (0.5 * camera.vertical_fov).tan();
-    match lens.is_one_to_one(corner) {
-        true => Ok(lens),
-        false => wrong(
-            &at("distortion"),
-            "shows two places at one inside of the image, expected coefficients with which it does not (of lengths at distance one)",
-        ),
-    }
+    Ok(Lens { radial: [k1, k2, k3], tangential: [p1, p2] })
 }
 
 /// The camera is outside of half-spaces and bodies, and has all of them between its planes when the video of a take begins.
