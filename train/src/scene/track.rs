@@ -108,9 +108,6 @@ impl Track {
         if points == 0 {
             return Err(Error::file(file, "holds no place at frame 0, expected those of all markers there"));
         }
-        if rows.iter().all(|(_, row)| row.frame == 0) {
-            return Err(Error::file(file, "holds no place after frame 0, expected where things went"));
-        }
         for (k, (line, row)) in rows.iter().enumerate() {
             let wrong = |problem: String| Err(at(file, *line, problem));
             if row.frame >= frames {
@@ -123,6 +120,9 @@ impl Track {
             if rows[k + 1..].first().is_some_and(|(_, other)| same(other)) {
                 return wrong(format!("frame {} has marker {} twice, expected it once", row.frame, row.point));
             }
+        }
+        if rows.iter().all(|(_, row)| row.frame == 0) {
+            return Err(Error::file(file, "holds no place after frame 0, expected where things went"));
         }
         self.measured = Some(rows.into_iter().map(|(_, row)| row).collect());
         Ok(())
