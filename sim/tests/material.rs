@@ -4,13 +4,19 @@ mod common;
 
 use common::Random;
 use diffkern::prelude::*;
-use diffkern_sim::material::{FixedCorotated, Material, NeoHookean, StableNeoHookean, polar_2d, polar_3d};
+use diffkern_sim::material::{
+    FixedCorotated, Material, NeoHookean, QuadraticNeoHookean, StableNeoHookean, polar_2d, polar_3d,
+};
 
 const MU: f64 = 3.0;
 const LAMBDA: f64 = 5.0;
 
 fn neo_hookean(square: f64, det: f64, axes: f64) -> f64 {
     MU / 2.0 * (square - axes) - MU * det.ln() + LAMBDA / 2.0 * det.ln().powi(2)
+}
+
+fn quadratic_neo_hookean(square: f64, det: f64, axes: f64) -> f64 {
+    MU / 2.0 * (square - axes) - MU * det.ln() + LAMBDA / 2.0 * (det - 1.0).powi(2)
 }
 
 fn stable_neo_hookean(square: f64, det: f64) -> f64 {
@@ -51,6 +57,11 @@ fn plane_stresses_are_derivatives_of_energies() {
         close(NeoHookean::kirchhoff_2d(f, MU, LAMBDA).to_array(), kirchhoff(f.to_array(), energy));
         let energy = |f: [f64; 4]| {
             let f = Mat2::from_array(f);
+            quadratic_neo_hookean(f.ddot(f), f.determinant(), 2.0)
+        };
+        close(QuadraticNeoHookean::kirchhoff_2d(f, MU, LAMBDA).to_array(), kirchhoff(f.to_array(), energy));
+        let energy = |f: [f64; 4]| {
+            let f = Mat2::from_array(f);
             let d = f - polar_2d(f);
             fixed_corotated(d.ddot(d), f.determinant())
         };
@@ -73,6 +84,11 @@ fn stresses_are_derivatives_of_energies() {
             neo_hookean(f.ddot(f), f.determinant(), 3.0)
         };
         close(NeoHookean::kirchhoff_3d(f, MU, LAMBDA).to_array(), kirchhoff(f.to_array(), energy));
+        let energy = |f: [f64; 9]| {
+            let f = Mat3::from_array(f);
+            quadratic_neo_hookean(f.ddot(f), f.determinant(), 3.0)
+        };
+        close(QuadraticNeoHookean::kirchhoff_3d(f, MU, LAMBDA).to_array(), kirchhoff(f.to_array(), energy));
         let energy = |f: [f64; 9]| {
             let f = Mat3::from_array(f);
             let d = f - polar_3d(f);
@@ -108,6 +124,7 @@ fn laws_have_the_energies_of_their_stresses() {
     has_its_energy::<NeoHookean>();
     has_its_energy::<FixedCorotated>();
     has_its_energy::<StableNeoHookean>();
+    has_its_energy::<QuadraticNeoHookean>();
 }
 
 /// At rest there is no stress, and for a small `F - I` it is `2 mu e + lambda tr(e) I`, `e` the symmetric part; in the plane too.
@@ -134,6 +151,7 @@ fn small_strains_have_the_stress_of_the_lame_parameters() {
     linear_elastic::<NeoHookean>();
     linear_elastic::<FixedCorotated>();
     linear_elastic::<StableNeoHookean>();
+    linear_elastic::<QuadraticNeoHookean>();
 }
 
 #[test]
