@@ -56,6 +56,7 @@
 //! - `mesh`: surfaces: reading and checking them, what they enclose, particles that carry them
 //! - `shape`: bodies of any shape, and the particles that fill them
 //! - `fem`: finite elements: bodies of any shape cut from lattices of splines, linear tetrahedra
+//! - `diffsim`: solver and simulator of tetrahedra as tensor frameworks have them
 //! - `mpm`: the simulator of particles and grid
 //! - `scene`: blocks and bodies to start from
 
@@ -76,6 +77,7 @@ pub mod material;
 pub mod mesh;
 pub mod shape;
 pub mod fem;
+pub mod diffsim;
 pub mod mpm;
 pub mod scene;
 

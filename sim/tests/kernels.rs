@@ -9,8 +9,12 @@ use diffkern_sim::collision::sdf_grid::grid_gaps;
 use diffkern_sim::collision::{Capsule, Cuboid, HalfSpace, Pose, Shape, Sphere, Torus, move_poses, shape_gaps};
 use diffkern_sim::contact::kernels::{Touch, contact_force, pack_contacts, project_velocity};
 use diffkern_sim::contact::{Barrier, ContactModel, Hertz, HuntCrossley, Penalty};
+use diffkern_sim::diffsim::kernels::{
+    GroundForce, damped_velocity, ground_friction, ground_push, held_positions, implicit_residual, lame_parameters,
+    nearest, square_distances,
+};
 use diffkern_sim::fem::tets::kernels::{elastic_forces, euler_residual, lump_mass, mean_velocity, rest_shape};
-use diffkern_sim::material::{FixedCorotated, Material, NeoHookean, StableNeoHookean};
+use diffkern_sim::material::{FixedCorotated, Material, NeoHookean, QuadraticNeoHookean, StableNeoHookean};
 use diffkern_sim::mesh::interpolate_3d;
 use diffkern_sim::mpm::g2p::{grid_to_particles_2d, grid_to_particles_3d};
 use diffkern_sim::mpm::grid_update::{NodeStep, update_grid_2d, update_grid_3d};
@@ -349,6 +353,7 @@ fn elements() -> Result<()> {
     elements_of::<NeoHookean>(131)?;
     elements_of::<FixedCorotated>(132)?;
     elements_of::<StableNeoHookean>(134)?;
+    elements_of::<QuadraticNeoHookean>(135)?;
     let (dev, n, mut r) = (Device::cpu(), 23, Random(133));
     let [y, x, v, f] = [1.0, 2.0, 3.0, 4.0].map(|size| dev.array(&r.many(n, |r| r.vec3(-size, size))));
     let (y, x, v, f) = (y?, x?, v?, f?);
@@ -358,5 +363,37 @@ fn elements() -> Result<()> {
     let damping = dev.array(&[0.7])?;
     check!(euler_residual, n, &y, &x, &v, &f, &mass, &held, &gravity, &damping, &out, 0.1);
     check!(mean_velocity, n, &y, &x, &out, 0.1);
+    Ok(())
+}
+
+#[test]
+fn of_the_facade() -> Result<()> {
+    let (dev, n, mut r) = (Device::cpu(), 23, Random(151));
+    let mut each = |size: f64| dev.array(&r.many(n, |r| r.between(0.5, 1.0) * size));
+    let (young, poisson, mass) = (each(3.0)?, each(0.4)?, each(2.0)?);
+    check!(lame_parameters, n, &young, &poisson, &dev.zeros(n)?, &dev.zeros(n)?);
+    let one = dev.array(&[0.3])?;
+    check!(lame_parameters, n, &young, &one, &dev.zeros(n)?, &dev.zeros(n)?);
+    check!(lame_parameters, 1, &one, &one, &dev.zeros(1)?, &dev.zeros(1)?);
+
+    // Some within the width of the ground, some above it, and fixed ones that are below.
+    let fixed: Vec<u32> = (0..n as u32).map(|i| u32::from(i % 5 == 0)).collect();
+    let mut height = |i: usize| if fixed[i] != 0 { -0.3 } else { r.between(0.2, 0.9) + (i % 2) as f64 };
+    let heights: Vec<f64> = (0..n).map(&mut height).collect();
+    let x: Vec<_> = heights.iter().map(|&y| Vec3::new(r.between(-1.0, 1.0), y, r.between(-1.0, 1.0))).collect();
+    let (x, fixed) = (dev.array(&x)?, dev.array(&fixed)?);
+    let [y, v, f] = [1.0, 2.0, 3.0].map(|size| dev.array(&r.many(n, |r| r.vec3(-size, size))));
+    let (y, v, f, out) = (y?, v?, f?, dev.zeros(n)?);
+    let ground = GroundForce { push: 3.0, width: 1.0, friction: 0.4, slip: 0.1 };
+    check!(ground_push, n, &x, &fixed, &out, ground);
+    check!(ground_friction, n, &x, &v, &mass, &fixed, &out, ground, 0.1);
+    let (gravity, damping) = (dev.array(&[-9.0])?, dev.array(&[0.9])?);
+    check!(damped_velocity, n, &v, &f, &mass, &fixed, &gravity, &damping, &out, 0.1);
+    check!(held_positions, n, &y, &x, &fixed, &out);
+    check!(implicit_residual, n, &y, &x, &v, &f, &mass, &fixed, &gravity, &damping, &out, 0.1);
+
+    let (b, index) = (dev.array(&r.many(7, |r| r.vec3(-1.0, 1.0)))?, dev.zeros(n)?);
+    nearest(n, &x, &b, &index)?;
+    check!(square_distances, n, &x, &b, &index, &dev.zeros(n)?);
     Ok(())
 }

@@ -19,6 +19,7 @@ pub use block::BlockLattice;
 pub use closed::ClosedMesh;
 pub use moments::Moments;
 pub use pose::Pose;
+pub(crate) use read::bytes;
 pub use read::{MOST_BYTES, read};
 pub use surface::{Carried, Surface, interpolate_3d};
 

@@ -8,7 +8,7 @@ use diffkern_sim::collision::Pose;
 use diffkern_sim::{Model, Params, Result, Span, Step};
 
 /// The numbers of an array of reals, vectors or poses.
-fn numbers(array: &AnyArray) -> Result<Vec<f64>> {
+pub fn numbers(array: &AnyArray) -> Result<Vec<f64>> {
     macro_rules! try_as {
         ($($element:ty => $flat:expr),+) => {
             $(if let Ok(typed) = Array::<$element>::try_from(array.clone()) {
@@ -24,7 +24,7 @@ fn numbers(array: &AnyArray) -> Result<Vec<f64>> {
 }
 
 /// An array like another with these numbers; one that wants a gradient.
-fn like(array: &AnyArray, numbers: &[f64]) -> Result<AnyArray> {
+pub fn like(array: &AnyArray, numbers: &[f64]) -> Result<AnyArray> {
     let device = array.device();
     macro_rules! try_as {
         ($($element:ty => $size:literal, $make:expr),+) => {
@@ -45,7 +45,8 @@ fn like(array: &AnyArray, numbers: &[f64]) -> Result<AnyArray> {
     panic!("an array of another type")
 }
 
-fn gradient(array: &AnyArray) -> Result<Vec<f64>> {
+/// The numbers of the gradient of an array.
+pub fn gradient(array: &AnyArray) -> Result<Vec<f64>> {
     macro_rules! try_as {
         ($($element:ty),+) => {
             $(if let Ok(typed) = Array::<$element>::try_from(array.clone()) {
@@ -117,7 +118,8 @@ where
     }
 }
 
-fn compare(name: &str, slope: &[f64], at: &[f64], f: &dyn Fn(&[f64]) -> Result<f64>) -> Result<()> {
+/// The gradient `slope` of `f` at `at` against differences, and whether one that is off by a thousandth is seen.
+pub fn compare(name: &str, slope: &[f64], at: &[f64], f: &dyn Fn(&[f64]) -> Result<f64>) -> Result<()> {
     assert!(slope.iter().any(|s| *s != 0.0), "{name} has no influence");
     let mut r = Random(at.len() as u64);
     // Far enough that the difference of the values is well above their rounding, relative to the group's own size. Of a

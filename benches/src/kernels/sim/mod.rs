@@ -1,6 +1,7 @@
 //! Kernels of `diffkern-sim`.
 
 mod blocks;
+mod diffsim;
 mod lattice;
 mod other;
 mod plane;
@@ -10,6 +11,14 @@ mod vertices;
 use super::Kernel;
 
 pub fn kernels() -> Vec<Kernel> {
-    [plane::kernels(), space::kernels(), blocks::kernels(), other::kernels(), vertices::kernels(), lattice::kernels()]
-        .concat()
+    [
+        plane::kernels(),
+        space::kernels(),
+        blocks::kernels(),
+        other::kernels(),
+        vertices::kernels(),
+        lattice::kernels(),
+        diffsim::kernels(),
+    ]
+    .concat()
 }

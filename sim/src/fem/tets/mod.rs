@@ -27,4 +27,5 @@ mod model;
 mod params;
 
 pub use model::{Method, Model, Solver};
+pub(crate) use model::{check_orientation, least_height};
 pub use params::Params;

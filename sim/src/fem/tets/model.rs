@@ -128,7 +128,7 @@ impl<F: Float> Model<F> {
 }
 
 /// Six volumes over the largest product of two edges: no more than the smallest height.
-fn least_height(x: &[[f64; 3]], index: usize, tet: &[u32; 4]) -> Result<f64> {
+pub(crate) fn least_height(x: &[[f64; 3]], index: usize, tet: &[u32; 4]) -> Result<f64> {
     let Some(corner) = tet.iter().find(|&&i| i as usize >= x.len()) else {
         let [a, b, c, d] = tet.map(|i| Vec3::from_array(x[i as usize]));
         let volume = (b - a).cross(c - a).dot(d - a);
@@ -214,14 +214,24 @@ impl<F: Float> Step for Solver<F> {
     /// Whether all numbers are finite and no element is turned inside out.
     fn check(&self, state: &VertexState<F>, step: usize) -> Result<()> {
         state.check(step)?;
-        let (x, tets, inverse) = (state.x.to_vec()?, self.model.tets.to_vec()?, self.inverse.to_vec()?);
-        for (index, (tet, rest)) in tets.chunks(4).zip(inverse).enumerate() {
-            let edge = |k: usize| x[tet[k] as usize] - x[tet[0] as usize];
-            let det = (Mat3::from_cols(edge(1), edge(2), edge(3)) * rest).determinant().to_f64();
-            if det.is_nan() || det <= 0.0 {
-                return Err(Error::Inverted { what: "tetrahedron", index, step, det });
-            }
-        }
-        Ok(())
+        check_orientation(&state.x, &self.model.tets, &self.inverse, step)
     }
+}
+
+/// Whether no element is turned inside out at `x`. Reads the positions to the host.
+pub(crate) fn check_orientation<F: Float>(
+    x: &Array<Vec3<F>>,
+    tets: &Array<u32>,
+    inverse: &Array<Mat3<F>>,
+    step: usize,
+) -> Result<()> {
+    let (x, tets, inverse) = (x.to_vec()?, tets.to_vec()?, inverse.to_vec()?);
+    for (index, (tet, rest)) in tets.chunks(4).zip(inverse).enumerate() {
+        let edge = |k: usize| x[tet[k] as usize] - x[tet[0] as usize];
+        let det = (Mat3::from_cols(edge(1), edge(2), edge(3)) * rest).determinant().to_f64();
+        if det.is_nan() || det <= 0.0 {
+            return Err(Error::Inverted { what: "tetrahedron", index, step, det });
+        }
+    }
+    Ok(())
 }

@@ -86,7 +86,7 @@ fn located(fault: &MeshFault, vertices: &[Point], triangles: &[[u32; 3]]) -> Str
 
 /// The bytes of a regular file. Others are refused before they are opened: to open a pipe would wait for its writer, and to
 /// read a device has no end.
-fn bytes(file: &Path) -> std::result::Result<Vec<u8>, String> {
+pub(crate) fn bytes(file: &Path) -> std::result::Result<Vec<u8>, String> {
     let unreadable = |e: std::io::Error| format!("cannot be read: {e}");
     let large = || format!("is larger than {MOST_BYTES} bytes, the limit; simplify the mesh");
     let found = std::fs::metadata(file).map_err(unreadable)?;
