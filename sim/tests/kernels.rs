@@ -11,7 +11,7 @@ use diffkern_sim::contact::kernels::{Touch, contact_force, pack_contacts, projec
 use diffkern_sim::contact::{Barrier, ContactModel, Hertz, HuntCrossley, Penalty};
 use diffkern_sim::diffsim::kernels::{
     GroundForce, damped_velocity, ground_friction, ground_push, held_positions, implicit_residual, lame_parameters,
-    nearest, square_distances,
+    nearest, square_differences, square_distances,
 };
 use diffkern_sim::fem::tets::kernels::{elastic_forces, euler_residual, lump_mass, mean_velocity, rest_shape};
 use diffkern_sim::material::{FixedCorotated, Material, NeoHookean, QuadraticNeoHookean, StableNeoHookean};
@@ -395,5 +395,6 @@ fn of_the_facade() -> Result<()> {
     let (b, index) = (dev.array(&r.many(7, |r| r.vec3(-1.0, 1.0)))?, dev.zeros(n)?);
     nearest(n, &x, &b, &index)?;
     check!(square_distances, n, &x, &b, &index, &dev.zeros(n)?);
+    check!(square_differences, n, &x, &y, &dev.zeros(n)?);
     Ok(())
 }

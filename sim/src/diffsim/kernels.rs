@@ -151,3 +151,9 @@ pub fn square_distances<F: Float>(a: &Array<Vec3<F>>, b: &Array<Vec3<F>>, index:
     let i = ABSOLUTE_POS;
     squares[i] = (a[i] - b[index[i] as usize]).norm_squared();
 }
+
+/// `|a_i - b_i|^2`.
+#[diff_kernel]
+pub fn square_differences<F: Float>(a: &Array<Vec3<F>>, b: &Array<Vec3<F>>, squares: &mut Array<F>) {
+    squares[ABSOLUTE_POS] = (a[ABSOLUTE_POS] - b[ABSOLUTE_POS]).norm_squared();
+}

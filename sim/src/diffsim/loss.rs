@@ -1,21 +1,23 @@
 //! What positions are compared by.
 
-use super::kernels::{nearest, square_distances};
+use super::kernels::{nearest, square_differences, square_distances};
 use crate::error::{Error, Result};
 use diffkern::prelude::*;
-use diffkern::{arith, reduce};
+use diffkern::reduce;
 
 /// Mean of the squares of all `3 n` differences of coordinates \[m^2\], one element.
 ///
 /// # Errors
 /// When the lengths differ or there are no points.
-pub fn mse<F: Float>(a: &Array<Vec3<F>>, b: &Array<Vec3<F>>) -> Result<Array<F>>
-where
-    Vec3<F>: arith::Linear<Real = F>,
-{
+pub fn mse<F: Float>(a: &Array<Vec3<F>>, b: &Array<Vec3<F>>) -> Result<Array<F>> {
     points(a)?;
-    let share = F::from_f64(1.0 / (3 * a.len()) as f64);
-    Ok(arith::scale(&reduce::squared_norm(&arith::sub(a, b)?)?, share)?)
+    if a.len() != b.len() {
+        return Err(Error::invalid("number of points", b.len(), format!("{}, as in the other set", a.len())));
+    }
+    let (squares, total) = (a.device().uninit(a.len())?, a.device().zeros(1)?);
+    square_differences(a.len(), a, b, &squares)?;
+    reduce::sum_into(&squares, F::from_f64(1.0 / (3 * a.len()) as f64), &total)?;
+    Ok(total)
 }
 
 /// Chamfer distance \[m^2\], one element: the mean square of the distance from each point of `a` to the nearest of `b`, and the same from `b` to `a`.
@@ -25,21 +27,21 @@ where
 ///
 /// # Errors
 /// When a set is empty.
-pub fn chamfer<F: Float>(a: &Array<Vec3<F>>, b: &Array<Vec3<F>>) -> Result<Array<F>>
-where
-    F: arith::Linear<Real = F>,
-{
+pub fn chamfer<F: Float>(a: &Array<Vec3<F>>, b: &Array<Vec3<F>>) -> Result<Array<F>> {
     points(a)?;
     points(b)?;
-    Ok(arith::add(&to_nearest(a, b)?, &to_nearest(b, a)?)?)
+    let total = a.device().zeros(1)?;
+    add_to_nearest(a, b, &total)?;
+    add_to_nearest(b, a, &total)?;
+    Ok(total)
 }
 
-fn to_nearest<F: Float>(a: &Array<Vec3<F>>, b: &Array<Vec3<F>>) -> Result<Array<F>> {
+fn add_to_nearest<F: Float>(a: &Array<Vec3<F>>, b: &Array<Vec3<F>>, total: &Array<F>) -> Result<()> {
     let (n, device) = (a.len(), a.device());
     let (index, squares) = (device.uninit(n)?, device.uninit(n)?);
     nearest(n, a, b, &index)?;
     square_distances(n, a, b, &index, &squares)?;
-    Ok(reduce::mean(&squares)?)
+    Ok(reduce::sum_into(&squares, F::from_f64(1.0 / n as f64), total)?)
 }
 
 fn points<F: Float>(set: &Array<Vec3<F>>) -> Result<()> {

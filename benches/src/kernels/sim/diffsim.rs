@@ -3,7 +3,7 @@
 use diffkern::prelude::*;
 use diffkern_sim::diffsim::kernels::{
     GroundForce, damped_velocity, ground_friction, ground_push, held_positions, implicit_residual, lame_parameters,
-    nearest, square_distances,
+    nearest, square_differences, square_distances,
 };
 
 use crate::kernels::random::Random;
@@ -85,6 +85,7 @@ pub fn kernels() -> Vec<Kernel> {
             writes [i.out => Vec3::splat(1.0)]),
         kernel!(square_distances: vertices => |i| "points" i.n, (i.n, &i.x, &i.y, &i.index, &i.squares),
             writes [i.squares => 1.0]),
+        kernel!(square_differences: vertices => |i| "points" i.n, (i.n, &i.x, &i.y, &i.squares), writes [i.squares => 1.0]),
         integers!(nearest: sets => |i| "points" i.a.len(), (i.a.len(), &i.a, &i.a, &i.index)),
     ]
 }
