@@ -515,6 +515,51 @@ fn a_block_comes_to_rest_on_the_ground() -> Result<()> {
     Ok(())
 }
 
+/// By how much of it the sum of the energies changes at most, where nothing damps or rubs.
+fn strays(substeps: usize) -> Result<f64> {
+    let ground = Some(Ground { friction: 0.0, ..Ground::default() });
+    let solver = DifferentiableSolver { damping: 1.0, substeps, ground, ..SHORT };
+    let mut block = thrown(51, solver)?;
+    block.fixed = device().zeros(block.x.len())?;
+    let mut totals = Vec::new();
+    for pair in block.rollout(40, 10)? {
+        let energies = block.energies(&pair)?;
+        let parts = [&energies.kinetic, &energies.elastic, &energies.height, &energies.ground];
+        totals.push(parts.into_iter().map(|part| part.to_vec().map(|e| e[0])).sum::<diffkern::Result<f64>>()?);
+    }
+    assert!(totals[0] > 0.0);
+    Ok(totals.iter().map(|total| (total / totals[0] - 1.0).abs()).fold(0.0, f64::max))
+}
+
+#[test]
+fn energy_is_kept_to_first_order() -> Result<()> {
+    let (coarse, fine) = (strays(8)?, strays(16)?);
+    println!("energy astray by {coarse:.1e} of it, with half the substep {fine:.1e}");
+    assert!(coarse < 0.05 && (coarse / fine).log2() > 0.8, "{coarse:e}, {fine:e}");
+    Ok(())
+}
+
+/// The derivative of the energies by the positions is the force of a step, `-m (v+ - v) / h`.
+#[test]
+fn forces_are_derivatives_of_the_energies() -> Result<()> {
+    let ground = Some(Ground { friction: 0.0, ..Ground::default() });
+    let solver = DifferentiableSolver { damping: 1.0, substeps: 1, ground, ..SHORT };
+    let mut block = thrown(52, solver)?;
+    block.x = block.x.requires_grad();
+    let (tape, energies) = Tape::record_value(|| block.energies(&(block.x.clone(), block.v.clone())))?;
+    let one = device().array(&[1.0])?;
+    let seeds = [&energies.elastic, &energies.height, &energies.ground].map(|e| (e.as_any(), one.as_any()));
+    tape.backward_from(&seeds)?;
+    let slope = block.x.grad()?.to_vec()?;
+    let masses = vertex_masses(&block.mesh, &block.density)?.to_vec()?;
+    let (v, next) = (block.v.to_vec()?, block.rollout(1, 1)?[1].1.to_vec()?);
+    for (i, _) in block.fixed.to_vec()?.into_iter().enumerate().filter(|(_, fixed)| *fixed == 0) {
+        let force = (next[i] - v[i]) * (masses[i] / solver.dt);
+        assert!((force + slope[i]).norm() < 1e-9 * slope[i].norm().max(1.0), "{i}: {force:?}, {:?}", slope[i]);
+    }
+    Ok(())
+}
+
 #[test]
 fn what_goes_wrong_is_named() -> Result<()> {
     let (dev, mesh) = (device(), TetMesh::block([1, 1, 1], [0.0, 0.5, 0.0], [0.1; 3])?);

@@ -10,8 +10,8 @@ use diffkern_sim::collision::{Capsule, Cuboid, HalfSpace, Pose, Shape, Sphere, T
 use diffkern_sim::contact::kernels::{Touch, contact_force, pack_contacts, project_velocity};
 use diffkern_sim::contact::{Barrier, ContactModel, Hertz, HuntCrossley, Penalty};
 use diffkern_sim::diffsim::kernels::{
-    GroundForce, damped_velocity, ground_friction, ground_push, held_positions, implicit_residual, lame_parameters,
-    nearest, square_differences, square_distances,
+    GroundForce, damped_velocity, elastic_energies, ground_energies, ground_friction, ground_push, held_positions,
+    implicit_residual, lame_parameters, nearest, square_differences, square_distances, vertex_energies,
 };
 use diffkern_sim::fem::tets::kernels::{elastic_forces, euler_residual, lump_mass, mean_velocity, rest_shape};
 use diffkern_sim::material::{FixedCorotated, Material, NeoHookean, QuadraticNeoHookean, StableNeoHookean};
@@ -391,6 +391,15 @@ fn of_the_facade() -> Result<()> {
     check!(damped_velocity, n, &v, &f, &mass, &fixed, &gravity, &damping, &out, 0.1);
     check!(held_positions, n, &y, &x, &fixed, &out);
     check!(implicit_residual, n, &y, &x, &v, &f, &mass, &fixed, &gravity, &damping, &out, 0.1);
+
+    check!(vertex_energies, n, &x, &v, &mass, &gravity, &dev.zeros(n)?, &dev.zeros(n)?);
+    check!(ground_energies, n, &x, &fixed, &dev.zeros(n)?, ground);
+    let corners = [Vec3::zero(), Vec3::new(1.0, 0.0, 0.0), Vec3::new(0.0, 1.0, 0.0), Vec3::new(0.0, 0.0, 1.0)];
+    let tets = dev.array(&(0..20).collect::<Vec<_>>())?;
+    let moved = dev.array(&r.many(5, |r| corners.map(|c| c + r.vec3(-0.1, 0.1))).concat())?;
+    let rest = dev.array(&r.many(5, |r| Mat3::identity() + r.mat3(0.1)))?;
+    let q = dev.array(&r.many(5, |r| Vec4::new(r.between(1.0, 2.0), r.between(1.0, 2.0), 1.0, r.between(0.1, 0.2))))?;
+    check!(elastic_energies::<QuadraticNeoHookean>, 5, &moved, &tets, &rest, &q, &dev.zeros(5)?);
 
     let (b, index) = (dev.array(&r.many(7, |r| r.vec3(-1.0, 1.0)))?, dev.zeros(n)?);
     nearest(n, &x, &b, &index)?;

@@ -39,9 +39,11 @@ mod read;
 mod solver;
 mod substeps;
 mod simulator;
+mod energy;
 mod loss;
 
 pub use elastic::Elastic;
+pub use energy::Energies;
 pub use ground::Ground;
 pub use loss::{chamfer, mse};
 pub use mesh::{DeviceMesh, TetMesh};

@@ -76,12 +76,7 @@ impl<F: Float> Simulator<F> {
     /// As [`DifferentiableSolver::step`]. On a free vertex that starts at or below the ground `y = 0`. When an element is turned inside out at the end, or a
     /// number is not finite there: by its index and the first step at which it is.
     pub fn rollout(&self, num_steps: usize, checkpoint_every: usize) -> Result<Vec<Pair<F>>> {
-        let masses = match &self.masses {
-            Some(masses) => masses.clone(),
-            None => vertex_masses(&self.mesh, &self.density)?,
-        };
-        let motion = (self.gravity.clone(), self.damping.clone());
-        let bound = Bound::new(&self.solver, &self.mesh, &self.material, (&masses, &self.fixed), motion)?;
+        let bound = self.bound()?;
         bound.check_lengths(&self.x, &self.v)?;
         self.check_above_ground()?;
         let mut pairs = vec![(self.x.clone(), self.v.clone())];
@@ -96,6 +91,15 @@ impl<F: Float> Simulator<F> {
             Ok(()) => Ok(pairs),
             Err(last) => Err((0..num_steps).find_map(|k| check(&bound, &pairs, k).err()).unwrap_or(last)),
         }
+    }
+
+    pub(super) fn bound(&self) -> Result<Bound<F>> {
+        let masses = match &self.masses {
+            Some(masses) => masses.clone(),
+            None => vertex_masses(&self.mesh, &self.density)?,
+        };
+        let motion = (self.gravity.clone(), self.damping.clone());
+        Bound::new(&self.solver, &self.mesh, &self.material, (&masses, &self.fixed), motion)
     }
 
     fn check_above_ground(&self) -> Result<()> {

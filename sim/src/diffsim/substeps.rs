@@ -67,14 +67,14 @@ impl DifferentiableSolver {
 /// A solver with all that it acts on but the state.
 #[derive(Clone, Debug)]
 pub(crate) struct Bound<F: Float> {
-    tets: Array<u32>,
-    inverse: Array<Mat3<F>>,
-    q: Array<Vec4<F>>,
-    masses: Array<F>,
-    fixed: Array<u32>,
-    gravity: Array<F>,
+    pub(super) tets: Array<u32>,
+    pub(super) inverse: Array<Mat3<F>>,
+    pub(super) q: Array<Vec4<F>>,
+    pub(super) masses: Array<F>,
+    pub(super) fixed: Array<u32>,
+    pub(super) gravity: Array<F>,
     damping: Array<F>,
-    ground: Option<Ground>,
+    pub(super) ground: Option<Ground>,
     substeps: usize,
     /// Length of a substep \[s\].
     h: F,
