@@ -54,6 +54,7 @@ fn gradients_are_right() -> Result<()> {
         "number_blocks",
         "invert_order",
         "node_positions",
+        "nearest",
     ];
     assert_eq!(integers, known);
     Ok(())
