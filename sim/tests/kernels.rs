@@ -14,7 +14,9 @@ use diffkern_sim::diffsim::kernels::{
     implicit_residual, lame_parameters, nearest, square_differences, square_distances, vertex_energies,
 };
 use diffkern_sim::fem::tets::kernels::{elastic_forces, euler_residual, lump_mass, mean_velocity, rest_shape};
-use diffkern_sim::material::{FixedCorotated, Material, NeoHookean, QuadraticNeoHookean, StableNeoHookean};
+use diffkern_sim::material::{
+    FixedCorotated, Material, NeoHookean, QuadraticNeoHookean, StVenantKirchhoff, StableNeoHookean,
+};
 use diffkern_sim::mesh::interpolate_3d;
 use diffkern_sim::mpm::g2p::{grid_to_particles_2d, grid_to_particles_3d};
 use diffkern_sim::mpm::grid_update::{NodeStep, update_grid_2d, update_grid_3d};
@@ -354,6 +356,7 @@ fn elements() -> Result<()> {
     elements_of::<FixedCorotated>(132)?;
     elements_of::<StableNeoHookean>(134)?;
     elements_of::<QuadraticNeoHookean>(135)?;
+    elements_of::<StVenantKirchhoff>(136)?;
     let (dev, n, mut r) = (Device::cpu(), 23, Random(133));
     let [y, x, v, f] = [1.0, 2.0, 3.0, 4.0].map(|size| dev.array(&r.many(n, |r| r.vec3(-size, size))));
     let (y, x, v, f) = (y?, x?, v?, f?);

@@ -5,7 +5,7 @@ mod common;
 use common::Random;
 use diffkern::prelude::*;
 use diffkern_sim::material::{
-    FixedCorotated, Material, NeoHookean, QuadraticNeoHookean, StableNeoHookean, polar_2d, polar_3d,
+    FixedCorotated, Material, NeoHookean, QuadraticNeoHookean, StVenantKirchhoff, StableNeoHookean, polar_2d, polar_3d,
 };
 
 const MU: f64 = 3.0;
@@ -17,6 +17,11 @@ fn neo_hookean(square: f64, det: f64, axes: f64) -> f64 {
 
 fn quadratic_neo_hookean(square: f64, det: f64, axes: f64) -> f64 {
     MU / 2.0 * (square - axes) - MU * det.ln() + LAMBDA / 2.0 * (det - 1.0).powi(2)
+}
+
+/// `tr(E^2)` by the squares of `C = F^T F`: `(tr(C^2) - 2 tr(C) + d) / 4`.
+fn st_venant_kirchhoff(quartic: f64, square: f64, axes: f64) -> f64 {
+    MU / 4.0 * (quartic - 2.0 * square + axes) + LAMBDA / 8.0 * (square - axes).powi(2)
 }
 
 fn stable_neo_hookean(square: f64, det: f64) -> f64 {
@@ -62,6 +67,12 @@ fn plane_stresses_are_derivatives_of_energies() {
         close(QuadraticNeoHookean::kirchhoff_2d(f, MU, LAMBDA).to_array(), kirchhoff(f.to_array(), energy));
         let energy = |f: [f64; 4]| {
             let f = Mat2::from_array(f);
+            let c = f.transpose() * f;
+            st_venant_kirchhoff(c.ddot(c), f.ddot(f), 2.0)
+        };
+        close(StVenantKirchhoff::kirchhoff_2d(f, MU, LAMBDA).to_array(), kirchhoff(f.to_array(), energy));
+        let energy = |f: [f64; 4]| {
+            let f = Mat2::from_array(f);
             let d = f - polar_2d(f);
             fixed_corotated(d.ddot(d), f.determinant())
         };
@@ -89,6 +100,12 @@ fn stresses_are_derivatives_of_energies() {
             quadratic_neo_hookean(f.ddot(f), f.determinant(), 3.0)
         };
         close(QuadraticNeoHookean::kirchhoff_3d(f, MU, LAMBDA).to_array(), kirchhoff(f.to_array(), energy));
+        let energy = |f: [f64; 9]| {
+            let f = Mat3::from_array(f);
+            let c = f.transpose() * f;
+            st_venant_kirchhoff(c.ddot(c), f.ddot(f), 3.0)
+        };
+        close(StVenantKirchhoff::kirchhoff_3d(f, MU, LAMBDA).to_array(), kirchhoff(f.to_array(), energy));
         let energy = |f: [f64; 9]| {
             let f = Mat3::from_array(f);
             let d = f - polar_3d(f);
@@ -125,6 +142,7 @@ fn laws_have_the_energies_of_their_stresses() {
     has_its_energy::<FixedCorotated>();
     has_its_energy::<StableNeoHookean>();
     has_its_energy::<QuadraticNeoHookean>();
+    has_its_energy::<StVenantKirchhoff>();
 }
 
 /// At rest there is no stress, and for a small `F - I` it is `2 mu e + lambda tr(e) I`, `e` the symmetric part; in the plane too.
@@ -152,6 +170,7 @@ fn small_strains_have_the_stress_of_the_lame_parameters() {
     linear_elastic::<FixedCorotated>();
     linear_elastic::<StableNeoHookean>();
     linear_elastic::<QuadraticNeoHookean>();
+    linear_elastic::<StVenantKirchhoff>();
 }
 
 #[test]

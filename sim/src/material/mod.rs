@@ -1,14 +1,15 @@
 //! Constitutive models: the stress of a solid by its deformation.
 //!
 //! A model is a type that implements [`Material`], and kernels take it as a type parameter. Which one a simulation has is chosen
-//! when it runs, by a [`Law`]. A new model is one file and one row of the [list](Law). [`QuadraticNeoHookean`] is not in the list: what
-//! takes it names it.
+//! when it runs, by a [`Law`]. A new model is one file and one row of the [list](Law). [`QuadraticNeoHookean`] and
+//! [`StVenantKirchhoff`] are not in the list: what takes them names them.
 
 mod fixed_corotated;
 mod law;
 mod neo_hookean;
 mod quadratic_neo_hookean;
 mod rotation;
+mod st_venant_kirchhoff;
 mod stable_neo_hookean;
 mod viscosity;
 
@@ -18,6 +19,7 @@ pub(crate) use law::with_law;
 pub use neo_hookean::NeoHookean;
 pub use quadratic_neo_hookean::QuadraticNeoHookean;
 pub use rotation::{polar, polar_2d, polar_3d};
+pub use st_venant_kirchhoff::StVenantKirchhoff;
 pub use stable_neo_hookean::StableNeoHookean;
 pub use viscosity::{viscous, viscous_2d, viscous_3d};
 
