@@ -21,7 +21,8 @@ pub struct DifferentiableSolver {
     pub substeps: usize,
     /// Whether forces are those at the end of a substep (backward Euler, by Newton's method with conjugate gradients). Its gradient is that of
     /// the equation, by the implicit function theorem: no iteration is recorded. Otherwise they are those at its beginning: cheaper,
-    /// and stable for short substeps alone.
+    /// and stable for short substeps alone. Conjugate gradients want a positive matrix: where a long substep finds the body so compressed that it
+    /// buckles, it is not solved, which is an error.
     pub use_implicit_diff: bool,
     /// How far implicit substeps and their gradients are solved, see [`SolveOptions::tolerance`]; in `f32` at least 1e-5.
     pub tolerance: f64,
