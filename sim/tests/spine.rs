@@ -107,6 +107,11 @@ fn gradients_of_springs_on_a_torus_as_of_hertz() -> Result<()> {
 }
 
 #[test]
+fn gradients_of_springs_on_a_smooth_penalty() -> Result<()> {
+    every_gradient(Contact::SmoothPenalty { stiffness: 200.0, width: 0.02 }, BALL, &["contact.damping"])
+}
+
+#[test]
 fn gradients_of_springs_on_a_penalty_and_a_barrier() -> Result<()> {
     // A penalty has no damping, and the barrier none either.
     every_gradient(

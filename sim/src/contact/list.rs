@@ -64,6 +64,13 @@ contacts! { $
         /// Pressure per depth \[Pa/m\] of half-spaces on particles, else force per depth \[N/m\].
         stiffness,
     } = [stiffness, 0.0, 1.0];
+    /// A penalty that begins smoothly, see [`SmoothPenalty`](super::SmoothPenalty); of vertices.
+    SmoothPenalty {
+        /// Force per depth beyond the width \[N/m\].
+        stiffness,
+        /// Depth up to which it stiffens \[m\].
+        width,
+    } = [stiffness, 0.0, width];
     /// A penalty with damping in proportion to the depth, see [`HuntCrossley`](super::HuntCrossley); of vertices.
     HuntCrossley {
         /// Force per depth \[N/m\].

@@ -9,6 +9,7 @@
 //! | `Sticky` | velocity in the solid | zero by what was before: nothing of it is left |
 //! | `Slip`, `Separating` | velocity in the solid | one-sided where contact begins and ends, and between sliding and sticking |
 //! | `Penalty` | force in the solid | one-sided at touch |
+//! | `SmoothPenalty` | force in the solid | smooth; its slope has kinks at touch and at its width |
 //! | `HuntCrossley` | force in the solid, damped | one-sided at touch; zero by the damping where a separation is too fast to push |
 //! | `Hertz` | force in the solid, damped | as `HuntCrossley`, but smooth at touch |
 //! | `Barrier` | force before touch | smooth; none beyond its width |
@@ -22,6 +23,7 @@ mod hunt_crossley;
 pub mod kernels;
 mod list;
 mod penalty;
+mod smooth_penalty;
 mod projection;
 mod obstacles;
 
@@ -35,6 +37,7 @@ pub(crate) use obstacles::{BoundObstacles, Vertices};
 pub use obstacles::{Contacts, Obstacles};
 pub use penalty::Penalty;
 pub use projection::{contact_velocity, contact_velocity_2d, contact_velocity_3d};
+pub use smooth_penalty::SmoothPenalty;
 
 use diffkern::prelude::*;
 
