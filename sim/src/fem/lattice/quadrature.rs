@@ -8,7 +8,7 @@
 //! large, and bodies below two fifths are refused.
 
 use crate::error::{Error, Result};
-use crate::mesh::{Point, add, scale, sub};
+use crate::mesh::{Point, add, norm, scale, sub};
 use crate::shape::Fragment;
 use std::collections::BTreeMap;
 
@@ -18,7 +18,9 @@ pub(super) const DIVISIONS: usize = 4;
 pub(super) const POINTS: usize = 8;
 /// Parts below this share of a cell belong to the largest neighbour, with their places: little mass far out makes nothing stiffer, but in single
 /// precision it vanishes.
-const SMALLEST: f64 = 0.02;
+const SMALLEST: f64 = 0.1;
+/// Octants with less than this share of a part are gathered into the nearest other.
+const LIGHTEST: f64 = 1e-3;
 
 /// The part of a body in one cell. Lengths are in cells, from its lowest corner.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,6 +93,19 @@ fn part(cell: [usize; 3], pieces: &[Piece]) -> CellPart {
     CellPart { cell, volume, centre, second, points }
 }
 
+/// Adds what is lighter than `least` to the nearest of the others; these are moments and weights.
+fn gather(sums: &mut [(Point, f64); POINTS], least: f64) {
+    let at = |(d, v): (Point, f64)| scale(d, 1.0 / v);
+    for k in (0..POINTS).filter(|&k| sums[k].1 > 0.0 && sums[k].1 < least).collect::<Vec<_>>() {
+        let apart = |j: usize| norm(sub(at(sums[j]), at(sums[k])));
+        let near = (0..POINTS).filter(|&j| sums[j].1 >= least).min_by(|&i, &j| apart(i).total_cmp(&apart(j)));
+        if let Some(j) = near {
+            let light = std::mem::replace(&mut sums[k], ([0.0; 3], 0.0));
+            sums[j] = (add(sums[j].0, light.0), sums[j].1 + light.1);
+        }
+    }
+}
+
 /// One point for each octant about `centre`, moved apart to the moments `second`; where there are fewer the last ones weigh nothing.
 fn points(centre: Point, second: Point, pieces: impl Iterator<Item = (Point, f64)>) -> [(Point, f64); POINTS] {
     let mut sums = [([0.0; 3], 0.0); POINTS];
@@ -100,6 +115,7 @@ fn points(centre: Point, second: Point, pieces: impl Iterator<Item = (Point, f64
         sums[octant] = (add(sums[octant].0, scale(d, v)), sums[octant].1 + v);
     }
     let volume: f64 = sums.iter().map(|s| s.1).sum();
+    gather(&mut sums, LIGHTEST * volume);
     let filled = sums.iter().filter(|s| s.1 > 0.0).map(|(d, v)| (scale(*d, 1.0 / v), *v));
     let apart = [0, 1, 2].map(|a| {
         let found = filled.clone().map(|(d, v)| v * d[a] * d[a]).sum::<f64>() / volume;
