@@ -8,7 +8,7 @@ use diffkern::prelude::*;
 use diffkern_sim::collision::sdf_grid::grid_gaps;
 use diffkern_sim::collision::{Capsule, Cuboid, HalfSpace, Pose, Shape, Sphere, Torus, move_poses, shape_gaps};
 use diffkern_sim::contact::kernels::{Touch, contact_force, pack_contacts, project_velocity};
-use diffkern_sim::contact::{Barrier, ContactModel, Hertz, HuntCrossley, Penalty};
+use diffkern_sim::contact::{Barrier, ContactModel, Hertz, HuntCrossley, Penalty, SmoothPenalty};
 use diffkern_sim::diffsim::kernels::{
     GroundForce, damped_velocity, elastic_energies, ground_energies, ground_friction, ground_push, held_positions,
     implicit_residual, lame_parameters, nearest, square_differences, square_distances, vertex_energies,
@@ -264,8 +264,11 @@ fn forces_of<L: ContactModel>(seed: u64, nearest: f64) -> Result<()> {
             Vec4::new(r.between(3.0, 9.0), r.between(0.1, 0.3), r.between(0.3, 0.5), r.between(0.2, 0.6))
         }))?;
     let force = dev.zeros(n)?;
-    let touch = Touch { collider: 1, dt: 0.1, slip: 0.2, radius: 0.03 };
-    check!(contact_force::<L>, n, &x, &v, &mass, &gap, &poses, &laws, &force, touch);
+    let touch = Touch { collider: 1, dt: 0.1, slip: 0.2 };
+    let radius = dev.array(&r.many(n, |r| r.between(0.01, 0.05)))?;
+    check!(contact_force::<L>, n, &x, &v, &mass, &gap, &poses, &laws, &radius, &force, touch);
+    let one = dev.array(&[0.03])?;
+    check!(contact_force::<L>, n, &x, &v, &mass, &gap, &poses, &laws, &one, &force, touch);
     Ok(())
 }
 
@@ -274,6 +277,10 @@ fn contacts() -> Result<()> {
     forces_of::<Penalty>(111, -0.3)?;
     forces_of::<HuntCrossley>(112, -0.3)?;
     forces_of::<Barrier>(113, 0.1)?;
+    // Some are deeper than the width and some are not.
+    for nearest in [-0.3, -0.6] {
+        forces_of::<SmoothPenalty>(118, nearest)?;
+    }
     for seed in [115, 116, 117] {
         forces_of::<Hertz>(seed, -0.3)?;
     }

@@ -31,11 +31,10 @@ pub struct Touch<F> {
     pub dt: F,
     /// Speed below which friction fades \[m/s\].
     pub slip: F,
-    /// How far from the middle of what touches its surface is \[m\].
-    pub radius: F,
 }
 
-/// Adds the force on each vertex: `N n - friction`, `N` of the law; `gap_i = (normal, gap)`.
+/// Adds the force on each vertex: `N n - friction`, `N` of the law; `gap_i = (normal, gap)` of the middle of what touches, the surface of which is
+/// `radius` \[m\] away; an array of one element stands for all.
 #[diff_kernel]
 pub fn contact_force<F: Float, L: ContactModel>(
     x: &Array<Vec3<F>>,
@@ -44,6 +43,7 @@ pub fn contact_force<F: Float, L: ContactModel>(
     gap: &Array<Vec4<F>>,
     poses: &Array<Pose<F>>,
     laws: &Array<Vec4<F>>,
+    radius: &Array<F>,
     force: &mut Array<Vec3<F>>,
     touch: Touch<F>,
 ) {
@@ -54,7 +54,7 @@ pub fn contact_force<F: Float, L: ContactModel>(
     let u = v[i] - moving;
     let n = Vec3::new(at.x, at.y, at.z);
     let rate = u.dot(n);
-    let push: F = L::force(at.w - touch.radius, rate, q);
+    let push: F = L::force(at.w - radius[i.min(radius.len() - 1)], rate, q);
     let friction: Vec3<F> = coulomb_3d(u - n * rate, q.w * push, touch.slip, touch.dt / mass[i.min(mass.len() - 1)]);
     force[i] += n * push - friction;
 }

@@ -18,7 +18,7 @@ pub struct Obstacles<F: Float> {
     colliders: Vec<Collider>,
     solids: Solids<F>,
     widths: Array<F>,
-    radius: f64,
+    radius: Array<F>,
 }
 
 /// What may be identified of the colliders. Arrays have one element for all of them or one for each, but for the poses: one each.
@@ -74,7 +74,7 @@ impl<F: Float> Obstacles<F> {
             solids: Solids::new(device, &solids)?,
             widths: device.array(&widths.collect::<Vec<_>>())?,
             colliders: colliders.to_vec(),
-            radius: 0.0,
+            radius: device.zeros(1)?,
         })
     }
 
@@ -83,7 +83,14 @@ impl<F: Float> Obstacles<F> {
     /// # Errors
     /// When it is negative.
     pub fn with_radius(self, radius: f64) -> Result<Obstacles<F>> {
-        Ok(Obstacles { radius: non_negative("radius of what touches", radius)?, ..self })
+        let radius = F::from_f64(non_negative("radius of what touches", radius)?);
+        let radius = self.widths.device().array(&[radius])?;
+        Ok(self.with_radii(radius))
+    }
+
+    /// The same with a radius for each of the vertices.
+    pub(crate) fn with_radii(self, radius: Array<F>) -> Obstacles<F> {
+        Obstacles { radius, ..self }
     }
 
     /// The parameters as the colliders have them.
@@ -165,11 +172,11 @@ impl<F: Float> BoundObstacles<F> {
                 continue;
             }
             let gap = self.obstacles.solids.gaps(k, at.x, &poses)?;
-            let [dt, slip, radius] = [tick.dt, SLIP_SPEED, self.obstacles.radius].map(F::from_f64);
-            let touch = Touch { collider: k as u32, dt, slip, radius };
+            let [dt, slip] = [tick.dt, SLIP_SPEED].map(F::from_f64);
+            let (touch, radius) = (Touch { collider: k as u32, dt, slip }, &self.obstacles.radius);
             let Vertices { x, v, mass } = *at;
             with_contact!(collider.contact, L => {
-                contact_force::<F, L>(x.len(), x, v, mass, &gap, &poses, &self.laws, force, touch)?;
+                contact_force::<F, L>(x.len(), x, v, mass, &gap, &poses, &self.laws, radius, force, touch)?;
             });
         }
         Ok(())

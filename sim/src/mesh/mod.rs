@@ -8,6 +8,7 @@ mod topology;
 mod crossing;
 mod nesting;
 mod closed;
+mod inscribed;
 mod weld;
 mod read;
 mod block;
@@ -24,4 +25,5 @@ pub use read::{MOST_BYTES, read};
 pub use surface::{Carried, Surface, interpolate_3d};
 
 pub(crate) use block::{indices, quads};
+pub(crate) use inscribed::Inscribed;
 pub(crate) use vector::{Point, add, cross, norm, scale, sub};

@@ -1,13 +1,11 @@
 //! What a run keeps of its energy, and how fast it comes to the motion.
 
-use super::vibration::Vibration;
 use super::*;
-use diffkern_sim::contact::{Collider, Contact};
-use diffkern_sim::fem::lattice::{Skin, contact_stiffness};
+use diffkern_sim::contact::Collider;
+use diffkern_sim::fem::lattice::{Skin, floor};
 use diffkern_sim::mesh::Pose;
 use diffkern_sim::shape::{Cuboid, Primitive};
 use diffkern_sim::{Model as _, Span};
-use std::f64::consts::PI;
 
 const MU: f64 = 2e4;
 const LAMBDA: f64 = 3e4;
@@ -51,8 +49,7 @@ fn ten_seconds_of_free_vibration_keep_their_energy() -> Result<()> {
 /// Total energy after a block has fallen flat on a floor and left it, relative to before.
 fn bounced(cells: usize, phase: f64) -> Result<f64> {
     let h = 0.1 / cells as f64;
-    let floor = Contact::Penalty { stiffness: contact_stiffness(MU, LAMBDA, h) };
-    let floor = Collider::plane([0.0; 3], [0.0, 0.0, 1.0], floor);
+    let floor = Collider::plane([0.0; 3], [0.0, 0.0, 1.0], floor(MU, LAMBDA, h));
     let body = Body { pose: Pose::at([0.0, 0.0, 0.05]), ..block(cells) }.build()?;
     let params = Params::<f64>::uniform(&device(), MU, LAMBDA, 1e3, [0.0; 3])?;
     let state = body.state(&device(), [0.0, 0.0, -0.5], [0.0; 3])?;
@@ -81,31 +78,7 @@ fn bounces_keep_their_energy() -> Result<()> {
         let most = kept.iter().map(|k| (k - 1.0).abs()).fold(0.0, f64::max);
         all.push((cells, mean, most));
     }
-    assert!(all.iter().all(|(_, mean, most)| (mean - 1.0).abs() < 0.01 && *most < 0.04), "{all:?}");
-    Ok(())
-}
-
-/// A block that stands on a floor under its weight and vibrates: a quarter of a wave, of a frequency that a soft floor would lower.
-#[test]
-fn floors_hardly_show_in_the_stiffness() -> Result<()> {
-    let (cells, side, gravity, density) = (8, 0.1, 9.81, 1e3);
-    let body = Body {
-        pose: Pose::at([0.0, 0.0, 0.5 * side]),
-        ..Body::new(Primitive::Cuboid(Cuboid { sides: [0.025, 0.025, side] }), side / cells as f64)
-    };
-    let body = body.build()?;
-    // Without lateral contraction.
-    let e = 2.0 * MU;
-    let params = Params::<f64>::uniform(&device(), MU, 0.0, density, [0.0, 0.0, -gravity])?;
-    let stiffness = contact_stiffness(MU, 0.0, side / cells as f64);
-    let floor = Collider::plane([0.0; 3], [0.0, 0.0, 1.0], Contact::Penalty { stiffness });
-    let weight = density * gravity;
-    let about = |[_, _, z]: [f64; 3]| [0.0, 0.0, -weight * side / stiffness - weight / e * z * (side - 0.5 * z)];
-    let mode = |[_, _, z]: [f64; 3]| [0.0, 0.0, -0.2 * weight * side * side / e * (0.5 * PI * z / side).sin()];
-    let run = Vibration { body: &body, params: &params, colliders: &[floor], about: &about, mode: &mode, share: 1.0 };
-    let omega = run.frequency(8)?;
-    let off = (omega / (0.5 * PI / side * (e / density).sqrt())).powi(2) - 1.0;
-    assert!(off.abs() < 0.015, "{off}");
+    assert!(all.iter().all(|(_, mean, most)| (mean - 1.0).abs() < 0.005 && *most < 0.015), "{all:?}");
     Ok(())
 }
 
@@ -144,8 +117,7 @@ fn states_and_gradients_are_of_second_order_in_the_step() -> Result<()> {
 fn fallen<F: Float>() -> Result<Vec<f64>> {
     let pose = Pose { rotation: [0.4, 0.3, 0.0], translation: [0.0, 0.0, 0.075] };
     let body = Body { pose, corner: Some([0.011, 0.003, -0.007]), ..block(4) }.build()?;
-    let floor = Contact::Penalty { stiffness: contact_stiffness(MU, LAMBDA, 0.025) };
-    let floor = Collider::plane([0.0; 3], [0.0, 0.0, 1.0], floor).with_friction(0.3);
+    let floor = Collider::plane([0.0; 3], [0.0, 0.0, 1.0], floor(MU, LAMBDA, 0.025)).with_friction(0.3);
     let mut params = Params::<F>::uniform(&device(), MU, LAMBDA, 1e3, [0.0, 0.0, -9.81])?;
     params.viscosity = Some(device().array(&[F::from_f64(2.0)])?);
     let state = body.state::<F>(&device(), [0.3, 0.0, -1.0], [0.0, 2.0, 1.0])?;

@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod beams;
+mod contact;
 mod cutting;
 mod energy;
 mod gradients;

@@ -114,7 +114,7 @@ fn samples<F: Float>() -> GridShape<F> {
 }
 
 fn touch<F: Float>(dt: F) -> Touch<F> {
-    Touch { collider: 0, dt, slip: F::from_f64(0.1), radius: F::zero() }
+    Touch { collider: 0, dt, slip: F::from_f64(0.1) }
 }
 
 /// Blocks of a grid whose nodes are asked for.
@@ -148,7 +148,7 @@ pub fn kernels() -> Vec<Kernel> {
         kernel!(move_poses: vertices => |i| "colliders" 1, (1, &i.poses, &i.poses_out, i.dt),
             writes [i.poses_out => unit_pose()]),
         kernel!(contact_force<HuntCrossley>: vertices => |i| "vertices" i.n,
-            (i.n, &i.x, &i.v, &i.mass, &i.gap, &i.poses, &i.laws, &i.out, touch(i.dt)),
+            (i.n, &i.x, &i.v, &i.mass, &i.gap, &i.poses, &i.laws, &i.one, &i.out, touch(i.dt)),
             writes [i.out => Vec3::splat(1.0)]),
         kernel!(project_velocity: vertices => |i| "vertices" i.n,
             (i.n, &i.x, &i.v, &i.gap, &i.poses, &i.laws, &i.held, &i.out, 0, 1),

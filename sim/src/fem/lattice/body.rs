@@ -3,7 +3,7 @@
 use super::cells::{Cells, Clamp};
 use super::numbering::{Numbering, numbered};
 use super::quadrature::{CellPart, cell_parts};
-use super::surface::{Carried, contact_points};
+use super::surface::{Carried, Contacts};
 use crate::error::{Error, Result};
 use crate::mesh::{ClosedMesh, Point, Pose, add, cross, norm, scale, sub};
 use crate::shape::Shape;
@@ -49,9 +49,7 @@ pub struct CutBody {
     pub(super) mesh: ClosedMesh,
     /// The vertices of `mesh`.
     pub(super) vertices: Carried,
-    /// Where contacts act, with the areas \[m^2\].
-    pub(super) contacts: Carried,
-    pub(super) areas: Vec<f64>,
+    pub(super) contacts: Contacts,
     /// Control points at rest \[m\], in the world.
     rest: Vec<Point>,
     /// Centres of the parts of the body in the cells \[m\], in the world.
@@ -86,15 +84,9 @@ impl Body {
         let number: BTreeMap<_, _> = parts.iter().enumerate().map(|(k, p)| (p.cell, k as u32)).collect();
         let mut vertices = Carried::default();
         mesh.vertices().iter().try_for_each(|&v| vertices.push(&cells, &number, cells.relative(v)))?;
-        let (mut contacts, mut areas) = (Carried::default(), Vec::new());
-        for (x, area) in contact_points(&surface(self.cell)?, self.cell)? {
-            let u = cells.relative(x);
-            if !cells.holds(u) {
-                contacts.push(&cells, &number, u)?;
-                areas.push(area);
-            }
-        }
-        let held = vertices.cells.contains(&(parts.len() as u32));
+        let contacts =
+            Contacts::of(&surface(self.cell)?, [CONTACT_EDGE * self.cell, super::DEPTH * self.cell], &cells, &number)?;
+        let held = [&vertices, &contacts.carried].iter().any(|c| c.cells.contains(&(parts.len() as u32)));
         let indices: Vec<_> = parts.iter().map(|p| p.cell).collect();
         let numbering = numbered(&indices, &cells.planes, held);
         let placed = |u: Point| self.pose.apply(cells.absolute(u));
@@ -113,11 +105,13 @@ impl Body {
             mesh: mesh.moved(1.0, &self.pose),
             vertices,
             contacts,
-            areas,
             rest,
         })
     }
 }
+
+/// Longest edge in cells of the triangles at whose centres contacts act: that of a square of a cell in two triangles.
+const CONTACT_EDGE: f64 = 1.5;
 
 /// Least thickness in cells.
 const THINNEST: f64 = 0.4;

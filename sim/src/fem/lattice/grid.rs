@@ -41,6 +41,8 @@ pub(super) struct Grid<F: Float> {
     pub(super) second: Array<Mat3<F>>,
     pub(super) contacts: Carriers<F>,
     pub(super) areas: Array<F>,
+    /// How far inside of the surface they are \[m\].
+    pub(super) depths: Array<F>,
 }
 
 impl<F: Float> Grid<F> {
@@ -68,8 +70,9 @@ impl<F: Float> Grid<F> {
             volumes: reals(&mut body.parts.iter().map(|p| p.volume * whole))?,
             shapes: device.array(&shapes)?,
             second: device.array(&second)?,
-            contacts: Carriers::new(device, &body.contacts)?,
-            areas: reals(&mut body.areas.iter().copied())?,
+            contacts: Carriers::new(device, &body.contacts.carried)?,
+            areas: reals(&mut body.contacts.areas.iter().copied())?,
+            depths: reals(&mut body.contacts.depths.iter().copied())?,
         })
     }
 }

@@ -10,7 +10,8 @@
 //!   their right moments of inertia.
 //! - Steps: Störmer and Verlet, as half a drift, a kick and half a drift; of first order in friction and viscosity. Small parts of cells do not make stable steps small, as mass and
 //!   stiffness vanish together; [`max_dt`](crate::Model::max_dt) finds the fastest frequency of the body itself.
-//! - Contact: at points of the surface about half a cell apart, as pressures by the [laws](crate::contact) of all solvers.
+//! - Contact: at points about half a cell apart and an eighth of a cell inside of the surface, as pressures by the [laws](crate::contact) of all solvers; [`floor`] gives
+//!   the one that hardly shows in what is found for the body.
 //! - Clamps: planes between cells, where control points on both sides move against each other, so that the plane stays where it is and slopes
 //!   are free.
 //!
@@ -22,8 +23,8 @@
 //!
 //! ```
 //! use diffkern::prelude::*;
-//! use diffkern_sim::contact::{Collider, Contact};
-//! use diffkern_sim::fem::lattice::{Body, Model, Params, Skin, contact_stiffness};
+//! use diffkern_sim::contact::Collider;
+//! use diffkern_sim::fem::lattice::{Body, Model, Params, Skin, floor};
 //! use diffkern_sim::material::Law;
 //! use diffkern_sim::mesh::Pose;
 //! use diffkern_sim::shape::{Cuboid, Primitive};
@@ -34,8 +35,7 @@
 //! let block = Primitive::Cuboid(Cuboid { sides: [0.1; 3] });
 //! let body = Body { pose: Pose::at([0.0, 0.0, 0.052]), ..Body::new(block, 0.05) }.build()?;
 //! let (mu, lambda) = (5e3, 1e4); // Pa
-//! let floor = Contact::Penalty { stiffness: contact_stiffness(mu, lambda, 0.05) };
-//! let floor = Collider::plane([0.0; 3], [0.0, 0.0, 1.0], floor).with_friction(0.3);
+//! let floor = Collider::plane([0.0; 3], [0.0, 0.0, 1.0], floor(mu, lambda, 0.05)).with_friction(0.3);
 //! let mut params = Params::uniform(&device, mu, lambda, 1e3, [0.0, 0.0, -9.81])?;
 //! let start = body.state::<f64>(&device, [0.2, 0.0, -0.5], [0.0; 3])?;
 //! let model = Model::new(&device, &body, Law::NeoHookean, 1.0, &[floor])?;
@@ -80,12 +80,27 @@ pub use model::{Model, Solver};
 pub use params::Params;
 pub use skin::Skin;
 
+use crate::contact::Contact;
 use mass::HELD;
 
 /// How much stiffer than a layer of one cell a floor is by default.
-const FLOOR: f64 = 10.0;
+const FLOOR: f64 = 5.0;
 
-/// Pressure per depth \[Pa/m\] of contacts that hardly shows beside the compliance of a body with these Lamé parameters \[Pa\] and cells \[m\].
+/// How far inside of the surface contacts act, in cells: where what the body is stiffer for that, as the layer outside is not compressed, is the compliance of a
+/// floor of the default stiffness. A load at the depth `s` makes it stiffer by some `2 s - 2.6 s^2` cells, more than `s`, as a spline has no kink there.
+const DEPTH: f64 = 0.117;
+
+/// Depth in cells up to which floors stiffen by default.
+const WIDTH: f64 = 0.02;
+
+/// Pressure per depth \[Pa/m\] of contacts that do not show, to first order in the cells, beside the compliance of a body with these Lamé parameters \[Pa\] and
+/// cells \[m\]: what they give way is undone by where they act, a little inside of the surface.
 pub fn contact_stiffness(mu: f64, lambda: f64, cell: f64) -> f64 {
     FLOOR * (lambda + 2.0 * mu) / cell
+}
+
+/// The contact that a body with these Lamé parameters \[Pa\] and cells \[m\] should have with a rigid one: of [`contact_stiffness`], and smooth
+/// from the first fiftieth of a cell.
+pub fn floor(mu: f64, lambda: f64, cell: f64) -> Contact {
+    Contact::SmoothPenalty { stiffness: contact_stiffness(mu, lambda, cell), width: WIDTH * cell }
 }

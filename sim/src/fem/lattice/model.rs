@@ -5,7 +5,7 @@ use super::grid::Grid;
 use super::kernels::{carry_motion, gradients, stress_forces, surface_forces};
 use super::mass::{inertia, kick, lump_cells, lumped_acceleration, pack_points, surface_mass};
 use super::params::Params;
-use super::stability::fastest;
+use super::stability::{fastest, surface_depth};
 use crate::contact::{BoundObstacles, Collider, Obstacles, Vertices};
 use crate::error::{Error, Result, positive};
 use crate::fem::stress::{add_viscous_stress, stress};
@@ -21,8 +21,6 @@ use std::sync::Arc;
 const CAUTION: f64 = 0.5;
 /// The same with all of the surface in contact, which does not stiffen.
 const CONTACT_CAUTION: f64 = 0.8;
-/// Part of a cell that is taken to move with a point of its surface, where friction stops it.
-const SKIN_DEPTH: f64 = 0.1;
 
 /// The constant part of a solid: its cells, and what it may touch.
 #[derive(Clone, Debug)]
@@ -33,6 +31,8 @@ pub struct Model<F: Float> {
     law: Law,
     dt: f64,
     obstacles: Option<Obstacles<F>>,
+    /// Of the layer that friction may stop in a step \[m\], see [`surface_depth`].
+    depth: f64,
 }
 
 /// A solid with its parameters: takes a state to the next.
@@ -48,7 +48,7 @@ pub struct Solver<F: Float> {
 
 impl<F: Float> Model<F> {
     /// A cut body, with steps of `dt` \[s\]. Colliders act by forces, their stiffness a pressure per depth \[Pa/m\], see
-    /// [`contact_stiffness`](super::contact_stiffness).
+    /// [`floor`](super::floor).
     ///
     /// # Errors
     /// When a collider acts on velocities or a value of it is out of its range, or memory is short.
@@ -63,13 +63,16 @@ impl<F: Float> Model<F> {
                 expected,
             ));
         }
+        let (grid, touching) = (Grid::new(device, body)?, !colliders.is_empty());
+        let obstacles = touching.then(|| Obstacles::new(device, colliders)).transpose()?;
         Ok(Model {
             device: device.clone(),
-            grid: Grid::new(device, body)?,
             body: Arc::new(body.clone()),
             law,
             dt,
-            obstacles: (!colliders.is_empty()).then(|| Obstacles::new(device, colliders)).transpose()?,
+            obstacles: obstacles.map(|o| o.with_radii(grid.depths.clone())),
+            depth: if touching { surface_depth(body) } else { 0.0 },
+            grid,
         })
     }
 
@@ -114,9 +117,7 @@ impl<F: Float> Model<F> {
         let bound = Obstacles::bind(self.obstacles.as_ref(), params.contact.as_ref(), device)?;
         let obstacles = bound.map(|bound| {
             let behind = device.uninit(grid.contacts.len())?;
-            let smallest = self.body.size.iter().fold(f64::INFINITY, |m, &h| m.min(h));
-            let depth = F::from_f64(SKIN_DEPTH * smallest);
-            surface_mass(behind.len(), density, &grid.contacts.cells, &behind, depth)?;
+            surface_mass(behind.len(), density, &grid.contacts.cells, &behind, F::from_f64(self.depth))?;
             Ok::<_, Error>((bound, behind))
         });
         Ok(Solver { model: self.clone(), params: params.clone(), q, mass, lumped, obstacles: obstacles.transpose()? })

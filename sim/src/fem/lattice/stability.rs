@@ -3,6 +3,7 @@
 use super::HELD;
 use super::body::CutBody;
 use super::shape::{Shape, mean_shape, shape};
+use super::surface::Contacts;
 use crate::mesh::{Point, add, scale, sub};
 
 /// Iterations for the fastest mode, which leave less than a hundredth of its frequency.
@@ -49,6 +50,20 @@ pub(super) fn fastest(body: &CutBody, q: &[[f64; 4]], mass: &[f64], lumped: &[f6
     Fastest { square: linear.largest(&|l, x| l.elastic(x)), damping }
 }
 
+/// Depth of the layer \[m\] whose mass, of a uniform density, is the least that moves with a unit of area when all points of the surface are pushed in any
+/// pattern: of unit density the reciprocal of the largest eigenvalue of `A^(1/2) B W B^T A^(1/2)`, `B` the values at the points of contact and `A` their
+/// areas. It is that of `W B^T A B`, of springs alone.
+pub(super) fn surface_depth(body: &CutBody) -> f64 {
+    let whole: f64 = body.size.iter().product();
+    let mass: Vec<f64> = body.parts.iter().map(|p| p.volume * whole).collect();
+    let mut lumped = vec![0.0; body.numbering.nodes.len()];
+    for (k, (part, m)) in body.parts.iter().zip(&mass).enumerate() {
+        let shares = Stencil::new(9 * k, mean_shape(&part.points), body.size);
+        shares.nodes(body).for_each(|(i, (w, _))| lumped[i] += m * w);
+    }
+    1.0 / Linear::new(body, &[], &mass, &lumped, 1.0).largest(&|l, x| l.elastic(x))
+}
+
 impl Stencil {
     fn new(first: usize, shape: Shape, size: Point) -> Stencil {
         let metric = |(w, g): (f64, Point)| (w, [0, 1, 2].map(|a| g[a] / size[a]));
@@ -83,7 +98,8 @@ impl<'a> Linear<'a> {
     ) -> Linear<'a> {
         let at = |cell: usize, x: Point| Stencil::new(9 * cell, shape(x), body.size);
         let cells = || body.parts.iter().enumerate();
-        let springs = body.contacts.cells.iter().zip(&body.contacts.at).zip(&body.areas);
+        let Contacts { carried, areas, .. } = &body.contacts;
+        let springs = carried.cells.iter().zip(&carried.at).zip(areas);
         Linear {
             body,
             points: cells().flat_map(|(k, p)| p.points.map(|(x, _)| at(k, x))).collect(),

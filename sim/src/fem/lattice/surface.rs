@@ -2,11 +2,14 @@
 
 use super::cells::Cells;
 use crate::error::{Error, Result};
-use crate::mesh::{ClosedMesh, Point, add, cross, indices, norm, scale, sub};
+use crate::mesh::{ClosedMesh, Inscribed, Point, add, cross, indices, norm, scale, sub};
 use std::collections::BTreeMap;
 
 /// Most pieces of an edge of a triangle.
 const MOST_PIECES: f64 = 1e3;
+
+/// Part of the radius of an inscribed ball that a contact may have, so that on a floor the points next to an edge of a box do not touch with its sides.
+const CLEAR: f64 = 0.6;
 
 /// Points carried by cells.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -44,9 +47,40 @@ impl Carried {
     }
 }
 
-/// Points at most about `edge / 2` \[m\] apart on a surface, each with its area: centres of its triangles, divided into equal ones with edges of at most
+/// Where contacts act on a body.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Contacts {
+    pub(super) carried: Carried,
+    /// What each stands for \[m^2\].
+    pub(super) areas: Vec<f64>,
+    /// How far inside of the surface each is \[m\].
+    pub(super) depths: Vec<f64>,
+}
+
+impl Contacts {
+    /// On a surface in points at most about half of `edge` apart, and up to `depth` \[m\] inside of it, where a ball of this radius is inside.
+    pub(super) fn of(
+        surface: &ClosedMesh,
+        [edge, depth]: [f64; 2],
+        cells: &Cells,
+        number: &BTreeMap<[usize; 3], u32>,
+    ) -> Result<Contacts> {
+        let (inside, mut all) = (Inscribed::new(surface)?, Contacts::default());
+        for (at, outward, area) in contact_points(surface, edge)? {
+            if !cells.holds(cells.relative(at)) {
+                let depth = CLEAR * inside.radius(at, outward, depth / CLEAR);
+                all.carried.push(cells, number, cells.relative(sub(at, scale(outward, depth))))?;
+                all.areas.push(area);
+                all.depths.push(depth);
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// Points at most about `edge / 2` \[m\] apart on a surface, each with its normal and its area: centres of its triangles, divided into equal ones with edges of at most
 /// `edge`. Of a box that stands on a floor those of the sides are above it, while corners would press with the areas of the sides too.
-pub(super) fn contact_points(surface: &ClosedMesh, edge: f64) -> Result<Vec<(Point, f64)>> {
+fn contact_points(surface: &ClosedMesh, edge: f64) -> Result<Vec<(Point, Point, f64)>> {
     let mut points = Vec::new();
     for t in surface.triangles() {
         let [a, b, c] = t.map(|i| surface.vertices()[i as usize]);
@@ -57,13 +91,14 @@ pub(super) fn contact_points(surface: &ClosedMesh, edge: f64) -> Result<Vec<(Poi
             let expected = format!("one that divides the edges of its surface into at most {MOST_PIECES} pieces");
             return Err(Error::invalid("size of the cells", edge, expected));
         }
-        let area = 0.5 * norm(cross(ab, ac)) / (n * n);
+        let normal = cross(ab, ac);
+        let (outward, area) = (scale(normal, 1.0 / norm(normal)), 0.5 * norm(normal) / (n * n));
         let at = |i: f64, j: f64| add(a, add(scale(ab, i / n), scale(ac, j / n)));
         let pieces = n as usize;
         for (i, j) in (0..pieces).flat_map(|i| (0..pieces - i).map(move |j| (i, j))) {
-            points.push((at(i as f64 + 1.0 / 3.0, j as f64 + 1.0 / 3.0), area));
+            points.push((at(i as f64 + 1.0 / 3.0, j as f64 + 1.0 / 3.0), outward, area));
             if i + j + 2 <= pieces {
-                points.push((at(i as f64 + 2.0 / 3.0, j as f64 + 2.0 / 3.0), area));
+                points.push((at(i as f64 + 2.0 / 3.0, j as f64 + 2.0 / 3.0), outward, area));
             }
         }
     }
