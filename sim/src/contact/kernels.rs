@@ -1,7 +1,7 @@
 //! Contact of vertices with a collider, given the gaps between them.
 
 use super::ContactModel;
-use super::friction::coulomb_3d;
+use super::friction::sharp_coulomb_3d;
 use super::projection::contact_velocity_3d;
 use crate::collision::{Pose, surface_velocity};
 use diffkern::prelude::*;
@@ -55,7 +55,8 @@ pub fn contact_force<F: Float, L: ContactModel>(
     let n = Vec3::new(at.x, at.y, at.z);
     let rate = u.dot(n);
     let push: F = L::force(at.w - radius[i.min(radius.len() - 1)], rate, q);
-    let friction: Vec3<F> = coulomb_3d(u - n * rate, q.w * push, touch.slip, touch.dt / mass[i.min(mass.len() - 1)]);
+    let friction: Vec3<F> =
+        sharp_coulomb_3d(u - n * rate, q.w * push, touch.slip, touch.dt / mass[i.min(mass.len() - 1)]);
     force[i] += n * push - friction;
 }
 

@@ -211,6 +211,11 @@ impl<F: Float> BoundObstacles<F> {
         Ok(moved)
     }
 
+    /// Whether anything slides with friction.
+    pub(crate) fn has_friction(&self) -> Result<bool> {
+        Ok(self.laws.to_vec()?.iter().any(|q| q.w > F::zero()))
+    }
+
     /// Largest stiffness of a contact \[N/m\].
     pub(crate) fn stiffness(&self) -> Result<f64> {
         let laws = self.laws.to_vec()?;

@@ -19,8 +19,8 @@ pub(super) const POINTS: usize = 8;
 /// Parts below this share of a cell belong to the largest neighbour, with their places: little mass far out makes nothing stiffer, but in single
 /// precision it vanishes.
 const SMALLEST: f64 = 0.1;
-/// Octants with less than this share of a part are gathered into the nearest other.
-const LIGHTEST: f64 = 1e-3;
+/// Octants with less than this share of a part are gathered into the nearest other: light points turned inside out when a ball bounced.
+const LIGHTEST: f64 = 0.1;
 
 /// The part of a body in one cell. Lengths are in cells, from its lowest corner.
 #[derive(Clone, Debug, PartialEq)]
