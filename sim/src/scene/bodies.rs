@@ -285,7 +285,7 @@ fn spin([wx, wy, wz]: [f64; 3]) -> [[f64; 3]; 3] {
 }
 
 /// `(steps, dt)` with `dt` at most `limit` and `steps * dt` one frame. Steps are a whole number, or infinite.
-fn per_frame(frame_rate: f64, limit: f64) -> (f64, f64) {
+pub(super) fn per_frame(frame_rate: f64, limit: f64) -> (f64, f64) {
     let steps = (1.0 / (frame_rate * limit)).ceil().max(1.0);
     (steps, 1.0 / (frame_rate * steps))
 }

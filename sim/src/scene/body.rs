@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result, non_negative, positive};
 use crate::mesh::{BlockLattice, Carried, ClosedMesh, Pose, read};
-use crate::shape::{Body, Lattice, Shape};
+use crate::shape::{Body, Cuboid, Lattice, Primitive, Shape};
 use diffkern::memory::{collect, filled};
 
 /// Pieces along the longest side by which the extent of a primitive is found.
@@ -67,6 +67,11 @@ impl Solid {
 }
 
 impl Solid {
+    /// Where it is, from its shape's own frame.
+    pub fn pose(&self) -> &Pose {
+        &self.pose
+    }
+
     /// With particles and vertices about `spacing` \[m\] apart.
     fn cut(&self, spacing: f64) -> Body {
         let lattice = Lattice::about_the_body(spacing);
@@ -180,6 +185,17 @@ impl BodyShape {
                 of(&mut (0..8).map(|k| along(&corner(k))))
             }
             BodyShape::Solid(solid) => of(&mut solid.points.iter().map(along)),
+        }
+    }
+
+    /// The shape in its own frame, and where it is.
+    pub(super) fn placed(&self) -> (Shape, Pose) {
+        match self {
+            BodyShape::Block { .. } => {
+                let block = Primitive::Cuboid(Cuboid { sides: self.sides() });
+                (Shape::Primitive(block), Pose::at(self.centre()))
+            }
+            BodyShape::Solid(solid) => (solid.shape.clone(), solid.pose),
         }
     }
 

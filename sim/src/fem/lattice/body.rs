@@ -3,6 +3,7 @@
 use super::cells::{Cells, Clamp};
 use super::numbering::{Numbering, numbered};
 use super::quadrature::{CellPart, cell_parts};
+use super::shape::mean_shape;
 use super::surface::{Carried, Contacts};
 use crate::error::{Error, Result};
 use crate::mesh::{ClosedMesh, Point, Pose, add, cross, norm, scale, sub};
@@ -44,6 +45,8 @@ pub struct Body {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CutBody {
     pub(super) size: Point,
+    cells: Cells,
+    pose: Pose,
     pub(super) numbering: Numbering,
     pub(super) parts: Vec<CellPart>,
     pub(super) mesh: ClosedMesh,
@@ -56,6 +59,8 @@ pub struct CutBody {
     cell_centres: Vec<Point>,
     /// Centre of mass \[m\], in the world.
     centre: Point,
+    /// Volume of the whole body, held or free \[m^3\], and its centre \[m\].
+    whole: (f64, Point),
 }
 
 impl Body {
@@ -96,8 +101,11 @@ impl Body {
         let cell_centres: Vec<Point> = parts.iter().map(part_centre).collect();
         let moments = cell_centres.iter().zip(&parts).map(|(&x, p)| scale(x, p.volume / volume));
         let centre = moments.fold([0.0; 3], add);
+        let whole = filling.moments();
         Ok(CutBody {
             size: cells.size,
+            pose: self.pose,
+            whole: (whole.volume, self.pose.apply(whole.centroid)),
             centre,
             cell_centres,
             numbering,
@@ -106,6 +114,7 @@ impl Body {
             vertices,
             contacts,
             rest,
+            cells,
         })
     }
 }
@@ -160,6 +169,50 @@ impl CutBody {
         &self.cell_centres
     }
 
+    /// Edges of a cell \[m\].
+    pub fn cell_size(&self) -> [f64; 3] {
+        self.size
+    }
+
+    /// The centre of mass of the whole body as it moves, what is held included, of uniform density: the weight of each control point, and
+    /// what is added \[m\].
+    pub fn centre_weights(&self) -> (Vec<f64>, [f64; 3]) {
+        let mut weights = vec![0.0; self.rest.len()];
+        let whole: f64 = self.size.iter().product::<f64>() / self.whole.0;
+        for (k, part) in self.parts.iter().enumerate() {
+            for (n, (mean, _)) in mean_shape(&part.points).into_iter().enumerate() {
+                weights[self.numbering.rows[9 * k + n / 3] as usize + n % 3] += part.volume * whole * mean;
+            }
+        }
+        let free: f64 = weights.iter().sum();
+        (weights, sub(self.whole.1, scale(self.centre, free)))
+    }
+
+    /// Whether a control point moves freely: those next to a clamp are tied or held.
+    pub fn is_free(&self, point: usize) -> bool {
+        self.numbering.ties[point] as usize == point
+    }
+
+    /// Points in or on the body at rest \[m\], in the world, as places in cells.
+    pub(super) fn carriers(&self, points: &[Point]) -> Result<Carried> {
+        let number: BTreeMap<_, _> = self.parts.iter().enumerate().map(|(k, p)| (p.cell, k as u32)).collect();
+        let mut carried = Carried::default();
+        for &x in points {
+            let u = self.cells.relative(self.pose.apply_inverse(x));
+            if self.cells.holds(u) && !self.has_held() {
+                let expected = "one of the free part";
+                return Err(Error::invalid("a point of the body", format!("{x:?} m"), expected));
+            }
+            carried.push(&self.cells, &number, u)?;
+        }
+        Ok(carried)
+    }
+
+    /// Whether there are control points that stand for what is held.
+    fn has_held(&self) -> bool {
+        self.numbering.rows.len() > 9 * self.parts.len()
+    }
+
     /// Its surface at rest.
     pub fn mesh(&self) -> &ClosedMesh {
         &self.mesh
@@ -171,9 +224,8 @@ impl CutBody {
     /// When memory is short.
     pub fn state<F: Float>(&self, device: &Device, velocity: [f64; 3], spin: [f64; 3]) -> Result<VertexState<F>> {
         let moving = |x: Point| add(velocity, cross(spin, sub(x, self.centre)));
-        let free = |k: usize| self.numbering.ties[k] as usize == k;
         let speeds: Vec<_> =
-            self.rest.iter().enumerate().map(|(k, &x)| if free(k) { moving(x) } else { [0.0; 3] }).collect();
+            self.rest.iter().enumerate().map(|(k, &x)| if self.is_free(k) { moving(x) } else { [0.0; 3] }).collect();
         VertexState::new(device, &self.rest, &speeds)
     }
 }

@@ -31,6 +31,24 @@ impl<F: Float> Skin<F> {
         })
     }
 
+    /// Points in or on the body at rest \[m\], without triangles.
+    ///
+    /// # Errors
+    /// When a point is not on the body, or memory is short.
+    pub fn of_points(device: &Device, body: &CutBody, points: &[[f64; 3]]) -> Result<Skin<F>> {
+        Ok(Skin {
+            triangles: Vec::new(),
+            rows: device.array(&body.numbering.rows)?,
+            carriers: Carriers::new(device, &body.carriers(points)?)?,
+            nodes: body.numbering.nodes.len(),
+        })
+    }
+
+    /// Number of vertices.
+    pub fn vertex_count(&self) -> usize {
+        self.carriers.len()
+    }
+
     /// What the vertices have of values at the control points: positions of positions, velocities of velocities.
     ///
     /// # Errors
