@@ -13,6 +13,34 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Values of parameters, in SI units.
 pub type Values = BTreeMap<Name, f64>;
 
+/// What moves the bodies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum Simulator {
+    /// Finite elements: cells of a lattice of splines.
+    Fem,
+    /// The material point method: particles and a grid.
+    Mpm,
+}
+
+impl Simulator {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fem => "finite elements",
+            Self::Mpm => "MPM",
+        }
+    }
+
+    /// What it cuts bodies into.
+    pub fn elements(self) -> &'static str {
+        match self {
+            Self::Fem => "cells",
+            Self::Mpm => "particles",
+        }
+    }
+}
+
 /// How to identify. Everything else (time step, schedule) follows from the scene.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct IdentifyOptions {
@@ -26,7 +54,9 @@ pub struct IdentifyOptions {
     pub device: String,
     /// Seed of everything random.
     pub seed: u64,
-    /// Grid cells across the thinnest side on the final grid; as the method chooses if not given.
+    /// What moves the bodies.
+    pub simulator: Simulator,
+    /// Cells across the thinnest side on the final grid; as the method chooses if not given.
     #[serde(default)]
     pub cells: Option<usize>,
     /// Most iterations of the optimiser, over all stages.
@@ -166,12 +196,14 @@ pub struct Record {
 /// The discretisation that the final values were found with.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Discretisation {
-    /// Grid spacing \[m\].
+    /// What moved the bodies.
+    pub simulator: Simulator,
+    /// Grid spacing, or edge of a cell \[m\].
     pub dx: f64,
     /// Time step \[s\].
     pub dt: f64,
-    /// Number of particles.
-    pub particles: usize,
+    /// Number of particles, or of cells.
+    pub elements: usize,
 }
 
 /// What a run shows.

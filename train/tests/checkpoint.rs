@@ -14,7 +14,7 @@ use train::Error;
 use train::error::Result;
 use train::experiment::Identify;
 use train::identify::{Observer, State, check, identify};
-use train::job::{Flow, IdentifyOptions, Progress};
+use train::job::{Flow, IdentifyOptions, Progress, Simulator};
 use train::optimizer::Optimizer;
 use train::run::Checkpoint;
 use train::scene::{Name, Scene};
@@ -52,7 +52,9 @@ impl Job {
 
     fn options(&self, optimizer: Optimizer) -> IdentifyOptions {
         let start = [(Name::MU, 4000.0), (Name::LAMBDA, 9000.0)].into();
-        Identify { optimizer, start, ..Identify::new("video".into()) }.options(&self.scene).unwrap()
+        // As jobs did from before there was a choice.
+        let simulator = Some(Simulator::Mpm);
+        Identify { optimizer, start, simulator, ..Identify::new("video".into()) }.options(&self.scene).unwrap()
     }
 
     /// Whether it passes all checks.

@@ -5,6 +5,7 @@ mod common;
 use common::{fresh, sample};
 use std::path::Path;
 use train::experiment::{Experiment, Identify, Simulate};
+use train::job::Simulator;
 use train::limits::{Bytes, Seconds};
 use train::scene::{Name, Scene};
 use train::video::Depth;
@@ -18,6 +19,7 @@ fn a_job_survives_being_written_and_read() {
     identify.start = [(Name::LAMBDA, 1.0 / 3.0)].into();
     identify.max_iterations = Some(7);
     let simulate = Simulate {
+        simulator: Some(Simulator::Mpm),
         folder: "v".into(),
         out: None,
         set: [(Name::LAMBDA, 1.4e4), (Name::MU, 8e3)].into(),

@@ -9,7 +9,7 @@ use common::{copy_sample, edit_scene, fresh};
 use serde_json::json;
 use train::experiment::Identify;
 use train::identify::gradcheck;
-use train::job::Stop;
+use train::job::{Simulator, Stop};
 use train::scene::Scene;
 use train::video::{Frame, Video};
 
@@ -32,15 +32,24 @@ fn shrunk(frame: &Frame, width: usize) -> Frame {
 }
 
 #[test]
-fn the_gradient_of_the_whole_program_agrees_with_differences() {
-    let folder = copy_sample(&fresh("whole_gradient"));
+fn the_gradient_of_the_whole_program_by_mpm_agrees_with_differences() {
+    the_gradient_agrees(Simulator::Mpm);
+}
+
+#[test]
+fn the_gradient_of_the_whole_program_by_finite_elements_agrees_with_differences() {
+    the_gradient_agrees(Simulator::Fem);
+}
+
+fn the_gradient_agrees(simulator: Simulator) {
+    let folder = copy_sample(&fresh(&format!("whole_gradient_{simulator:?}")));
     let [video]: [Video; 1] = Video::read(&folder, &Scene::read(&folder).unwrap()).unwrap().try_into().unwrap();
     let small = video.width / SHRINK;
     edit_scene(&folder, "/camera/width", json!(small));
     edit_scene(&folder, "/camera/height", json!(small));
     edit_scene(&folder, "/frame_rate", json!(32.0 / STRIDE as f64));
     edit_scene(&folder, "/num_frames", json!(KEPT));
-    // Few particles, that slide on a rough floor.
+    // Few particles or cells, that slide on a rough floor.
     edit_scene(&folder, "/object/block_min", json!([-0.30, -0.05, 0.06]));
     edit_scene(&folder, "/object/block_max", json!([-0.10, 0.11, 0.22]));
     edit_scene(&folder, "/object/initial_velocity", json!([0.8, -0.3, 0.0]));
@@ -57,9 +66,10 @@ fn the_gradient_of_the_whole_program_agrees_with_differences() {
         video.frames.iter().step_by(STRIDE).take(KEPT).map(|frame| shrunk(frame, video.width)).collect();
     let video = Video { width: small, height: small, frames, masks: None };
 
-    let options = Identify::new(folder).options(&scene).unwrap();
+    let job = Identify { simulator: Some(simulator), ..Identify::new(folder) };
+    let options = job.options(&scene).unwrap();
     let check = gradcheck(&scene, &[video], &options, &Stop::default()).unwrap();
-    assert!((1000..1500).contains(&check.steps), "{} steps", check.steps);
+    assert!((1000..2500).contains(&check.steps), "{} steps", check.steps);
     assert_eq!(check.frames, KEPT);
     // A check that met kinks says so and draws other seeds; three stay.
     assert!(check.kinks.len() <= 1, "{:?}", check.kinks);

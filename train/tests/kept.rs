@@ -91,7 +91,7 @@ fn a_run_outlives_one_that_comes_to_nothing() {
     run(&folder, &IDENTIFY, 0);
     let (out, aside) = (folder.join("run"), folder.join("run/former-run"));
     let before = contents(&out);
-    let again = ["identify", "video", "--out", "run", "--overwrite"];
+    let again = ["identify", "video", "--out", "run", "--overwrite", "--simulator", "mpm"];
     let begin = || {
         let child = diffkern(&folder, &again).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         wait_until(|| aside.is_dir() && out.join("config.ron").exists());

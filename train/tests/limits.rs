@@ -60,7 +60,7 @@ fn jobs_that_would_run_for_hours_are_refused_with_the_field() {
         let folder = fresh(&format!("too_long_{k}"));
         let video = copy_sample(&folder);
         change(&video);
-        let arguments = ["identify", "video", "--out", "out", "--max-memory", "2GiB"];
+        let arguments = ["identify", "video", "--out", "out", "--max-memory", "2GiB", "--simulator", "mpm"];
         let output = soon(parts[0], begin(&folder, &arguments));
         assert_refused(parts[0], &output, &[&["video/scene.json: "], *parts].concat());
         assert!(!folder.join("out").exists());

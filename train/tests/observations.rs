@@ -158,7 +158,7 @@ fn tables_that_do_not_fit_the_scene_are_refused() {
     refused(simulate, &dots("file", json!("dots.csv")), &["observations.dots.file", "below tracks"]);
     refused(simulate, &dots("points", Value::Null), &["observations.dots.markers.points", "missing"]);
     let beside = dots("points", json!([[0.0, 60.0, 500.0]]));
-    refused(simulate, &beside, &["observations.dots.markers.points", "distance of point 0"]);
+    refused(simulate, &beside, &["observations.dots.markers.points", "a place of the surface is"]);
     let no_velocity = |scene: &mut Value| {
         scene["unknowns"] = json!({"bodies.jelly.velocity.x": {"range": [100.0, 600.0]}});
     };

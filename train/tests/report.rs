@@ -5,7 +5,7 @@ mod common;
 use common::{fresh, sample};
 use std::fs;
 use train::experiment::{Experiment, Identify};
-use train::job::{Discretisation, Ending, Outcome, Parameter, Record, TrackFit};
+use train::job::{Discretisation, Ending, Outcome, Parameter, Record, Simulator, TrackFit};
 use train::report::{self, Summary};
 use train::run::{Former, Meta, RunDir};
 use train::scene::{Name, Scene};
@@ -36,7 +36,7 @@ fn outcome(video: &Video) -> Outcome {
         ending: Ending::Converged,
         history: (0..10).map(record).collect(),
         viscosity: 0.0,
-        discretisation: Discretisation { dx: 0.01, dt: 1e-4, particles: 100 },
+        discretisation: Discretisation { simulator: Simulator::Mpm, dx: 0.01, dt: 1e-4, elements: 100 },
         videos: vec![Video { frames: video.frames.iter().rev().cloned().collect(), ..video.clone() }],
         tracks: vec![TrackFit { name: "dots".into(), distance: 2.5e-3, places: Vec::new() }],
         warnings: Vec::new(),

@@ -171,8 +171,11 @@ fn a_prior_tells_what_a_video_does_not() {
         "takes.throw.bodies.jelly.velocity.x": {"range": [0.3, 1.2], "prior": {"normal": {"mean": 0.5, "deviation": 0.2}}},
     });
     write(&folder, &scene);
-    simulate(&folder, "mu=6000,takes.throw.velocity.x=0.72");
-    let result = identify(&folder, "out", &["--set", "mu=6000"]);
+    let mpm = ["--simulator", "mpm"];
+    let set = ["--set", "mu=6000,takes.throw.velocity.x=0.72"];
+    let made = ["simulate", "scene", "--cells", CELLS, "--bits", "16", "--out", "video"];
+    run(&folder, &[&made[..], &set, &mpm].concat(), 0);
+    let result = identify(&folder, "out", &[&["--set", "mu=6000"][..], &mpm].concat());
     within(&result, "bodies.jelly.density", 900.0, 0.01);
     within(&result, "takes.throw.bodies.jelly.velocity.x", 0.72, 0.01);
     let interval = &result["intervals"]["bodies.jelly.density"];

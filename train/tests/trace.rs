@@ -20,7 +20,7 @@ fn a_simulation_leaves_a_trace() {
     let text = std::fs::read_to_string(folder.join("trace.json")).unwrap();
     let spans: Vec<serde_json::Value> = serde_json::from_str(&text).unwrap();
     let named = |name: &str| spans.iter().filter(|span| span["name"] == name).count();
-    assert!(named("particles_to_grid_3d") > 10, "{:?}", spans.iter().take(30).collect::<Vec<_>>());
+    assert!(named("stress_forces") > 10, "{:?}", spans.iter().take(30).collect::<Vec<_>>());
     assert!(named("upload") > 0 && named("download") > 0);
     for span in &spans {
         assert!(span["ph"] == "X" && span["ts"].as_f64() >= Some(0.0) && span["dur"].as_f64() >= Some(0.0), "{span}");

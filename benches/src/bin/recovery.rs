@@ -90,6 +90,7 @@ fn one(args: &Args, seed: u64) -> Result<(Values, Outcome, f64)> {
     std::fs::write(source.join("scene.json"), format!("{scene:#}"))?;
     let video = folder.join("video");
     let simulate = Simulate {
+        simulator: None,
         folder: source,
         out: Some(video.clone()),
         set: truth.clone().into_iter().collect(),

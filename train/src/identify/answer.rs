@@ -178,7 +178,7 @@ fn mean_square<F: Float>(problem: &VideoProblem<'_, F>, run: &Shown) -> Result<f
     let (mut sum, mut count) = (0.0, 0);
     for shot in shots(problem.scene, problem.frames) {
         let shown = observed::shown(run, shot)?;
-        sum += observed(problem.scene, problem.videos, shot)?.square(&shown);
+        sum += observed(problem.scene, problem.videos, shot)?.weighted(problem.weights[shot.frame])?.square(&shown);
         count += shown.len();
     }
     Ok(sum / count.max(1) as f64)

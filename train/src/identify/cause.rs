@@ -1,6 +1,6 @@
 //! Which field of a scene makes a job so long or so large, and what value of it would do.
 
-use super::cost::{Estimate, Task, count};
+use super::cost::{Drawing, Estimate, Task, count};
 use crate::error::Error;
 use crate::job::Values;
 use crate::limits::{Limits, Seconds, size};
@@ -71,10 +71,10 @@ fn with(scene: &Scene, task: Task<'_>, lever: &Lever, value: f64, excess: &dyn F
             (lever.set)(&mut scene, &mut options.fixed, value);
             excess(&scene, Task::Identify(&options))
         }
-        Task::Simulate { values, cells } => {
-            let mut values = values.clone();
+        Task::Simulate(drawing) => {
+            let mut values = drawing.values.clone();
             (lever.set)(&mut scene, &mut values, value);
-            excess(&scene, Task::Simulate { values: &values, cells })
+            excess(&scene, Task::Simulate(Drawing { values: &values, ..drawing }))
         }
     }
 }
@@ -213,7 +213,7 @@ fn elastic(scene: &Scene, task: Task<'_>, target: Target) -> Lever {
     let name = scene.name_of(target);
     let (given, option) = match task {
         Task::Identify(options) => (options.fixed.get(&name), "fixed"),
-        Task::Simulate { values, .. } => (values.get(&name), "set"),
+        Task::Simulate(Drawing { values, .. }) => (values.get(&name), "set"),
     };
     // Below the end of its range a value costs what the range does.
     let given = given.filter(|value| scene.range(target).is_none_or(|range| **value > range.max));
@@ -252,7 +252,9 @@ fn elastic(scene: &Scene, task: Task<'_>, target: Target) -> Lever {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::identify::{Cost, estimate};
+    use crate::identify::Cost;
+    use crate::identify::cost::judged;
+    use crate::job::Simulator;
     use crate::limits::{Bytes, DEFAULT_TIME};
     use crate::scene::Name;
     use diffkern::Device;
@@ -273,8 +275,13 @@ mod tests {
         let (mut scene, mut values) = sample();
         change(&mut scene, &mut values);
         let limits = Limits { max_time: Some(DEFAULT_TIME), max_memory: Some(Bytes(2 << 30)) };
-        let task = Task::Simulate { values: &values, cells: None };
-        estimate(&scene, Path::new("scene.json"), task, false, "cpu", &limits).unwrap_err().to_string()
+        judge(&scene, &values, &limits).unwrap_err().to_string()
+    }
+
+    /// Of a simulation where a step of a particle takes as long as on a fast machine.
+    fn judge(scene: &Scene, values: &Values, limits: &Limits) -> crate::error::Result<Estimate> {
+        let task = Task::Simulate(Drawing { values, simulator: Simulator::Mpm, cells: None });
+        judged(scene, Path::new("scene.json"), task, false, &Device::cpu(), limits, 2e-7)
     }
 
     #[test]
@@ -311,24 +318,14 @@ mod tests {
         let value = message.rsplit("at least ").next().unwrap().split(' ').next().unwrap();
         let (mut scene, values) = sample();
         scene.bodies[0].density = value.parse().unwrap();
-        // Twice the time, for the noise between two measurements.
-        let limits = Limits { max_time: Some(Seconds(2.0 * DEFAULT_TIME.0)), max_memory: Some(Bytes(2 << 30)) };
-        estimate(
-            &scene,
-            Path::new("scene.json"),
-            Task::Simulate { values: &values, cells: None },
-            false,
-            "cpu",
-            &limits,
-        )
-        .unwrap();
+        judge(&scene, &values, &Limits { max_time: Some(DEFAULT_TIME), max_memory: Some(Bytes(2 << 30)) }).unwrap();
     }
 
     #[test]
     fn a_simulation_takes_the_steps_of_the_search() {
         let (scene, values) = sample();
         let steps = |scene, values| {
-            let task = Task::Simulate { values, cells: None };
+            let task = Task::Simulate(Drawing { values, simulator: Simulator::Mpm, cells: None });
             Cost::of(scene, task, false, &Device::cpu()).unwrap().steps
         };
         let mut narrow = scene.clone();

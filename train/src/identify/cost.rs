@@ -1,37 +1,28 @@
 //! What a job will take - steps, memory, time - from its scene alone, before anything of it is made.
 //!
 //! Counted are passes over the frames on the coarse grid and on the fine one, each of so many steps, each of so many
-//! particles and nodes. Work is in particles that a step moves; what one costs is measured on a small block just before. How
+//! particles and nodes, or cells. Work is in what a step of one of them costs, which is measured on a small block just before. How
 //! long a search will be is not known: typical numbers of passes stand for it, from the table in `docs/experiment.md`. In
 //! all, the time is right within a factor of two or three, the memory within a factor of two.
 
 use super::cause;
 use super::problem::frames_in_use;
 use crate::error::Result;
-use crate::job::{IdentifyOptions, Values};
+use crate::job::{IdentifyOptions, Simulator, Values};
 use crate::limits::{Limits, Seconds, size};
 use crate::optimizer::Optimizer;
-use crate::program::{Resolution, observed, shots, spec, viscous_room};
+use crate::program::{GridOptions, Plan, Resolution, observed, shots, viscous_room};
 use crate::scene::{Film, Scene};
 use crate::search::{Parametrisation, SCANNED};
 use diffkern::{Device, Schedule};
-use diffkern_sim::Step as _;
-use diffkern_sim::scene::{BlockSpec, Plan};
+use diffkern_sim::Step;
+use diffkern_sim::contact::Collider;
+use diffkern_sim::fem::lattice::floor;
+use diffkern_sim::scene::{BlockSpec, BodyShape, BodySpec, ElasticSpec};
 use std::fmt;
 use std::path::Path;
 use std::time::Instant;
 
-/// Work of a step beside its particles: the launches themselves.
-const LAUNCHES: f64 = 500.0;
-/// Work of a node that a step works on, and of one that a frame may reach: whether it is in an obstacle.
-const NODE: f64 = 0.1;
-const NEAR_NODE: f64 = 0.4;
-/// Share of a step in a node that is not worked on: its block is looked at.
-const IDLE_NODE: f64 = 0.004;
-/// Work of a frame for each particle (is the state sound?), vertex and pixel.
-const CHECKED: f64 = 3.0;
-const VERTEX: f64 = 8.0;
-const PIXEL: f64 = 1.2;
 /// What a pass in single precision costs beside one in double precision.
 const SINGLE: f64 = 0.5;
 /// Bytes of a pixel of a frame as it is read or drawn, and of one of an animation.
@@ -49,13 +40,19 @@ const TAPE: f64 = 1024.0 * 1024.0 * 1024.0;
 pub enum Task<'a> {
     /// Find the unknowns.
     Identify(&'a IdentifyOptions),
-    /// Draw these values.
-    Simulate {
-        /// The values.
-        values: &'a Values,
-        /// Grid cells across the thinnest side, as many as [`identify()`](super::identify()) ends with if not given.
-        cells: Option<usize>,
-    },
+    /// Draw what values look like.
+    Simulate(Drawing<'a>),
+}
+
+/// A simulation of given values.
+#[derive(Debug, Clone, Copy)]
+pub struct Drawing<'a> {
+    /// The values.
+    pub values: &'a Values,
+    /// What moves the bodies.
+    pub simulator: Simulator,
+    /// Cells across the thinnest side, as many as [`identify()`](super::identify()) ends with if not given.
+    pub cells: Option<usize>,
 }
 
 /// What a job will take.
@@ -63,8 +60,10 @@ pub enum Task<'a> {
 pub struct Cost {
     /// Steps of the simulator, those of all passes.
     pub steps: f64,
-    /// Particles on the finest grid.
-    pub particles: f64,
+    /// What they are steps of.
+    pub simulator: Simulator,
+    /// Particles on the finest grid, or cells.
+    pub elements: f64,
     /// Nodes of that grid.
     pub nodes: f64,
     /// Memory \[bytes\].
@@ -73,7 +72,7 @@ pub struct Cost {
     pub(super) active: f64,
     /// Part of them that grows with the nodes that particles reach, per node \[bytes\].
     pub(super) per_node: f64,
-    /// In particles that a step moves.
+    /// In what a step of a particle or cell costs.
     pub(super) work: f64,
 }
 
@@ -98,10 +97,7 @@ pub(super) fn shares(device: &Device) -> [f64; 2] {
 
 /// Work of a pass over `frames` frames of `pixels` pixels.
 pub(super) fn pass(plan: &Plan, frames: f64, pixels: f64, device: &Device) -> f64 {
-    let (particles, near) = (plan.particles(), plan.near_nodes());
-    let step = LAUNCHES + particles + NODE * plan.active_nodes(device) + IDLE_NODE * near;
-    let frame = NEAR_NODE * near + CHECKED * particles + VERTEX * plan.vertices() + PIXEL * pixels;
-    plan.steps_per_frame * (frames - 1.0) * step + frames * frame
+    plan.steps_per_frame() * (frames - 1.0) * plan.step(device) + frames * plan.frame(pixels)
 }
 
 impl Cost {
@@ -112,25 +108,25 @@ impl Cost {
     pub fn of(scene: &Scene, task: Task<'_>, gradcheck: bool, device: &Device) -> Result<Self> {
         let mut cost = match task {
             Task::Identify(options) => identification(scene, options, device)?,
-            Task::Simulate { values, cells } => simulation(scene, values, cells, device)?,
+            Task::Simulate(drawing) => simulation(scene, drawing, device)?,
         };
         if gradcheck {
-            let (known, cells) = match task {
-                Task::Identify(options) => (&options.fixed, options.cells),
-                Task::Simulate { values, cells } => (values, cells),
+            let (known, simulator, cells) = match task {
+                Task::Identify(options) => (&options.fixed, options.simulator, options.cells),
+                Task::Simulate(Drawing { values, simulator, cells }) => (values, simulator, cells),
             };
-            cost.add_check(scene, known, cells, device)?;
+            cost.add_check(scene, known, super::resolution(scene, cells, simulator), device)?;
         }
         Ok(cost)
     }
 
     /// The check runs before the job, on a grid that is not finer.
-    fn add_check(&mut self, scene: &Scene, known: &Values, cells: Option<usize>, device: &Device) -> Result<()> {
-        let Resolution { coarse, fine } = super::resolution(scene, cells);
+    fn add_check(&mut self, scene: &Scene, known: &Values, resolution: Resolution, device: &Device) -> Result<()> {
+        let Resolution { coarse, fine } = resolution;
         let (frames, pixels) = (scene.num_frames as f64, pixels(scene));
         let mut cells = coarse;
         let plan = loop {
-            let plans = planned(scene, known, cells, cells)?;
+            let plans = planned(scene, known, self.simulator, cells, cells)?;
             if plans.steps_per_frame() * (frames - 1.0) >= super::gradient::STEPS as f64 || cells >= fine {
                 break plans;
             }
@@ -154,8 +150,8 @@ impl Cost {
         let parts = [
             self.seconds(each) / limits.seconds(),
             self.bytes / limits.bytes(),
-            self.nodes / Plan::MOST,
-            self.particles / Plan::MOST,
+            self.nodes / Plan::most(),
+            self.elements / Plan::most(),
         ];
         parts.into_iter().fold(0.0, |worst, part| if part.is_nan() { f64::INFINITY } else { part.max(worst) })
     }
@@ -178,9 +174,15 @@ pub struct Estimate {
 
 impl fmt::Display for Estimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Cost { steps, particles, bytes, .. } = self.cost;
+        let Cost { steps, simulator, elements, bytes, .. } = self.cost;
         let (time, memory) = (Seconds(self.seconds.max(1.0)), size(bytes));
-        write!(f, "{} simulator steps of up to {} particles: about {time}, {memory}", count(steps), count(particles))
+        write!(
+            f,
+            "{} simulator steps of up to {} {}: about {time}, {memory}",
+            count(steps),
+            count(elements),
+            simulator.elements()
+        )
     }
 }
 
@@ -204,49 +206,84 @@ pub fn estimate(
     let device = super::device(device)?;
     let cost = Cost::of(scene, task, gradcheck, &device)?;
     let each = match device.supports_f64() {
-        true => measured::<f64>(&device)?,
-        false => measured::<f32>(&device)?,
+        true => measured::<f64>(cost.simulator, &device)?,
+        false => measured::<f32>(cost.simulator, &device)?,
     };
+    judged(scene, file, task, gradcheck, &device, limits, each)
+}
+
+/// The same where a step of a particle or cell takes `each` \[s\].
+pub(super) fn judged(
+    scene: &Scene,
+    file: &Path,
+    task: Task<'_>,
+    gradcheck: bool,
+    device: &Device,
+    limits: &Limits,
+    each: f64,
+) -> Result<Estimate> {
+    let of = |scene: &Scene, task: Task<'_>| Cost::of(scene, task, gradcheck, device);
+    let cost = of(scene, task)?;
     let estimate = Estimate { cost, seconds: cost.seconds(each) };
     if cost.excess(limits, each) <= 1.0 {
         return Ok(estimate);
     }
-    let of = |scene: &Scene, task: Task<'_>| Cost::of(scene, task, gradcheck, &device);
     Err(cause::refusal(scene, file, task, &estimate, limits, &|scene, task| {
         of(scene, task).map_or(f64::INFINITY, |cost| cost.excess(limits, each))
     }))
 }
 
-/// Time that this machine needs now to move a particle by a step \[s\], from a block of some thousands.
-fn measured<F: diffkern::Float>(device: &Device) -> Result<f64> {
-    const BATCHES: usize = 5;
+/// Time that this machine needs now for a step of a particle or cell \[s\], from a block of some thousands or hundreds.
+fn measured<F: diffkern::Float>(simulator: Simulator, device: &Device) -> Result<f64> {
     const STEPS: usize = 3;
-    let spec = BlockSpec { cells: 9, ..BlockSpec::default() };
-    let block = spec.build::<F>(device)?;
-    let solver = block.model.solver(&block.params(device, spec.mu[1], spec.lambda[1])?, block.state.len())?;
-    let mut state = solver.advance(&block.state, 0, STEPS, Schedule::Auto)?;
+    match simulator {
+        Simulator::Mpm => {
+            let spec = BlockSpec { cells: 9, ..BlockSpec::default() };
+            let block = spec.build::<F>(device)?;
+            let solver = block.model.solver(&block.params(device, spec.mu[1], spec.lambda[1])?, block.state.len())?;
+            timed(&solver, &block.state, STEPS, &Plan::Mpm(spec.plan()?), device)
+        }
+        Simulator::Fem => {
+            let BodySpec { mu, lambda, .. } = BodySpec::default();
+            let cell = 0.1 / 7.0;
+            let shape = BodyShape::Block { min: [0.0; 3], max: [0.1; 3] };
+            let floor = Collider::plane([0.0; 3], [0.0, 0.0, 1.0], floor(mu[1], lambda[1], cell));
+            let body = BodySpec { shape, ..BodySpec::default() };
+            let spec = ElasticSpec { body, colliders: vec![floor], cell, ..ElasticSpec::default() };
+            let block = spec.build::<F>(device)?;
+            let solver = block.model.solver(&block.params, &block.state)?;
+            timed(&solver, &block.state, STEPS, &Plan::Fem(spec.plan()?), device)
+        }
+    }
+}
+
+/// The same of a solver.
+fn timed<S: Step>(solver: &S, start: &S::State, steps: usize, plan: &Plan, device: &Device) -> Result<f64>
+where
+    S::Control: Default,
+{
+    const BATCHES: usize = 5;
+    let mut state = solver.advance(start, 0, steps, Schedule::Auto)?;
     let mut times = [0.0; BATCHES];
     for (k, time) in times.iter_mut().enumerate() {
         let begun = Instant::now();
-        state = solver.advance(&state, (k + 1) * STEPS, STEPS, Schedule::Auto)?;
+        state = solver.advance(&state, (k + 1) * steps, steps, Schedule::Auto)?;
         *time = begun.elapsed().as_secs_f64();
     }
     times.sort_by(f64::total_cmp);
-    let plan = spec.plan()?;
-    let frame = NEAR_NODE * plan.near_nodes() + CHECKED * plan.particles();
-    let step = LAUNCHES + plan.particles() + NODE * plan.active_nodes(device);
-    Ok(times[BATCHES / 2] / (frame + STEPS as f64 * step))
+    Ok(times[BATCHES / 2] / (plan.frame(0.0) + steps as f64 * plan.step(device)))
 }
 
 fn identification(scene: &Scene, options: &IdentifyOptions, device: &Device) -> Result<Cost> {
-    let resolution = super::resolution(scene, options.cells);
+    let simulator = options.simulator;
+    let resolution = super::resolution(scene, options.cells, simulator);
     let plans = [resolution.coarse, resolution.fine];
     let plans = [
-        planned(scene, &options.fixed, plans[0], resolution.fine)?,
-        planned(scene, &options.fixed, plans[1], resolution.fine)?,
+        planned(scene, &options.fixed, simulator, plans[0], resolution.fine)?,
+        planned(scene, &options.fixed, simulator, plans[1], resolution.fine)?,
     ];
     let (all, pixels) = (scene.num_frames as f64, pixels(scene));
-    let used = frames_in_use(scene) as f64;
+    let used = frames_in_use(scene, simulator) as f64;
     let coordinates = Parametrisation::new(scene, options, 1.0)?;
     let directions = coordinates.kinds().len() as f64;
     let [coarse, fine] = typical_passes(options.optimizer, directions);
@@ -278,9 +315,9 @@ fn identification(scene: &Scene, options: &IdentifyOptions, device: &Device) -> 
     Ok(cost)
 }
 
-fn simulation(scene: &Scene, values: &Values, cells: Option<usize>, device: &Device) -> Result<Cost> {
-    let cells = super::resolution(scene, cells).fine;
-    Ok(pictures(scene, &planned(scene, values, cells, cells)?, device, 1.0))
+fn simulation(scene: &Scene, Drawing { values, simulator, cells }: Drawing<'_>, device: &Device) -> Result<Cost> {
+    let cells = super::resolution(scene, cells, simulator).fine;
+    Ok(pictures(scene, &planned(scene, values, simulator, cells, cells)?, device, 1.0))
 }
 
 /// All frames once, with an animation of so many videos.
@@ -292,7 +329,8 @@ fn pictures(scene: &Scene, plan: &Plans, device: &Device, videos: f64) -> Cost {
     let animation = ANIMATION_PIXEL * scale * scale * videos;
     Cost {
         steps: plan.steps_per_frame() * (frames - 1.0),
-        particles: plan.sum(Plan::particles),
+        simulator: plan.simulator,
+        elements: plan.sum(Plan::elements),
         nodes: plan.takes.iter().map(|(plan, _)| plan.nodes()).fold(0.0, f64::max),
         active: plan.sum(|plan| plan.allowed_nodes(device)),
         // The picture in hand: layers, colours and coverage, on the device and on the host.
@@ -300,14 +338,15 @@ fn pictures(scene: &Scene, plan: &Plans, device: &Device, videos: f64) -> Cost {
             + plan.bytes(device, real, 0.0)
             + 12.0 * real * pixels
             + frames * pixels * ((1.0 + videos) * FRAME_PIXEL + animation),
-        per_node: Plan::NODE_REALS * real,
+        per_node: Plan::node_reals() * real,
         // Colours as well as silhouettes; then files.
-        work: plan.pass(frames, device) + 3.0 * PIXEL * pixels * frames,
+        work: plan.pass(frames, device) + plan.drawing(frames),
     }
 }
 
 /// What the takes of a scene cost, each with its pixels.
 struct Plans {
+    simulator: Simulator,
     takes: Vec<(Plan, f64)>,
 }
 
@@ -317,7 +356,7 @@ impl Plans {
     }
 
     fn steps_per_frame(&self) -> f64 {
-        self.sum(|plan| plan.steps_per_frame)
+        self.sum(Plan::steps_per_frame)
     }
 
     fn bytes(&self, device: &Device, real: f64, tangents: f64) -> f64 {
@@ -328,25 +367,30 @@ impl Plans {
         self.takes.iter().map(|(plan, pixels)| pass(plan, frames, *pixels, device)).sum()
     }
 
+    fn drawing(&self, frames: f64) -> f64 {
+        self.takes.iter().map(|(plan, pixels)| frames * plan.drawing(*pixels)).sum()
+    }
+
     fn tape(&self, device: &Device) -> f64 {
         self.sum(|plan| tape(plan, device))
     }
 }
 
 /// With `cells` cells across, and the viscosity of the search on `finest`.
-fn planned(scene: &Scene, known: &Values, cells: usize, finest: usize) -> Result<Plans> {
+fn planned(scene: &Scene, known: &Values, simulator: Simulator, cells: usize, finest: usize) -> Result<Plans> {
     let room = viscous_room(scene, known, finest);
+    let options = GridOptions { simulator, cells, room, fixed_steps: false, nodes: usize::MAX };
     let one = |take: usize| -> Result<(Plan, f64)> {
         let films = scene.films.iter().filter(|film| film.take == take);
-        Ok((spec(scene, take, known, cells, room).plan()?, films.map(|film| pixels_of(scene, film)).sum()))
+        Ok((Plan::of(scene, take, known, &options)?, films.map(|film| pixels_of(scene, film)).sum()))
     };
-    Ok(Plans { takes: observed(scene).map(one).collect::<Result<_>>()? })
+    Ok(Plans { simulator, takes: observed(scene).map(one).collect::<Result<_>>()? })
 }
 
 /// Memory of a frame's steps on a tape \[bytes\].
 fn tape(plan: &Plan, device: &Device) -> f64 {
-    let step = real(device) * (24.0 * plan.particles() + 7.0 * plan.active_nodes(device));
-    (plan.steps_per_frame * step).min(TAPE.max(4.0 * step))
+    let step = plan.taped(device, real(device));
+    (plan.steps_per_frame() * step).min(TAPE.max(4.0 * step))
 }
 
 /// Pixels of a frame of all films together.

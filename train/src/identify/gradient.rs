@@ -158,11 +158,17 @@ fn check_as<F: Float>(
 fn program<F: Float>(scene: &Scene, options: &IdentifyOptions, device: &Device) -> Result<(Program<F>, f64)> {
     let cost = Cost::of(scene, Task::Identify(options), true, device)?;
     let nodes = cost.node_limit(&options.limits);
-    let Resolution { coarse, fine } = super::resolution(scene, options.cells);
+    let simulator = options.simulator;
+    let Resolution { coarse, fine } = super::resolution(scene, options.cells, simulator);
     let mut cells = coarse;
     loop {
         let room = viscous_room(scene, &options.fixed, cells);
-        let program = Program::<F>::new(scene, &options.fixed, GridOptions { cells, room, nodes }, device)?;
+        let program = Program::<F>::new(
+            scene,
+            &options.fixed,
+            GridOptions { simulator, cells, room, fixed_steps: true, nodes },
+            device,
+        )?;
         if program.steps() >= STEPS || cells >= fine {
             return Ok((program, room));
         }

@@ -89,11 +89,12 @@ impl Level {
 }
 
 impl Misfit {
-    /// Against the first `frames` frames of all that counts.
+    /// Against the first frames of all that counts, each with its weight.
     ///
     /// # Errors
     /// When memory is short, as of all that follows.
-    pub(super) fn new(scene: &Scene, videos: &[Video], frames: usize, levels: &[LevelOptions]) -> Result<Self> {
+    pub(super) fn new(scene: &Scene, videos: &[Video], weights: &[f64], levels: &[LevelOptions]) -> Result<Self> {
+        let frames = weights.len();
         let level = |options: &LevelOptions| -> Result<Level> {
             let seen = options.seen(frames);
             let target = |shot: Shot| -> Result<Option<Target>> {
@@ -104,7 +105,7 @@ impl Misfit {
                     Seen::Silhouette(_) | Seen::Colour(..) => options.blur,
                     Seen::Track(_) => 0.0,
                 };
-                let Observed { values, factors } = observed(scene, videos, shot)?;
+                let Observed { values, factors } = observed(scene, videos, shot)?.weighted(weights[shot.frame])?;
                 let target = Target { blur: Blur::new(blur, shot.size(scene).1), factors, seen: Vec::new() };
                 let seen = target.of(&values)?;
                 Ok(Some(Target { seen, ..target }))

@@ -13,13 +13,13 @@ mod answer;
 mod gradient;
 
 pub use crate::search::{Observer, State};
-pub use cost::{Cost, Estimate, Task, estimate};
+pub use cost::{Cost, Drawing, Estimate, Task, estimate};
 pub(crate) use cost::{scan_passes, typical_passes};
 pub use gradient::gradcheck;
 
 use crate::check::Checked;
 use crate::error::{Error, Result};
-use crate::job::{Ending, Flow, IdentifyOptions, Outcome, Shown, Stop, Values};
+use crate::job::{Ending, Flow, IdentifyOptions, Outcome, Shown, Simulator, Stop, Values};
 use crate::limits::Limits;
 use crate::program::{Failure, GridOptions, Physics, Program, Resolution, shapes, viscous_room};
 use crate::scene::Scene;
@@ -59,17 +59,19 @@ fn identify_as<F: Float>(
     if let Some(state) = &resume {
         check(state, scene, options)?.map_err(refused)?;
     }
-    let resolution = resolution(scene, options.cells);
+    let simulator = options.simulator;
+    let resolution = resolution(scene, options.cells, simulator);
     let room = viscous_room(scene, &options.fixed, resolution.fine);
     let cost = Cost::of(scene, Task::Identify(options), false, device)?;
     let nodes = cost.node_limit(&options.limits);
-    let single = |cells| Program::<f32>::new(scene, &options.fixed, GridOptions { cells, room, nodes }, device);
+    let grid = |cells| GridOptions { simulator, cells, room, fixed_steps: false, nodes };
+    let single = |cells| Program::<f32>::new(scene, &options.fixed, grid(cells), device);
     let programs = Programs {
         coarse: single(resolution.coarse)?,
         rough: (F::SCALAR != f32::SCALAR).then(|| single(resolution.fine)).transpose()?,
-        fine: Program::<F>::new(scene, &options.fixed, GridOptions { cells: resolution.fine, room, nodes }, device)?,
+        fine: Program::<F>::new(scene, &options.fixed, grid(resolution.fine), device)?,
     };
-    let problem = VideoProblem::new(scene, videos, Parametrisation::new(scene, options, room)?, programs)?;
+    let problem = VideoProblem::new(scene, videos, simulator, Parametrisation::new(scene, options, room)?, programs)?;
     let search = Search::new(&problem, options);
     let mut reporter = Reporter::new(observer, passes(&problem, options, device));
     let begun = match resume {
@@ -128,44 +130,43 @@ fn work<F: Float>(program: &Program<F>, frames: usize, device: &Device) -> f64 {
 pub fn check(state: &State, scene: &Scene, options: &IdentifyOptions) -> Result<Checked> {
     // Bounds are in units of the viscosity's room.
     let bounds = Parametrisation::new(scene, options, 1.0)?.bounds(true);
-    Ok(Shape { options, bounds, levels: problem::sizes(scene) }.state(state))
+    Ok(Shape { options, bounds, levels: problem::sizes(scene, options.simulator) }.state(state))
 }
 
-/// Renders what `values` look like, with so many grid cells across the thinnest side: at the resolution that [`identify`] ends with
-/// if not given; the frames of each film of the scene, and the places of each track.
+/// Renders what values look like; the frames of each film of the scene, and the places of each track.
 ///
 /// # Errors
 /// When the simulation or the renderer refuses the scene or the values, particles scatter over more of the grid than
 /// `limits` leave memory for, or `stop` or `progress` asks for an end.
 pub fn simulate(
     scene: &Scene,
-    values: &Values,
-    cells: Option<usize>,
+    drawing: Drawing<'_>,
     device: &str,
     limits: &Limits,
     stop: &Stop,
     progress: &mut dyn FnMut(f64) -> Flow,
 ) -> Result<Shown> {
     let device = self::device(device)?;
-    let cost = Cost::of(scene, Task::Simulate { values, cells }, false, &device)?;
+    let cost = Cost::of(scene, Task::Simulate(drawing), false, &device)?;
     let nodes = cost.node_limit(limits);
-    let cells = resolution(scene, cells).fine;
+    let Drawing { values, simulator, cells } = drawing;
+    let cells = resolution(scene, cells, simulator).fine;
+    let room = viscous_room(scene, values, cells);
+    let options = GridOptions { simulator, cells, room, fixed_steps: false, nodes };
     stop.scope(|| match device.supports_f64() {
-        true => simulate_as::<f64>(scene, values, cells, &device, nodes, progress),
-        false => simulate_as::<f32>(scene, values, cells, &device, nodes, progress),
+        true => simulate_as::<f64>(scene, values, options, &device, progress),
+        false => simulate_as::<f32>(scene, values, options, &device, progress),
     })
 }
 
 fn simulate_as<F: Float>(
     scene: &Scene,
     values: &Values,
-    cells: usize,
+    options: GridOptions,
     device: &Device,
-    nodes: usize,
     progress: &mut dyn FnMut(f64) -> Flow,
 ) -> Result<Shown> {
-    let room = viscous_room(scene, values, cells);
-    let program = Program::<F>::new(scene, values, GridOptions { cells, room, nodes }, device)?;
+    let program = Program::<F>::new(scene, values, options, device)?;
     program.shown(&Physics::of(scene, values), progress).map_err(|failure| match failure {
         Failure::Stopped => Error::Interrupted,
         Failure::Unstable(error) | Failure::Fatal(error) => error,
@@ -173,8 +174,8 @@ fn simulate_as<F: Float>(
 }
 
 /// With so many cells on the final grid, if any are given.
-pub(crate) fn resolution(scene: &Scene, cells: Option<usize>) -> Resolution {
-    let Resolution { coarse, fine } = Resolution::of_bodies(&shapes(scene));
+pub(crate) fn resolution(scene: &Scene, cells: Option<usize>, simulator: Simulator) -> Resolution {
+    let Resolution { coarse, fine } = Resolution::of_bodies(&shapes(scene), simulator);
     let fine = cells.unwrap_or(fine);
     Resolution { coarse: coarse.min(fine), fine }
 }

@@ -18,6 +18,19 @@ pub(super) struct Observed {
 }
 
 impl Observed {
+    /// The same, squared differences counting `weight` as much.
+    ///
+    /// # Errors
+    /// When memory is short.
+    pub(super) fn weighted(self, weight: f64) -> Result<Self> {
+        if weight == 1.0 {
+            return Ok(self);
+        }
+        let mut factors = self.factors.map_or_else(|| filled(self.values.len(), 1.0), Ok)?;
+        factors.iter_mut().for_each(|factor| *factor *= weight.sqrt());
+        Ok(Self { factors: Some(factors), ..self })
+    }
+
     /// Sum of squared differences from what is shown, as much as each counts.
     pub(super) fn square(&self, shown: &[f64]) -> f64 {
         let pairs = self.values.iter().zip(shown).enumerate();

@@ -1,7 +1,8 @@
 //! What was observed of a scene as a problem of least squares, on a coarse grid and on a fine one.
 //!
 //! On each grid blurred differences come first, because edges more than a pixel apart do not see each other, and on the final
-//! grid earlier frames first, because small causes have large effects later. Only the first half of the video
+//! grid earlier frames first, because small causes have large effects later. By finite elements all frames count, later ones
+//! less, as what a model lacks adds up. By MPM only the first half of the video
 //! is used: what impacts do later depends more on the grid than on the material. The way is computed in single precision,
 //! where it ends in that of the answer.
 
@@ -9,7 +10,7 @@ use super::misfit::{LevelOptions, Misfit};
 use super::observed;
 use super::taped::Taped;
 use crate::error::Result;
-use crate::job::{Flow, Runs};
+use crate::job::{Flow, Runs, Simulator};
 use crate::program::{Coverage, Linear, Outcome, Program, shots};
 use crate::scene::Scene;
 use crate::search::{Evaluation, Parametrisation, Precision, Problem, Recorded, Stage, Tick};
@@ -37,6 +38,8 @@ pub(super) struct VideoProblem<'a, F: Float> {
     pub(super) fine: Grid<F>,
     /// Frames in use.
     pub(super) frames: usize,
+    /// How much each of them counts.
+    pub(super) weights: Vec<f64>,
 }
 
 /// What a [`VideoProblem`] runs.
@@ -57,11 +60,12 @@ impl<'a, F: Float> VideoProblem<'a, F> {
     pub(super) fn new(
         scene: &'a Scene,
         videos: &'a [Video],
+        simulator: Simulator,
         parametrisation: Parametrisation,
         programs: Programs<F>,
     ) -> Result<Self> {
-        let frames = frames_in_use(scene);
-        let misfit = |levels: &[LevelOptions]| Misfit::new(scene, videos, frames, levels);
+        let weights = weights(scene, simulator);
+        let misfit = |levels: &[LevelOptions]| Misfit::new(scene, videos, &weights, levels);
         let rough = programs.rough.map(|program| -> Result<_> { Ok(Grid { program, misfit: misfit(&FINE)? }) });
         Ok(Self {
             scene,
@@ -70,7 +74,8 @@ impl<'a, F: Float> VideoProblem<'a, F> {
             coarse: Grid { program: programs.coarse, misfit: misfit(&COARSE)? },
             rough: rough.transpose()?,
             fine: Grid { program: programs.fine, misfit: misfit(&FINE)? },
-            frames,
+            frames: weights.len(),
+            weights,
         })
     }
 
@@ -223,8 +228,8 @@ impl<F: Float> Recorded for OnTape<'_, F> {
 }
 
 /// Residuals and blocks of each level of both stages.
-pub(super) fn sizes(scene: &Scene) -> [Vec<[usize; 2]>; 2] {
-    let frames = frames_in_use(scene);
+pub(super) fn sizes(scene: &Scene, simulator: Simulator) -> [Vec<[usize; 2]>; 2] {
+    let frames = frames_in_use(scene, simulator);
     let of = |options: &LevelOptions| {
         let seen = options.seen(frames);
         let shots = shots(scene, seen);
@@ -233,13 +238,29 @@ pub(super) fn sizes(scene: &Scene) -> [Vec<[usize; 2]>; 2] {
     [COARSE.iter().map(of).collect(), FINE.iter().map(of).collect()]
 }
 
-/// The first half of the video, but no fewer than eight frames if it has them; all frames where no video counts.
-pub(super) fn frames_in_use(scene: &Scene) -> usize {
+/// Part of a video in which the weight of its frames halves.
+const HALVES: f64 = 0.4;
+
+/// By finite elements and where no video counts all frames, else the first half of the video, but no fewer than eight frames if it has
+/// them.
+pub(super) fn frames_in_use(scene: &Scene, simulator: Simulator) -> usize {
     let all = scene.num_frames;
-    match scene.films.iter().any(|film| film.weights != [0.0; 2]) {
+    match simulator == Simulator::Mpm && has_videos(scene) {
         true => all.div_ceil(2).max(8).min(all),
         false => all,
     }
+}
+
+/// How much each of them counts: small errors of what moves the bodies, and of what the scene says of it, add up.
+fn weights(scene: &Scene, simulator: Simulator) -> Vec<f64> {
+    let frames = frames_in_use(scene, simulator);
+    let fades = simulator == Simulator::Fem && has_videos(scene);
+    let part = |frame: usize| frame as f64 / (frames.max(2) - 1) as f64;
+    (0..frames).map(|frame| if fades { 0.5f64.powf(part(frame) / HALVES) } else { 1.0 }).collect()
+}
+
+fn has_videos(scene: &Scene) -> bool {
+    scene.films.iter().any(|film| film.weights != [0.0; 2])
 }
 
 /// A tick per frame of each take of an evaluation of `frames` frames.

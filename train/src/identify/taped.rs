@@ -199,7 +199,7 @@ mod tests {
     use super::super::misfit::{LevelOptions, Misfit};
     use super::*;
     use crate::experiment::Identify;
-    use crate::job::Flow;
+    use crate::job::{Flow, Simulator};
     use crate::program::{GridOptions, viscous_room};
     use crate::scene::document::Transform;
     use crate::scene::{Collider, Contact, Followed, Measured, Name, Quantity, Range, Scene, Surface, Target, Track};
@@ -218,7 +218,11 @@ mod tests {
     ];
 
     /// The first frames of the sample on a coarse grid, searched for some parameters.
-    fn with_program(names: &[&str], check: impl Fn(&Program<f64>, &Parametrisation, &Misfit, Vec<f64>)) {
+    fn with_program(
+        names: &[&str],
+        simulator: Simulator,
+        check: impl Fn(&Program<f64>, &Parametrisation, &Misfit, Vec<f64>),
+    ) {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/jelly_drop_a");
         let mut scene = Scene::read(&folder).unwrap();
         let mut videos = Video::read(&folder, &scene).unwrap();
@@ -285,20 +289,20 @@ mod tests {
                 };
             }
         }
-        let mut job = Identify::new(folder);
+        let mut job = Identify { simulator: Some(simulator), ..Identify::new(folder) };
         job.unknowns = names.iter().map(|name| name.parse().unwrap()).collect();
         if !names.contains(&"mu") {
             job.fixed = [(Name::MU, 9098.2)].into();
         }
         let options = job.options(&scene).unwrap();
         let room = viscous_room(&scene, &options.fixed, 3);
-        let grid = GridOptions { cells: 3, room, nodes: usize::MAX };
+        let grid = GridOptions { simulator, cells: 3, room, fixed_steps: false, nodes: usize::MAX };
         let program = Program::<f64>::new(&scene, &options.fixed, grid, &Device::cpu()).unwrap();
         let coordinates = Parametrisation::new(&scene, &options, room).unwrap();
         let misfit = Misfit::new(
             &scene,
             &videos,
-            FRAMES,
+            &(0..FRAMES).map(|frame| 1.0 - 0.05 * frame as f64).collect::<Vec<_>>(),
             &[LevelOptions { blur: 2.0, frames: 0.8 }, LevelOptions { blur: 0.0, frames: 1.0 }],
         )
         .unwrap();
@@ -342,8 +346,9 @@ mod tests {
 
     #[test]
     fn cost_and_gradient_are_those_of_least_squares() {
-        for names in SETS {
-            with_program(names, |program, coordinates, misfit, at| {
+        let by = |simulator| SETS.map(|names| (names, simulator));
+        for (names, simulator) in [Simulator::Mpm, Simulator::Fem].into_iter().flat_map(by) {
+            with_program(names, simulator, |program, coordinates, misfit, at| {
                 let mut tick = || Flow::Continue;
                 let values = coordinates.values(&at);
                 let directions = coordinates.tangents(&values);
@@ -370,7 +375,13 @@ mod tests {
     #[cfg(feature = "second-order")]
     #[test]
     fn products_are_differences_of_the_gradient() {
-        with_program(SETS[0], |program, coordinates, misfit, at| {
+        products_are_differences(Simulator::Mpm);
+        products_are_differences(Simulator::Fem);
+    }
+
+    #[cfg(feature = "second-order")]
+    fn products_are_differences(simulator: Simulator) {
+        with_program(SETS[0], simulator, |program, coordinates, misfit, at| {
             let mut tick = || Flow::Continue;
             let level = misfit.level(0);
             let direction = [0.7, -0.4, 0.5];

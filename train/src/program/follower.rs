@@ -1,27 +1,26 @@
-//! Numbers that follow the particles of a body: places of its points, or of its centre of mass.
+//! Numbers that follow a body: places of its points, or of its centre of mass.
 
+use super::bodies::{Bodies, Mean, Points};
 use super::inputs::{numbers_of, weighted_mean};
 use crate::error::{Error, Result};
 use crate::scene::{Followed, Track};
 use diffkern::memory::collect;
 use diffkern::prelude::*;
-use diffkern_sim::mesh::Surface;
-use diffkern_sim::scene::BodiesScene;
 
-/// What gives three numbers for each point from positions of particles, by launches alone.
+/// What gives three numbers for each point from positions of particles or control points, by launches alone.
 pub(crate) enum Follower<F: Float> {
-    Points(Surface<F>),
-    /// Share of each particle in the mass.
-    Centre(Array<F>),
+    Points(Points<F>),
+    /// The weight of each, and what is added.
+    Centre(Array<F>, [f64; 3]),
 }
 
 impl<F: Float> Follower<F> {
     /// Of what a track has measured.
-    pub(crate) fn of(track: &Track, bodies: &BodiesScene<F>, device: &Device) -> Result<Self> {
+    pub(crate) fn of(track: &Track, bodies: &Bodies<F>, device: &Device) -> Result<Self> {
         match &track.of {
             Followed::Centre => Self::centre(track.body, bodies, device),
             Followed::Points(points) => {
-                let carried = bodies.points(device, track.body, points).map_err(|error| match error {
+                let carried = bodies.points(track.body, points, device).map_err(|error| match error {
                     diffkern_sim::Error::Invalid { .. } => {
                         Error::scene(format!("observations.{}.markers.points", track.name), error.to_string())
                     }
@@ -33,30 +32,24 @@ impl<F: Float> Follower<F> {
     }
 
     /// Of the centre of volume of a body: that of mass where its density is everywhere the same.
-    pub(crate) fn centre(body: usize, bodies: &BodiesScene<F>, device: &Device) -> Result<Self> {
-        let volumes = bodies.volumes.to_vec()?;
-        let of = |(k, own): (usize, &u32)| match *own as usize == body {
-            true => volumes[k % volumes.len()].to_f64(),
-            false => 0.0,
-        };
-        let parts: Vec<f64> = collect(bodies.body_of.iter().enumerate().map(of))?;
-        let whole: f64 = parts.iter().sum();
-        let shares: Vec<F> = collect(parts.iter().map(|part| F::from_f64(part / whole)))?;
-        Ok(Self::Centre(device.array(&shares)?))
+    pub(crate) fn centre(body: usize, bodies: &Bodies<F>, device: &Device) -> Result<Self> {
+        let Mean { weights, offset } = bodies.centre(body)?;
+        let weights: Vec<F> = collect(weights.into_iter().map(F::from_f64))?;
+        Ok(Self::Centre(device.array(&weights)?, offset))
     }
 
-    /// The numbers when the particles are at `x`.
+    /// The numbers when particles or control points are at `x`.
     pub(crate) fn numbers(&self, x: &Array<Vec3<F>>) -> Result<Array<F>> {
         match self {
             Self::Points(points) => {
-                let places = points.vertices(x)?;
+                let places = points.places(x)?;
                 let numbers = x.device().uninit(3 * places.len())?;
                 numbers_of(places.len(), &places, &numbers)?;
                 Ok(numbers)
             }
-            Self::Centre(shares) => {
-                let mean = x.device().zeros(3)?;
-                weighted_mean(x.len(), x, shares, &mean)?;
+            Self::Centre(weights, offset) => {
+                let mean = x.device().array(&offset.map(F::from_f64))?;
+                weighted_mean(x.len(), x, weights, &mean)?;
                 Ok(mean)
             }
         }

@@ -128,6 +128,28 @@ pub(crate) fn launch<F: Float>(
         Mat3::from_rows(Vec3::new(zero, -w.z, w.y), Vec3::new(w.z, zero, -w.x), Vec3::new(-w.y, w.x, zero));
 }
 
+/// Velocities of the control points of a body that moves as a rigid one about `centre`; those that are not free do not move.
+#[diff_kernel]
+pub(crate) fn launch_free<F: Float>(
+    x: &Array<Vec3<F>>,
+    free: &Array<u32>,
+    centre: &Array<Vec3<F>>,
+    motion: &Array<F>,
+    v: &mut Array<Vec3<F>>,
+) {
+    let velocity = Vec3::new(motion[0], motion[1], motion[2]);
+    let w = Vec3::new(motion[3], motion[4], motion[5]);
+    let moving = velocity + w.cross(x[ABSOLUTE_POS] - centre[0]);
+    v[ABSOLUTE_POS] = if free[ABSOLUTE_POS] == 1 { moving } else { Vec3::zero() };
+}
+
+/// Adds up the P-wave moduli times `factor`; arrays of one element stand for all.
+#[diff_kernel]
+pub(crate) fn floor_stiffness<F: Float>(mu: &Array<F>, lambda: &Array<F>, out: &mut Array<F>, factor: F) {
+    let k = ABSOLUTE_POS;
+    out[0] += (lambda[k.min(lambda.len() - 1)] + 2.0 * mu[k.min(mu.len() - 1)]) * factor;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,6 +171,10 @@ mod tests {
             let (motion, body_of) = (device.array(&numbers(12, seed + 3))?, device.array(&[0u32, 1, 1, 0, 1])?);
             let (v, c) = (device.zeros::<Vec3<f64>>(n)?, device.zeros::<Mat3<f64>>(n)?);
             launch::gradcheck(n, &x, &body_of, &centres, &motion, &gravity, &v, &c, 0.3)?;
+            let free = device.array(&[1u32, 0, 1, 1, 0])?;
+            launch_free::gradcheck(n, &x, &free, &centres, &motion, &v)?;
+            let one = device.array(&[0.7])?;
+            floor_stiffness::gradcheck(n, &device.array(&numbers(n, seed))?, &one, &device.zeros(1)?, 1.3)?;
             to_particles::gradcheck(n, &device.array(&numbers(2, seed))?, &body_of, &device.zeros(n)?)?;
             weighted_mean::gradcheck(n, &x, &device.array(&numbers(n, seed))?, &device.zeros(3)?)?;
             let ratios: Vec<f64> = numbers(n, seed + 5).iter().map(|x| 0.22 + 0.3 * x).collect();

@@ -1,5 +1,6 @@
-//! Properties of every particle from the numbers of a run, one for each piece of each body.
+//! Properties of every particle or cell from the numbers of a run, one for each piece of each body.
 
+use super::bodies::{Bodies, Sites};
 use super::inputs::{Inputs, lame_of, to_particles};
 use super::physics::Physics;
 use super::setup;
@@ -7,23 +8,22 @@ use crate::error::Result;
 use crate::scene::{Pair, Part, Scene};
 use diffkern::memory::collect;
 use diffkern::prelude::*;
-use diffkern_sim::scene::BodiesScene;
 
 /// What varies inside of bodies.
 const VARYING: [Part; 4] = [Part::Mu, Part::Lambda, Part::Density, Part::Viscosity];
 
-/// Which numbers are of which particle.
+/// Which numbers are of which site.
 pub(super) struct Materials<F: Float> {
     device: Device,
-    particles: usize,
-    /// The piece of each particle; none where one number is of all.
+    sites: usize,
+    /// The piece of each site; none where one number is of all.
     pieces: [Option<Array<u32>>; VARYING.len()],
-    /// Where any body has Young's modulus and Poisson's ratio: which particles do, or whether the only body does.
+    /// Where any body has Young's modulus and Poisson's ratio: which sites do, or whether the only body does.
     engineering: Option<Array<u32>>,
     of: std::marker::PhantomData<F>,
 }
 
-/// The properties of all particles, or of each.
+/// The properties of all sites, or of each.
 pub(super) struct Properties<F: Float> {
     pub(super) mu: Array<F>,
     pub(super) lambda: Array<F>,
@@ -32,26 +32,26 @@ pub(super) struct Properties<F: Float> {
 }
 
 impl<F: Float> Materials<F> {
-    pub(super) fn new(scene: &Scene, take: usize, bodies: &BodiesScene<F>, device: &Device) -> Result<Self> {
+    pub(super) fn new(scene: &Scene, take: usize, bodies: &Bodies<F>, device: &Device) -> Result<Self> {
         let layout = Physics::zero(scene);
-        let x: Vec<[f64; 3]> = collect(bodies.state.x.to_vec()?.into_iter().map(|x| x.to_array().map(Float::to_f64)))?;
+        let Sites { at, body_of } = bodies.sites()?;
         let pieces = |part: Part| -> Result<Option<Array<u32>>> {
             if layout.own(part, take).len() == 1 {
                 return Ok(None);
             }
             let begins = |body| layout.pieces(part, body);
-            let pieces = setup::pieces(scene, take, part as usize, begins, &x, &bodies.body_of);
+            let pieces = setup::pieces(scene, take, part as usize, begins, &at, &body_of);
             Ok(Some(device.array(&pieces)?))
         };
         let [mu, lambda, density, viscosity] = VARYING.map(pieces);
         let of_body = |body: &u32| u32::from(scene.bodies[*body as usize].material.pair == Pair::Engineering);
         let engineering: Vec<u32> = match scene.bodies.len() {
             1 => vec![of_body(&0)],
-            _ => collect(bodies.body_of.iter().map(of_body))?,
+            _ => collect(body_of.iter().map(of_body))?,
         };
         Ok(Self {
             device: device.clone(),
-            particles: x.len(),
+            sites: at.len(),
             pieces: [mu?, lambda?, density?, viscosity?],
             engineering: engineering.contains(&1).then(|| device.array(&engineering)).transpose()?,
             of: std::marker::PhantomData,
@@ -62,8 +62,8 @@ impl<F: Float> Materials<F> {
     pub(super) fn properties(&self, inputs: &Inputs<F>) -> diffkern::Result<Properties<F>> {
         let each = |k: usize| -> diffkern::Result<Array<F>> {
             let Some(pieces) = &self.pieces[k] else { return Ok(inputs[VARYING[k]].clone()) };
-            let out = self.device.uninit(self.particles)?;
-            to_particles(self.particles, &inputs[VARYING[k]], pieces, &out)?;
+            let out = self.device.uninit(self.sites)?;
+            to_particles(self.sites, &inputs[VARYING[k]], pieces, &out)?;
             Ok(out)
         };
         let (first, second) = (each(0)?, each(1)?);

@@ -1,5 +1,6 @@
 //! How fine a grid, from the shapes of the bodies.
 
+use crate::job::Simulator;
 use diffkern_sim::scene::BodyShape;
 
 /// Particles of the final stage: what two cores run through half a second of video in a few seconds.
@@ -8,6 +9,10 @@ const FINE: f64 = 7_000.0;
 const COARSE: f64 = 1_000.0;
 /// Fewer cells across the thinnest side bend wrongly whatever the material is.
 const LEAST_CELLS: [usize; 2] = [2, 4];
+/// Cells of finite elements in the search for a start and in the final stage, of which one costs what eight particles do.
+const ELEMENTS: [f64; 2] = [150.0, 600.0];
+/// Fewer across the thinnest side do not bend, whatever the material is.
+const LEAST_ELEMENTS: usize = 3;
 /// How far the number of particles may be from the one wanted.
 const BAND: (f64, f64) = (0.62, 1.25);
 /// Share of a particle spacing that counts as much as a factor of e in the number of particles.
@@ -24,7 +29,10 @@ pub(crate) struct Resolution {
 
 impl Resolution {
     /// For these bodies.
-    pub(crate) fn of_bodies(shapes: &[&BodyShape]) -> Self {
+    pub(crate) fn of_bodies(shapes: &[&BodyShape], simulator: Simulator) -> Self {
+        if simulator == Simulator::Fem {
+            return Self::of_elements(shapes);
+        }
         if let [block @ BodyShape::Block { .. }] = shapes {
             return Self::of(block.sides());
         }
@@ -34,6 +42,14 @@ impl Resolution {
         let [coarse_least, fine_least] = LEAST_CELLS;
         let coarse = cells(COARSE).max(coarse_least);
         Self { coarse, fine: cells(FINE).max(fine_least).max(coarse) }
+    }
+
+    /// For bodies cut into finite elements, cubes but for those of a box, which fit it.
+    fn of_elements(shapes: &[&BodyShape]) -> Self {
+        let thinnest = thinnest(shapes);
+        let volume: f64 = shapes.iter().map(|shape| shape.volume() / thinnest.powi(3)).sum();
+        let [coarse, fine] = ELEMENTS.map(|wanted| ((wanted / volume).cbrt().round() as usize).max(LEAST_ELEMENTS));
+        Self { coarse, fine: fine.max(coarse) }
     }
 
     /// For a block with these sides \[m\]; only their ratios count, so that no volume is too large or too small for a real.
@@ -93,6 +109,18 @@ mod tests {
             let particles: f64 = sides.iter().map(|s| (s / h).round()).product();
             assert!((0.6 * FINE..1.3 * FINE).contains(&particles), "{sides:?} {particles}");
         }
+    }
+
+    #[test]
+    fn finite_elements_are_about_as_many_for_every_shape() {
+        let block = |sides: [f64; 3]| BodyShape::Block { min: [0.0; 3], max: sides };
+        for sides in [[1.0, 1.0, 1.0], [0.2, 0.15, 0.1], [3.0, 1.0, 1.0]] {
+            let Resolution { coarse, fine } = Resolution::of_bodies(&[&block(sides)], Simulator::Fem);
+            let thinnest = sides.iter().copied().fold(9.0, f64::min);
+            let cells = sides.map(|s| (s / thinnest * fine as f64).round()).iter().product::<f64>();
+            assert!((0.6..1.6).contains(&(cells / ELEMENTS[1])) && coarse < fine, "{sides:?} {coarse} {fine}");
+        }
+        assert_eq!(Resolution::of_bodies(&[&block([1.0, 1.0, 0.01])], Simulator::Fem).fine, LEAST_ELEMENTS);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::resolution::thinnest;
 use crate::error::{Error, Result};
-use crate::job::Values;
+use crate::job::{Simulator, Values};
 use crate::scene::{Collider, Contact, Pair, Quantity, Scene, Surface, Target};
 use crate::text::rounded;
 use diffkern::prelude::*;
@@ -25,17 +25,21 @@ const LEAST_POISSON: f64 = 1e-6;
 /// How finely a program cuts, and for what it must be stable.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GridOptions {
-    /// Grid cells across the thinnest side.
+    /// What moves the bodies.
+    pub(crate) simulator: Simulator,
+    /// Cells across the thinnest side.
     pub(crate) cells: usize,
     /// Most viscosity beside the scene's \[Pa s\].
     pub(crate) room: f64,
+    /// Whether steps are those of the hardest material, whatever is tried: what is compared with differences has no jump then.
+    pub(crate) fixed_steps: bool,
     /// Most nodes of the grid that steps may work on.
     pub(crate) nodes: usize,
 }
 
 /// Range of a parameter over all that a job on the scene may try. What has a range counts with all of it, even where the value is known:
 /// time step, floor and grid follow from the ranges, and a simulation is to be the run that a search would make of the same values.
-fn range(scene: &Scene, known: &Values, target: Target) -> [f64; 2] {
+pub(super) fn range(scene: &Scene, known: &Values, target: Target) -> [f64; 2] {
     let given = known.get(&scene.name_of(target)).copied();
     let searched = scene.range(target).map(|range| [range.min, range.max]);
     match (given, searched) {
@@ -59,12 +63,12 @@ fn over_pieces(scene: &Scene, known: &Values, body: usize, quantity: Quantity) -
 }
 
 /// Grid spacing \[m\] with `cells` cells across the thinnest side.
-fn spacing(scene: &Scene, cells: usize) -> f64 {
+pub(super) fn spacing(scene: &Scene, cells: usize) -> f64 {
     thinnest(&shapes(scene)) / cells as f64
 }
 
 /// Ranges of both Lamé parameters of a body \[Pa\].
-fn lame(scene: &Scene, known: &Values, body: usize) -> [[f64; 2]; 2] {
+pub(super) fn lame(scene: &Scene, known: &Values, body: usize) -> [[f64; 2]; 2] {
     let pair = scene.bodies[body].material.pair;
     let [first, second] = pair.quantities().map(|quantity| over_pieces(scene, known, body, quantity));
     match pair {
@@ -97,8 +101,13 @@ pub(crate) fn viscous_room(scene: &Scene, known: &Values, cells: usize) -> f64 {
     (stands - most(scene, |body| scene.bodies[body].material.viscosity)).max(0.25 * stands)
 }
 
-/// A take with `cells` grid cells across the thinnest side, for at most `room` of viscosity beside the scene's.
-pub(crate) fn spec(scene: &Scene, take: usize, known: &Values, cells: usize, room: f64) -> BodiesSpec {
+/// Gravity in the middle of its ranges \[m/s^2\].
+pub(super) fn gravity(scene: &Scene, known: &Values) -> [f64; 3] {
+    [0, 1, 2].map(|a| middle(range(scene, known, Target::new(0, Quantity::Gravity(a)))))
+}
+
+/// A take by MPM with `cells` grid cells across the thinnest side, for at most `room` of viscosity beside the scene's.
+pub(super) fn spec(scene: &Scene, take: usize, known: &Values, cells: usize, room: f64) -> BodiesSpec {
     // Two particles to a cell.
     let spacing = 0.5 * spacing(scene, cells);
     let stiffness = FLOOR * most(scene, |body| p_modulus(scene, known, body)) / spacing;
@@ -124,7 +133,7 @@ pub(crate) fn spec(scene: &Scene, take: usize, known: &Values, cells: usize, roo
         bodies: (0..scene.bodies.len()).map(|body| body_spec(scene, take, known, body, room)).collect(),
         law: scene.bodies[0].material.law,
         damping: [0.0; 2],
-        gravity: [0, 1, 2].map(|a| middle(range(scene, known, Target::new(0, Quantity::Gravity(a))))),
+        gravity: gravity(scene, known),
         half_spaces: half_spaces.chain(clamp).collect(),
         colliders: others(scene).map(|of| &scene.colliders[of]).map(|c| c.rigid(contact(c))).collect(),
         duration,
@@ -170,7 +179,7 @@ pub(super) fn thick_enough(scene: &Scene, dx: f64) -> Result<()> {
     Ok(())
 }
 
-fn body_spec(scene: &Scene, take: usize, known: &Values, body: usize, room: f64) -> BodySpec {
+pub(super) fn body_spec(scene: &Scene, take: usize, known: &Values, body: usize, room: f64) -> BodySpec {
     let of = |quantity| over_pieces(scene, known, body, quantity);
     let [mu, lambda] = lame(scene, known, body);
     let begins = |quantity| range(scene, known, Target { take, ..Target::new(body, quantity) });

@@ -1,11 +1,11 @@
 //! One take: simulator and renderers of a scene at one resolution, from the numbers of a run to pictures.
 
+use super::bodies::{Bodies, Numbers, Plan, Solver, State};
 use super::failure::{Failure, Outcome};
 use super::film::FilmCamera;
 use super::follower::Follower;
-use super::friction::Friction;
-use super::inputs::{Inputs, component_of, launch, vector_of};
-use super::material::{Materials, Properties};
+use super::inputs::{Inputs, component_of};
+use super::material::Materials;
 use super::physics::Physics;
 use super::setup::{self, GridOptions};
 use super::shot::{Seen, seen};
@@ -13,13 +13,10 @@ use crate::error::Result;
 use crate::job::{Flow, Shown, Values};
 use crate::scene::{Part, Scene};
 use crate::video::Frame;
+use diffkern::jvp;
 use diffkern::memory::{collect, filled};
 use diffkern::prelude::*;
-use diffkern::{Schedule, jvp};
-use diffkern_render::{CameraParams, Lighting, Mesh};
-use diffkern_sim::Step as _;
-use diffkern_sim::mpm::{self, Solver, State};
-use diffkern_sim::scene::{BodiesScene, Plan};
+use diffkern_render::{CameraParams, Lighting};
 
 /// Called between frames.
 pub(crate) type Tick<'a> = dyn FnMut() -> Flow + 'a;
@@ -38,26 +35,22 @@ pub(crate) struct Linear {
 pub(crate) struct TakeProgram<F: Float> {
     device: Device,
     take: usize,
-    bodies: BodiesScene<F>,
-    /// The body of each particle.
-    body_of: Array<u32>,
+    bodies: Bodies<F>,
     materials: Materials<F>,
-    centres: Array<Vec3<F>>,
     cameras: Vec<FilmCamera<F>>,
     /// Each with the place of its track in the scene.
     followers: Vec<(usize, Follower<F>)>,
     /// What is compared of each frame.
     seen: Vec<Seen>,
     lighting: Lighting<F>,
-    friction: Friction,
     frames: usize,
     plan: Plan,
 }
 
 /// A run with its numbers bound.
 struct Bound<F: Float> {
-    solver: Solver<mpm::Dim3, F>,
-    start: State<mpm::Dim3, F>,
+    solver: Solver<F>,
+    start: State<F>,
     cameras: Vec<CameraParams<F>>,
 }
 
@@ -67,34 +60,26 @@ impl<F: Float> TakeProgram<F> {
         scene: &Scene,
         take: usize,
         known: &Values,
-        GridOptions { cells, room, nodes }: GridOptions,
+        options: &GridOptions,
         device: &Device,
     ) -> Result<Self> {
-        let spec = setup::spec(scene, take, known, cells, room);
-        let plan = spec.plan()?;
-        setup::thick_enough(scene, plan.dx)?;
-        let mut bodies = spec.build::<F>(device)?;
-        bodies.model = bodies.model.with_node_limit(nodes);
-        let surface = &bodies.surface;
-        let mesh = Mesh::with_sides(surface.triangles.clone(), &surface.sides, surface.vertex_count())?;
+        let plan = Plan::of(scene, take, known, options)?;
+        let bodies = Bodies::new(scene, take, known, options, device)?;
+        let mesh = bodies.mesh()?;
         let numbers = Physics::of(scene, known);
         let films = (0..scene.films.len()).filter(|&film| scene.films[film].take == take);
         let cameras = films.map(|film| FilmCamera::new(scene, film, &mesh, &numbers, device)).collect::<Result<_>>()?;
         let tracks = scene.tracks.iter().enumerate().filter(|(_, track)| track.take == take);
         let followers =
             tracks.map(|(k, track)| Ok((k, Follower::of(track, &bodies, device)?))).collect::<Result<_>>()?;
-        let centres: Vec<_> = bodies.centres.iter().map(|c| Vec3::from_array(c.map(F::from_f64))).collect();
         Ok(Self {
             device: device.clone(),
             take,
-            body_of: device.array(&bodies.body_of)?,
             materials: Materials::new(scene, take, &bodies, device)?,
-            centres: device.array(&centres)?,
             cameras,
             followers,
             seen: seen(scene, take),
-            lighting: setup::lighting(scene, &bodies.body_of_vertex, device)?,
-            friction: Friction::of(scene, device)?,
+            lighting: setup::lighting(scene, &bodies.body_of_vertex(), device)?,
             frames: scene.num_frames,
             plan,
             bodies,
@@ -102,7 +87,7 @@ impl<F: Float> TakeProgram<F> {
     }
 
     /// The simulated bodies.
-    pub(crate) fn bodies(&self) -> &BodiesScene<F> {
+    pub(crate) fn bodies(&self) -> &Bodies<F> {
         &self.bodies
     }
 
@@ -113,7 +98,7 @@ impl<F: Float> TakeProgram<F> {
 
     /// Steps of the simulator from the first frame to the last.
     pub(crate) fn steps(&self) -> usize {
-        self.bodies.steps_per_frame * (self.frames - 1)
+        self.bodies.steps_per_frame() * (self.frames - 1)
     }
 
     /// Pixels of a frame, of all films together.
@@ -189,7 +174,7 @@ impl<F: Float> TakeProgram<F> {
                 return Err(Failure::Stopped);
             }
             state = self.next(&solver, state, frame)?;
-            let vertices = self.bodies.surface.vertices(&state.x)?;
+            let vertices = self.bodies.vertices(&state)?;
             for (film, camera) in self.cameras.iter().zip(&cameras) {
                 let silhouette = film.renderer.silhouette(&vertices, camera)?.coverage.to_vec()?;
                 let color = film.renderer.shaded(&vertices, camera, &self.lighting)?.color.to_vec()?;
@@ -199,7 +184,7 @@ impl<F: Float> TakeProgram<F> {
                 });
             }
             for (track, follower) in &self.followers {
-                all.tracks[*track].push(host(&follower.numbers(&state.x)?)?);
+                all.tracks[*track].push(host(&follower.numbers(state.x())?)?);
             }
         }
         Ok(())
@@ -215,7 +200,7 @@ impl<F: Float> TakeProgram<F> {
                 return Err(Failure::Stopped);
             }
             state = self.next(&solver, state, frame)?;
-            let vertices = self.bodies.surface.vertices(&state.x)?;
+            let vertices = self.bodies.vertices(&state)?;
             for (film, camera) in self.cameras.iter().zip(&cameras) {
                 if self.seen.contains(&Seen::Silhouette(film.film)) {
                     images.push(film.renderer.silhouette(&vertices, camera)?.coverage);
@@ -230,7 +215,7 @@ impl<F: Float> TakeProgram<F> {
                 }
             }
             for (_, follower) in &self.followers {
-                images.push(follower.numbers(&state.x)?);
+                images.push(follower.numbers(state.x())?);
             }
         }
         Ok(images)
@@ -251,45 +236,22 @@ impl<F: Float> TakeProgram<F> {
             }
             state = self.next(&solver, state, frame)?;
         }
-        Ok(follower.numbers(&state.x)?)
+        Ok(follower.numbers(state.x())?)
     }
 
     fn bind(&self, inputs: &Inputs<F>) -> Outcome<Bound<F>> {
-        let Properties { mu, lambda, density, viscosity } = self.materials.properties(inputs)?;
-        let (particles, gravity) = (self.bodies.state.len(), self.device.uninit(1)?);
-        vector_of(1, &inputs[Part::Gravity], &gravity, 0)?;
-        let params = mpm::Params {
-            mu,
-            lambda,
-            density,
-            viscosity,
-            gravity: gravity.clone(),
-            friction: self.friction.half_spaces(&inputs[Part::Friction])?,
-            contact: self.friction.contacts(&self.bodies.model, &inputs[Part::Friction])?,
-            ..self.bodies.params(&self.device)?
-        };
-        // The steps place velocities halfway between positions; starting them half a step early makes the flight exact to
-        // second order in the time step.
-        let back = F::from_f64(-0.5 * self.bodies.model.dt());
-        let (x, v, c) = (&self.bodies.state.x, self.device.uninit(particles)?, self.device.uninit(particles)?);
-        launch(particles, x, &self.body_of, &self.centres, &inputs[Part::Motion], &gravity, &v, &c, back)?;
+        let numbers = Numbers::new(self.materials.properties(inputs)?, inputs)?;
+        let (solver, start) = self.bodies.bind(numbers)?;
         let cameras = self.cameras.iter().map(|film| film.params(inputs)).collect::<diffkern::Result<_>>()?;
-        let solver = self.bodies.model.solver(&params, particles)?;
-        Ok(Bound { solver, start: State { v, c, ..self.bodies.state.clone() }, cameras })
+        Ok(Bound { solver, start, cameras })
     }
 
     /// From frame `frame - 1` to `frame`.
-    fn next(
-        &self,
-        solver: &Solver<mpm::Dim3, F>,
-        state: State<mpm::Dim3, F>,
-        frame: usize,
-    ) -> Outcome<State<mpm::Dim3, F>> {
+    fn next(&self, solver: &Solver<F>, state: State<F>, frame: usize) -> Outcome<State<F>> {
         if frame == 0 {
             return Ok(state);
         }
-        let steps = self.bodies.steps_per_frame;
-        Ok(solver.advance(&state, (frame - 1) * steps, steps, Schedule::Auto)?)
+        Ok(solver.to_frame(&state, frame)?)
     }
 }
 

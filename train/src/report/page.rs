@@ -155,7 +155,14 @@ fn numbers(summary: &Summary) -> String {
         ("time", duration(summary.seconds)),
         (
             "final discretisation",
-            format!("grid {} m, step {} s, {} particles", short(space.dx), short(space.dt), space.particles),
+            format!(
+                "{}, grid {} m, step {} s, {} {}",
+                space.simulator.name(),
+                short(space.dx),
+                short(space.dt),
+                space.elements,
+                space.simulator.elements()
+            ),
         ),
     ];
     let distances = summary.distances.iter();
@@ -212,7 +219,7 @@ impl fmt::Display for Text<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::Discretisation;
+    use crate::job::{Discretisation, Simulator};
     use crate::report::sample::sample;
 
     /// A page whose texts try to be elements of it.
@@ -237,7 +244,7 @@ mod tests {
             distances: [("<dots>".into(), 1.2e-3)].into(),
             ending,
             viscosity: -1.7039,
-            discretisation: Discretisation { dx: 0.01989, dt: 3.125e-4, particles: 6688 },
+            discretisation: Discretisation { simulator: Simulator::Mpm, dx: 0.01989, dt: 3.125e-4, elements: 6688 },
             version: "0.1.0".into(),
             warnings: vec!["<script>alert('1')</script>\u{202e}".into(), "a & b".into()],
         };

@@ -18,8 +18,14 @@ pub fn finished(outcome: &Outcome, seconds: f64, files: &[PathBuf], folder: &Pat
     lines.extend(outcome.tracks.iter().map(distance));
     let iou = outcome.iou.map(|iou| format!("silhouette IoU {iou:.4}, ")).unwrap_or_default();
     lines.push(format!(
-        "{iou}{} iterations, {:.1} s, grid {:.3e} m, step {:.3e} s, {} particles",
-        outcome.iterations, seconds, d.dx, d.dt, d.particles
+        "{iou}{} iterations, {:.1} s, {}, grid {:.3e} m, step {:.3e} s, {} {}",
+        outcome.iterations,
+        seconds,
+        d.simulator.name(),
+        d.dx,
+        d.dt,
+        d.elements,
+        d.simulator.elements()
     ));
     let [coarse, fine] = outcome.runs.map(|runs| runs.walks());
     lines.push(format!("simulator: {coarse} walks over all steps on the coarse grid, {fine} on the final one"));
@@ -72,8 +78,11 @@ pub fn number(value: f64) -> String {
 /// The directions of a gradient check.
 pub fn gradient(check: &Gradcheck) -> Vec<String> {
     let mut lines = vec![format!(
-        "gradient of the whole program against central differences: {} particles, {} steps, {} frames",
-        check.discretisation.particles, check.steps, check.frames
+        "gradient of the whole program against central differences: {} {}, {} steps, {} frames",
+        check.discretisation.elements,
+        check.discretisation.simulator.elements(),
+        check.steps,
+        check.frames
     )];
     let head = ["seed", "at", "adjoint", "forward mode", "differences", "error", "Taylor rate", "without gradient"];
     let rows = check.directions.iter().map(|d| {

@@ -7,7 +7,7 @@
 
 use super::row::{Kind, Map, Row, elastic};
 use crate::error::{Error, Result};
-use crate::job::{IdentifyOptions, Values};
+use crate::job::{IdentifyOptions, Simulator, Values};
 use crate::program::{Physics, middle};
 use crate::scene::document::Transform;
 use crate::scene::{Name, Prior, Quantity, Range, Scene, Target};
@@ -15,11 +15,15 @@ use diffkern_optim::dense::Bounds;
 
 /// Longest step of the viscosity, as a part of its room.
 const TRUST_VISCOSITY: f64 = 0.3;
-/// Least viscosity beside the scene's, as a part of its room: below zero by what the transfers between particles and grid
-/// dissipate anyway.
+/// Least viscosity beside the scene's by MPM, as a part of its room: below zero by what the transfers between particles and grid
+/// dissipate anyway. Finite elements dissipate nothing.
 const LEAST_VISCOSITY: f64 = -0.1;
 /// Poisson's ratios to look at on the fine grid.
 const AROUND: [f64; 4] = [0.15, 0.23, 0.31, 0.39];
+/// Changes of the logarithm of a stiffness to look at there, where a run is so cheap: the coarse grid is off by as much on a body that bounces.
+const NEARBY: [f64; 4] = [-0.24, -0.12, 0.12, 0.24];
+/// With more parameters than this they are not.
+const MANY: usize = 3;
 /// Poisson's ratios to look at first.
 const SPREAD: [f64; 3] = [0.15, 0.27, 0.39];
 /// Shares of a range to look at first, where no stiffness is searched for.
@@ -34,6 +38,10 @@ pub(crate) struct Parametrisation {
     rows: Vec<Row>,
     /// Viscosity at 1 of the last coordinate \[Pa s\], where there is one.
     room: Option<f64>,
+    /// Least value of that coordinate.
+    least: f64,
+    /// Whether runs on the final grid are so cheap that more of them may be looked at.
+    cheap: bool,
     /// Parameters that are told while the search runs.
     told: Vec<(Name, Target)>,
     /// What is known of unknowns beforehand.
@@ -77,12 +85,18 @@ impl Parametrisation {
         }
         let known_viscosity = targets.iter().all(|target| target.quantity != Quantity::Viscosity);
         let others = targets.iter().copied().filter(|target| !target.quantity.is_elastic());
-        let told = scene.elastic().chain(others).map(|target| (scene.name_of(target), target)).collect();
+        let told: Vec<(Name, Target)> =
+            scene.elastic().chain(others).map(|target| (scene.name_of(target), target)).collect();
         let priors = targets.iter().filter_map(|target| Some((*target, scene.range(*target)?.prior?))).collect();
         Ok(Self {
             base: Physics::of(scene, &options.fixed),
             rows: first,
             room: room.into().filter(|_| known_viscosity),
+            least: match options.simulator {
+                Simulator::Mpm => LEAST_VISCOSITY,
+                Simulator::Fem => 0.0,
+            },
+            cheap: options.simulator == Simulator::Fem && told.len() <= MANY,
             told,
             priors,
         })
@@ -118,7 +132,7 @@ impl Parametrisation {
         let mut values = self.base.clone();
         self.rows().for_each(|(k, row)| row.put(&at[k..], &mut values));
         if let (Some(room), Some(last)) = (self.room, at.last()) {
-            values.extra = room * last.clamp(LEAST_VISCOSITY, 1.0);
+            values.extra = room * last.clamp(self.least, 1.0);
         }
         values
     }
@@ -185,13 +199,13 @@ impl Parametrisation {
 
     /// Coordinates that an answer at `at` leaves free: the viscosity is not at its end.
     pub(crate) fn free(&self, at: &[f64]) -> usize {
-        let held = self.room.is_some() && at.last().is_some_and(|last| *last <= LEAST_VISCOSITY);
+        let held = self.room.is_some() && at.last().is_some_and(|last| *last <= self.least);
         at.len() - usize::from(held)
     }
 
     /// Box around all that the ranges allow, with or without viscosity.
     pub(crate) fn bounds(&self, viscous: bool) -> Bounds {
-        let (low, high) = if viscous { (LEAST_VISCOSITY, 1.0) } else { (0.0, 0.0) };
+        let (low, high) = if viscous { (self.least, 1.0) } else { (0.0, 0.0) };
         let viscosity = self.room.map(|_| [low, high, TRUST_VISCOSITY]);
         let all: Vec<[f64; 3]> = self.rows.iter().flat_map(Row::bounds).chain(viscosity).collect();
         let column = |k: usize| all.iter().map(|row| row[k]).collect();
@@ -278,6 +292,13 @@ impl Parametrisation {
         std::iter::once(at.to_vec()).chain(ratios.flat_map(|k| AROUND.map(|nu| other(k, nu)))).collect()
     }
 
+    /// The same with other moduli, where runs are so cheap that more of them may be looked at: by finite elements of one material.
+    pub(crate) fn farther(&self, at: &[f64]) -> Vec<Vec<f64>> {
+        let points = if self.cheap { self.around(at) } else { Vec::new() };
+        let shifted = |by: f64| points.iter().filter_map(move |at| self.stiffer(at, by)).collect::<Vec<_>>();
+        NEARBY.iter().flat_map(|&by| shifted(by)).collect()
+    }
+
     /// The same point with stiffnesses raised by `by` of their logarithms; none if there are none.
     pub(crate) fn stiffer(&self, at: &[f64], by: f64) -> Option<Vec<f64>> {
         let mut values = self.values(at);
@@ -319,6 +340,8 @@ mod tests {
                 Row::One(FALL, [-3.0, 1.0], Map::Share),
             ],
             room: Some(40.0),
+            least: LEAST_VISCOSITY,
+            cheap: false,
             told: Vec::new(),
             priors: Vec::new(),
         }

@@ -10,6 +10,9 @@ use crate::program::{Outcome, Physics, simulable};
 
 /// Values of the first coordinate that the scan looks at.
 pub(crate) const SCANNED: usize = 14;
+/// Part of the cost where the coarse grid ended below which other moduli are taken on the final grid. A video of something viscous has stiffer places that are
+/// a little better as long as no viscosity is fitted.
+const FARTHER: f64 = 0.5;
 
 impl Search<'_> {
     /// Looks at the start and at points all over the ranges, or without a stiffness along one coordinate after the other;
@@ -19,10 +22,10 @@ impl Search<'_> {
         let initial = self.initial(options);
         let mut points = vec![coordinates.at(&initial)];
         points.extend(coordinates.spread(&points[0], SCANNED));
-        let mut best = self.best_of(&points, None, reporter)?.cloned();
+        let mut best = self.best_of(&points, None, reporter)?.map(|(_, best)| best.clone());
         for k in coordinates.to_look_along() {
             let points = coordinates.along(best.as_ref().unwrap_or(&points[0]), k);
-            best = self.best_of(&points, None, reporter)?.cloned().or(best);
+            best = self.best_of(&points, None, reporter)?.map(|(_, best)| best.clone()).or(best);
         }
         let Some(best) = best else {
             let problem = "no material in the ranges can be simulated: at each, an element turns inside out or runs \
@@ -47,19 +50,23 @@ impl Search<'_> {
     /// valleys that end at a wrong ratio.
     pub(super) fn look_around(&self, state: &mut State, reporter: &mut Reporter<'_>) -> Outcome<()> {
         let points = self.parametrisation().around(&state.at);
-        if let Some(best) = self.best_of(&points, Some(state.stage), reporter)? {
+        let near = self.best_of(&points, Some(state.stage), reporter)?;
+        let others = self.parametrisation().farther(&state.at);
+        let far = self.best_of(&others, Some(state.stage), reporter)?;
+        let least = near.map_or(f64::INFINITY, |(cost, _)| cost);
+        if let Some((_, best)) = far.filter(|(cost, _)| *cost < FARTHER * least).or(near) {
             state.go_to(Place { at: best.clone(), normals: Vec::new(), iou: state.iou, rough: false });
         }
         Ok(())
     }
 
-    /// The point of the least cost, on the coarse grid before there is a stage.
+    /// The point of the least cost, with that, on the coarse grid before there is a stage.
     fn best_of<'p>(
         &self,
         points: &'p [Vec<f64>],
         stage: Option<Stage>,
         reporter: &mut Reporter<'_>,
-    ) -> Outcome<Option<&'p Vec<f64>>> {
+    ) -> Outcome<Option<(f64, &'p Vec<f64>)>> {
         let mut best: Option<(f64, &Vec<f64>)> = None;
         for point in points {
             let values = self.parametrisation().named(&self.parametrisation().values(point));
@@ -73,7 +80,7 @@ impl Search<'_> {
                 best = Some((cost, point));
             }
         }
-        Ok(best.map(|(_, point)| point))
+        Ok(best)
     }
 
     /// To begin with.

@@ -8,9 +8,10 @@ use super::assignment::{assignment, map};
 use super::options::{self, default_device};
 use super::{Console, Ended, Job};
 use crate::error::{Error, Result};
-use crate::job::{Ending, IdentifyOptions, Progress};
+use crate::job::{Ending, IdentifyOptions, Progress, Simulator};
 use crate::limits::{Bytes, Seconds};
 use crate::optimizer::Optimizer;
+use crate::program;
 use crate::report::table;
 use crate::run::Former;
 use crate::scene::{Name, Range, Scene};
@@ -48,7 +49,11 @@ pub struct Identify {
     #[arg(long, default_value_t)]
     #[serde(default)]
     pub seed: u64,
-    /// Grid cells across the thinnest side on the final grid [default: by the shapes of the bodies].
+    /// fem or mpm: what moves the bodies [default: finite elements where they can].
+    #[arg(long, value_name = "METHOD")]
+    #[serde(default)]
+    pub simulator: Option<Simulator>,
+    /// Cells across the thinnest side on the final grid [default: by the shapes of the bodies].
     #[arg(long, value_name = "N")]
     #[serde(default)]
     pub cells: Option<usize>,
@@ -124,6 +129,7 @@ impl Identify {
             start: Vec::new(),
             device: default_device(),
             seed: 0,
+            simulator: None,
             cells: None,
             max_iterations: None,
             optimizer: Optimizer::Auto,
@@ -154,6 +160,7 @@ impl Identify {
             start,
             device: self.device.clone(),
             seed: self.seed,
+            simulator: program::choose(scene, self.simulator)?.0,
             cells: self.cells,
             max_iterations: self.max_iterations,
             optimizer: self.optimizer.resolve()?,

@@ -5,8 +5,9 @@ use crate::error::{Error, Result};
 use crate::experiment::Experiment;
 use crate::experiment::options::check_device;
 use crate::identify::{self, Estimate, Task};
-use crate::job::{Ending, Gradcheck, IdentifyOptions, Outcome, Stop};
+use crate::job::{Ending, Gradcheck, IdentifyOptions, Outcome, Simulator, Stop};
 use crate::limits::Limits;
+use crate::program::choose;
 use crate::report;
 use crate::run::{Checkpoint, Former, Meta, Recorder, RunDir, Screen};
 use crate::scene::Scene;
@@ -63,9 +64,10 @@ impl Prepared {
         let (scene, videos, options, estimate) = read(job)?;
         let out = job.out.clone().unwrap_or_else(|| Path::new("out").join(&scene.name));
         let meta = Meta::here(&scene, &videos, &job.device, job.seed);
-        let asked = Identify { folder: absolute(&job.folder)?, out: Some(absolute(&out)?), ..job.clone() };
+        let asked = Identify { folder: absolute(&job.folder)?, out: Some(absolute(&out)?), simulator: Some(options.simulator), ..job.clone() };
         let run = RunDir::begin(&out, &Experiment::Identify(asked).to_ron()?, &meta, former)?;
         let mut notes = scene.warnings.clone();
+        notes.push(choose(&scene, job.simulator)?.1);
         notes.push(estimate.to_string());
         notes.extend(came_back(&run));
         let file = Scene::file(&job.folder)?;
@@ -84,6 +86,8 @@ impl Prepared {
         })?;
         job.folder = video.map_or(job.folder, Path::to_owned);
         job.max_iterations = max_iterations.or(job.max_iterations);
+        // What a job from before there was a choice did.
+        job.simulator = job.simulator.or(Some(Simulator::Mpm));
         let limits = limits.or(job.limits());
         (job.max_time, job.max_memory) = (limits.max_time, limits.max_memory);
         let (scene, videos, options, estimate) = read(&job)?;

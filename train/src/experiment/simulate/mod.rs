@@ -9,7 +9,7 @@ use super::assignment::{assignment, map};
 use super::options::{self, default_device};
 use super::{Console, Ended, Job};
 use crate::error::{Error, Result};
-use crate::job::Values;
+use crate::job::{Simulator, Values};
 use crate::limits::{Bytes, Seconds};
 use crate::report::table;
 use crate::run::Former;
@@ -30,7 +30,11 @@ pub struct Simulate {
     #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',', value_parser = assignment)]
     #[serde(default, with = "map")]
     pub set: Vec<(Name, f64)>,
-    /// Grid cells across the thinnest side [default: as many as identify ends with].
+    /// fem or mpm: what moves the bodies [default: finite elements where they can].
+    #[arg(long, value_name = "METHOD")]
+    #[serde(default)]
+    pub simulator: Option<Simulator>,
+    /// Cells across the thinnest side [default: as many as identify ends with].
     #[arg(long, value_name = "N")]
     #[serde(default)]
     pub cells: Option<usize>,

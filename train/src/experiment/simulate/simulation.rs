@@ -4,11 +4,12 @@ use super::{Simulate, noise};
 use crate::error::{Error, Result};
 use crate::experiment::options::check_device;
 use crate::files;
-use crate::identify::{self, Task};
+use crate::identify::{self, Drawing, Task};
 use crate::input;
-use crate::job::{Flow, Gradcheck, IdentifyOptions, Shown, Stop, Values};
+use crate::job::{Flow, Gradcheck, IdentifyOptions, Shown, Simulator, Stop, Values};
 use crate::limits::Limits;
 use crate::optimizer::Optimizer;
+use crate::program::choose;
 use crate::report;
 use crate::run::{Claim, Former, Outputs, fingerprint};
 use crate::scene::document::Document;
@@ -52,6 +53,7 @@ pub struct Simulation {
     folder: PathBuf,
     out: Claim,
     values: Values,
+    simulator: Simulator,
     cells: Option<usize>,
     device: String,
     bits: Depth,
@@ -89,7 +91,8 @@ impl Simulation {
         let (text, meshes) = copies(&job.folder, job.access())?;
         let values = job.values(&scene)?;
         check_device(&job.device)?;
-        let task = Task::Simulate { values: &values, cells: job.cells };
+        let (simulator, why) = choose(&scene, job.simulator)?;
+        let task = Task::Simulate(Drawing { values: &values, simulator, cells: job.cells });
         let estimate = identify::estimate(&scene, &file, task, job.gradcheck, &job.device, &limits)?;
         let name = format!("{}_simulated", scene.name);
         let out = job.out.clone().unwrap_or_else(|| Path::new("out").join(name));
@@ -101,6 +104,7 @@ impl Simulation {
         VIDEO.recover(&out)?;
         let mut notes = scene.warnings.clone();
         notes.extend(values.iter().filter_map(|(name, &value)| replaced(&scene, name, value)));
+        notes.push(why);
         notes.push(estimate.to_string());
         let (folder, device) = (job.folder.clone(), job.device.clone());
         let (bits, noise, seed) = (job.bits, job.noise, job.seed);
@@ -113,6 +117,7 @@ impl Simulation {
             folder,
             out: claim,
             values,
+            simulator,
             cells: job.cells,
             device,
             bits,
@@ -139,7 +144,7 @@ impl Simulation {
     /// What the video depends on.
     fn record(&self) -> Value {
         json!({
-            "parameters": self.values, "cells": self.cells, "bits": self.bits, "noise": self.noise, "seed": self.seed,
+            "parameters": self.values, "simulator": self.simulator, "cells": self.cells, "bits": self.bits, "noise": self.noise, "seed": self.seed,
             "device": self.device, "scene": fingerprint(&self.scene, &[]), "version": env!("CARGO_PKG_VERSION"),
         })
     }
@@ -166,9 +171,19 @@ impl Simulation {
             self.values.iter().map(|(n, v)| (n.clone(), *v)).partition(|(name, _)| unknowns.contains(name));
         let device = self.device.clone();
         let (limits, optimizer) = (self.limits, Optimizer::Lm);
-        let (cells, max_iterations) = (self.cells, None);
-        let options =
-            IdentifyOptions { unknowns, fixed, start, device, seed: 0, cells, max_iterations, optimizer, limits };
+        let (simulator, cells, max_iterations) = (self.simulator, self.cells, None);
+        let options = IdentifyOptions {
+            unknowns,
+            fixed,
+            start,
+            device,
+            seed: 0,
+            simulator,
+            cells,
+            max_iterations,
+            optimizer,
+            limits,
+        };
         identify::gradcheck(&self.scene, &videos, &options, stop).map_err(|e| e.in_file(&self.file))
     }
 
@@ -177,8 +192,8 @@ impl Simulation {
     /// # Errors
     /// When the computation fails or a file cannot be written; what was in the folder is there then.
     pub fn run(&self, progress: &mut dyn FnMut(f64) -> Flow, stop: &Stop) -> Result<Option<Vec<PathBuf>>> {
-        let shown =
-            identify::simulate(&self.scene, &self.values, self.cells, &self.device, &self.limits, stop, progress);
+        let drawing = Drawing { values: &self.values, simulator: self.simulator, cells: self.cells };
+        let shown = identify::simulate(&self.scene, drawing, &self.device, &self.limits, stop, progress);
         let mut shown = match shown {
             Err(Error::Interrupted) => return Ok(None),
             shown => shown.map_err(|error| error.in_file(&self.file))?,

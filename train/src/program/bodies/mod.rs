@@ -1,0 +1,232 @@
+//! The bodies of a take in one of the simulators. The program of a take sees no more of it than this.
+
+mod particles;
+mod elements;
+mod plan;
+
+pub(crate) use plan::Plan;
+
+use super::inputs::{Inputs, vector_of};
+use super::material::Properties;
+use super::setup::GridOptions;
+use crate::error::Result;
+use crate::job::{Simulator, Values};
+use crate::scene::{Part, Scene};
+use diffkern::prelude::*;
+use diffkern_render::Mesh;
+use diffkern_sim::fem::lattice::{self, Skin};
+use diffkern_sim::mesh::Surface;
+use diffkern_sim::mpm::{self, Dim3};
+use diffkern_sim::vertices::VertexState;
+use diffkern_sim::{Observe as _, Step as _};
+use elements::Elements;
+use particles::Particles;
+
+/// Bodies as particles on a grid, or as cells of a lattice.
+pub(crate) enum Bodies<F: Float> {
+    Mpm(Box<Particles<F>>),
+    Fem(Box<Elements<F>>),
+}
+
+/// A simulator with the numbers of a run, and its steps from one frame to the next.
+pub(crate) enum Solver<F: Float> {
+    Mpm(mpm::Solver<Dim3, F>, usize),
+    Fem(lattice::Solver<F>, usize),
+}
+
+/// What flows.
+#[derive(Clone)]
+pub(crate) enum State<F: Float> {
+    Mpm(mpm::State<Dim3, F>),
+    Fem(VertexState<F>),
+}
+
+/// Points that follow the bodies.
+pub(crate) enum Points<F: Float> {
+    Mpm(Surface<F>),
+    Fem(Skin<F>),
+}
+
+/// A point that is a sum over the sites of a state by their weights.
+pub(crate) struct Mean {
+    pub(crate) weights: Vec<f64>,
+    /// Of what does not move \[m\].
+    pub(crate) offset: [f64; 3],
+}
+
+/// Where properties are known, at rest: particles or centres of cells.
+pub(crate) struct Sites {
+    pub(crate) at: Vec<[f64; 3]>,
+    pub(crate) body_of: Vec<u32>,
+}
+
+/// What the bodies of a run depend on, on a device.
+pub(super) struct Numbers<'a, F: Float> {
+    pub(super) properties: Properties<F>,
+    pub(super) gravity: Array<Vec3<F>>,
+    pub(super) motion: &'a Array<F>,
+    pub(super) friction: &'a Array<F>,
+}
+
+impl<'a, F: Float> Numbers<'a, F> {
+    pub(super) fn new(properties: Properties<F>, inputs: &'a Inputs<F>) -> diffkern::Result<Self> {
+        let gravity = inputs[Part::Gravity].device().uninit(1)?;
+        vector_of(1, &inputs[Part::Gravity], &gravity, 0)?;
+        Ok(Self { properties, gravity, motion: &inputs[Part::Motion], friction: &inputs[Part::Friction] })
+    }
+}
+
+impl<F: Float> Bodies<F> {
+    /// Of a take.
+    pub(super) fn new(
+        scene: &Scene,
+        take: usize,
+        known: &Values,
+        options: &GridOptions,
+        device: &Device,
+    ) -> Result<Self> {
+        match options.simulator {
+            Simulator::Mpm => Ok(Self::Mpm(Box::new(Particles::new(scene, take, known, options, device)?))),
+            Simulator::Fem => Ok(Self::Fem(Box::new(Elements::new(scene, take, known, options, device)?))),
+        }
+    }
+
+    /// Time step \[s\], of finite elements that of the hardest material.
+    pub(crate) fn dt(&self) -> f64 {
+        match self {
+            Self::Mpm(bodies) => bodies.scene.model.dt(),
+            Self::Fem(bodies) => bodies.scene.model.dt(),
+        }
+    }
+
+    /// Grid spacing, or edge of a cell \[m\].
+    pub(crate) fn spacing(&self) -> f64 {
+        match self {
+            Self::Mpm(bodies) => bodies.scene.model.grid().dx(),
+            Self::Fem(bodies) => bodies.scene.body.cell_size().iter().product::<f64>().cbrt(),
+        }
+    }
+
+    /// Number of particles or cells.
+    pub(crate) fn count(&self) -> usize {
+        match self {
+            Self::Mpm(bodies) => bodies.scene.state.len(),
+            Self::Fem(bodies) => bodies.scene.body.cells(),
+        }
+    }
+
+    /// Steps from one frame to the next, at most.
+    pub(crate) fn steps_per_frame(&self) -> usize {
+        match self {
+            Self::Mpm(bodies) => bodies.scene.steps_per_frame,
+            Self::Fem(bodies) => bodies.scene.steps_per_frame,
+        }
+    }
+
+    /// Where properties are known.
+    pub(super) fn sites(&self) -> Result<Sites> {
+        match self {
+            Self::Mpm(bodies) => bodies.sites(),
+            Self::Fem(bodies) => bodies.sites(),
+        }
+    }
+
+    /// What is drawn.
+    pub(super) fn mesh(&self) -> Result<Mesh> {
+        match self {
+            Self::Mpm(bodies) => bodies.mesh(),
+            Self::Fem(bodies) => bodies.mesh(),
+        }
+    }
+
+    /// The body of each vertex of what is drawn.
+    pub(super) fn body_of_vertex(&self) -> Vec<u32> {
+        match self {
+            Self::Mpm(bodies) => bodies.scene.body_of_vertex.clone(),
+            Self::Fem(bodies) => vec![0; bodies.scene.skin.vertex_count()],
+        }
+    }
+
+    /// Points of a body at the start \[m\].
+    ///
+    /// # Errors
+    /// When a point is not on it.
+    pub(super) fn points(&self, body: usize, points: &[[f64; 3]], device: &Device) -> diffkern_sim::Result<Points<F>> {
+        match self {
+            Self::Mpm(bodies) => Ok(Points::Mpm(bodies.scene.points(device, body, points)?)),
+            Self::Fem(bodies) => Ok(Points::Fem(Skin::of_points(device, &bodies.scene.body, points)?)),
+        }
+    }
+
+    /// The centre of volume of a body: that of mass where its density is everywhere the same.
+    pub(super) fn centre(&self, body: usize) -> Result<Mean> {
+        match self {
+            Self::Mpm(bodies) => bodies.centre(body),
+            Self::Fem(bodies) => {
+                let (weights, offset) = bodies.scene.body.centre_weights();
+                Ok(Mean { weights, offset })
+            }
+        }
+    }
+
+    /// Solver and state at time 0, by launches only.
+    pub(super) fn bind(&self, numbers: Numbers<'_, F>) -> Result<(Solver<F>, State<F>)> {
+        match self {
+            Self::Mpm(bodies) => bodies.bind(numbers),
+            Self::Fem(bodies) => bodies.bind(numbers),
+        }
+    }
+
+    /// Vertices of what is drawn.
+    pub(super) fn vertices(&self, state: &State<F>) -> diffkern_sim::Result<Array<Vec3<F>>> {
+        match (self, state) {
+            (Self::Mpm(bodies), State::Mpm(state)) => Ok(bodies.scene.surface.vertices(&state.x)?),
+            (Self::Fem(bodies), State::Fem(state)) => bodies.scene.skin.vertices(state),
+            (Self::Mpm(_), State::Fem(_)) | (Self::Fem(_), State::Mpm(_)) => Err(mixed()),
+        }
+    }
+}
+
+impl<F: Float> Points<F> {
+    /// Where they are \[m\] when the sites are at `x`.
+    pub(crate) fn places(&self, x: &Array<Vec3<F>>) -> diffkern_sim::Result<Array<Vec3<F>>> {
+        match self {
+            Self::Mpm(points) => Ok(points.vertices(x)?),
+            Self::Fem(points) => points.carried(x),
+        }
+    }
+}
+
+impl<F: Float> State<F> {
+    /// Positions of particles or control points \[m\].
+    pub(crate) fn x(&self) -> &Array<Vec3<F>> {
+        match self {
+            Self::Mpm(state) => &state.x,
+            Self::Fem(state) => &state.x,
+        }
+    }
+}
+
+impl<F: Float> Solver<F> {
+    /// The state at `frame`, from that at the frame before.
+    pub(super) fn to_frame(&self, state: &State<F>, frame: usize) -> diffkern_sim::Result<State<F>> {
+        match (self, state) {
+            (Self::Mpm(solver, steps), State::Mpm(state)) => {
+                Ok(State::Mpm(solver.advance(state, (frame - 1) * steps, *steps, Schedule::Auto)?))
+            }
+            (Self::Fem(solver, steps), State::Fem(state)) => {
+                Ok(State::Fem(solver.advance(state, (frame - 1) * steps, *steps, Schedule::Auto)?))
+            }
+            (Self::Mpm(..), State::Fem(_)) | (Self::Fem(..), State::Mpm(_)) => Err(mixed()),
+        }
+    }
+}
+
+/// Of a state that is given to the other simulator.
+fn mixed() -> diffkern_sim::Error {
+    diffkern_sim::Error::Invalid {
+        what: "state".into(),
+        value: "one of another simulator".into(),
+        expected: "one of this".into(),
+    }
+}

@@ -1,0 +1,98 @@
+//! Bodies by the material point method.
+
+use super::super::friction::Friction;
+use super::super::inputs::launch;
+use super::super::material::Properties;
+use super::super::setup::{self, GridOptions};
+use super::{Mean, Numbers, Sites, Solver, State};
+use crate::error::Result;
+use crate::job::Values;
+use crate::scene::Scene;
+use diffkern::memory::collect;
+use diffkern::prelude::*;
+use diffkern_render::Mesh;
+use diffkern_sim::mpm;
+use diffkern_sim::scene::{BodiesScene, BodiesSpec};
+
+pub(super) fn spec(scene: &Scene, take: usize, known: &Values, options: &GridOptions) -> BodiesSpec {
+    setup::spec(scene, take, known, options.cells, options.room)
+}
+
+/// Bodies of any number on one grid.
+pub(crate) struct Particles<F: Float> {
+    device: Device,
+    pub(super) scene: BodiesScene<F>,
+    /// The body of each particle.
+    body_of: Array<u32>,
+    centres: Array<Vec3<F>>,
+    friction: Friction,
+}
+
+impl<F: Float> Particles<F> {
+    pub(super) fn new(
+        scene: &Scene,
+        take: usize,
+        known: &Values,
+        options: &GridOptions,
+        device: &Device,
+    ) -> Result<Self> {
+        let spec = spec(scene, take, known, options);
+        setup::thick_enough(scene, spec.plan()?.dx)?;
+        let mut bodies = spec.build::<F>(device)?;
+        bodies.model = bodies.model.with_node_limit(options.nodes);
+        let centres: Vec<_> = bodies.centres.iter().map(|c| Vec3::from_array(c.map(F::from_f64))).collect();
+        Ok(Self {
+            device: device.clone(),
+            body_of: device.array(&bodies.body_of)?,
+            centres: device.array(&centres)?,
+            friction: Friction::of(scene, device)?,
+            scene: bodies,
+        })
+    }
+
+    pub(super) fn sites(&self) -> Result<Sites> {
+        let x = self.scene.state.x.to_vec()?;
+        let at = collect(x.into_iter().map(|x| x.to_array().map(Float::to_f64)))?;
+        Ok(Sites { at, body_of: collect(self.scene.body_of.iter().copied())? })
+    }
+
+    pub(super) fn mesh(&self) -> Result<Mesh> {
+        let surface = &self.scene.surface;
+        Ok(Mesh::with_sides(surface.triangles.clone(), &surface.sides, surface.vertex_count())?)
+    }
+
+    /// The shares of its particles in the volume of a body.
+    pub(super) fn centre(&self, body: usize) -> Result<Mean> {
+        let volumes = self.scene.volumes.to_vec()?;
+        let of = |(k, own): (usize, &u32)| match *own as usize == body {
+            true => volumes[k % volumes.len()].to_f64(),
+            false => 0.0,
+        };
+        let parts: Vec<f64> = collect(self.scene.body_of.iter().enumerate().map(of))?;
+        let whole: f64 = parts.iter().sum();
+        Ok(Mean { weights: collect(parts.iter().map(|part| part / whole))?, offset: [0.0; 3] })
+    }
+
+    pub(super) fn bind(&self, numbers: Numbers<'_, F>) -> Result<(Solver<F>, State<F>)> {
+        let Numbers { properties: Properties { mu, lambda, density, viscosity }, gravity, motion, friction } = numbers;
+        let particles = self.scene.state.len();
+        let params = mpm::Params {
+            mu,
+            lambda,
+            density,
+            viscosity,
+            gravity: gravity.clone(),
+            friction: self.friction.half_spaces(friction)?,
+            contact: self.friction.contacts(&self.scene.model, friction)?,
+            ..self.scene.params(&self.device)?
+        };
+        // The steps place velocities halfway between positions; starting them half a step early makes the flight exact to
+        // second order in the time step.
+        let back = F::from_f64(-0.5 * self.scene.model.dt());
+        let start = &self.scene.state;
+        let (v, c) = (self.device.uninit(particles)?, self.device.uninit(particles)?);
+        launch(particles, &start.x, &self.body_of, &self.centres, motion, &gravity, &v, &c, back)?;
+        let solver = self.scene.model.solver(&params, particles)?;
+        Ok((Solver::Mpm(solver, self.scene.steps_per_frame), State::Mpm(mpm::State { v, c, ..start.clone() })))
+    }
+}

@@ -1,0 +1,51 @@
+//! Which simulator moves the bodies of a scene.
+
+use crate::error::{Error, Result};
+use crate::job::Simulator;
+use crate::scene::{Contact, Scene};
+use diffkern_sim::scene::BodyShape;
+
+/// What of a scene finite elements cannot do, if there is anything: the field, and what it is.
+fn obstacle(scene: &Scene) -> Option<(String, String)> {
+    if scene.bodies.len() > 1 {
+        return Some(("bodies".into(), format!("{} bodies", scene.bodies.len())));
+    }
+    for collider in &scene.colliders {
+        let holds = match collider.contact {
+            Contact::Friction(_) => continue,
+            Contact::Sticky => "sticky",
+            Contact::Slip => "slip",
+        };
+        return Some((format!("colliders.{}.contact", collider.name), format!("a contact that holds, \"{holds}\"")));
+    }
+    let turned = |shape: &BodyShape| match shape {
+        BodyShape::Block { .. } => false,
+        BodyShape::Solid(solid) => solid.pose().rotation != [0.0; 3],
+    };
+    if scene.clamp.is_some() && scene.bodies.iter().flat_map(|body| &body.starts).any(|start| turned(&start.shape)) {
+        return Some(("clamp".into(), "a clamp on a body that is turned".into()));
+    }
+    None
+}
+
+/// The simulator of a scene, that which is asked for if any is, and why.
+///
+/// # Errors
+/// When finite elements are asked for and cannot do something of the scene; names the field.
+pub(crate) fn choose(scene: &Scene, asked: Option<Simulator>) -> Result<(Simulator, String)> {
+    match (asked, obstacle(scene)) {
+        (Some(Simulator::Mpm), _) => Ok((Simulator::Mpm, "by MPM, as asked for".into())),
+        (Some(Simulator::Fem), Some((field, what))) => {
+            let problem = format!("{what}, which finite elements cannot do yet, expected --simulator mpm");
+            Err(Error::scene(field, problem))
+        }
+        (Some(Simulator::Fem), None) => Ok((Simulator::Fem, "by finite elements, as asked for".into())),
+        (None, Some((_, what))) => {
+            Ok((Simulator::Mpm, format!("by MPM, as finite elements cannot do {what} yet (--simulator)")))
+        }
+        (None, None) => {
+            let why = "by finite elements, which keep the energy of an elastic body (--simulator mpm for the material point method)";
+            Ok((Simulator::Fem, why.into()))
+        }
+    }
+}
