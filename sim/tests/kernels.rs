@@ -264,11 +264,11 @@ fn forces_of<L: ContactModel>(seed: u64, nearest: f64) -> Result<()> {
             Vec4::new(r.between(3.0, 9.0), r.between(0.1, 0.3), r.between(0.3, 0.5), r.between(0.2, 0.6))
         }))?;
     let force = dev.zeros(n)?;
-    let touch = Touch { collider: 1, dt: 0.1, slip: 0.2 };
+    let touch = Touch { collider: 1, dt: 0.1, slip: 0.2, sharp: 0 };
     let radius = dev.array(&r.many(n, |r| r.between(0.01, 0.05)))?;
     check!(contact_force::<L>, n, &x, &v, &mass, &gap, &poses, &laws, &radius, &force, touch);
     let one = dev.array(&[0.03])?;
-    check!(contact_force::<L>, n, &x, &v, &mass, &gap, &poses, &laws, &one, &force, touch);
+    check!(contact_force::<L>, n, &x, &v, &mass, &gap, &poses, &laws, &one, &force, Touch { sharp: 1, ..touch });
     Ok(())
 }
 

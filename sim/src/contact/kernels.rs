@@ -1,7 +1,7 @@
 //! Contact of vertices with a collider, given the gaps between them.
 
 use super::ContactModel;
-use super::friction::sharp_coulomb_3d;
+use super::friction::{coulomb_3d, sharp_coulomb_3d};
 use super::projection::contact_velocity_3d;
 use crate::collision::{Pose, surface_velocity};
 use diffkern::prelude::*;
@@ -31,6 +31,8 @@ pub struct Touch<F> {
     pub dt: F,
     /// Speed below which friction fades \[m/s\].
     pub slip: F,
+    /// 1 where friction is the sharp one.
+    pub sharp: u32,
 }
 
 /// Adds the force on each vertex: `N n - friction`, `N` of the law; `gap_i = (normal, gap)` of the middle of what touches, the surface of which is
@@ -55,8 +57,11 @@ pub fn contact_force<F: Float, L: ContactModel>(
     let n = Vec3::new(at.x, at.y, at.z);
     let rate = u.dot(n);
     let push: F = L::force(at.w - radius[i.min(radius.len() - 1)], rate, q);
-    let friction: Vec3<F> =
-        sharp_coulomb_3d(u - n * rate, q.w * push, touch.slip, touch.dt / mass[i.min(mass.len() - 1)]);
+    let (slide, grip, dt_over_m) = (u - n * rate, q.w * push, touch.dt / mass[i.min(mass.len() - 1)]);
+    let mut friction: Vec3<F> = coulomb_3d(slide, grip, touch.slip, dt_over_m);
+    if touch.sharp == 1 {
+        friction = sharp_coulomb_3d(slide, grip, touch.slip, dt_over_m);
+    }
     force[i] += n * push - friction;
 }
 

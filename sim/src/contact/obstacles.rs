@@ -19,6 +19,7 @@ pub struct Obstacles<F: Float> {
     solids: Solids<F>,
     widths: Array<F>,
     radius: Array<F>,
+    sharp: bool,
 }
 
 /// What may be identified of the colliders. Arrays have one element for all of them or one for each, but for the poses: one each.
@@ -75,6 +76,7 @@ impl<F: Float> Obstacles<F> {
             widths: device.array(&widths.collect::<Vec<_>>())?,
             colliders: colliders.to_vec(),
             radius: device.zeros(1)?,
+            sharp: false,
         })
     }
 
@@ -86,6 +88,11 @@ impl<F: Float> Obstacles<F> {
         let radius = F::from_f64(non_negative("radius of what touches", radius)?);
         let radius = self.widths.device().array(&[radius])?;
         Ok(self.with_radii(radius))
+    }
+
+    /// The same with friction that is nearer to Coulomb's, for short steps.
+    pub(crate) fn with_sharp_friction(self) -> Obstacles<F> {
+        Obstacles { sharp: true, ..self }
     }
 
     /// The same with a radius for each of the vertices.
@@ -173,7 +180,10 @@ impl<F: Float> BoundObstacles<F> {
             }
             let gap = self.obstacles.solids.gaps(k, at.x, &poses)?;
             let [dt, slip] = [tick.dt, SLIP_SPEED].map(F::from_f64);
-            let (touch, radius) = (Touch { collider: k as u32, dt, slip }, &self.obstacles.radius);
+            let (touch, radius) = (
+                Touch { collider: k as u32, dt, slip, sharp: u32::from(self.obstacles.sharp) },
+                &self.obstacles.radius,
+            );
             let Vertices { x, v, mass } = *at;
             with_contact!(collider.contact, L => {
                 contact_force::<F, L>(x.len(), x, v, mass, &gap, &poses, &self.laws, radius, force, touch)?;

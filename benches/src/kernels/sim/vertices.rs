@@ -114,7 +114,7 @@ fn samples<F: Float>() -> GridShape<F> {
 }
 
 fn touch<F: Float>(dt: F) -> Touch<F> {
-    Touch { collider: 0, dt, slip: F::from_f64(0.1) }
+    Touch { collider: 0, dt, slip: F::from_f64(0.1), sharp: 1 }
 }
 
 /// Blocks of a grid whose nodes are asked for.

@@ -71,7 +71,7 @@ impl<F: Float> Model<F> {
             body: Arc::new(body.clone()),
             law,
             dt,
-            obstacles: obstacles.map(|o| o.with_radii(grid.depths.clone())),
+            obstacles: obstacles.map(|o| o.with_radii(grid.depths.clone()).with_sharp_friction()),
             depth: if touching { surface_depth(body) } else { 0.0 },
             grid,
         })
