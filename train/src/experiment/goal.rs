@@ -109,7 +109,7 @@ impl<'a> Goal<'a> {
 
     fn reach_as<F: Float>(&self, device: &Device, console: &mut dyn Console) -> Outcome<Reached> {
         let (scene, options) = (self.scene, self.options);
-        let Resolution { coarse, fine } = identify::resolution(scene, options.cells, options.simulator);
+        let Resolution { coarse, fine, .. } = identify::resolution(scene, options.cells, options.simulator, false);
         let room = viscous_room(scene, &options.fixed, fine);
         let task = identify::Task::Identify(options);
         let nodes = identify::Cost::of(scene, task, false, device)?.node_limit(&options.limits);
@@ -124,6 +124,7 @@ impl<'a> Goal<'a> {
             typical: identify::typical_passes(options.optimizer, parametrisation.kinds().len() as f64),
             cost: grids.each_ref().map(|grid| (grid.take.steps() * grid.take.bodies().count()) as f64),
             pictures: 0.0,
+            refinement: 0.0,
         };
         let problem = Throwing { goal: self, parametrisation, grids, runs: Cell::default() };
         let search = Search::new(&problem, options);

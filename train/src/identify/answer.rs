@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::job::{Ending, IdentifyOptions, Outcome, Parameter, Shown, TrackFit};
 use crate::program::{Failure, shots, simulable};
 use crate::scene::{Measured, Scene, Track};
-use crate::search::{Priors, Problem, Reporter, Search, Stage, State};
+use crate::search::{Priors, Problem, REFINED, Reporter, Search, Stage, State};
 use crate::video::{Frame, Video};
 use diffkern::Float;
 
@@ -20,11 +20,11 @@ const TELLS: f64 = 0.5;
 const AT_END: f64 = 1e-3;
 
 /// Puts the outcome together; the pictures are drawn unless the job was interrupted. A job that did not come to its end
-/// gives the best so far.
+/// gives the best so far. Beside the state stands where it was on the coarser grid, if the answer was refined.
 pub(super) fn outcome<F: Float>(
     problem: &VideoProblem<'_, F>,
     search: &Search<'_>,
-    mut state: State,
+    (mut state, coarser): (State, Option<Vec<f64>>),
     options: &IdentifyOptions,
     mut ending: Ending,
     reporter: &mut Reporter<'_>,
@@ -37,7 +37,7 @@ pub(super) fn outcome<F: Float>(
     if ending != Ending::Interrupted {
         reporter.drawing(search.runs());
         let values = problem.parametrisation().values(&state.at);
-        match simulable(problem.fine.program.shown(&values, |part| reporter.tick(part))) {
+        match simulable(problem.last().shown(&values, |part| reporter.tick(part))) {
             Ok(Some(run)) => seen = Some(run),
             Ok(None) => state.warnings.push("the values found cannot be simulated to the end of the video".into()),
             Err(Failure::Stopped) => ending = Ending::Interrupted,
@@ -53,9 +53,9 @@ pub(super) fn outcome<F: Float>(
             (state.best().map(|best| best.loss), compared.then_some(state.iou))
         }
     };
-    let at_last_level = state.best().is_some_and(|best| best.stage == search.last_level());
+    let at_last_level = state.best().is_some_and(|best| [&search.last_level(), REFINED].contains(&best.stage.as_str()));
     let loss_initial = (seen.is_some() || at_last_level).then_some(state.loss_initial);
-    let parameters = parameters(problem, &mut state, options)?;
+    let parameters = parameters(problem, &mut state, coarser.as_deref(), options)?;
     let rough = state.best().is_none_or(|best| best.stage.starts_with(Stage::Coarse.name()));
     if ending != Ending::Converged && rough {
         let how = if ending == Ending::Interrupted { "interrupted" } else { "ended by the limit of iterations" };
@@ -77,7 +77,7 @@ pub(super) fn outcome<F: Float>(
         ending,
         history: state.history,
         viscosity: problem.parametrisation().values(&state.at).extra,
-        discretisation: problem.fine.program.discretisation(),
+        discretisation: problem.last().discretisation(),
         tracks: seen.as_ref().map(|run| tracks(problem.scene, run)).unwrap_or_default(),
         videos: seen.map(|run| videos(problem, run.films)).unwrap_or_default(),
         warnings: state.warnings,
@@ -93,6 +93,7 @@ fn videos<F: Float>(problem: &VideoProblem<'_, F>, pictures: Vec<Vec<Frame>>) ->
 fn parameters<F: Float>(
     problem: &VideoProblem<'_, F>,
     state: &mut State,
+    coarser: Option<&[f64]>,
     options: &IdentifyOptions,
 ) -> Result<Vec<Parameter>> {
     let parametrisation = problem.parametrisation();
@@ -102,7 +103,9 @@ fn parameters<F: Float>(
     let normal = normal.filter(|normal| normal.parameters() > 0);
     let free = parametrisation.free(&state.at);
     let covariance = normal.map(|normal| -> Result<_> {
-        Ok(Priors::known(parametrisation, normal).added(normal, &state.at)?.first(free)?.covariance())
+        let covariance = Priors::known(parametrisation, normal).added(normal, &state.at)?.first(free)?.covariance();
+        let grid = coarser.map(|coarser| left_by_grid(problem, &state.at, coarser));
+        Ok(covariance.map(|covariance| with_grid(covariance, grid.as_deref().unwrap_or_default())))
     });
     let covariance = covariance.transpose()?;
     let mut parameters = Vec::with_capacity(options.unknowns.len());
@@ -140,6 +143,23 @@ fn parameters<F: Float>(
         });
     }
     Ok(parameters)
+}
+
+/// What the grid of the answer is thought to leave of each coordinate, by how far the answer of the coarser grid is: the error goes with the square of the
+/// spacing (Richardson 1911).
+fn left_by_grid<F: Float>(problem: &VideoProblem<'_, F>, at: &[f64], coarser: &[f64]) -> Vec<f64> {
+    let spacing = [problem.fine.program.discretisation().dx, problem.last().discretisation().dx];
+    let ratio = spacing[0] / spacing[1];
+    at.iter().zip(coarser).map(|(x, coarse)| (x - coarse) / (ratio * ratio - 1.0)).collect()
+}
+
+/// A covariance with what the grid leaves as one standard deviation, of all coordinates together.
+fn with_grid(mut covariance: Vec<f64>, left: &[f64]) -> Vec<f64> {
+    let n = covariance.len().isqrt();
+    if left.len() >= n {
+        covariance.iter_mut().enumerate().for_each(|(k, c)| *c += left[k / n] * left[k % n]);
+    }
+    covariance
 }
 
 /// How distances in a range are measured.

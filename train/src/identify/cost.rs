@@ -32,6 +32,8 @@ const ANIMATION_PIXEL: f64 = 24.0;
 const PROGRAM: f64 = 32.0 * 1024.0 * 1024.0;
 /// Evaluations of a gradient check in passes: per seed, of which some are drawn again, adjoint, tangent and ladder.
 const CHECK_PASSES: f64 = 4.0 * (5.0 + 2.0 + 15.0);
+/// Evaluations that typically refine an answer.
+pub(super) const REFINING: f64 = 4.0;
 /// Budget of a rollout on a tape \[bytes\]: that of `Schedule::Auto`.
 const TAPE: f64 = 1024.0 * 1024.0 * 1024.0;
 
@@ -115,14 +117,14 @@ impl Cost {
                 Task::Identify(options) => (&options.fixed, options.simulator, options.cells),
                 Task::Simulate(Drawing { values, simulator, cells }) => (values, simulator, cells),
             };
-            cost.add_check(scene, known, super::resolution(scene, cells, simulator), device)?;
+            cost.add_check(scene, known, super::resolution(scene, cells, simulator, false), device)?;
         }
         Ok(cost)
     }
 
     /// The check runs before the job, on a grid that is not finer.
     fn add_check(&mut self, scene: &Scene, known: &Values, resolution: Resolution, device: &Device) -> Result<()> {
-        let Resolution { coarse, fine } = resolution;
+        let Resolution { coarse, fine, .. } = resolution;
         let (frames, pixels) = (scene.num_frames as f64, pixels(scene));
         let mut cells = coarse;
         let plan = loop {
@@ -276,19 +278,23 @@ where
 
 fn identification(scene: &Scene, options: &IdentifyOptions, device: &Device) -> Result<Cost> {
     let simulator = options.simulator;
-    let resolution = super::resolution(scene, options.cells, simulator);
-    let plans = [resolution.coarse, resolution.fine];
-    let plans = [
-        planned(scene, &options.fixed, simulator, plans[0], resolution.fine)?,
-        planned(scene, &options.fixed, simulator, plans[1], resolution.fine)?,
-    ];
+    let resolution = super::resolution(scene, options.cells, simulator, super::refines(options));
+    let planned = |cells: usize| planned(scene, &options.fixed, simulator, cells, resolution.fine);
+    let plans = [planned(resolution.coarse)?, planned(resolution.fine)?];
+    let refined = resolution.refined.map(planned).transpose()?;
     let (all, pixels) = (scene.num_frames as f64, pixels(scene));
     let used = frames_in_use(scene, simulator) as f64;
     let coordinates = Parametrisation::new(scene, options, 1.0)?;
     let directions = coordinates.kinds().len() as f64;
     let [coarse, fine] = typical_passes(options.optimizer, directions);
     let passes = [scan_passes(&coordinates) + coarse, fine];
-    let mut cost = pictures(scene, &plans[1], device, 2.0);
+    let mut cost = pictures(scene, refined.as_ref().unwrap_or(&plans[1]), device, 2.0);
+    if let Some(refined) = &refined {
+        let steps = refined.steps_per_frame() + directions * plans[1].steps_per_frame();
+        let passes = refined.pass(used, device) + directions * plans[1].pass(used, device);
+        cost.steps += REFINING * steps * (used - 1.0);
+        cost.work += shares(device)[0] * REFINING * passes;
+    }
     for ((plan, passes), share) in plans.iter().zip(passes).zip(shares(device)) {
         cost.steps += passes * plan.steps_per_frame() * (used - 1.0);
         cost.work += share * passes * plan.pass(used, device);
@@ -310,13 +316,14 @@ fn identification(scene: &Scene, options: &IdentifyOptions, device: &Device) -> 
             + plans[0].bytes(device, 4.0, 0.0)
             // Beside the final grid the same in single precision.
             + if real > 4.0 { plans[1].bytes(device, 4.0, tangents) } else { 0.0 }
-            + plans[1].bytes(device, real, tangents),
+            + plans[1].bytes(device, real, tangents)
+            + refined.map_or(0.0, |plans| plans.bytes(device, 4.0, 0.0) + plans.bytes(device, real, 0.0)),
     );
     Ok(cost)
 }
 
 fn simulation(scene: &Scene, Drawing { values, simulator, cells }: Drawing<'_>, device: &Device) -> Result<Cost> {
-    let cells = super::resolution(scene, cells, simulator).fine;
+    let cells = super::resolution(scene, cells, simulator, true).last();
     Ok(pictures(scene, &planned(scene, values, simulator, cells, cells)?, device, 1.0))
 }
 

@@ -159,7 +159,7 @@ fn program<F: Float>(scene: &Scene, options: &IdentifyOptions, device: &Device) 
     let cost = Cost::of(scene, Task::Identify(options), true, device)?;
     let nodes = cost.node_limit(&options.limits);
     let simulator = options.simulator;
-    let Resolution { coarse, fine } = super::resolution(scene, options.cells, simulator);
+    let Resolution { coarse, fine, .. } = super::resolution(scene, options.cells, simulator, false);
     let mut cells = coarse;
     loop {
         let room = viscous_room(scene, &options.fixed, cells);

@@ -7,6 +7,7 @@ mod observed;
 mod misfit;
 mod taped;
 mod problem;
+mod refinement;
 mod cause;
 mod cost;
 mod answer;
@@ -21,6 +22,7 @@ use crate::check::Checked;
 use crate::error::{Error, Result};
 use crate::job::{Ending, Flow, IdentifyOptions, Outcome, Shown, Simulator, Stop, Values};
 use crate::limits::Limits;
+use crate::optimizer::Optimizer;
 use crate::program::{Failure, GridOptions, Physics, Program, Resolution, shapes, viscous_room};
 use crate::scene::Scene;
 use crate::search::{Parametrisation, Passes, Problem, Reporter, Search, Shape, refused};
@@ -60,16 +62,20 @@ fn identify_as<F: Float>(
         check(state, scene, options)?.map_err(refused)?;
     }
     let simulator = options.simulator;
-    let resolution = resolution(scene, options.cells, simulator);
+    let resolution = resolution(scene, options.cells, simulator, refines(options));
     let room = viscous_room(scene, &options.fixed, resolution.fine);
     let cost = Cost::of(scene, Task::Identify(options), false, device)?;
     let nodes = cost.node_limit(&options.limits);
     let grid = |cells| GridOptions { simulator, cells, room, fixed_steps: false, nodes };
     let single = |cells| Program::<f32>::new(scene, &options.fixed, grid(cells), device);
+    let full = |cells| Program::<F>::new(scene, &options.fixed, grid(cells), device);
     let programs = Programs {
         coarse: single(resolution.coarse)?,
-        rough: (F::SCALAR != f32::SCALAR).then(|| single(resolution.fine)).transpose()?,
-        fine: Program::<F>::new(scene, &options.fixed, grid(resolution.fine), device)?,
+        rough: (F::SCALAR != f32::SCALAR || resolution.refined.is_some())
+            .then(|| single(resolution.fine))
+            .transpose()?,
+        fine: full(resolution.fine)?,
+        refined: resolution.refined.map(|cells| Ok::<_, Error>((single(cells)?, full(cells)?))).transpose()?,
     };
     let problem = VideoProblem::new(scene, videos, simulator, Parametrisation::new(scene, options, room)?, programs)?;
     let search = Search::new(&problem, options);
@@ -87,18 +93,25 @@ fn identify_as<F: Float>(
             Some(error) => return Err(error),
             None => {
                 let state = answer::nothing(&search, options)?;
-                return answer::outcome(&problem, &search, state, options, Ending::Interrupted, &mut reporter);
+                return answer::outcome(&problem, &search, (state, None), options, Ending::Interrupted, &mut reporter);
             }
         },
     };
-    let ending = match search.run(&mut state, &mut reporter) {
+    let mut coarser = None;
+    let ran = search.run(&mut state, &mut reporter).and_then(|ending| {
+        if ending == Ending::Converged {
+            coarser = refinement::refine(&problem, &search, &mut state, options, &mut reporter)?;
+        }
+        Ok(ending)
+    });
+    let ending = match ran {
         Ok(ending) => ending,
         Err(failure) => match answer::error(failure) {
             Some(error) => return Err(error),
             None => Ending::Interrupted,
         },
     };
-    answer::outcome(&problem, &search, state, options, ending, &mut reporter)
+    answer::outcome(&problem, &search, (state, coarser), options, ending, &mut reporter)
 }
 
 /// What a search costs, and how many passes are to be expected.
@@ -106,12 +119,17 @@ fn passes<F: Float>(problem: &VideoProblem<'_, F>, options: &IdentifyOptions, de
     let coordinates = problem.parametrisation();
     let [coarse, average] = cost::shares(device);
     let fine = |frames: usize| work(&problem.fine.program, frames, device);
+    let last = |frames: usize| work(problem.last(), frames, device);
     Passes {
         scan: cost::scan_passes(coordinates),
         typical: cost::typical_passes(options.optimizer, coordinates.kinds().len() as f64),
         cost: [coarse * work(problem.coarse(), problem.frames, device), average * fine(problem.frames)],
         // Colours too.
-        pictures: 1.5 * fine(problem.scene.num_frames),
+        pictures: 1.5 * last(problem.scene.num_frames),
+        refinement: problem.refined.as_ref().map_or(0.0, |_| {
+            let linear = average * fine(problem.frames) * coordinates.kinds().len() as f64;
+            cost::REFINING * (linear + coarse * last(problem.frames))
+        }),
     }
 }
 
@@ -130,7 +148,9 @@ fn work<F: Float>(program: &Program<F>, frames: usize, device: &Device) -> f64 {
 pub fn check(state: &State, scene: &Scene, options: &IdentifyOptions) -> Result<Checked> {
     // Bounds are in units of the viscosity's room.
     let bounds = Parametrisation::new(scene, options, 1.0)?.bounds(true);
-    Ok(Shape { options, bounds, levels: problem::sizes(scene, options.simulator) }.state(state))
+    let resolution = resolution(scene, options.cells, options.simulator, refines(options));
+    let levels = problem::sizes(scene, options.simulator, resolution.refined.is_some());
+    Ok(Shape { options, bounds, levels }.state(state))
 }
 
 /// Renders what values look like; the frames of each film of the scene, and the places of each track.
@@ -150,7 +170,7 @@ pub fn simulate(
     let cost = Cost::of(scene, Task::Simulate(drawing), false, &device)?;
     let nodes = cost.node_limit(limits);
     let Drawing { values, simulator, cells } = drawing;
-    let cells = resolution(scene, cells, simulator).fine;
+    let cells = resolution(scene, cells, simulator, true).last();
     let room = viscous_room(scene, values, cells);
     let options = GridOptions { simulator, cells, room, fixed_steps: false, nodes };
     stop.scope(|| match device.supports_f64() {
@@ -173,11 +193,17 @@ fn simulate_as<F: Float>(
     })
 }
 
-/// With so many cells on the final grid, if any are given.
-pub(crate) fn resolution(scene: &Scene, cells: Option<usize>, simulator: Simulator) -> Resolution {
-    let Resolution { coarse, fine } = Resolution::of_bodies(&shapes(scene), simulator);
-    let fine = cells.unwrap_or(fine);
-    Resolution { coarse: coarse.min(fine), fine }
+/// With so many cells on the last grid, if any are given, and a finer one than that of the search if the job `refines` its answer.
+pub(crate) fn resolution(scene: &Scene, cells: Option<usize>, simulator: Simulator, refines: bool) -> Resolution {
+    Resolution::of_bodies(&shapes(scene), simulator).ending(cells, refines)
+}
+
+/// Whether a job refines its answer: where it has tangents, which a few unknowns have.
+pub(crate) fn refines(options: &IdentifyOptions) -> bool {
+    match options.optimizer {
+        Optimizer::Auto | Optimizer::Lm => true,
+        Optimizer::NewtonCg | Optimizer::Adam => false,
+    }
 }
 
 pub(crate) fn device(name: &str) -> Result<Device> {

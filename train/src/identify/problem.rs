@@ -11,7 +11,7 @@ use super::observed;
 use super::taped::Taped;
 use crate::error::Result;
 use crate::job::{Flow, Runs, Simulator};
-use crate::program::{Coverage, Linear, Outcome, Program, shots};
+use crate::program::{Carried, Coverage, Linear, Outcome, Program, shots};
 use crate::scene::Scene;
 use crate::search::{Evaluation, Parametrisation, Precision, Problem, Recorded, Stage, Tick};
 use crate::video::Video;
@@ -33,21 +33,35 @@ pub(super) struct VideoProblem<'a, F: Float> {
     pub(super) videos: &'a [Video],
     parametrisation: Parametrisation,
     coarse: Grid<f32>,
-    /// The final grid in single precision, where `F` is another.
+    /// The final grid in single precision, where `F` is another or the answer is refined.
     rough: Option<Grid<f32>>,
     pub(super) fine: Grid<F>,
+    /// A finer one for the answer.
+    pub(super) refined: Option<Refined<F>>,
     /// Frames in use.
     pub(super) frames: usize,
     /// How much each of them counts.
     pub(super) weights: Vec<f64>,
 }
 
+/// A finer grid for the answer.
+pub(super) struct Refined<F: Float> {
+    /// In single precision.
+    grid: Grid<f32>,
+    /// In that of the answer.
+    full: Program<F>,
+    /// What the grid of the search carries, in single precision, of what this one draws.
+    carried: Vec<Carried<f32>>,
+}
+
 /// What a [`VideoProblem`] runs.
 pub(super) struct Programs<F: Float> {
     pub(super) coarse: Program<f32>,
-    /// The final grid in single precision, where `F` is another.
+    /// The final grid in single precision, where `F` is another or the answer is refined.
     pub(super) rough: Option<Program<f32>>,
     pub(super) fine: Program<F>,
+    /// A finer one for the answer, in single precision and in that of the answer.
+    pub(super) refined: Option<(Program<f32>, Program<F>)>,
 }
 
 /// A program on one grid, and how its pictures are looked at.
@@ -66,17 +80,57 @@ impl<'a, F: Float> VideoProblem<'a, F> {
     ) -> Result<Self> {
         let weights = weights(scene, simulator);
         let misfit = |levels: &[LevelOptions]| Misfit::new(scene, videos, &weights, levels);
-        let rough = programs.rough.map(|program| -> Result<_> { Ok(Grid { program, misfit: misfit(&FINE)? }) });
+        let refined = match (programs.refined, &programs.rough) {
+            (Some((program, full)), Some(rough)) => {
+                let carried = rough.carried(&program)?;
+                let grid = Grid { program, misfit: misfit(&FINE)? };
+                carried.map(|carried| Refined { grid, full, carried })
+            }
+            (None, _) | (_, None) => None,
+        };
+        let levels = fine_levels(refined.is_some());
+        let rough = programs.rough.map(|program| -> Result<_> { Ok(Grid { program, misfit: misfit(levels)? }) });
         Ok(Self {
             scene,
             videos,
             parametrisation,
             coarse: Grid { program: programs.coarse, misfit: misfit(&COARSE)? },
             rough: rough.transpose()?,
-            fine: Grid { program: programs.fine, misfit: misfit(&FINE)? },
+            refined,
+            fine: Grid { program: programs.fine, misfit: misfit(levels)? },
             frames: weights.len(),
             weights,
         })
+    }
+
+    /// The program on the last grid, in the precision of the answer.
+    pub(super) fn last(&self) -> &Program<F> {
+        self.refined.as_ref().map_or(&self.fine.program, |refined| &refined.full)
+    }
+
+    /// What the refined grid shows, with the derivatives of how the grid of the search moves: those hardly change with the grid, while what is
+    /// seen does. None where there is no refined grid.
+    pub(super) fn refined(&self, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Option<Evaluation>> {
+        let (Some(Refined { grid, carried, .. }), Some(rough)) = (&self.refined, &self.rough) else { return Ok(None) };
+        let (moving, drawing) = (&rough.program, &grid.program);
+        let values = self.parametrisation.values(at);
+        let (directions, frames) = (self.parametrisation.tangents(&values), self.frames);
+        let motions = {
+            let mut first = |part| tick(0.5 * part);
+            moving.motions(carried, &values, &directions, frames, &mut ticking(moving, frames, &mut first))?
+        };
+        let mut second = |part| tick(0.5 + 0.5 * part);
+        let ticks = &mut ticking(drawing, frames, &mut second);
+        let linear = drawing.along(carried, &motions, &values, &directions, frames, ticks)?;
+        let agreement = self.agreement(&linear.coverage)?;
+        Ok(Some(Evaluation { normals: grid.misfit.normals(&linear)?, agreement, rough: true }))
+    }
+
+    /// Mean squared residual at the last level on the refined grid, if there is one.
+    pub(super) fn refined_loss(&self, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Option<f64>> {
+        let Some(Refined { grid, .. }) = &self.refined else { return Ok(None) };
+        let costs = grid.misfit.costs(&self.coverage(grid, at, self.frames, tick)?)?;
+        Ok(costs.last().map(|last| last.cost / last.residuals.max(1) as f64))
     }
 
     /// The program on the coarse grid.
@@ -166,13 +220,16 @@ impl<F: Float> Problem for VideoProblem<'_, F> {
     }
 
     fn linearise(&self, stage: Stage, precision: Precision, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Evaluation> {
-        let single = self.single(stage).filter(|_| stage == Stage::Coarse || precision == Precision::Single);
+        // What is refined afterwards needs no more.
+        let single = precision == Precision::Single || self.refined.is_some();
+        let single = self.single(stage).filter(|_| stage == Stage::Coarse || single);
         let linear = match single {
             Some(grid) => self.linear(grid, at, tick)?,
             None => self.linear(&self.fine, at, tick)?,
         };
         let (normals, agreement) = (self.misfit(stage).normals(&linear)?, self.agreement(&linear.coverage)?);
-        Ok(Evaluation { normals, agreement, rough: single.is_some() })
+        let rough = single.is_some() && (stage == Stage::Coarse || self.refined.is_none());
+        Ok(Evaluation { normals, agreement, rough })
     }
 
     fn record<'p>(
@@ -197,7 +254,8 @@ impl<F: Float> Problem for VideoProblem<'_, F> {
 
     fn runs(&self) -> [Runs; 2] {
         let rough = self.rough.as_ref().map(|grid| grid.program.runs()).unwrap_or_default();
-        [self.coarse.program.runs(), self.fine.program.runs() + rough]
+        let refined = self.refined.as_ref().map(|refined| refined.grid.program.runs()).unwrap_or_default();
+        [self.coarse.program.runs(), self.fine.program.runs() + rough + refined]
     }
 
     fn count_from(&self, [coarse, fine]: [Runs; 2]) {
@@ -227,15 +285,20 @@ impl<F: Float> Recorded for OnTape<'_, F> {
     }
 }
 
+/// Levels of the final stage: the last is left to the refinement, if there is one.
+fn fine_levels(refined: bool) -> &'static [LevelOptions] {
+    if refined { &FINE[..FINE.len() - 1] } else { &FINE }
+}
+
 /// Residuals and blocks of each level of both stages.
-pub(super) fn sizes(scene: &Scene, simulator: Simulator) -> [Vec<[usize; 2]>; 2] {
+pub(super) fn sizes(scene: &Scene, simulator: Simulator, refined: bool) -> [Vec<[usize; 2]>; 2] {
     let frames = frames_in_use(scene, simulator);
     let of = |options: &LevelOptions| {
         let seen = options.seen(frames);
         let shots = shots(scene, seen);
         [shots.iter().map(|shot| shot.size(scene).0).sum(), shots.len()]
     };
-    [COARSE.iter().map(of).collect(), FINE.iter().map(of).collect()]
+    [COARSE.iter().map(of).collect(), fine_levels(refined).iter().map(of).collect()]
 }
 
 /// Part of a video in which the weight of its frames halves.

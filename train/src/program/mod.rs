@@ -13,6 +13,7 @@ mod material;
 mod bodies;
 mod film;
 mod take;
+mod transfer;
 
 pub(crate) use bodies::Plan;
 pub(crate) use choice::choose;
@@ -24,6 +25,7 @@ pub(crate) use resolution::{Resolution, thinnest};
 pub(crate) use setup::{GridOptions, norm, shapes, viscous_room};
 pub(crate) use shot::{Seen, Shot, observed, shots};
 pub(crate) use take::{Coverage, Linear, TakeProgram, Tick as TakeTick, host};
+pub(crate) use transfer::Carried;
 
 use crate::error::Result;
 use crate::job::{Discretisation, Flow, Runs, Shown, Simulator, Values};
@@ -118,9 +120,44 @@ impl<F: Float> Program<F> {
         self.count(Runs { forward: 1, tangents: directions.len(), ..Runs::default() });
         let mut all = Linear { coverage: Coverage::new(), derivatives: vec![Coverage::new(); directions.len()] };
         for (_, take) in &self.takes {
-            let mut linear = take.linearise(values, directions, frames, tick)?;
-            all.coverage.append(&mut linear.coverage);
-            all.derivatives.iter_mut().zip(&mut linear.derivatives).for_each(|(all, one)| all.append(one));
+            all.append(take.linearise(values, directions, frames, tick)?);
+        }
+        Ok(all)
+    }
+
+    /// What the takes of this grid carry of what those of `drawn` draw; none where the simulator cannot.
+    pub(crate) fn carried<G: Float>(&self, drawn: &Program<G>) -> Result<Option<Vec<Carried<F>>>> {
+        self.takes.iter().zip(&drawn.takes).map(|((_, take), (_, drawn))| take.carried(drawn)).collect()
+    }
+
+    /// How that moves along `directions`, in each take.
+    pub(crate) fn motions(
+        &self,
+        carried: &[Carried<F>],
+        values: &Physics,
+        directions: &[Physics],
+        frames: usize,
+        tick: &mut TakeTick<'_>,
+    ) -> Outcome<Vec<Vec<Coverage>>> {
+        self.count(Runs { forward: 1, tangents: directions.len(), ..Runs::default() });
+        let takes = self.takes.iter().zip(carried);
+        takes.map(|((_, take), carried)| take.motions(carried, values, directions, frames, tick)).collect()
+    }
+
+    /// What is seen, with derivatives by the `motions` of a coarser grid.
+    pub(crate) fn along<G: Float>(
+        &self,
+        carried: &[Carried<G>],
+        motions: &[Vec<Coverage>],
+        values: &Physics,
+        directions: &[Physics],
+        frames: usize,
+        tick: &mut TakeTick<'_>,
+    ) -> Outcome<Linear> {
+        self.count(Runs { forward: 1, ..Runs::default() });
+        let mut all = Linear { coverage: Coverage::new(), derivatives: vec![Coverage::new(); directions.len()] };
+        for (((_, take), carried), motions) in self.takes.iter().zip(carried).zip(motions) {
+            all.append(take.along(carried, motions, values, directions, frames, tick)?);
         }
         Ok(all)
     }
@@ -265,6 +302,47 @@ mod tests {
     #[test]
     fn tangents_by_finite_elements_are_derivatives_of_all_that_is_seen() {
         tangents_are_derivatives(Simulator::Fem, 3);
+    }
+
+    #[test]
+    fn motions_of_the_same_grid_give_its_own_derivatives() {
+        let (scene, at) = every_quantity(Simulator::Fem);
+        let known = Values::new();
+        let room = viscous_room(&scene, &known, 3);
+        let grid =
+            |cells| GridOptions { simulator: Simulator::Fem, cells, room, fixed_steps: false, nodes: usize::MAX };
+        let program = |cells| Program::<f64>::new(&scene, &known, grid(cells), &Device::cpu()).unwrap();
+        let (own, finer) = (program(3), program(4));
+        let one = |target: Target| {
+            let mut direction = Physics::zero(&scene);
+            direction[target] = at[target].abs().max(0.3);
+            direction
+        };
+        let moved = [Quantity::Young, Quantity::Friction, Quantity::Velocity(0), Quantity::Position(1)];
+        let directions: Vec<Physics> = moved.iter().map(|&quantity| one(Target::new(0, quantity))).collect();
+        let (frames, mut tick) = (8, || Flow::Continue);
+        let carried = own.carried(&own).unwrap().unwrap();
+        let motions = own.motions(&carried, &at, &directions, frames, &mut tick).unwrap();
+        let through = own.along(&carried, &motions, &at, &directions, frames, &mut tick).unwrap();
+        let plain = own.linearise(&at, &directions, frames, &mut tick).unwrap();
+        let norm = |images: &Coverage| images.concat().iter().map(|x| x * x).sum::<f64>().sqrt();
+        let apart = |a: &Coverage, b: &Coverage| {
+            a.concat().iter().zip(b.concat()).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+        };
+        assert_eq!(through.coverage, plain.coverage);
+        for (a, b) in through.derivatives.iter().zip(&plain.derivatives) {
+            assert!(norm(b) > 1e-2 && apart(a, b) < 1e-10 * norm(b), "{} of {}", apart(a, b), norm(b));
+        }
+        // Another grid shows itself. Steps need only go downhill, and so few cells as these move much as they like once they are hit.
+        let carried = own.carried(&finer).unwrap().unwrap();
+        let motions = own.motions(&carried, &at, &directions, frames, &mut tick).unwrap();
+        let across = finer.along(&carried, &motions, &at, &directions, frames, &mut tick).unwrap();
+        let exact = finer.linearise(&at, &directions, frames, &mut tick).unwrap();
+        assert_eq!(across.coverage, exact.coverage);
+        for (a, b) in across.derivatives.iter().zip(&exact.derivatives) {
+            let along = a.concat().iter().zip(b.concat()).map(|(a, b)| a * b).sum::<f64>();
+            assert!(along > 0.5 * norm(a) * norm(b), "{along} of {}", norm(a) * norm(b));
+        }
     }
 
     fn tangents_are_derivatives(simulator: Simulator, cells: usize) {

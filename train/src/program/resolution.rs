@@ -9,8 +9,10 @@ const FINE: f64 = 7_000.0;
 const COARSE: f64 = 1_000.0;
 /// Fewer cells across the thinnest side bend wrongly whatever the material is.
 const LEAST_CELLS: [usize; 2] = [2, 4];
-/// Cells of finite elements in the search for a start and in the final stage, of which one costs what eight particles do.
-const ELEMENTS: [f64; 2] = [150.0, 600.0];
+/// Cells of finite elements in the search for a start, in that for the answer and where the answer is refined; one costs what eight particles do.
+const ELEMENTS: [f64; 3] = [150.0, 600.0, 2_400.0];
+/// How much finer the grid of a refined answer is than that of its search.
+const FINER: f64 = 1.6;
 /// Fewer across the thinnest side do not bend, whatever the material is.
 const LEAST_ELEMENTS: usize = 3;
 /// How far the number of particles may be from the one wanted.
@@ -18,13 +20,15 @@ const BAND: (f64, f64) = (0.62, 1.25);
 /// Share of a particle spacing that counts as much as a factor of e in the number of particles.
 const COUNT_WEIGHT: f64 = 0.01;
 
-/// Grid cells across the thinnest side, for the search and for the final stage.
+/// Grid cells across the thinnest side, for the stages of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Resolution {
     /// For the search.
     pub(crate) coarse: usize,
     /// For the final stage.
     pub(crate) fine: usize,
+    /// On which the answer is refined; none where it is not.
+    pub(crate) refined: Option<usize>,
 }
 
 impl Resolution {
@@ -41,15 +45,35 @@ impl Resolution {
         let cells = |wanted: f64| ((wanted / volume).cbrt() / 2.0).round() as usize;
         let [coarse_least, fine_least] = LEAST_CELLS;
         let coarse = cells(COARSE).max(coarse_least);
-        Self { coarse, fine: cells(FINE).max(fine_least).max(coarse) }
+        Self { coarse, fine: cells(FINE).max(fine_least).max(coarse), refined: None }
+    }
+
+    /// The same with so many cells on the last grid, and no finer one than that of the search unless it `refines`.
+    pub(crate) fn ending(self, cells: Option<usize>, refines: bool) -> Self {
+        let Self { coarse, fine, refined } = self;
+        let refined = refined.filter(|_| refines);
+        let (fine, refined) = match (cells, refined) {
+            (Some(last), Some(_)) => {
+                (((last as f64 / FINER).round() as usize).max(LEAST_ELEMENTS).min(last), Some(last))
+            }
+            (Some(last), None) => (last, None),
+            (None, refined) => (fine, refined),
+        };
+        Self { coarse: coarse.min(fine), fine, refined: refined.filter(|refined| *refined > fine) }
+    }
+
+    /// That of the last grid.
+    pub(crate) fn last(&self) -> usize {
+        self.refined.unwrap_or(self.fine)
     }
 
     /// For bodies cut into finite elements, cubes but for those of a box, which fit it.
     fn of_elements(shapes: &[&BodyShape]) -> Self {
         let thinnest = thinnest(shapes);
         let volume: f64 = shapes.iter().map(|shape| shape.volume() / thinnest.powi(3)).sum();
-        let [coarse, fine] = ELEMENTS.map(|wanted| ((wanted / volume).cbrt().round() as usize).max(LEAST_ELEMENTS));
-        Self { coarse, fine: fine.max(coarse) }
+        let [coarse, fine, refined] =
+            ELEMENTS.map(|wanted| ((wanted / volume).cbrt().round() as usize).max(LEAST_ELEMENTS));
+        Self { coarse, fine, refined: Some(refined) }
     }
 
     /// For a block with these sides \[m\]; only their ratios count, so that no volume is too large or too small for a real.
@@ -58,7 +82,7 @@ impl Resolution {
         let sides = sides.map(|s| s / thinnest);
         let [coarse_least, fine_least] = LEAST_CELLS;
         let coarse = cells(sides, COARSE).max(coarse_least);
-        Self { coarse, fine: cells(sides, FINE).max(fine_least).max(coarse) }
+        Self { coarse, fine: cells(sides, FINE).max(fine_least).max(coarse), refined: None }
     }
 }
 
@@ -115,12 +139,29 @@ mod tests {
     fn finite_elements_are_about_as_many_for_every_shape() {
         let block = |sides: [f64; 3]| BodyShape::Block { min: [0.0; 3], max: sides };
         for sides in [[1.0, 1.0, 1.0], [0.2, 0.15, 0.1], [3.0, 1.0, 1.0]] {
-            let Resolution { coarse, fine } = Resolution::of_bodies(&[&block(sides)], Simulator::Fem);
+            let Resolution { coarse, fine, refined } = Resolution::of_bodies(&[&block(sides)], Simulator::Fem);
             let thinnest = sides.iter().copied().fold(9.0, f64::min);
             let cells = sides.map(|s| (s / thinnest * fine as f64).round()).iter().product::<f64>();
             assert!((0.6..1.6).contains(&(cells / ELEMENTS[1])) && coarse < fine, "{sides:?} {coarse} {fine}");
+            assert!(refined.is_some_and(|refined| (1.3..1.9).contains(&(refined as f64 / fine as f64))), "{refined:?}");
         }
         assert_eq!(Resolution::of_bodies(&[&block([1.0, 1.0, 0.01])], Simulator::Fem).fine, LEAST_ELEMENTS);
+    }
+
+    #[test]
+    fn the_last_grid_is_the_one_that_is_asked_for() {
+        let block = BodyShape::Block { min: [0.0; 3], max: [0.2, 0.15, 0.1] };
+        let of = |simulator, cells, refines| Resolution::of_bodies(&[&block], simulator).ending(cells, refines);
+        for cells in [1, 2, 3, 4, 8, 30] {
+            for (simulator, refines) in [(Simulator::Fem, true), (Simulator::Fem, false), (Simulator::Mpm, true)] {
+                let resolution = of(simulator, Some(cells), refines);
+                let Resolution { coarse, fine, refined } = resolution;
+                assert_eq!(resolution.last(), cells);
+                assert!(coarse <= fine && refined.is_none_or(|refined| fine < refined), "{resolution:?}");
+                assert_eq!(refined.is_some(), simulator == Simulator::Fem && refines && cells > LEAST_ELEMENTS);
+            }
+        }
+        assert_eq!(of(Simulator::Fem, None, false).last(), of(Simulator::Fem, None, true).fine);
     }
 
     #[test]

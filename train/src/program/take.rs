@@ -31,6 +31,14 @@ pub(crate) struct Linear {
     pub(crate) derivatives: Vec<Coverage>,
 }
 
+impl Linear {
+    /// Adds that of another take.
+    pub(crate) fn append(&mut self, mut other: Self) {
+        self.coverage.append(&mut other.coverage);
+        self.derivatives.iter_mut().zip(&mut other.derivatives).for_each(|(all, one)| all.append(one));
+    }
+}
+
 /// Everything of a take that depends on no number that may be searched for.
 pub(crate) struct TakeProgram<F: Float> {
     device: Device,
@@ -51,7 +59,6 @@ pub(crate) struct TakeProgram<F: Float> {
 struct Bound<F: Float> {
     solver: Solver<F>,
     start: State<F>,
-    cameras: Vec<CameraParams<F>>,
 }
 
 impl<F: Float> TakeProgram<F> {
@@ -89,6 +96,10 @@ impl<F: Float> TakeProgram<F> {
     /// The simulated bodies.
     pub(crate) fn bodies(&self) -> &Bodies<F> {
         &self.bodies
+    }
+
+    pub(super) fn device(&self) -> &Device {
+        &self.device
     }
 
     /// What a run takes.
@@ -141,13 +152,8 @@ impl<F: Float> TakeProgram<F> {
         run: impl FnOnce(&Inputs<F>) -> Outcome<Vec<Array<F>>>,
     ) -> Outcome<Linear> {
         let inputs = self.inputs(values)?;
-        // Parts that a direction leaves alone carry no tangent.
-        let seed = |direction: &Physics| -> diffkern::Result<Vec<(Part, Array<F>)>> {
-            let moved = Part::ALL.map(|part| (part, direction.part(part, self.take)));
-            let moved = moved.into_iter().filter(|(_, numbers)| numbers.iter().any(|x| *x != 0.0));
-            moved.map(|(part, numbers)| Ok((part, self.upload(&numbers)?))).collect()
-        };
-        let seeds = directions.iter().map(seed).collect::<diffkern::Result<Vec<_>>>()?;
+        let seeds = directions.iter().map(|direction| self.seed(direction, &Part::ALL));
+        let seeds = seeds.collect::<diffkern::Result<Vec<_>>>()?;
         let moving = seeds.iter().filter(|seeds| !seeds.is_empty());
         let pairs: Vec<Vec<_>> =
             moving.map(|s| s.iter().map(|(part, by)| (inputs[*part].as_any(), by.as_any())).collect()).collect();
@@ -166,9 +172,18 @@ impl<F: Float> TakeProgram<F> {
         Ok(Linear { coverage, derivatives })
     }
 
+    /// A direction on the device, of the given parts; those that it leaves alone carry no tangent.
+    pub(super) fn seed(&self, direction: &Physics, parts: &[Part]) -> diffkern::Result<Vec<(Part, Array<F>)>> {
+        let moved = parts.iter().map(|&part| (part, direction.part(part, self.take)));
+        let moved = moved.filter(|(_, numbers)| numbers.iter().any(|x| *x != 0.0));
+        moved.map(|(part, numbers)| Ok((part, self.upload(&numbers)?))).collect()
+    }
+
     /// Puts everything that these numbers show of the take into `all`.
     pub(crate) fn show(&self, values: &Physics, all: &mut Shown, mut tick: impl FnMut(f64) -> Flow) -> Outcome<()> {
-        let Bound { solver, start: mut state, cameras } = self.bind(&self.inputs(values)?)?;
+        let inputs = self.inputs(values)?;
+        let Bound { solver, start: mut state } = self.bind(&inputs)?;
+        let cameras = self.camera_params(&inputs)?;
         for frame in 0..self.frames {
             if tick(frame as f64 / self.frames as f64) == Flow::Stop {
                 return Err(Failure::Stopped);
@@ -192,33 +207,67 @@ impl<F: Float> TakeProgram<F> {
 
     /// What is seen in each frame, by launches only: recorded by a tape, carried along by forward mode.
     pub(crate) fn images(&self, inputs: &Inputs<F>, frames: usize, tick: &mut Tick<'_>) -> Outcome<Vec<Array<F>>> {
-        let Bound { solver, start: mut state, cameras } = self.bind(inputs)?;
-        let frames = frames.min(self.frames);
-        let mut images = Vec::with_capacity(frames * self.seen.len());
-        for frame in 0..frames {
+        let cameras = self.camera_params(inputs)?;
+        let mut images = Vec::with_capacity(frames.min(self.frames) * self.seen.len());
+        self.each_frame(inputs, frames, tick, |state| {
+            self.pictures(&self.bodies.vertices(state)?, &cameras, &mut images)?;
+            self.follow(state, &mut images)
+        })?;
+        Ok(images)
+    }
+
+    /// Calls `then` with the state at each of the first `frames` frames.
+    pub(super) fn each_frame(
+        &self,
+        inputs: &Inputs<F>,
+        frames: usize,
+        tick: &mut Tick<'_>,
+        mut then: impl FnMut(&State<F>) -> Outcome<()>,
+    ) -> Outcome<()> {
+        let Bound { solver, start: mut state } = self.bind(inputs)?;
+        for frame in 0..frames.min(self.frames) {
             if tick() == Flow::Stop {
                 return Err(Failure::Stopped);
             }
             state = self.next(&solver, state, frame)?;
-            let vertices = self.bodies.vertices(&state)?;
-            for (film, camera) in self.cameras.iter().zip(&cameras) {
-                if self.seen.contains(&Seen::Silhouette(film.film)) {
-                    images.push(film.renderer.silhouette(&vertices, camera)?.coverage);
-                }
-                if self.seen.contains(&Seen::Colour(film.film, 0)) {
-                    let color = film.renderer.shaded(&vertices, camera, &self.lighting)?.color;
-                    for channel in 0..3 {
-                        let out = self.device.uninit(color.len())?;
-                        component_of(color.len(), &color, &out, channel)?;
-                        images.push(out);
-                    }
-                }
+            then(&state)?;
+        }
+        Ok(())
+    }
+
+    /// Adds what is seen of vertices by the cameras.
+    pub(super) fn pictures(
+        &self,
+        vertices: &Array<Vec3<F>>,
+        cameras: &[CameraParams<F>],
+        images: &mut Vec<Array<F>>,
+    ) -> Outcome<()> {
+        for (film, camera) in self.cameras.iter().zip(cameras) {
+            if self.seen.contains(&Seen::Silhouette(film.film)) {
+                images.push(film.renderer.silhouette(vertices, camera)?.coverage);
             }
-            for (_, follower) in &self.followers {
-                images.push(follower.numbers(state.x())?);
+            if self.seen.contains(&Seen::Colour(film.film, 0)) {
+                let color = film.renderer.shaded(vertices, camera, &self.lighting)?.color;
+                for channel in 0..3 {
+                    let out = self.device.uninit(color.len())?;
+                    component_of(color.len(), &color, &out, channel)?;
+                    images.push(out);
+                }
             }
         }
-        Ok(images)
+        Ok(())
+    }
+
+    /// Adds where the tracks are.
+    pub(super) fn follow(&self, state: &State<F>, numbers: &mut Vec<Array<F>>) -> Outcome<()> {
+        for (_, follower) in &self.followers {
+            numbers.push(follower.numbers(state.x())?);
+        }
+        Ok(())
+    }
+
+    pub(super) fn camera_params(&self, inputs: &Inputs<F>) -> Outcome<Vec<CameraParams<F>>> {
+        Ok(self.cameras.iter().map(|film| film.params(inputs)).collect::<diffkern::Result<_>>()?)
     }
 
     /// What a follower gives at a frame, by launches only.
@@ -229,7 +278,7 @@ impl<F: Float> TakeProgram<F> {
         frame: usize,
         tick: &mut Tick<'_>,
     ) -> Outcome<Array<F>> {
-        let Bound { solver, start: mut state, .. } = self.bind(inputs)?;
+        let Bound { solver, start: mut state } = self.bind(inputs)?;
         for frame in 0..=frame {
             if tick() == Flow::Stop {
                 return Err(Failure::Stopped);
@@ -242,8 +291,7 @@ impl<F: Float> TakeProgram<F> {
     fn bind(&self, inputs: &Inputs<F>) -> Outcome<Bound<F>> {
         let numbers = Numbers::new(self.materials.properties(inputs)?, inputs)?;
         let (solver, start) = self.bodies.bind(numbers)?;
-        let cameras = self.cameras.iter().map(|film| film.params(inputs)).collect::<diffkern::Result<_>>()?;
-        Ok(Bound { solver, start, cameras })
+        Ok(Bound { solver, start })
     }
 
     /// From frame `frame - 1` to `frame`.

@@ -27,7 +27,7 @@ pub use observer::Observer;
 pub(crate) use parametrisation::Parametrisation;
 pub(crate) use priors::Priors;
 pub(crate) use problem::{Evaluation, Precision, Problem, Recorded, Tick};
-pub(crate) use reporter::{Passes, Reporter};
+pub(crate) use reporter::{Passes, REFINED, Reporter};
 pub(crate) use row::{Map, Row};
 pub(crate) use scan::SCANNED;
 pub(crate) use state::Stage;

@@ -57,7 +57,7 @@ impl<'a> Priors<'a> {
     }
 
     /// What they add to the cost.
-    pub(super) fn cost(&self, at: &[f64]) -> f64 {
+    pub(crate) fn cost(&self, at: &[f64]) -> f64 {
         self.pulls(at).iter().map(|pull| pull.weight * pull.residual * pull.residual).sum()
     }
 

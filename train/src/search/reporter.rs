@@ -5,6 +5,9 @@ use super::state::{Stage, State};
 use crate::error::Result;
 use crate::job::{Flow, Progress, Runs, Values};
 
+/// The stage of an answer that is refined.
+pub(crate) const REFINED: &str = "refined";
+
 /// Part of what a stage typically takes that is always thought to be left of it: it may not be over.
 const LEAST_LEFT: f64 = 0.15;
 
@@ -19,6 +22,8 @@ pub(crate) struct Passes {
     pub(crate) cost: [f64; 2],
     /// Cost of the pictures of the answer.
     pub(crate) pictures: f64,
+    /// Cost of what refines the answer before.
+    pub(crate) refinement: f64,
 }
 
 impl Passes {
@@ -40,7 +45,7 @@ impl Passes {
             Some(Stage::Fine) => rest(self.typical[1], fine),
             Some(Stage::Finished) => 0.0,
         };
-        self.cost[0] * coarse_left + self.cost[1] * fine_left + self.pictures
+        self.cost[0] * coarse_left + self.cost[1] * fine_left + self.refinement + self.pictures
     }
 }
 
@@ -86,6 +91,15 @@ impl<'a> Reporter<'a> {
         self.expect(runs, passes as f64 * cost);
     }
 
+    /// An evaluation that refines the answer begins, one of some.
+    pub(crate) fn refining(&mut self, runs: [Runs; 2], part: f64, values: Values) {
+        (self.now.stage, self.now.values) = (REFINED.into(), values);
+        let Passes { refinement, pictures, .. } = self.passes;
+        self.before = self.passes.done(runs);
+        (self.current, self.after) = (part * refinement, (1.0 - part) * refinement + pictures);
+        self.now.fraction = self.fraction(0.0);
+    }
+
     /// The pictures of the answer are drawn.
     pub(crate) fn drawing(&mut self, runs: [Runs; 2]) {
         self.now.stage = "pictures".into();
@@ -94,7 +108,8 @@ impl<'a> Reporter<'a> {
 
     fn expect(&mut self, runs: [Runs; 2], current: f64) {
         (self.before, self.current) = (self.passes.done(runs), current);
-        self.after = (self.passes.left(runs, self.stage) - current).max(self.passes.pictures);
+        let least = self.passes.pictures + self.passes.refinement;
+        self.after = (self.passes.left(runs, self.stage) - current).max(least);
         self.now.fraction = self.fraction(0.0);
     }
 
@@ -112,9 +127,16 @@ impl<'a> Reporter<'a> {
 
     /// An iteration is finished; saves it.
     pub(crate) fn iteration(&mut self, state: &State) -> Result<Flow> {
-        let Some(record) = state.history.last() else { return Ok(Flow::Continue) };
         self.stage = Some(state.stage);
         self.expect(state.runs, 0.0);
+        let flow = self.told(state)?;
+        self.observer.checkpoint(state)?;
+        Ok(flow)
+    }
+
+    /// An iteration is finished that is done again where a job goes on: it is not saved.
+    pub(crate) fn told(&mut self, state: &State) -> Result<Flow> {
+        let Some(record) = state.history.last() else { return Ok(Flow::Continue) };
         let progress = Progress {
             stage: record.stage.clone(),
             iteration: record.iteration,
@@ -124,9 +146,7 @@ impl<'a> Reporter<'a> {
             finished: true,
         };
         self.now = Progress { finished: false, ..progress.clone() };
-        let flow = self.observer.progress(&progress);
-        self.observer.checkpoint(state)?;
-        Ok(flow)
+        Ok(self.observer.progress(&progress))
     }
 
     /// Saves a change of level or stage.
@@ -147,7 +167,7 @@ mod tests {
     /// sample and of two others that took less and more.
     #[test]
     fn what_is_left_is_told_within_a_factor_of_two() {
-        let passes = Passes { scan: 43.0, typical: [8.0, 17.0], cost: [1.0, 6.0], pictures: 18.0 };
+        let passes = Passes { scan: 43.0, typical: [8.0, 17.0], cost: [1.0, 6.0], pictures: 18.0, refinement: 0.0 };
         let searches: [&[(Stage, usize, usize)]; 3] = [
             // Passes on both grids after each iteration.
             &[(Stage::Coarse, 51, 1), (Stage::Fine, 51, 10), (Stage::Fine, 51, 14), (Stage::Fine, 51, 18)],

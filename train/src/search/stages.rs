@@ -16,6 +16,8 @@ use diffkern_optim::dense::{Bounds, Step};
 /// Steps below which the next level, or the next stage, begins: of stiffnesses and all that is not named, of Poisson's ratios, and
 /// of the viscosity.
 const NARROW: Enough = [0.03, 0.06, 0.1];
+/// Of blurred levels of the fine stage. The edges of the last level see each other over a pixel: from farther away its steps are far too short.
+const BLURRED: Enough = [4e-3, 8e-3, 0.02];
 const COARSE_ENOUGH: Enough = [0.02, 0.03, f64::INFINITY];
 pub(super) const FINE_ENOUGH: Enough = [1e-3, 2e-3, 4e-3];
 pub(super) type Enough = [f64; 3];
@@ -202,7 +204,8 @@ impl<'p> Search<'p> {
 
     pub(super) fn small(&self, state: &State, step: &Step, last: bool) -> bool {
         let limits = match (last, state.stage) {
-            (false, _) => NARROW,
+            (false, Stage::Coarse) => NARROW,
+            (false, Stage::Fine | Stage::Finished) => BLURRED,
             (true, Stage::Coarse) => COARSE_ENOUGH,
             (true, Stage::Fine | Stage::Finished) => FINE_ENOUGH,
         };

@@ -2,6 +2,7 @@
 
 use super::descent::Descent;
 use super::place::{Best, Place};
+use super::problem::Evaluation;
 use crate::job::{Record, Runs, Values};
 use diffkern_optim::dense::{LevenbergMarquardt, NormalEquations};
 use serde::{Deserialize, Serialize};
@@ -115,6 +116,15 @@ impl State {
         if let Some(Place { at, normals, iou, rough }) = self.best.as_mut().and_then(|best| best.place.take()) {
             (self.at, self.normals, self.iou, self.rough) = (at, normals, iou, rough);
         }
+    }
+
+    /// Moves a finished search to a place on a finer grid.
+    pub(crate) fn refined(&mut self, at: Vec<f64>, there: Evaluation, record: Record) {
+        let Place { at, normals, iou, rough } = there.at(at);
+        (self.at, self.normals, self.iou, self.rough) = (at, normals, iou, rough);
+        self.history.push(record.clone());
+        self.iteration += 1;
+        self.best = Some(Best { record, place: None });
     }
 
     /// On to `stage`, from the same place.

@@ -158,6 +158,14 @@ impl<F: Float> Bodies<F> {
         }
     }
 
+    /// Vertices of what is drawn at the start \[m\]; none where the simulator has a surface of its own for each resolution.
+    pub(super) fn drawn_at_start(&self) -> Option<&[[f64; 3]]> {
+        match self {
+            Self::Mpm(_) => None,
+            Self::Fem(bodies) => Some(bodies.scene.body.mesh().vertices()),
+        }
+    }
+
     /// The centre of volume of a body: that of mass where its density is everywhere the same.
     pub(super) fn centre(&self, body: usize) -> Result<Mean> {
         match self {

@@ -1,0 +1,129 @@
+//! What one grid shows, with the derivatives of how another moves.
+//!
+//! How places depend on the numbers of a run hardly changes with the grid, while what is seen of them does. So a fine grid is run for what is seen, a
+//! coarse one, at a fraction of the cost, for how the vertices that the fine one draws move, and the pictures of the fine one are
+//! differentiated along those motions.
+
+use super::bodies::Points;
+use super::failure::Outcome;
+use super::inputs::numbers_of;
+use super::physics::Physics;
+use super::take::{Coverage, Linear, TakeProgram, Tick, host};
+use crate::error::Result;
+use crate::scene::Part;
+use diffkern::jvp;
+use diffkern::memory::{collect, filled};
+use diffkern::prelude::*;
+
+/// The vertices that another grid draws, carried by the bodies of this one.
+pub(crate) struct Carried<F: Float> {
+    /// Of each body the places of its vertices among all.
+    bodies: Vec<(Vec<usize>, Points<F>)>,
+    vertices: usize,
+}
+
+impl<F: Float> TakeProgram<F> {
+    /// What this grid carries of the vertices that `drawn` draws; none where the simulator cannot.
+    pub(crate) fn carried<G: Float>(&self, drawn: &TakeProgram<G>) -> Result<Option<Carried<F>>> {
+        let Some(all) = drawn.bodies().drawn_at_start() else { return Ok(None) };
+        let body_of = drawn.bodies().body_of_vertex();
+        let count = body_of.iter().max().map_or(0, |last| *last as usize + 1);
+        let one = |body: usize| -> Result<(Vec<usize>, Points<F>)> {
+            let own: Vec<usize> = (0..all.len()).filter(|&k| body_of[k] as usize == body).collect();
+            let places: Vec<[f64; 3]> = collect(own.iter().map(|&k| all[k]))?;
+            Ok((own, self.bodies().points(body, &places, self.device())?))
+        };
+        Ok(Some(Carried { bodies: (0..count).map(one).collect::<Result<_>>()?, vertices: all.len() }))
+    }
+
+    /// How carried vertices and what is tracked move along `directions`: for each frame the numbers of each body's vertices, then of each track.
+    pub(crate) fn motions(
+        &self,
+        carried: &Carried<F>,
+        values: &Physics,
+        directions: &[Physics],
+        frames: usize,
+        tick: &mut Tick<'_>,
+    ) -> Outcome<Vec<Coverage>> {
+        let linear = self.derivatives(values, directions, |inputs| {
+            let mut numbers = Vec::new();
+            self.each_frame(inputs, frames, tick, |state| {
+                for (_, points) in &carried.bodies {
+                    let places = points.places(state.x())?;
+                    let flat = self.device().uninit(3 * places.len())?;
+                    numbers_of(places.len(), &places, &flat)?;
+                    numbers.push(flat);
+                }
+                self.follow(state, &mut numbers)
+            })?;
+            Ok(numbers)
+        })?;
+        Ok(linear.derivatives)
+    }
+
+    /// What is seen in the first `frames` frames, with its derivatives along `directions` where vertices and tracks move by `motions` of `carried`.
+    pub(crate) fn along<G: Float>(
+        &self,
+        carried: &Carried<G>,
+        motions: &[Coverage],
+        values: &Physics,
+        directions: &[Physics],
+        frames: usize,
+        tick: &mut Tick<'_>,
+    ) -> Outcome<Linear> {
+        let inputs = self.inputs(values)?;
+        let (mut places, mut tracked) = (Vec::new(), Vec::new());
+        self.each_frame(&inputs, frames, tick, |state| {
+            places.push(self.bodies().vertices(state)?);
+            let mut numbers = Vec::new();
+            self.follow(state, &mut numbers)?;
+            tracked.push(numbers.iter().map(host).collect::<Result<Coverage>>()?);
+            Ok(())
+        })?;
+        let cameras = directions.iter().map(|direction| self.seed(direction, &[Part::Camera]));
+        let cameras = cameras.collect::<diffkern::Result<Vec<_>>>()?;
+        let mut all = Linear { coverage: Coverage::new(), derivatives: vec![Coverage::new(); directions.len()] };
+        for (frame, (vertices, tracks)) in places.iter().zip(tracked).enumerate() {
+            let own = carried.bodies.len() + tracks.len();
+            let of_frame = |motion: &Coverage| motion[frame * own..(frame + 1) * own].to_vec();
+            let moved = motions.iter().map(of_frame).collect::<Vec<_>>();
+            let shifts = moved.iter().map(|numbers| self.shift(carried, numbers)).collect::<Result<Vec<_>>>()?;
+            let pairs: Vec<Vec<_>> = shifts
+                .iter()
+                .zip(&cameras)
+                .map(|(shift, cameras)| {
+                    let camera = cameras.iter().map(|(part, by)| (inputs[*part].as_any(), by.as_any()));
+                    camera.chain([(vertices.as_any(), shift.as_any())]).collect()
+                })
+                .collect();
+            let given: Vec<diffkern::Direction<'_>> = pairs.iter().map(Vec::as_slice).collect();
+            let (images, tangents) = jvp(&given, || -> Outcome<_> {
+                let mut images = Vec::new();
+                self.pictures(vertices, &self.camera_params(&inputs)?, &mut images)?;
+                Ok(images)
+            })?;
+            for image in &images {
+                all.coverage.push(host(image)?);
+            }
+            for (k, (derivatives, moved)) in all.derivatives.iter_mut().zip(moved).enumerate() {
+                for image in &images {
+                    derivatives.push(host(&tangents.get(k, image)?)?);
+                }
+                derivatives.extend(moved.into_iter().skip(carried.bodies.len()));
+            }
+            all.coverage.extend(tracks);
+        }
+        Ok(all)
+    }
+
+    /// By how much each vertex moves.
+    fn shift<G: Float>(&self, carried: &Carried<G>, numbers: &[Vec<f64>]) -> Result<Array<Vec3<F>>> {
+        let mut shift = filled(carried.vertices, Vec3::zero())?;
+        for ((own, _), numbers) in carried.bodies.iter().zip(numbers) {
+            for (&vertex, x) in own.iter().zip(numbers.chunks_exact(3)) {
+                shift[vertex] = Vec3::new(F::from_f64(x[0]), F::from_f64(x[1]), F::from_f64(x[2]));
+            }
+        }
+        Ok(self.device().array(&shift)?)
+    }
+}
