@@ -4,6 +4,7 @@ mod carried;
 #[path = "../common/mod.rs"]
 mod common;
 mod filling;
+mod generators;
 mod physics;
 mod refusals;
 mod surfaces;
