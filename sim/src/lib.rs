@@ -55,6 +55,7 @@
 //! - `material`: constitutive models
 //! - `mesh`: surfaces: reading and checking them, what they enclose, particles that carry them
 //! - `shape`: bodies of any shape, and the particles that fill them
+//! - `rigid`: rigid bodies: mass properties, motion, contact, impacts
 //! - `fem`: finite elements: bodies of any shape cut from lattices of splines, linear tetrahedra
 //! - `diffsim`: solver and simulator of tetrahedra as tensor frameworks have them
 //! - `mpm`: the simulator of particles and grid
@@ -76,6 +77,7 @@ pub mod springs;
 pub mod material;
 pub mod mesh;
 pub mod shape;
+pub mod rigid;
 pub mod fem;
 pub mod diffsim;
 pub mod mpm;

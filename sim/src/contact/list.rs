@@ -71,6 +71,13 @@ contacts! { $
         /// Depth up to which it stiffens \[m\].
         width,
     } = [stiffness, 0.0, width];
+    /// A penalty with damping that does not pull, see [`KelvinVoigt`](super::KelvinVoigt); of vertices.
+    KelvinVoigt {
+        /// Force per depth \[N/m\].
+        stiffness,
+        /// Force per speed of approach \[N s/m\].
+        damping,
+    } = [stiffness, damping, 1.0];
     /// A penalty with damping in proportion to the depth, see [`HuntCrossley`](super::HuntCrossley); of vertices.
     HuntCrossley {
         /// Force per depth \[N/m\].
@@ -94,7 +101,7 @@ contacts! { $
     } = [stiffness, 0.0, width];
 }
 
-pub(super) use with_contact;
+pub(crate) use with_contact;
 
 impl Contact {
     pub(super) fn check(self, of: &str) -> Result<()> {

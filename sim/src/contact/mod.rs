@@ -10,6 +10,7 @@
 //! | `Slip`, `Separating` | velocity in the solid | one-sided where contact begins and ends, and between sliding and sticking |
 //! | `Penalty` | force in the solid | one-sided at touch |
 //! | `SmoothPenalty` | force in the solid | smooth; its slope has kinks at touch and at its width |
+//! | `KelvinVoigt` | force in the solid, damped | jumps at touch by the damping, and its gradient lacks what the time of touch does to that; zero by the damping in separation |
 //! | `HuntCrossley` | force in the solid, damped | one-sided at touch; zero by the damping where a separation is too fast to push |
 //! | `Hertz` | force in the solid, damped | as `HuntCrossley`, but smooth at touch |
 //! | `Barrier` | force before touch | smooth; none beyond its width |
@@ -19,6 +20,7 @@ mod collider;
 mod friction;
 mod hertz;
 mod hunt_crossley;
+mod kelvin_voigt;
 #[doc(hidden)]
 pub mod kernels;
 mod list;
@@ -32,8 +34,10 @@ pub use collider::Collider;
 pub use friction::{coulomb, coulomb_2d, coulomb_3d, sharp_coulomb, sharp_coulomb_2d, sharp_coulomb_3d};
 pub use hertz::Hertz;
 pub use hunt_crossley::HuntCrossley;
+pub use kelvin_voigt::KelvinVoigt;
 pub use list::Contact;
-pub(crate) use obstacles::{BoundObstacles, Vertices};
+pub(crate) use list::with_contact;
+pub(crate) use obstacles::{BoundObstacles, Facing, Vertices};
 pub use obstacles::{Contacts, Obstacles};
 pub use penalty::Penalty;
 pub use projection::{contact_velocity, contact_velocity_2d, contact_velocity_3d};

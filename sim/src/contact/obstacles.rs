@@ -1,8 +1,8 @@
 //! All colliders of a model, and what they do to vertices in a step.
 
-use super::Collider;
 use super::kernels::{Touch, contact_force, pack_contacts, project_velocity};
 use super::list::with_contact;
+use super::{Collider, Contact};
 use crate::collision::{Pose, Solids, move_poses};
 use crate::error::{Error, Result, non_negative};
 use crate::params::parameters;
@@ -27,7 +27,7 @@ pub struct Obstacles<F: Float> {
 pub struct Contacts<F: Float> {
     /// Force per depth \[N/m\], of [`Hertz`](super::Hertz) \[N/m^(3/2)\].
     pub stiffness: Array<F>,
-    /// Damping by the speed of approach \[s/m\].
+    /// Damping by the speed of approach \[s/m\], of [`KelvinVoigt`](super::KelvinVoigt) \[N s/m\].
     pub damping: Array<F>,
     /// Coulomb's coefficient.
     pub friction: Array<F>,
@@ -48,6 +48,19 @@ pub(crate) struct Vertices<'a, F: Float> {
     pub(crate) x: &'a Array<Vec3<F>>,
     pub(crate) v: &'a Array<Vec3<F>>,
     pub(crate) mass: &'a Array<F>,
+}
+
+/// A collider as points see it.
+pub(crate) struct Facing<'a, F: Float> {
+    /// Its number.
+    pub(crate) collider: u32,
+    pub(crate) contact: Contact,
+    /// `(normal, distance)` of each point.
+    pub(crate) gap: &'a Array<Vec4<F>>,
+    /// Where the colliders are.
+    pub(crate) poses: &'a Array<Pose<F>>,
+    /// Stiffness, damping, width and friction of each.
+    pub(crate) laws: &'a Array<Vec4<F>>,
 }
 
 parameters! {
@@ -170,6 +183,25 @@ impl<F: Float> BoundObstacles<F> {
 
     /// Adds the forces of contact to `force`.
     pub(crate) fn add_forces(&self, at: &Vertices<'_, F>, force: &Array<Vec3<F>>, tick: Tick) -> diffkern::Result<()> {
+        self.each_by_forces(at.x, tick, |Facing { collider, contact, gap, poses, laws }| {
+            let [dt, slip] = [tick.dt, SLIP_SPEED].map(F::from_f64);
+            let (touch, radius) =
+                (Touch { collider, dt, slip, sharp: u32::from(self.obstacles.sharp) }, &self.obstacles.radius);
+            let Vertices { x, v, mass } = *at;
+            with_contact!(contact, L => {
+                contact_force::<F, L>(x.len(), x, v, mass, gap, poses, laws, radius, force, touch)?;
+            });
+            Ok(())
+        })
+    }
+
+    /// Goes through the colliders that act by forces, with their gaps to `x`.
+    pub(crate) fn each_by_forces(
+        &self,
+        x: &Array<Vec3<F>>,
+        tick: Tick,
+        mut act: impl FnMut(Facing<'_, F>) -> diffkern::Result<()>,
+    ) -> diffkern::Result<()> {
         if !self.act_by_forces() {
             return Ok(());
         }
@@ -178,16 +210,9 @@ impl<F: Float> BoundObstacles<F> {
             if collider.contact.numbers().is_none() {
                 continue;
             }
-            let gap = self.obstacles.solids.gaps(k, at.x, &poses)?;
-            let [dt, slip] = [tick.dt, SLIP_SPEED].map(F::from_f64);
-            let (touch, radius) = (
-                Touch { collider: k as u32, dt, slip, sharp: u32::from(self.obstacles.sharp) },
-                &self.obstacles.radius,
-            );
-            let Vertices { x, v, mass } = *at;
-            with_contact!(collider.contact, L => {
-                contact_force::<F, L>(x.len(), x, v, mass, &gap, &poses, &self.laws, radius, force, touch)?;
-            });
+            let gap = self.obstacles.solids.gaps(k, x, &poses)?;
+            let (collider, contact) = (k as u32, collider.contact);
+            act(Facing { collider, contact, gap: &gap, poses: &poses, laws: &self.laws })?;
         }
         Ok(())
     }

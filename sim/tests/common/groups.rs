@@ -7,7 +7,7 @@ use diffkern::{AnyArray, State};
 use diffkern_sim::collision::Pose;
 use diffkern_sim::{Model, Params, Result, Span, Step};
 
-/// The numbers of an array of reals, vectors or poses.
+/// The numbers of an array of reals, vectors, quaternions or poses.
 pub fn numbers(array: &AnyArray) -> Result<Vec<f64>> {
     macro_rules! try_as {
         ($($element:ty => $flat:expr),+) => {
@@ -17,7 +17,7 @@ pub fn numbers(array: &AnyArray) -> Result<Vec<f64>> {
         };
     }
     try_as!(f64 => |x| vec![x], Vec2<f64> => |v| v.to_array().to_vec(), Vec3<f64> => |v| v.to_array().to_vec(),
-        Mat3<f64> => |m| m.to_array().to_vec(),
+        Mat3<f64> => |m| m.to_array().to_vec(), Quat<f64> => |q| q.to_array().to_vec(),
         Pose<f64> => |p| [p.centre.to_array().to_vec(), p.rotation.to_array().to_vec(), p.velocity.to_array().to_vec(),
             p.spin.to_array().to_vec()].concat());
     panic!("an array of another type")
@@ -36,6 +36,7 @@ pub fn like(array: &AnyArray, numbers: &[f64]) -> Result<AnyArray> {
     }
     try_as!(f64 => 1, |c| c[0], Vec2<f64> => 2, |c| Vec2::new(c[0], c[1]), Vec3<f64> => 3, |c| Vec3::new(c[0], c[1], c[2]),
         Mat3<f64> => 9, |c| Mat3::from_array(std::array::from_fn(|k| c[k])),
+        Quat<f64> => 4, |c| Quat::new(c[0], c[1], c[2], c[3]),
     Pose<f64> => 13, |c| Pose {
         centre: Vec3::new(c[0], c[1], c[2]),
         rotation: Quat::new(c[3], c[4], c[5], c[6]),
@@ -54,7 +55,7 @@ pub fn gradient(array: &AnyArray) -> Result<Vec<f64>> {
             })+
         };
     }
-    try_as!(f64, Vec2<f64>, Vec3<f64>, Mat3<f64>, Pose<f64>);
+    try_as!(f64, Vec2<f64>, Vec3<f64>, Mat3<f64>, Quat<f64>, Pose<f64>);
     panic!("an array of another type")
 }
 

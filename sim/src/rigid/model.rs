@@ -1,0 +1,197 @@
+//! Bodies and what surrounds them: the constant part.
+
+use super::geometry::{Body, Geometry};
+use super::kernels::start;
+use super::params::{Mass, Params};
+use super::properties::{MassProperties, from_density, from_mass, with_inertia};
+use super::solver::Solver;
+use super::state::State;
+use crate::collision::Pose;
+use crate::contact::{Collider, Obstacles};
+use crate::error::{Error, Result, positive};
+use crate::vertices::one_or;
+use diffkern::prelude::*;
+
+/// Part of the longest step that linear theory allows which is taken.
+const CAUTION: f64 = 0.5;
+
+/// Friction of contacts by forces per sliding speed, up to Coulomb's, unless the parameters say otherwise \[N s/m\].
+const GRIP: f64 = 1e3;
+
+/// How bodies are turned in a step. Both move centres of mass by semi-implicit Euler: `v+ = v + h (f / m + g)`, `x+ = x + h v+`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Integrator {
+    /// By the angular momentum, which is exact without torque, and a midpoint step on the rotation group: second order.
+    #[default]
+    Midpoint,
+    /// By the angular velocity in the frame of the body, as gradSim's engine does: first order.
+    BodyFrame,
+}
+
+/// The constant part of rigid bodies: their number, surfaces and method, and the colliders around them.
+#[derive(Clone, Debug)]
+pub struct Model<F: Float> {
+    pub(super) device: Device,
+    pub(super) geometry: Geometry<F>,
+    pub(super) dt: f64,
+    pub(super) integrator: Integrator,
+    pub(super) obstacles: Option<Obstacles<F>>,
+}
+
+impl<F: Float> Model<F> {
+    /// `bodies` that touch `colliders`, in steps of `dt` \[s\].
+    ///
+    /// # Errors
+    /// When there is no body, the contact of a collider does not act by forces, or a value is out of its range.
+    pub fn new(device: &Device, bodies: &[Body], dt: f64, colliders: &[Collider]) -> Result<Model<F>> {
+        positive("time step", dt)?;
+        for (k, collider) in colliders.iter().enumerate() {
+            if collider.contact.numbers().is_none() {
+                let expected = "one by forces, as those that act on velocities are of grid nodes and vertices";
+                let what = format!("contact of collider {k}");
+                return Err(Error::invalid(what, format!("{:?}", collider.contact), expected));
+            }
+        }
+        Ok(Model {
+            device: device.clone(),
+            geometry: Geometry::new(device, bodies)?,
+            dt,
+            integrator: Integrator::default(),
+            obstacles: (!colliders.is_empty()).then(|| Obstacles::new(device, colliders)).transpose()?,
+        })
+    }
+
+    /// The same with bodies turned in another way.
+    #[must_use]
+    pub fn with_integrator(self, integrator: Integrator) -> Model<F> {
+        Model { integrator, ..self }
+    }
+
+    /// The bodies.
+    pub fn bodies(&self) -> &[Body] {
+        &self.geometry.bodies
+    }
+
+    /// The colliders on the device: from them come the default parameters of their contacts.
+    pub fn obstacles(&self) -> Option<&Obstacles<F>> {
+        self.obstacles.as_ref()
+    }
+
+    /// Parameters of bodies of one density \[kg/m^3\] with the surfaces of the model, under `gravity` \[m/s^2\]; contacts as the colliders
+    /// have them.
+    ///
+    /// # Errors
+    /// When memory is short.
+    pub fn params(&self, density: f64, gravity: [f64; 3]) -> Result<Params<F>> {
+        let one = |x: f64| self.device.array(&[F::from_f64(x)]);
+        Ok(Params {
+            mass: Mass::Density(one(density)?),
+            inertia: None,
+            vertices: self.geometry.vertices.clone(),
+            gravity: self.device.array(&[Vec3::from_array(gravity.map(F::from_f64))])?,
+            contact: self.obstacles.as_ref().map(|o| o.contacts(&self.device)).transpose()?,
+            grip: one(GRIP)?,
+        })
+    }
+
+    /// Mass, centre and inertia of each body; differentiable in the parameters.
+    ///
+    /// # Errors
+    /// When a parameter has the wrong length.
+    pub fn properties(&self, params: &Params<F>) -> Result<Array<MassProperties<F>>> {
+        let (n, vertices) = (self.geometry.bodies.len(), params.vertices.len());
+        if vertices != self.geometry.vertices.len() {
+            let expected = format!("{}, as in the surfaces", self.geometry.vertices.len());
+            return Err(Error::invalid("length of surface.vertices", vertices, expected));
+        }
+        let integrals = self.geometry.integrals(&params.vertices)?;
+        let properties = self.device.uninit(n)?;
+        match &params.mass {
+            Mass::Density(density) => {
+                one_or("material.density", density.len(), n, "body")?;
+                from_density(n, &integrals, density, &properties)?;
+            }
+            Mass::Total(mass) => {
+                one_or("mass", mass.len(), n, "body")?;
+                from_mass(n, &integrals, mass, &properties)?;
+            }
+        }
+        let Some(inertia) = &params.inertia else { return Ok(properties) };
+        if inertia.len() != n {
+            return Err(Error::invalid("length of inertia", inertia.len(), format!("{n}, one a body")));
+        }
+        let changed = self.device.uninit(n)?;
+        with_inertia(n, &properties, inertia, &changed)?;
+        Ok(changed)
+    }
+
+    /// The state of bodies whose surfaces are at `poses` and move with them; differentiable in both.
+    ///
+    /// # Errors
+    /// When the number of poses is not that of the bodies, or a parameter has the wrong length.
+    pub fn start(&self, params: &Params<F>, poses: &Array<Pose<F>>) -> Result<State<F>> {
+        let (n, properties, dev) = (self.geometry.bodies.len(), self.properties(params)?, &self.device);
+        if poses.len() != n {
+            return Err(Error::invalid("number of poses", poses.len(), format!("{n}, one a body")));
+        }
+        let state = State { x: dev.uninit(n)?, q: dev.uninit(n)?, v: dev.uninit(n)?, l: dev.uninit(n)? };
+        start(n, poses, &properties, &state.x, &state.q, &state.v, &state.l)?;
+        Ok(state)
+    }
+
+    /// A solver with these parameters for states like `state`. Call it where the tape records, so that gradients reach them.
+    ///
+    /// # Errors
+    /// When a parameter or the state has the wrong length.
+    pub fn solver(&self, params: &Params<F>, state: &State<F>) -> Result<Solver<F>> {
+        let n = self.geometry.bodies.len();
+        if state.len() != n {
+            return Err(Error::invalid("number of bodies", state.len(), format!("{n}, as in the model")));
+        }
+        for (what, len) in [("gravity", params.gravity.len()), ("contact.grip", params.grip.len())] {
+            if len != 1 {
+                return Err(Error::invalid(format!("length of {what}"), len, "1"));
+            }
+        }
+        Ok(Solver {
+            model: self.clone(),
+            properties: self.properties(params)?,
+            vertices: params.vertices.clone(),
+            gravity: params.gravity.clone(),
+            grip: params.grip.clone(),
+            obstacles: Obstacles::bind(self.obstacles.as_ref(), params.contact.as_ref(), &self.device)?,
+        })
+    }
+}
+
+impl<F: Float> crate::step::Model for Model<F> {
+    type State = State<F>;
+    type Params = Params<F>;
+    type Control = super::loads::Control<F>;
+    type Step = Solver<F>;
+
+    fn bind(&self, params: &Params<F>, state: &State<F>) -> Result<Solver<F>> {
+        self.solver(params, state)
+    }
+
+    /// Half of what linear theory allows where all points of a body touch at once, each with the stiffness of the stiffest collider
+    /// and the grip of friction; and half a radian of turning. Damping of contacts is not in it.
+    fn max_dt(&self, params: &Params<F>, state: &State<F>) -> Result<f64> {
+        let solver = self.solver(params, state)?;
+        let stiffness = solver.obstacles.as_ref().map_or(Ok(0.0), |o| o.stiffness())?;
+        let grip = if stiffness > 0.0 { params.grip.to_vec()?[0].to_f64() } else { 0.0 };
+        let mut limit = f64::INFINITY;
+        let properties = solver.properties.to_vec()?;
+        for (b, (body, l)) in properties.iter().zip(state.l.to_vec()?).enumerate() {
+            let centre = Vec3::from_array(body.centre.to_array().map(F::to_f64));
+            // Of a symmetric matrix no eigenvalue is larger than this norm.
+            let largest = body.inverse.to_array().iter().map(|x| x.to_f64().powi(2)).sum::<f64>().sqrt();
+            let arm = self.geometry.bodies[b].reach(centre);
+            let points = self.geometry.points.counts[b] as f64;
+            let compliance = points * (1.0 / body.mass.to_f64() + arm * arm * largest);
+            let spin = largest * l.norm().to_f64();
+            limit = limit.min(2.0 / (stiffness * compliance).sqrt()).min(2.0 / (grip * compliance)).min(1.0 / spin);
+        }
+        positive("stable time step", CAUTION * limit.min(f64::MAX))
+    }
+}

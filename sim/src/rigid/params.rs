@@ -1,0 +1,72 @@
+//! The physical parameters: arrays, so that they may have gradients.
+
+use crate::contact::Contacts;
+use crate::error::Result;
+use crate::params::{Bounds, Group, unknown};
+use diffkern::AnyArray;
+use diffkern::prelude::*;
+
+/// What says how heavy bodies are: one element for all or one for each.
+#[derive(Clone, Debug)]
+pub enum Mass<F: Float> {
+    /// Densities \[kg/m^3\].
+    Density(Array<F>),
+    /// Masses \[kg\], spread evenly: inertia follows.
+    Total(Array<F>),
+}
+
+/// Parameters of rigid bodies.
+#[derive(Clone, Debug)]
+pub struct Params<F: Float> {
+    /// Their masses, or densities; to [replace](crate::Params::replace) the other is to choose it.
+    pub mass: Mass<F>,
+    /// Inertias about the centres of mass along the axes of the frames of the surfaces \[kg m^2\], one for each body; `None` for those of
+    /// the surfaces.
+    pub inertia: Option<Array<Mat3<F>>>,
+    /// Vertices of the surfaces in the frames of the bodies \[m\], one body after the other.
+    pub vertices: Array<Vec3<F>>,
+    /// Gravity \[m/s^2\], one element.
+    pub gravity: Array<Vec3<F>>,
+    /// Of the colliders that act by forces, where there are any: by default as they have them.
+    pub contact: Option<Contacts<F>>,
+    /// Friction per sliding speed of contacts by forces \[N s/m\], up to Coulomb's: one element.
+    pub grip: Array<F>,
+}
+
+impl<F: Float> Params<F> {
+    fn own(&self) -> Vec<(&'static str, &'static str, Bounds, &AnyArray)> {
+        let mut rows = vec![match &self.mass {
+            Mass::Density(density) => ("material.density", "kg/m^3", Bounds::Positive, density.as_any()),
+            Mass::Total(mass) => ("mass", "kg", Bounds::Positive, mass.as_any()),
+        }];
+        rows.extend(self.inertia.iter().map(|i| ("inertia", "kg m^2", Bounds::Finite, i.as_any())));
+        rows.push(("surface.vertices", "m", Bounds::Finite, self.vertices.as_any()));
+        rows.push(("gravity", "m/s^2", Bounds::Finite, self.gravity.as_any()));
+        rows.extend(self.contact.iter().map(|_| ("contact.grip", "N s/m", Bounds::NonNegative, self.grip.as_any())));
+        rows
+    }
+}
+
+impl<F: Float> crate::params::Params for Params<F> {
+    fn groups(&self) -> Vec<Group<'_>> {
+        let row =
+            |(path, unit, bounds, array): (&'static str, _, _, _)| Group { path: path.into(), unit, bounds, array };
+        self.own().into_iter().map(row).chain(self.contact.iter().flat_map(|c| c.groups())).collect()
+    }
+
+    fn replace(&mut self, path: &str, array: AnyArray) -> Result<()> {
+        if let Some(contact) = self.contact.as_mut().filter(|c| c.group(path).is_ok()) {
+            return contact.replace(path, array);
+        }
+        match path {
+            "material.density" => self.mass = Mass::Density(Array::try_from(array)?),
+            "mass" => self.mass = Mass::Total(Array::try_from(array)?),
+            "inertia" => self.inertia = Some(Array::try_from(array)?),
+            "surface.vertices" => self.vertices = Array::try_from(array)?,
+            "gravity" => self.gravity = Array::try_from(array)?,
+            "contact.grip" => self.grip = Array::try_from(array)?,
+            _ => return Err(unknown(path, &self.groups())),
+        }
+        Ok(())
+    }
+}

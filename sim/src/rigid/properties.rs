@@ -1,0 +1,95 @@
+//! Mass, centre and inertia of bodies as functions of their surface and density.
+
+use diffkern::prelude::*;
+
+/// Integrals over a body of density one, about the origin of its frame.
+#[diff_struct]
+pub struct Integrals<F> {
+    /// Volume \[m^3\].
+    pub volume: F,
+    /// Of `x` \[m^4\].
+    pub first: Vec3<F>,
+    /// Of `x x^T` \[m^5\].
+    pub second: Mat3<F>,
+}
+
+/// What of a body resists forces and torques.
+#[diff_struct]
+pub struct MassProperties<F> {
+    /// Mass \[kg\].
+    pub mass: F,
+    /// Centre of mass, in the frame of the surface \[m\].
+    pub centre: Vec3<F>,
+    /// Inertia about the centre of mass, along the axes of that frame \[kg m^2\].
+    pub inertia: Mat3<F>,
+    /// The inverse of the inertia \[1/(kg m^2)\].
+    pub inverse: Mat3<F>,
+}
+
+/// Adds what each triangle contributes to the integrals of its body, `owner` \[triangle\]: those of the tetrahedron that it makes
+/// with the origin. With the corners `a`, `b`, `c`, `d = a . (b x c)` and `s = a + b + c` these are `d / 6`, `d s / 24` and
+/// `d (a a^T + b b^T + c c^T + s s^T) / 120`.
+#[diff_kernel]
+pub fn add_integrals<F: Float>(
+    vertices: &Array<Vec3<F>>,
+    triangles: &Array<u32>,
+    owner: &Array<u32>,
+    integrals: &mut Array<Integrals<F>>,
+) {
+    let t = ABSOLUTE_POS;
+    let a = vertices[triangles[3 * t] as usize];
+    let b = vertices[triangles[3 * t + 1] as usize];
+    let c = vertices[triangles[3 * t + 2] as usize];
+    let s = a + b + c;
+    let d = a.dot(b.cross(c));
+    let body = owner[t] as usize;
+    integrals[body].volume += d / 6.0;
+    integrals[body].first += s * (d / 24.0);
+    integrals[body].second += (a.outer(a) + b.outer(b) + c.outer(c) + s.outer(s)) * (d / 120.0);
+}
+
+/// Of a body of this density: `C' = C - V x x^T` about the centre `x`, `I = density (tr(C') 1 - C')`.
+#[diff_fn]
+pub fn of_density<F: Float>(integrals: Integrals<F>, density: F) -> MassProperties<F> {
+    let centre = integrals.first / integrals.volume;
+    let second = integrals.second - centre.outer(centre) * integrals.volume;
+    let trace = second.trace();
+    let inertia = (Mat3::from_diagonal(Vec3::splat(trace)) - second) * density;
+    MassProperties { mass: density * integrals.volume, centre, inertia, inverse: inertia.inverse() }
+}
+
+/// Of bodies by their densities \[kg/m^3\], one for all or one for each.
+#[diff_kernel]
+pub fn from_density<F: Float>(
+    integrals: &Array<Integrals<F>>,
+    density: &Array<F>,
+    properties: &mut Array<MassProperties<F>>,
+) {
+    let b = ABSOLUTE_POS;
+    let result: MassProperties<F> = of_density(integrals[b], density[b.min(density.len() - 1)]);
+    properties[b] = result;
+}
+
+/// Of bodies by their masses \[kg\], which are spread evenly: one for all or one for each.
+#[diff_kernel]
+pub fn from_mass<F: Float>(
+    integrals: &Array<Integrals<F>>,
+    mass: &Array<F>,
+    properties: &mut Array<MassProperties<F>>,
+) {
+    let b = ABSOLUTE_POS;
+    let result: MassProperties<F> = of_density(integrals[b], mass[b.min(mass.len() - 1)] / integrals[b].volume);
+    properties[b] = result;
+}
+
+/// The same bodies with other inertias \[kg m^2\], one for each.
+#[diff_kernel]
+pub fn with_inertia<F: Float>(
+    properties: &Array<MassProperties<F>>,
+    inertia: &Array<Mat3<F>>,
+    changed: &mut Array<MassProperties<F>>,
+) {
+    let b = ABSOLUTE_POS;
+    let given = inertia[b];
+    changed[b] = MassProperties { inertia: given, inverse: given.inverse(), ..properties[b] };
+}

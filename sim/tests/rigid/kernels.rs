@@ -1,0 +1,134 @@
+//! Every kernel at random interior points: its gradient by the dot-product identity and finite differences, and on packs of lanes.
+
+use crate::common::Random;
+use crate::random_pose;
+use diffkern::prelude::*;
+use diffkern_sim::contact::{Barrier, ContactModel, HuntCrossley, KelvinVoigt, Penalty};
+use diffkern_sim::rigid::contact::{add_contact, place_points};
+use diffkern_sim::rigid::kernels::{
+    Wrench, accelerate, add_loads, motions, place_vertices, start, turn, turn_in_body_frame,
+};
+use diffkern_sim::rigid::properties::{
+    Integrals, MassProperties, add_integrals, from_density, from_mass, with_inertia,
+};
+
+macro_rules! check {
+    ($kernel:ident $(::<$law:ident>)?, $($arg:expr),*) => {
+        $kernel $(::<$law>)?::gradcheck($($arg),*)?;
+        #[cfg(not(any(feature = "wgpu", feature = "wgpu-spirv", feature = "cuda")))]
+        $kernel $(::<$law>)?::lanecheck($($arg),*)?;
+        #[cfg(any(feature = "wgpu", feature = "wgpu-spirv", feature = "cuda"))]
+        for device in diffkern::gradcheck::devices()? {
+            $kernel $(::<$law>)?::devicecheck(&device, $($arg),*)?;
+        }
+    };
+}
+
+const N: usize = 19;
+
+fn inertia(r: &mut Random) -> Mat3<f64> {
+    let a = r.mat3(0.3);
+    a * a.transpose() + Mat3::from_diagonal(r.vec3(0.7, 1.6))
+}
+
+fn properties(r: &mut Random, n: usize) -> Vec<MassProperties<f64>> {
+    r.many(n, |r| {
+        let inertia = inertia(r);
+        MassProperties { mass: r.between(0.5, 2.0), centre: r.vec3(-0.3, 0.3), inertia, inverse: inertia.inverse() }
+    })
+}
+
+fn turns(r: &mut Random, n: usize) -> Vec<Quat<f64>> {
+    r.many(n, |r| Quat::from_rotation_vector(r.vec3(-1.5, 1.5)))
+}
+
+fn wrenches(r: &mut Random, n: usize) -> Vec<Wrench<f64>> {
+    r.many(n, |r| Wrench { force: r.vec3(-2.0, 2.0), torque: r.vec3(-2.0, 2.0) })
+}
+
+#[test]
+fn mass_properties() -> Result<()> {
+    let (dev, mut r) = (Device::cpu(), Random(3));
+    let vertices = dev.array(&r.many(12, |r| r.vec3(-1.0, 1.0)))?;
+    let triangles: Vec<u32> = (0..3 * N as u32).map(|k| (k * 7 + k / 5) % 12).collect();
+    let triangles = dev.array(&triangles)?;
+    let owner = dev.array(&(0..N as u32).map(|t| t % 3).collect::<Vec<_>>())?;
+    let sums = dev.zeros::<Integrals<f64>>(3)?;
+    check!(add_integrals, N, &vertices, &triangles, &owner, &sums);
+    let integrals = r.many(N, |r| {
+        let (volume, first) = (r.between(0.5, 1.5), r.vec3(-0.4, 0.4));
+        Integrals { volume, first, second: inertia(r) }
+    });
+    let integrals = dev.array(&integrals)?;
+    let out = dev.zeros(N)?;
+    for density in [dev.array(&[1.7])?, dev.array(&r.many(N, |r| r.between(0.5, 2.0)))?] {
+        check!(from_density, N, &integrals, &density, &out);
+        check!(from_mass, N, &integrals, &density, &out);
+    }
+    let (given, bodies) = (dev.array(&r.many(N, inertia))?, dev.array(&properties(&mut r, N))?);
+    check!(with_inertia, N, &bodies, &given, &out);
+    Ok(())
+}
+
+#[test]
+fn motion() -> Result<()> {
+    let (dev, mut r) = (Device::cpu(), Random(5));
+    let bodies = dev.array(&properties(&mut r, N))?;
+    let poses = dev.array(&r.many(N, random_pose))?;
+    let (x, v, l) =
+        (r.many(N, |r| r.vec3(-1.0, 1.0)), r.many(N, |r| r.vec3(-1.0, 1.0)), r.many(N, |r| r.vec3(-3.0, 3.0)));
+    let (x, v, l, q) = (dev.array(&x)?, dev.array(&v)?, dev.array(&l)?, dev.array(&turns(&mut r, N))?);
+    let wrench = dev.array(&wrenches(&mut r, N))?;
+    let gravity = dev.array(&[Vec3::new(0.3, 0.2, -9.81)])?;
+    let (out, out_2, out_3, turned) = (dev.zeros(N)?, dev.zeros(N)?, dev.zeros(N)?, dev.zeros(N)?);
+    check!(start, N, &poses, &bodies, &out, &turned, &out_2, &out_3);
+    check!(motions, N, &x, &q, &v, &l, &bodies, &dev.zeros(N)?);
+    check!(accelerate, N, &v, &l, &wrench, &bodies, &gravity, &out, &out_2, 0.1);
+    check!(turn, N, &q, &l, &bodies, &turned, 0.1);
+    check!(turn_in_body_frame, N, &q, &l, &wrench, &bodies, &turned, &out, 0.1);
+    Ok(())
+}
+
+#[test]
+fn vertices_and_loads() -> Result<()> {
+    let (dev, mut r) = (Device::cpu(), Random(7));
+    let bodies = dev.array(&properties(&mut r, 4))?;
+    let (x, q) = (dev.array(&r.many(4, |r| r.vec3(-1.0, 1.0)))?, dev.array(&turns(&mut r, 4))?);
+    let vertices = dev.array(&r.many(N, |r| r.vec3(-0.5, 0.5)))?;
+    let owner = dev.array(&(0..N as u32).map(|i| i % 4).collect::<Vec<_>>())?;
+    check!(place_vertices, N, &x, &q, &bodies, &vertices, &owner, &dev.zeros(N)?);
+    let (force, share) =
+        (dev.array(&r.many(N, |r| r.vec3(-2.0, 2.0)))?, dev.array(&r.many(N, |r| r.between(0.0, 1.0)))?);
+    check!(add_loads, N, &q, &bodies, &owner, &vertices, &force, &share, &dev.zeros::<Wrench<f64>>(4)?);
+    let vertex: Vec<u32> = (0..N as u32).map(|i| if i % 5 == 0 { u32::MAX } else { i }).collect();
+    let (vertex, poses) = (dev.array(&vertex)?, dev.array(&r.many(4, random_pose))?);
+    check!(place_points, N, &poses, &bodies, &vertices, &vertex, &owner, &dev.zeros(N)?);
+    Ok(())
+}
+
+fn contact_of<L: ContactModel>(seed: u64, low: f64) -> Result<()> {
+    let (dev, mut r) = (Device::cpu(), Random(seed));
+    let (x, bodies) = (dev.array(&r.many(N, |r| r.vec3(-1.0, 1.0)))?, dev.array(&r.many(4, random_pose))?);
+    let owner = dev.array(&(0..N as u32).map(|i| i % 4).collect::<Vec<_>>())?;
+    let radius = dev.array(&r.many(N, |r| r.between(0.0, 0.1)))?;
+    let gap = r.many(N, |r| {
+        let n = r.vec3(-1.0, 1.0).normalize();
+        Vec4::new(n.x, n.y, n.z, r.between(low, 0.4))
+    });
+    let (gap, poses) = (dev.array(&gap)?, dev.array(&r.many(2, random_pose))?);
+    let laws =
+        dev.array(&r.many(2, |r| Vec4::new(r.between(5.0, 9.0), r.between(0.1, 0.3), 0.3, r.between(0.2, 0.6))))?;
+    // Some at the limit, some below.
+    let grip = dev.array(&[1.1])?;
+    let wrench = dev.zeros::<Wrench<f64>>(4)?;
+    check!(add_contact::<L>, N, &x, &owner, &radius, &bodies, &gap, &poses, &laws, &grip, &wrench, 1);
+    Ok(())
+}
+
+#[test]
+fn contact() -> Result<()> {
+    contact_of::<KelvinVoigt>(11, -0.4)?;
+    contact_of::<Penalty>(12, -0.4)?;
+    contact_of::<HuntCrossley>(13, -0.4)?;
+    contact_of::<Barrier>(14, 0.12)
+}
