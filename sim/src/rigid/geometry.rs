@@ -33,6 +33,12 @@ impl Body {
         &self.mesh
     }
 
+    /// Half the diagonal of the box around it \[m\].
+    pub(super) fn extent(&self) -> f64 {
+        let [low, high] = self.mesh.bounds().map(Vec3::from_array);
+        0.5 * (high - low).norm()
+    }
+
     /// How far its points are from `centre`, at most \[m\].
     pub(super) fn reach(&self, centre: Vec3<f64>) -> f64 {
         let away = |v: &[f64; 3]| (Vec3::from_array(*v) - centre).norm();

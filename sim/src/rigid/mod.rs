@@ -9,15 +9,18 @@ pub mod properties;
 #[doc(hidden)]
 pub mod kernels;
 mod state;
-mod params;
 mod geometry;
 mod loads;
+#[doc(hidden)]
+pub mod impact;
+mod params;
 #[doc(hidden)]
 pub mod contact;
 mod model;
 mod solver;
 
 pub use geometry::Body;
+pub use impact::{ImpactParams, Impacts, Impulse, Plane};
 pub use kernels::Wrench;
 pub use loads::{Control, Loads, Push, Pushes};
 pub use model::{Integrator, Model};

@@ -1,6 +1,7 @@
 //! Bodies and what surrounds them: the constant part.
 
 use super::geometry::{Body, Geometry};
+use super::impact::Impacts;
 use super::kernels::start;
 use super::params::{Mass, Params};
 use super::properties::{MassProperties, from_density, from_mass, with_inertia};
@@ -36,6 +37,7 @@ pub struct Model<F: Float> {
     pub(super) dt: f64,
     pub(super) integrator: Integrator,
     pub(super) obstacles: Option<Obstacles<F>>,
+    pub(super) impacts: Option<Impacts>,
 }
 
 impl<F: Float> Model<F> {
@@ -58,13 +60,26 @@ impl<F: Float> Model<F> {
             dt,
             integrator: Integrator::default(),
             obstacles: (!colliders.is_empty()).then(|| Obstacles::new(device, colliders)).transpose()?,
+            impacts: None,
         })
     }
 
-    /// The same with bodies turned in another way.
+    /// The same with bodies that bounce off planes by impulses. They are turned by [`Integrator::Midpoint`].
+    ///
+    /// # Errors
+    /// When there is no plane, a value is out of its range, or bodies are turned in another way.
+    pub fn with_impacts(self, impacts: Impacts) -> Result<Model<F>> {
+        impacts.check()?;
+        match self.integrator {
+            Integrator::Midpoint => Ok(Model { impacts: Some(impacts), ..self }),
+            Integrator::BodyFrame => Err(Error::invalid("integrator of bodies with impacts", "BodyFrame", "Midpoint")),
+        }
+    }
+
+    /// The same with bodies turned in another way; without impacts.
     #[must_use]
     pub fn with_integrator(self, integrator: Integrator) -> Model<F> {
-        Model { integrator, ..self }
+        Model { integrator, impacts: None, ..self }
     }
 
     /// The bodies.
@@ -91,6 +106,7 @@ impl<F: Float> Model<F> {
             gravity: self.device.array(&[Vec3::from_array(gravity.map(F::from_f64))])?,
             contact: self.obstacles.as_ref().map(|o| o.contacts(&self.device)).transpose()?,
             grip: one(GRIP)?,
+            impact: self.impacts.as_ref().map(|i| i.params(&self.device)).transpose()?,
         })
     }
 
@@ -153,14 +169,23 @@ impl<F: Float> Model<F> {
                 return Err(Error::invalid(format!("length of {what}"), len, "1"));
             }
         }
-        Ok(Solver {
+        let solver = Solver {
             model: self.clone(),
+            bounced: None,
             properties: self.properties(params)?,
             vertices: params.vertices.clone(),
             gravity: params.gravity.clone(),
             grip: params.grip.clone(),
             obstacles: Obstacles::bind(self.obstacles.as_ref(), params.contact.as_ref(), &self.device)?,
-        })
+        };
+        match (&self.impacts, &params.impact) {
+            (Some(_), Some(given)) => solver.bounced(given),
+            (Some(impacts), None) => solver.bounced(&impacts.params(&self.device)?),
+            (None, Some(_)) => {
+                Err(Error::invalid("impact of the parameters", "given", "none: the model has no planes to bounce off"))
+            }
+            (None, None) => Ok(solver),
+        }
     }
 }
 

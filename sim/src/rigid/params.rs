@@ -3,6 +3,7 @@
 use crate::contact::Contacts;
 use crate::error::Result;
 use crate::params::{Bounds, Group, unknown};
+use crate::rigid::impact::ImpactParams;
 use diffkern::AnyArray;
 use diffkern::prelude::*;
 
@@ -31,6 +32,8 @@ pub struct Params<F: Float> {
     pub contact: Option<Contacts<F>>,
     /// Friction per sliding speed of contacts by forces \[N s/m\], up to Coulomb's: one element.
     pub grip: Array<F>,
+    /// Of the planes that bodies bounce off, where there are any.
+    pub impact: Option<ImpactParams<F>>,
 }
 
 impl<F: Float> Params<F> {
@@ -51,12 +54,17 @@ impl<F: Float> crate::params::Params for Params<F> {
     fn groups(&self) -> Vec<Group<'_>> {
         let row =
             |(path, unit, bounds, array): (&'static str, _, _, _)| Group { path: path.into(), unit, bounds, array };
-        self.own().into_iter().map(row).chain(self.contact.iter().flat_map(|c| c.groups())).collect()
+        let own = self.own().into_iter().map(row);
+        let contact = self.contact.iter().flat_map(crate::params::Params::groups);
+        own.chain(contact).chain(self.impact.iter().flat_map(crate::params::Params::groups)).collect()
     }
 
     fn replace(&mut self, path: &str, array: AnyArray) -> Result<()> {
         if let Some(contact) = self.contact.as_mut().filter(|c| c.group(path).is_ok()) {
             return contact.replace(path, array);
+        }
+        if let Some(impact) = self.impact.as_mut().filter(|i| i.group(path).is_ok()) {
+            return impact.replace(path, array);
         }
         match path {
             "material.density" => self.mass = Mass::Density(Array::try_from(array)?),

@@ -1,6 +1,7 @@
 //! Bodies with their parameters: takes a state to the next.
 
 use super::contact::Touching;
+use super::impact::Bounced;
 use super::kernels::{Wrench, accelerate, add_loads, motions, place_vertices, turn, turn_in_body_frame};
 use super::loads::{Control, Loads};
 use super::model::{Integrator, Model};
@@ -23,6 +24,7 @@ pub struct Solver<F: Float> {
     pub(super) gravity: Array<Vec3<F>>,
     pub(super) grip: Array<F>,
     pub(super) obstacles: Option<BoundObstacles<F>>,
+    pub(super) bounced: Option<Bounced<F>>,
 }
 
 impl<F: Float> Solver<F> {
@@ -40,6 +42,35 @@ impl<F: Float> Solver<F> {
         let poses = self.model.device.uninit(n)?;
         motions(n, x, q, v, l, &self.properties, &poses)?;
         Ok(poses)
+    }
+
+    /// For each round of impacts of a step, what its last sweeps changed an impulse by, at most, relative to the largest one: how far they are
+    /// from settled.
+    ///
+    /// # Errors
+    /// When a launch fails.
+    pub fn residuals(&self, state: &State<F>, control: &Control<F>, tick: Tick) -> diffkern::Result<Vec<f64>> {
+        let mut residuals = Vec::new();
+        if let Some(bounced) = &self.bounced {
+            let (v, l) = self.accelerated(state, &self.wrench(state, control, tick)?, tick)?;
+            let (x, q) = (state.x.clone(), state.q.clone());
+            self.bounce(bounced, State { x, q, v, l }, tick.dt, Some(&mut residuals))?;
+        }
+        Ok(residuals)
+    }
+
+    /// Velocities and angular momenta after the forces of a step.
+    fn accelerated(
+        &self,
+        state: &State<F>,
+        wrench: &Array<Wrench<F>>,
+        tick: Tick,
+    ) -> diffkern::Result<(Array<Vec3<F>>, Array<Vec3<F>>)> {
+        let (n, dev) = (state.len(), &self.model.device);
+        let (v, l) = (dev.uninit(n)?, dev.uninit(n)?);
+        let h = F::from_f64(tick.dt);
+        accelerate(n, &state.v, &state.l, wrench, &self.properties, &self.gravity, &v, &l, h)?;
+        Ok((v, l))
     }
 
     /// What acts on the bodies in a step.
@@ -72,9 +103,12 @@ impl<F: Float> Step for Solver<F> {
     fn step(&self, state: &State<F>, control: &Control<F>, tick: Tick) -> diffkern::Result<State<F>> {
         let (n, dev, h) = (state.len(), &self.model.device, F::from_f64(tick.dt));
         let wrench = self.wrench(state, control, tick)?;
-        let (properties, gravity) = (&self.properties, &self.gravity);
-        let (v, momentum) = (dev.uninit(n)?, dev.uninit(n)?);
-        accelerate(n, &state.v, &state.l, &wrench, properties, gravity, &v, &momentum, h)?;
+        let properties = &self.properties;
+        let (v, momentum) = self.accelerated(state, &wrench, tick)?;
+        if let Some(bounced) = &self.bounced {
+            let (x, q) = (state.x.clone(), state.q.clone());
+            return self.bounce(bounced, State { x, q, v, l: momentum }, tick.dt, None);
+        }
         let (x, q) = (dev.uninit(n)?, dev.uninit(n)?);
         drift(n, &state.x, &v, &x, h)?;
         let l = match self.model.integrator {

@@ -12,7 +12,7 @@ use diffkern_sim::shape::Prism;
 use diffkern_sim::{Observe as _, Result, Span, Step as _};
 
 /// A weighted sum of squares of all numbers of the state: no direction is left out.
-fn loss(state: &State<f64>) -> Result<Array<f64>> {
+pub fn loss(state: &State<f64>) -> Result<Array<f64>> {
     let out = device().zeros(1)?;
     squares(state.len(), &state.x, &state.q, &state.v, &state.l, &out)?;
     Ok(out)

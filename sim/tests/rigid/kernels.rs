@@ -5,6 +5,10 @@ use crate::random_pose;
 use diffkern::prelude::*;
 use diffkern_sim::contact::{Barrier, ContactModel, HuntCrossley, KelvinVoigt, Penalty};
 use diffkern_sim::rigid::contact::{add_contact, place_points};
+use diffkern_sim::rigid::impact::plane::{Wall, pack_planes};
+use diffkern_sim::rigid::impact::spot::{Look, Mobility, Spot, find_spots, mobilities};
+use diffkern_sim::rigid::impact::sweep::{Motion, compress, pack_motions, restitute, unpack_motions};
+use diffkern_sim::rigid::impact::time::{find_impacts, free_motions, move_bodies, pack_points};
 use diffkern_sim::rigid::kernels::{
     Wrench, accelerate, add_loads, motions, place_vertices, start, turn, turn_in_body_frame,
 };
@@ -131,4 +135,93 @@ fn contact() -> Result<()> {
     contact_of::<Penalty>(12, -0.4)?;
     contact_of::<HuntCrossley>(13, -0.4)?;
     contact_of::<Barrier>(14, 0.12)
+}
+
+fn walls(r: &mut Random) -> Vec<Wall<f64>> {
+    r.many(2, |r| Wall {
+        normal: Vec3::new(r.between(-0.3, 0.3), r.between(-0.3, 0.3), 1.0).normalize(),
+        offset: r.between(-0.6, -0.5),
+        restitution: r.between(0.3, 0.8),
+        friction: r.between(0.2, 0.5),
+    })
+}
+
+fn points(r: &mut Random, n: usize) -> Vec<Vec4<f64>> {
+    r.many(n, |r| {
+        let arm = r.vec3(-0.5, 0.5);
+        Vec4::new(arm.x, arm.y, arm.z, r.between(0.0, 0.1))
+    })
+}
+
+/// Bodies that sink towards the walls: some meet them in the step, some later, some are there.
+#[test]
+fn times_of_impact() -> Result<()> {
+    let (dev, mut r) = (Device::cpu(), Random(17));
+    let (n, each) = (6, 4);
+    let bodies = dev.array(&properties(&mut r, n))?;
+    let mut poses = r.many(n, random_pose);
+    for (k, pose) in poses.iter_mut().enumerate() {
+        pose.centre = Vec3::new(0.1, -0.1, 0.3 - 0.12 * k as f64);
+        pose.velocity.z = r.between(-3.0, -2.0);
+    }
+    // Up and away.
+    (poses[5].centre.z, poses[5].velocity.z) = (2.0, 3.0);
+    let motions = dev.array(&poses)?;
+    let first = dev.array(&(0..=n as u32).map(|b| each * b).collect::<Vec<_>>())?;
+    let count = n * each as usize;
+    let owner = dev.array(&(0..count as u32).map(|i| i / each).collect::<Vec<_>>())?;
+    let (points, walls, left) = (dev.array(&points(&mut r, count))?, dev.array(&walls(&mut r))?, dev.full(n, 0.2)?);
+    let (time, hit) = (dev.zeros(n)?, dev.zeros::<u32>(n)?);
+    check!(find_impacts, n, &motions, &left, &points, &first, &walls, &time, &hit, 1e-7);
+    find_impacts(n, &motions, &left, &points, &first, &walls, &time, &hit, 1e-7)?;
+    let times = time.to_vec()?;
+    assert!(times.iter().any(|&t| t > 0.0) && hit.to_vec()?.iter().any(|&h| h == 0), "{times:?} {hit:?}");
+    check!(move_bodies, n, &motions, &time, &left, &dev.zeros(n)?, &dev.zeros(n)?, &dev.zeros(n)?);
+    let (x, v, l) =
+        (r.many(n, |r| r.vec3(-1.0, 1.0)), r.many(n, |r| r.vec3(-1.0, 1.0)), r.many(n, |r| r.vec3(-3.0, 3.0)));
+    let (x, v, l, q) = (dev.array(&x)?, dev.array(&v)?, dev.array(&l)?, dev.array(&turns(&mut r, n))?);
+    let left = dev.array(&r.many(n, |r| r.between(0.05, 0.2)))?;
+    check!(free_motions, n, &x, &q, &v, &l, &bodies, &left, &dev.zeros(n)?);
+    let vertex: Vec<u32> = (0..count as u32).map(|i| if i % 5 == 0 { u32::MAX } else { i }).collect();
+    let (vertices, vertex) = (dev.array(&r.many(count, |r| r.vec3(-0.5, 0.5)))?, dev.array(&vertex)?);
+    let radius = dev.array(&r.many(count, |r| r.between(0.0, 0.1)))?;
+    check!(pack_points, count, &vertices, &vertex, &owner, &radius, &bodies, &dev.zeros(count)?);
+    let planes = dev.array(&r.many(3, |r| Vec4::new(r.between(-1.0, 1.0), 0.4, r.between(0.5, 1.5), 0.3)))?;
+    let (e, mu) = (dev.array(&[0.6])?, dev.array(&r.many(3, |r| r.between(0.2, 0.5)))?);
+    check!(pack_planes, 3, &planes, &e, &mu, &dev.zeros(3)?);
+    Ok(())
+}
+
+#[test]
+fn impulses() -> Result<()> {
+    let (dev, mut r) = (Device::cpu(), Random(19));
+    let (n, each) = (5, 4u32);
+    let count = n * each as usize;
+    let bodies = dev.array(&properties(&mut r, n))?;
+    let poses = dev.array(&r.many(n, random_pose))?;
+    let mobility = dev.zeros::<Mobility<f64>>(n)?;
+    check!(mobilities, n, &poses, &bodies, &mobility);
+    mobilities(n, &poses, &bodies, &mobility)?;
+    let owner = dev.array(&(0..count as u32).map(|i| i / each).collect::<Vec<_>>())?;
+    let first = dev.array(&(0..=n as u32).map(|b| each * b).collect::<Vec<_>>())?;
+    let (points, walls) = (dev.array(&points(&mut r, count))?, dev.array(&walls(&mut r))?);
+    let hit = dev.array(&[1u32, 1, 0, 1, 1])?;
+    let (spots, active) = (dev.zeros::<Spot<f64>>(2 * count)?, dev.zeros::<u32>(2 * count)?);
+    let look = Look { ahead: 0.1, near: 0.4, rest_speed: 0.05 };
+    check!(find_spots, 2 * count, &poses, &mobility, &points, &owner, &walls, &hit, &spots, &active, look);
+    find_spots(2 * count, &poses, &mobility, &points, &owner, &walls, &hit, &spots, &active, look)?;
+    assert!(active.to_vec()?.iter().sum::<u32>() > 10, "{active:?}");
+    let motions =
+        dev.array(&r.many(n, |r| Motion { v: r.vec3(-1.0, 1.0) - Vec3::new(0.0, 0.0, 2.0), l: r.vec3(-0.5, 0.5) }))?;
+    let impulses = |r: &mut Random| {
+        r.many(2 * count, |r| Vec3::new(r.between(-0.1, 0.1), r.between(-0.1, 0.1), r.between(0.2, 0.6)))
+    };
+    let (base, old) = (dev.array(&impulses(&mut r))?, dev.array(&impulses(&mut r))?);
+    let (swept, new) = (dev.zeros(n)?, dev.zeros(2 * count)?);
+    check!(compress, n, &motions, &mobility, &spots, &active, &first, &old, &swept, &new, 2);
+    check!(restitute, n, &motions, &mobility, &spots, &active, &first, &base, &old, &swept, &new, 2);
+    let (v, l) = (dev.array(&r.many(n, |r| r.vec3(-1.0, 1.0)))?, dev.array(&r.many(n, |r| r.vec3(-1.0, 1.0)))?);
+    check!(pack_motions, n, &v, &l, &swept);
+    check!(unpack_motions, n, &motions, &dev.zeros(n)?, &dev.zeros(n)?);
+    Ok(())
 }

@@ -4,6 +4,7 @@
 mod common;
 mod contact;
 mod gradients;
+mod impact;
 mod kernels;
 mod motion;
 mod properties;

@@ -1,0 +1,14 @@
+//! Impacts by impulses.
+
+#[doc(hidden)]
+pub mod plane;
+#[doc(hidden)]
+pub mod time;
+#[doc(hidden)]
+pub mod spot;
+#[doc(hidden)]
+pub mod sweep;
+mod rounds;
+
+pub use plane::{ImpactParams, Impacts, Impulse, Plane};
+pub(super) use rounds::Bounced;

@@ -1,0 +1,147 @@
+//! When bodies meet planes.
+
+use super::plane::Wall;
+use crate::collision::Pose;
+use crate::rigid::kernels::midpoint_spin;
+use crate::rigid::properties::MassProperties;
+use diffkern::prelude::*;
+
+/// Points that touch, as kernels take them: from the centre of mass, in the frame of the surface, and their radius \[m\].
+#[diff_kernel]
+pub fn pack_points<F: Float>(
+    vertices: &Array<Vec3<F>>,
+    vertex: &Array<u32>,
+    owner: &Array<u32>,
+    radius: &Array<F>,
+    properties: &Array<MassProperties<F>>,
+    points: &mut Array<Vec4<F>>,
+) {
+    let i = ABSOLUTE_POS;
+    let mut arm = Vec3::zero();
+    if vertex[i] != u32::MAX {
+        arm = vertices[vertex[i] as usize] - properties[owner[i]].centre;
+    }
+    points[i] = Vec4::new(arm.x, arm.y, arm.z, radius[i]);
+}
+
+/// How bodies move until the end of the step: straight on, turning with the angular velocity of the midpoint.
+#[diff_kernel]
+pub fn free_motions<F: Float>(
+    x: &Array<Vec3<F>>,
+    q: &Array<Quat<F>>,
+    v: &Array<Vec3<F>>,
+    l: &Array<Vec3<F>>,
+    properties: &Array<MassProperties<F>>,
+    left: &Array<F>,
+    motions: &mut Array<Pose<F>>,
+) {
+    let b = ABSOLUTE_POS;
+    let spin: Vec3<F> = midpoint_spin(q[b], l[b], properties[b].inverse, left[b]);
+    motions[b] = Pose { centre: x[b], rotation: q[b], velocity: v[b], spin };
+}
+
+/// Gap \[m\] and its rate \[m/s\] after a time `t` \[s\] of steady motion, of a point to the plane at `level` along `normal`.
+#[diff_fn]
+pub fn gap_after<F: Float>(body: Pose<F>, point: Vec4<F>, normal: Vec3<F>, level: F, t: F) -> Vec2<F> {
+    let turned = Quat::from_rotation_vector(body.spin * t) * body.rotation;
+    let arm = turned.rotate(Vec3::new(point.x, point.y, point.z));
+    let gap = normal.dot(body.centre + body.velocity * t + arm) - level - point.w;
+    let rate = normal.dot(body.velocity + body.spin.cross(arm));
+    Vec2::new(gap, rate)
+}
+
+/// The time \[s\] at which the first point of each body meets a plane, if that is before the end of the step, and whether one does. Points
+/// within `near` \[m\] of the plane then land together: the time is that at which the mean of their gaps is zero.
+///
+/// It is found by Newton's method within a bracket, without derivatives; one more step of Newton's from there, with them, leaves the value
+/// and has the derivative of the implicit function. A point that is at the plane already, and approaches, meets it at once: at
+/// the time zero, which has no derivative.
+#[diff_kernel]
+pub fn find_impacts<F: Float>(
+    motions: &Array<Pose<F>>,
+    left: &Array<F>,
+    points: &Array<Vec4<F>>,
+    first: &Array<u32>,
+    walls: &Array<Wall<F>>,
+    time: &mut Array<F>,
+    hit: &mut Array<u32>,
+    near: F,
+) {
+    let b = ABSOLUTE_POS;
+    let body = motions[b];
+    let fixed = detach(body);
+    let mut best = detach(left[b]);
+    let mut found = 0u32;
+    let mut at_wall = 0u32;
+    for i in first[b]..first[b + 1] {
+        let point = detach(points[i]);
+        for w in 0..walls.len() {
+            let normal = detach(walls[w].normal);
+            let level = detach(walls[w].offset);
+            let now: Vec2<F> = gap_after(fixed, point, normal, level, F::new(0.0));
+            if now.x <= 0.0 {
+                if now.y < -1e-9 {
+                    best = F::new(0.0);
+                    found = 1;
+                }
+            } else {
+                let end: Vec2<F> = gap_after(fixed, point, normal, level, best);
+                if end.x < 0.0 {
+                    let mut low = F::new(0.0);
+                    let mut high = best;
+                    let mut t = best * now.x / (now.x - end.x);
+                    for _ in 0..24 {
+                        let at: Vec2<F> = gap_after(fixed, point, normal, level, t);
+                        if at.x > 0.0 {
+                            low = t;
+                        } else {
+                            high = t;
+                        }
+                        let newton = t - at.x / at.y;
+                        t = select(newton >= low && newton <= high, newton, 0.5 * (low + high));
+                    }
+                    best = t;
+                    found = 2;
+                    at_wall = w as u32;
+                }
+            }
+        }
+    }
+    let when = detach(best);
+    let mut result = F::new(0.0);
+    if found == 2 && when > 0.0 {
+        let mut gaps = F::new(0.0);
+        let mut rates = F::new(0.0);
+        for i in first[b]..first[b + 1] {
+            let at: Vec2<F> = gap_after(body, points[i], walls[at_wall].normal, walls[at_wall].offset, when);
+            if at.x.abs() <= near && at.y < 0.0 {
+                gaps = gaps + at.x;
+                rates = rates + at.y;
+            }
+        }
+        result = when;
+        if rates < 0.0 {
+            result = when - gaps / rates;
+        }
+    }
+    time[b] = result;
+    hit[b] = found.min(1);
+}
+
+/// Bodies after their time of steady motion, and what is left of the step.
+#[diff_kernel]
+pub fn move_bodies<F: Float>(
+    motions: &Array<Pose<F>>,
+    time: &Array<F>,
+    left: &Array<F>,
+    x: &mut Array<Vec3<F>>,
+    q: &mut Array<Quat<F>>,
+    left_next: &mut Array<F>,
+) {
+    let b = ABSOLUTE_POS;
+    let (body, t) = (motions[b], time[b]);
+    x[b] = body.centre + body.velocity * t;
+    let turned = Quat::from_rotation_vector(body.spin * t) * body.rotation;
+    q[b] = turned.normalize();
+    left_next[b] = left[b] - t;
+}
