@@ -33,6 +33,11 @@ impl Body {
         &self.mesh
     }
 
+    /// Its radius \[m\], of a ball.
+    pub(super) fn radius(&self) -> Option<f64> {
+        self.radius
+    }
+
     /// Half the diagonal of the box around it \[m\].
     pub(super) fn extent(&self) -> f64 {
         let [low, high] = self.mesh.bounds().map(Vec3::from_array);

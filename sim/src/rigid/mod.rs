@@ -1,8 +1,49 @@
 //! Rigid bodies: any number of them, of any closed surface, under forces and impulses at their points, in contact with
-//! [colliders](crate::contact::Collider).
+//! [colliders](crate::contact::Collider) by forces, with planes and among balls by impulses.
 //!
-//! A state has for each body the position of its centre of mass, its orientation, its velocity and its angular momentum. Mass, centre and
-//! inertia are functions of vertices and density, so gradients reach these.
+//! A [`State`] has for each body the position of its centre of mass, its orientation, its velocity and its angular momentum. Mass, centre and
+//! inertia are functions of vertices and density, so gradients reach these. Without torque the angular momentum stays to the bit.
+//!
+//! ```
+//! use diffkern::prelude::*;
+//! use diffkern_sim::Step as _;
+//! use diffkern_sim::rigid::{Body, Impacts, Model, Plane, State};
+//! # use diffkern_sim::collision::Pose;
+//!
+//! // A ball falls on a floor and comes back at six tenths of its speed. How high is it in the end, if it starts higher?
+//! let device = Device::cpu();
+//! let floor = Plane { normal: [0.0, 0.0, 1.0], offset: 0.0, restitution: 0.6, friction: 0.0 };
+//! let model = Model::<f64>::new(&device, &[Body::ball(0.1, 0.05)?], 0.01, &[])?.with_impacts(Impacts::new(vec![floor]))?;
+//! let params = model.params(1000.0, [0.0; 3])?; // kg/m^3, without gravity
+//! let (centre, velocity) = (Vec3::new(0.0, 0.0, 0.5), Vec3::new(0.0, 0.0, -1.0));
+//! let pose = Pose { centre, rotation: Quat::identity(), velocity, spin: Vec3::zero() };
+//! let start = model.start(&params, &device.array(&[pose])?)?;
+//! let x = start.x.requires_grad();
+//! let start = State { x: x.clone(), ..start };
+//! let (tape, end) = Tape::record_value(|| model.solver(&params, &start)?.advance(&start, 0, 100, Schedule::Auto))?;
+//! tape.backward_from(&[(end.x.as_any(), device.array(&[Vec3::new(0.0, 0.0, 1.0)])?.as_any())])?;
+//! assert!((end.x.to_vec()?[0].z - 0.46).abs() < 1e-12);
+//! assert!((x.grad()?.to_vec()?[0].z + 0.6).abs() < 1e-12); // lower: it hits later
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! # Gradients of contact
+//! Of a run with contact the gradient is exact for the steps as they are computed; what that says of the motion itself differs.
+//!
+//! | contact | gradient of the motion | zero |
+//! |---|---|---|
+//! | [`Penalty`](crate::contact::Penalty) | kinks where a point touches or lets go, of the size of the step | by stiffness and friction while nothing touches |
+//! | [`SmoothPenalty`](crate::contact::SmoothPenalty), [`Hertz`](crate::contact::Hertz) | smooth | the same |
+//! | [`HuntCrossley`](crate::contact::HuntCrossley) | kinks as a penalty | the same; by damping where a fast separation would pull |
+//! | [`KelvinVoigt`](crate::contact::KelvinVoigt) | the force jumps at touch: what the time of touch does to that is missing | the same; by damping in every separation |
+//! | [`Barrier`](crate::contact::Barrier) | smooth | beyond its width |
+//! | [`Impulse::Naive`] | lacks the time of impact: by the distance from which a ball comes back it is 1 in place of `-e` | by friction where nothing slides; by restitution below the speed of rest; by mass and density, of bodies under gravity and impacts with planes alone |
+//! | [`Impulse::TimeOfImpact`] | that of the motion; it jumps with the motion where another point comes first, an impact is only grazed, or the approach is at the speed of rest | the same; by the height from which a body lands to rest |
+//! | balls, [`Model::with_pairs`] | as of their [`Impulse`]; it jumps where they only graze | by masses, if all are scaled alike |
+//!
+//! Friction by forces is `min(grip s, mu N)`: by `mu` the gradient is zero below the limit, by `grip` above it; the kink between them is
+//! one-sided. Friction of impulses has a kink between sliding and sticking. Bodies that tumble forget where they came from: gradients
+//! grow with the number of impacts, and say less and less.
 
 #[doc(hidden)]
 pub mod properties;
@@ -18,6 +59,7 @@ mod params;
 pub mod contact;
 mod model;
 mod solver;
+mod bind;
 
 pub use geometry::Body;
 pub use impact::{ImpactParams, Impacts, Impulse, Plane};

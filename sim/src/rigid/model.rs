@@ -1,20 +1,16 @@
 //! Bodies and what surrounds them: the constant part.
 
 use super::geometry::{Body, Geometry};
-use super::impact::Impacts;
+use super::impact::{Impacts, Impulse, Pairs};
 use super::kernels::start;
 use super::params::{Mass, Params};
 use super::properties::{MassProperties, from_density, from_mass, with_inertia};
-use super::solver::Solver;
 use super::state::State;
 use crate::collision::Pose;
 use crate::contact::{Collider, Obstacles};
 use crate::error::{Error, Result, positive};
 use crate::vertices::one_or;
 use diffkern::prelude::*;
-
-/// Part of the longest step that linear theory allows which is taken.
-const CAUTION: f64 = 0.5;
 
 /// Friction of contacts by forces per sliding speed, up to Coulomb's, unless the parameters say otherwise \[N s/m\].
 const GRIP: f64 = 1e3;
@@ -38,6 +34,7 @@ pub struct Model<F: Float> {
     pub(super) integrator: Integrator,
     pub(super) obstacles: Option<Obstacles<F>>,
     pub(super) impacts: Option<Impacts>,
+    pub(super) pairs: Option<Pairs<F>>,
 }
 
 impl<F: Float> Model<F> {
@@ -61,6 +58,7 @@ impl<F: Float> Model<F> {
             integrator: Integrator::default(),
             obstacles: (!colliders.is_empty()).then(|| Obstacles::new(device, colliders)).transpose()?,
             impacts: None,
+            pairs: None,
         })
     }
 
@@ -80,6 +78,24 @@ impl<F: Float> Model<F> {
     #[must_use]
     pub fn with_integrator(self, integrator: Integrator) -> Model<F> {
         Model { integrator, impacts: None, ..self }
+    }
+
+    /// The same with balls that bounce off each other with this coefficient of restitution, without friction. Of collisions in one step each
+    /// is as if the others were not.
+    ///
+    /// # Errors
+    /// When there are less than two balls, or the coefficient is not between 0 and 1.
+    pub fn with_pairs(self, restitution: f64, impulse: Impulse) -> Result<Model<F>> {
+        let radii: Vec<_> = self.geometry.bodies.iter().map(Body::radius).collect();
+        let balls = radii.iter().flatten().count();
+        if balls < 2 {
+            return Err(Error::invalid("number of balls that may collide", balls, "at least 2"));
+        }
+        if !(0.0..=1.0).contains(&restitution) {
+            return Err(Error::invalid("restitution of balls", restitution, "0 to 1"));
+        }
+        let pairs = Pairs::new(&self.device, &radii, restitution, impulse == Impulse::Naive)?;
+        Ok(Model { pairs: Some(pairs), ..self })
     }
 
     /// The bodies.
@@ -106,6 +122,7 @@ impl<F: Float> Model<F> {
             gravity: self.device.array(&[Vec3::from_array(gravity.map(F::from_f64))])?,
             contact: self.obstacles.as_ref().map(|o| o.contacts(&self.device)).transpose()?,
             grip: one(GRIP)?,
+            pairs: self.pairs.as_ref().map(|p| one(p.restitution)).transpose()?,
             impact: self.impacts.as_ref().map(|i| i.params(&self.device)).transpose()?,
         })
     }
@@ -153,70 +170,5 @@ impl<F: Float> Model<F> {
         let state = State { x: dev.uninit(n)?, q: dev.uninit(n)?, v: dev.uninit(n)?, l: dev.uninit(n)? };
         start(n, poses, &properties, &state.x, &state.q, &state.v, &state.l)?;
         Ok(state)
-    }
-
-    /// A solver with these parameters for states like `state`. Call it where the tape records, so that gradients reach them.
-    ///
-    /// # Errors
-    /// When a parameter or the state has the wrong length.
-    pub fn solver(&self, params: &Params<F>, state: &State<F>) -> Result<Solver<F>> {
-        let n = self.geometry.bodies.len();
-        if state.len() != n {
-            return Err(Error::invalid("number of bodies", state.len(), format!("{n}, as in the model")));
-        }
-        for (what, len) in [("gravity", params.gravity.len()), ("contact.grip", params.grip.len())] {
-            if len != 1 {
-                return Err(Error::invalid(format!("length of {what}"), len, "1"));
-            }
-        }
-        let solver = Solver {
-            model: self.clone(),
-            bounced: None,
-            properties: self.properties(params)?,
-            vertices: params.vertices.clone(),
-            gravity: params.gravity.clone(),
-            grip: params.grip.clone(),
-            obstacles: Obstacles::bind(self.obstacles.as_ref(), params.contact.as_ref(), &self.device)?,
-        };
-        match (&self.impacts, &params.impact) {
-            (Some(_), Some(given)) => solver.bounced(given),
-            (Some(impacts), None) => solver.bounced(&impacts.params(&self.device)?),
-            (None, Some(_)) => {
-                Err(Error::invalid("impact of the parameters", "given", "none: the model has no planes to bounce off"))
-            }
-            (None, None) => Ok(solver),
-        }
-    }
-}
-
-impl<F: Float> crate::step::Model for Model<F> {
-    type State = State<F>;
-    type Params = Params<F>;
-    type Control = super::loads::Control<F>;
-    type Step = Solver<F>;
-
-    fn bind(&self, params: &Params<F>, state: &State<F>) -> Result<Solver<F>> {
-        self.solver(params, state)
-    }
-
-    /// Half of what linear theory allows where all points of a body touch at once, each with the stiffness of the stiffest collider
-    /// and the grip of friction; and half a radian of turning. Damping of contacts is not in it.
-    fn max_dt(&self, params: &Params<F>, state: &State<F>) -> Result<f64> {
-        let solver = self.solver(params, state)?;
-        let stiffness = solver.obstacles.as_ref().map_or(Ok(0.0), |o| o.stiffness())?;
-        let grip = if stiffness > 0.0 { params.grip.to_vec()?[0].to_f64() } else { 0.0 };
-        let mut limit = f64::INFINITY;
-        let properties = solver.properties.to_vec()?;
-        for (b, (body, l)) in properties.iter().zip(state.l.to_vec()?).enumerate() {
-            let centre = Vec3::from_array(body.centre.to_array().map(F::to_f64));
-            // Of a symmetric matrix no eigenvalue is larger than this norm.
-            let largest = body.inverse.to_array().iter().map(|x| x.to_f64().powi(2)).sum::<f64>().sqrt();
-            let arm = self.geometry.bodies[b].reach(centre);
-            let points = self.geometry.points.counts[b] as f64;
-            let compliance = points * (1.0 / body.mass.to_f64() + arm * arm * largest);
-            let spin = largest * l.norm().to_f64();
-            limit = limit.min(2.0 / (stiffness * compliance).sqrt()).min(2.0 / (grip * compliance)).min(1.0 / spin);
-        }
-        positive("stable time step", CAUTION * limit.min(f64::MAX))
     }
 }

@@ -32,6 +32,8 @@ pub struct Params<F: Float> {
     pub contact: Option<Contacts<F>>,
     /// Friction per sliding speed of contacts by forces \[N s/m\], up to Coulomb's: one element.
     pub grip: Array<F>,
+    /// Coefficient of restitution of balls that collide, where they do: one element.
+    pub pairs: Option<Array<F>>,
     /// Of the planes that bodies bounce off, where there are any.
     pub impact: Option<ImpactParams<F>>,
 }
@@ -46,6 +48,7 @@ impl<F: Float> Params<F> {
         rows.push(("surface.vertices", "m", Bounds::Finite, self.vertices.as_any()));
         rows.push(("gravity", "m/s^2", Bounds::Finite, self.gravity.as_any()));
         rows.extend(self.contact.iter().map(|_| ("contact.grip", "N s/m", Bounds::NonNegative, self.grip.as_any())));
+        rows.extend(self.pairs.iter().map(|e| ("pairs.restitution", "", Bounds::NonNegative, e.as_any())));
         rows
     }
 }
@@ -72,6 +75,7 @@ impl<F: Float> crate::params::Params for Params<F> {
             "inertia" => self.inertia = Some(Array::try_from(array)?),
             "surface.vertices" => self.vertices = Array::try_from(array)?,
             "gravity" => self.gravity = Array::try_from(array)?,
+            "pairs.restitution" => self.pairs = Some(Array::try_from(array)?),
             "contact.grip" => self.grip = Array::try_from(array)?,
             _ => return Err(unknown(path, &self.groups())),
         }

@@ -24,6 +24,7 @@ pub struct Solver<F: Float> {
     pub(super) gravity: Array<Vec3<F>>,
     pub(super) grip: Array<F>,
     pub(super) obstacles: Option<BoundObstacles<F>>,
+    pub(super) pairs: Option<Array<F>>,
     pub(super) bounced: Option<Bounced<F>>,
 }
 
@@ -53,8 +54,8 @@ impl<F: Float> Solver<F> {
         let mut residuals = Vec::new();
         if let Some(bounced) = &self.bounced {
             let (v, l) = self.accelerated(state, &self.wrench(state, control, tick)?, tick)?;
-            let (x, q) = (state.x.clone(), state.q.clone());
-            self.bounce(bounced, State { x, q, v, l }, tick.dt, Some(&mut residuals))?;
+            let ((x, v), q) = (self.paired(&state.x, v, tick.dt)?, state.q.clone());
+            bounced.bounce(State { x, q, v, l }, tick.dt, Some(&mut residuals))?;
         }
         Ok(residuals)
     }
@@ -71,6 +72,19 @@ impl<F: Float> Solver<F> {
         let h = F::from_f64(tick.dt);
         accelerate(n, &state.v, &state.l, wrench, &self.properties, &self.gravity, &v, &l, h)?;
         Ok((v, l))
+    }
+
+    /// Positions and velocities as collisions of balls in a step leave them.
+    fn paired(
+        &self,
+        x: &Array<Vec3<F>>,
+        v: Array<Vec3<F>>,
+        h: f64,
+    ) -> diffkern::Result<(Array<Vec3<F>>, Array<Vec3<F>>)> {
+        match (&self.model.pairs, &self.pairs) {
+            (Some(pairs), Some(restitution)) => pairs.collide(x, &v, &self.properties, restitution, h),
+            _ => Ok((x.clone(), v)),
+        }
     }
 
     /// What acts on the bodies in a step.
@@ -105,12 +119,12 @@ impl<F: Float> Step for Solver<F> {
         let wrench = self.wrench(state, control, tick)?;
         let properties = &self.properties;
         let (v, momentum) = self.accelerated(state, &wrench, tick)?;
+        let (from, v) = self.paired(&state.x, v, tick.dt)?;
         if let Some(bounced) = &self.bounced {
-            let (x, q) = (state.x.clone(), state.q.clone());
-            return self.bounce(bounced, State { x, q, v, l: momentum }, tick.dt, None);
+            return bounced.bounce(State { x: from, q: state.q.clone(), v, l: momentum }, tick.dt, None);
         }
         let (x, q) = (dev.uninit(n)?, dev.uninit(n)?);
-        drift(n, &state.x, &v, &x, h)?;
+        drift(n, &from, &v, &x, h)?;
         let l = match self.model.integrator {
             Integrator::Midpoint => {
                 turn(n, &state.q, &momentum, properties, &q, h)?;

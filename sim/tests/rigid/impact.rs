@@ -1,7 +1,7 @@
 //! Impacts by impulses: closed forms, energy, and what gradients they have.
 
 use crate::common::Random;
-use crate::common::groups::Run;
+use crate::common::groups::{Run, numbers};
 use crate::gradients::loss;
 use crate::{cuboid, device, kinetic, pose, start};
 use diffkern::prelude::*;
@@ -224,6 +224,64 @@ fn gradients_through_impacts() -> Result<()> {
         let span = Span::until(0, 0.0, 0.2 + 1e-2 / 3.0, 1e-2)?;
         Run { model: &model, params, state, span, loss: &loss }.check(&[])?;
     }
+    Ok(())
+}
+
+/// Schedules that keep few states launch the steps anew, with the same impacts: the same gradient to the bit. So does forward mode, to rounding.
+#[test]
+fn replays_and_forward_mode_have_the_same_impacts() -> Result<()> {
+    let (model, params, state) = thrown(2)?;
+    let l = state.l.clone().requires_grad();
+    let run = |schedule| -> Result<Array<f64>> {
+        let from = State { l: l.clone(), ..state.clone() };
+        loss(&model.solver(&params, &from)?.advance(&from, 0, 20, schedule)?)
+    };
+    let mut gradients = Vec::new();
+    for schedule in [Schedule::StoreAll, Schedule::Checkpoints(3)] {
+        let (tape, out) = Tape::record_value(|| run(schedule))?;
+        tape.backward(&out)?;
+        gradients.push(numbers(l.grad()?.as_any())?);
+        l.zero_grad();
+    }
+    assert_eq!(gradients[0], gradients[1]);
+    let along = [Vec3::new(0.3, -0.2, 0.5), Vec3::new(-0.1, 0.4, 0.2)];
+    let tangent = device().array(&along)?;
+    let (out, tangents) = diffkern::jvp(&[&[(l.as_any(), tangent.as_any())]], || run(Schedule::StoreAll))?;
+    let found = tangents.get(0, &out)?.to_vec()?[0];
+    let along = numbers(tangent.as_any())?;
+    let expected: f64 = gradients[0].iter().zip(along).map(|(g, a)| g * a).sum();
+    assert!((found / expected - 1.0).abs() < 1e-9, "{found}, {expected}");
+    Ok(())
+}
+
+/// Where a ball that lands sliding ends, as a function of the friction: one impulse at its time changes nothing suddenly, while an impulse
+/// at the begin of a step jumps with the step in which a wall is hit.
+#[test]
+fn the_loss_along_friction_has_no_jumps_at_the_time_of_impact() -> Result<()> {
+    let along = |impulse| -> Result<(f64, f64)> {
+        let wall = Plane { normal: [-1.0, 0.0, 0.0], offset: -0.9, restitution: 0.5, friction: 0.0 };
+        let impacts = Impacts { impulse, sweeps: 3, ..Impacts::new(vec![floor(0.0, 0.3), wall]) };
+        let model = model(Body::ball(0.1, 0.1)?, 0.01, impacts)?;
+        let params = model.params(700.0, [0.0, 0.0, -G])?;
+        let state = start(&model, &params, &[pose([0.0, 0.0, 0.1], [0.0; 3], [2.0, 0.0, 0.0], [0.0; 3])])?;
+        let mut ends = Vec::new();
+        for k in 0..200 {
+            let mut params = params.clone();
+            if let Some(impact) = &mut params.impact {
+                impact.friction = device().array(&[0.02 + 1e-3 * k as f64, 0.0])?;
+            }
+            let end = model.solver(&params, &state)?.advance(&state, 0, 80, Schedule::Auto)?;
+            ends.push(end.x.to_vec()?[0].x);
+        }
+        let steps: Vec<f64> = ends.windows(2).map(|w| (w[1] - w[0]).abs()).collect();
+        let mut sorted = steps.clone();
+        sorted.sort_by(f64::total_cmp);
+        Ok((sorted[199 - 1], sorted[100]))
+    };
+    let (largest, usual) = along(Impulse::TimeOfImpact)?;
+    assert!(largest < 5.0 * usual, "time of impact: {largest}, usually {usual}");
+    let (largest, usual) = along(Impulse::Naive)?;
+    assert!(largest > 5.0 * usual, "naive: {largest}, usually {usual}");
     Ok(())
 }
 

@@ -5,6 +5,7 @@ use crate::random_pose;
 use diffkern::prelude::*;
 use diffkern_sim::contact::{Barrier, ContactModel, HuntCrossley, KelvinVoigt, Penalty};
 use diffkern_sim::rigid::contact::{add_contact, place_points};
+use diffkern_sim::rigid::impact::pair::{Change, apply_changes, collide_pairs};
 use diffkern_sim::rigid::impact::plane::{Wall, pack_planes};
 use diffkern_sim::rigid::impact::spot::{Look, Mobility, Spot, find_spots, mobilities};
 use diffkern_sim::rigid::impact::sweep::{Motion, compress, pack_motions, restitute, unpack_motions};
@@ -223,5 +224,25 @@ fn impulses() -> Result<()> {
     let (v, l) = (dev.array(&r.many(n, |r| r.vec3(-1.0, 1.0)))?, dev.array(&r.many(n, |r| r.vec3(-1.0, 1.0)))?);
     check!(pack_motions, n, &v, &l, &swept);
     check!(unpack_motions, n, &motions, &dev.zeros(n)?, &dev.zeros(n)?);
+    Ok(())
+}
+
+#[test]
+fn pairs() -> Result<()> {
+    let (dev, mut r) = (Device::cpu(), Random(23));
+    let n = 8;
+    let bodies = dev.array(&properties(&mut r, n))?;
+    // Each flies towards the middle, where some meet.
+    let x = r.many(n, |r| r.vec3(-1.0, 1.0));
+    let v: Vec<_> = x.iter().map(|x| *x * -r.between(2.0, 3.0) + r.vec3(-0.1, 0.1)).collect();
+    let ends: Vec<u32> = (0..n as u32).flat_map(|a| (a + 1..n as u32).flat_map(move |b| [a, b])).collect();
+    let (x, v, radius) = (dev.array(&x)?, dev.array(&v)?, dev.array(&r.many(n, |r| r.between(0.1, 0.3)))?);
+    let (ends, e, change) = (dev.array(&ends)?, dev.array(&[0.6])?, dev.zeros::<Change<f64>>(n)?);
+    for from_begin in [0, 1] {
+        check!(collide_pairs, ends.len() / 2, &x, &v, &ends, &radius, &bodies, &e, &change, 0.3, from_begin);
+    }
+    collide_pairs(ends.len() / 2, &x, &v, &ends, &radius, &bodies, &e, &change, 0.3, 0)?;
+    assert!(change.to_vec()?.iter().filter(|c| c.v.norm() > 0.0).count() > 3, "{change:?}");
+    check!(apply_changes, n, &x, &v, &change, &dev.zeros(n)?, &dev.zeros(n)?);
     Ok(())
 }

@@ -7,6 +7,7 @@ mod gradients;
 mod impact;
 mod kernels;
 mod motion;
+mod pairs;
 mod properties;
 
 use common::Random;

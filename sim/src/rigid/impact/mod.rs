@@ -8,7 +8,10 @@ pub mod time;
 pub mod spot;
 #[doc(hidden)]
 pub mod sweep;
+#[doc(hidden)]
+pub mod pair;
 mod rounds;
 
+pub(super) use pair::Pairs;
 pub use plane::{ImpactParams, Impacts, Impulse, Plane};
 pub(super) use rounds::Bounced;

@@ -1,23 +1,30 @@
 //! The impacts of a step, one round after the other.
 
-use super::plane::{Impulse, Wall};
+use super::plane::{ImpactParams, Impacts, Impulse, Wall, pack_planes};
 use super::spot::{Look, find_spots, mobilities};
 use super::sweep::{compress, pack_motions, restitute, unpack_motions};
 use super::time::{find_impacts, free_motions, move_bodies, pack_points};
+use crate::collision::Pose;
+use crate::error::{Error, Result};
+use crate::rigid::geometry::Geometry;
 use crate::rigid::kernels::motions;
-use crate::rigid::solver::Solver;
+use crate::rigid::properties::MassProperties;
 use crate::rigid::state::State;
+use crate::vertices::one_or;
 use diffkern::prelude::*;
 
-/// What a step with impacts has beside the bodies: made once, where the parameters are bound.
+/// Bodies and planes as the impacts of a step have them, with parameters.
 #[derive(Clone, Debug)]
 pub(in crate::rigid) struct Bounced<F: Float> {
-    /// Points from their centres of mass, with radius.
+    properties: Array<MassProperties<F>>,
+    /// Points from their centres of mass, with radius; the body of each, and the first of each body.
     points: Array<Vec4<F>>,
+    owner: Array<u32>,
+    first: Array<u32>,
     walls: Array<Wall<F>>,
     impulse: Impulse,
-    near: f64,
-    rest_speed: f64,
+    near: F,
+    rest_speed: F,
     most: usize,
     sweeps: usize,
 }
@@ -25,56 +32,61 @@ pub(in crate::rigid) struct Bounced<F: Float> {
 /// Part of the size of a body within which points land together.
 const TOGETHER: f64 = 1e-6;
 
-impl<F: Float> Solver<F> {
-    /// The same with the impacts of its model.
-    pub(in crate::rigid) fn bounced(self, params: &super::ImpactParams<F>) -> crate::error::Result<Solver<F>> {
-        let Some(impacts) = &self.model.impacts else { return Ok(self) };
-        let (device, geometry, planes) = (&self.model.device, &self.model.geometry, impacts.planes.len());
-        crate::vertices::one_or("impact.restitution", params.restitution.len(), planes, "plane")?;
-        crate::vertices::one_or("impact.friction", params.friction.len(), planes, "plane")?;
+impl<F: Float> Bounced<F> {
+    pub(in crate::rigid) fn new(
+        impacts: &Impacts,
+        params: &ImpactParams<F>,
+        geometry: &Geometry<F>,
+        vertices: &Array<Vec3<F>>,
+        properties: &Array<MassProperties<F>>,
+    ) -> Result<Bounced<F>> {
+        let (device, planes) = (vertices.device(), impacts.planes.len());
+        one_or("impact.restitution", params.restitution.len(), planes, "plane")?;
+        one_or("impact.friction", params.friction.len(), planes, "plane")?;
         if params.planes.len() != planes {
             let expected = format!("{planes}, one a plane");
-            return Err(crate::error::Error::invalid("length of impact.planes", params.planes.len(), expected));
+            return Err(Error::invalid("length of impact.planes", params.planes.len(), expected));
         }
         let walls = device.uninit(planes)?;
-        super::plane::pack_planes(planes, &params.planes, &params.restitution, &params.friction, &walls)?;
+        pack_planes(planes, &params.planes, &params.restitution, &params.friction, &walls)?;
         let (vertex, owner, radius) = (&geometry.points.vertex, &geometry.points.owner, &geometry.points.radius);
         let points = device.uninit(vertex.len())?;
-        pack_points(vertex.len(), &self.vertices, vertex, owner, radius, &self.properties, &points)?;
-        let size = geometry.bodies.iter().map(|b| b.extent()).fold(f64::INFINITY, f64::min);
-        let bounced = Bounced {
+        pack_points(vertex.len(), vertices, vertex, owner, radius, properties, &points)?;
+        let smallest = geometry.bodies.iter().map(|b| b.extent()).fold(f64::INFINITY, f64::min);
+        Ok(Bounced {
+            properties: properties.clone(),
             points,
+            owner: owner.clone(),
+            first: geometry.points.first.clone(),
             walls,
             impulse: impacts.impulse,
-            near: TOGETHER * size,
-            rest_speed: impacts.rest_speed,
+            near: F::from_f64(TOGETHER * smallest),
+            rest_speed: F::from_f64(impacts.rest_speed),
             most: impacts.most,
             sweeps: impacts.sweeps,
-        };
-        Ok(Solver { bounced: Some(bounced), ..self })
+        })
     }
 
     /// The state after `h` \[s\] of free motion, but for impacts. `report` gets for each round what the last sweeps have changed, relative to
     /// the largest impulse.
     pub(in crate::rigid) fn bounce(
         &self,
-        bounced: &Bounced<F>,
         state: State<F>,
         h: f64,
         mut report: Option<&mut Vec<f64>>,
     ) -> diffkern::Result<State<F>> {
-        let (n, dev, first) = (state.len(), &self.model.device, &self.model.geometry.points.first);
-        let (naive, near) = (bounced.impulse == Impulse::Naive, F::from_f64(bounced.near));
+        let (n, dev, near) = (state.len(), self.points.device(), self.near);
+        let naive = self.impulse == Impulse::Naive;
         let mut now = state;
         let mut left = dev.full(n, F::from_f64(h))?;
-        for _ in 0..if naive { 1 } else { bounced.most } {
+        for _ in 0..if naive { 1 } else { self.most } {
             let free = self.free(&now, &left)?;
             let (time, hit) = (dev.uninit(n)?, dev.uninit(n)?);
-            find_impacts(n, &free, &left, &bounced.points, first, &bounced.walls, &time, &hit, near)?;
+            find_impacts(n, &free, &left, &self.points, &self.first, &self.walls, &time, &hit, near)?;
             if hit.to_vec()?.iter().all(|&hit: &u32| hit == 0) {
                 break;
             }
-            let mut look = Look { ahead: F::zero(), near, rest_speed: F::from_f64(bounced.rest_speed) };
+            let mut look = Look { ahead: F::zero(), near, rest_speed: self.rest_speed };
             if naive {
                 (look.ahead, look.near) = (F::from_f64(h), F::zero());
             } else {
@@ -83,7 +95,7 @@ impl<F: Float> Solver<F> {
                 now = State { x, q, ..now };
                 left = rest;
             }
-            now = self.collide(bounced, now, &hit, look, report.as_deref_mut())?;
+            now = self.collide(now, &hit, look, report.as_deref_mut())?;
         }
         let (x, q, rest) = (dev.uninit(n)?, dev.uninit(n)?, dev.uninit(n)?);
         move_bodies(n, &self.free(&now, &left)?, &left, &left, &x, &q, &rest)?;
@@ -91,8 +103,8 @@ impl<F: Float> Solver<F> {
     }
 
     /// How bodies move until the end of the step.
-    fn free(&self, now: &State<F>, left: &Array<F>) -> diffkern::Result<Array<crate::collision::Pose<F>>> {
-        let free = self.model.device.uninit(now.len())?;
+    fn free(&self, now: &State<F>, left: &Array<F>) -> diffkern::Result<Array<Pose<F>>> {
+        let free = left.device().uninit(now.len())?;
         free_motions(now.len(), &now.x, &now.q, &now.v, &now.l, &self.properties, left, &free)?;
         Ok(free)
     }
@@ -100,34 +112,31 @@ impl<F: Float> Solver<F> {
     /// The motions after the impulses on all points that touch.
     fn collide(
         &self,
-        bounced: &Bounced<F>,
         now: State<F>,
         hit: &Array<u32>,
         look: Look<F>,
         report: Option<&mut Vec<f64>>,
     ) -> diffkern::Result<State<F>> {
-        let (n, dev, geometry) = (now.len(), &self.model.device, &self.model.geometry);
-        let (first, walls) = (&geometry.points.first, bounced.walls.len());
+        let (n, dev, first, walls) = (now.len(), self.points.device(), &self.first, self.walls.len());
         let bodies = dev.uninit(n)?;
         motions(n, &now.x, &now.q, &now.v, &now.l, &self.properties, &bodies)?;
         let mobility = dev.uninit(n)?;
         mobilities(n, &bodies, &self.properties, &mobility)?;
-        let count = bounced.points.len() * walls;
+        let count = self.points.len() * walls;
         let (spots, active) = (dev.uninit(count)?, dev.uninit(count)?);
-        let (points, owner) = (&bounced.points, &geometry.points.owner);
-        find_spots(count, &bodies, &mobility, points, owner, &bounced.walls, hit, &spots, &active, look)?;
+        find_spots(count, &bodies, &mobility, &self.points, &self.owner, &self.walls, hit, &spots, &active, look)?;
         let mut motion = dev.uninit(n)?;
         pack_motions(n, &now.v, &now.l, &motion)?;
         let (mut impulse, walls) = (dev.zeros(count)?, walls as u32);
         let mut before = impulse.clone();
-        for _ in 0..bounced.sweeps {
+        for _ in 0..self.sweeps {
             let (swept, new) = (dev.uninit(n)?, dev.uninit(count)?);
             compress(n, &motion, &mobility, &spots, &active, first, &impulse, &swept, &new, walls)?;
             (motion, before, impulse) = (swept, impulse, new);
         }
         let mut residual = report.is_some().then(|| change(&before, &impulse)).transpose()?;
         let base = impulse.clone();
-        for _ in 0..bounced.sweeps {
+        for _ in 0..self.sweeps {
             let (swept, new) = (dev.uninit(n)?, dev.uninit(count)?);
             restitute(n, &motion, &mobility, &spots, &active, first, &base, &impulse, &swept, &new, walls)?;
             (motion, before, impulse) = (swept, impulse, new);

@@ -1,0 +1,104 @@
+//! Models with their parameters, and how long their steps may be.
+
+use super::impact::Bounced;
+use super::model::Model;
+use super::params::Params;
+use super::properties::MassProperties;
+use super::solver::Solver;
+use super::state::State;
+use crate::contact::Obstacles;
+use crate::error::{Error, Result, positive};
+use diffkern::prelude::*;
+
+/// Part of the longest step that linear theory allows which is taken.
+const CAUTION: f64 = 0.5;
+
+impl<F: Float> Model<F> {
+    /// A solver with these parameters for states like `state`. Call it where the tape records, so that gradients reach them.
+    ///
+    /// # Errors
+    /// When a parameter or the state has the wrong length, or there are parameters of what the model does not have.
+    pub fn solver(&self, params: &Params<F>, state: &State<F>) -> Result<Solver<F>> {
+        let n = self.geometry.bodies.len();
+        if state.len() != n {
+            return Err(Error::invalid("number of bodies", state.len(), format!("{n}, as in the model")));
+        }
+        for (what, len) in [("gravity", params.gravity.len()), ("contact.grip", params.grip.len())] {
+            if len != 1 {
+                return Err(Error::invalid(format!("length of {what}"), len, "1"));
+            }
+        }
+        let properties = self.properties(params)?;
+        Ok(Solver {
+            bounced: self.bounced(params, &properties)?,
+            pairs: self.pair_restitution(params)?,
+            model: self.clone(),
+            properties,
+            vertices: params.vertices.clone(),
+            gravity: params.gravity.clone(),
+            grip: params.grip.clone(),
+            obstacles: Obstacles::bind(self.obstacles.as_ref(), params.contact.as_ref(), &self.device)?,
+        })
+    }
+
+    fn bounced(&self, params: &Params<F>, properties: &Array<MassProperties<F>>) -> Result<Option<Bounced<F>>> {
+        let Some(impacts) = &self.impacts else {
+            return match params.impact {
+                None => Ok(None),
+                Some(_) => {
+                    let expected = "none: the model has no planes to bounce off";
+                    Err(Error::invalid("impact of the parameters", "given", expected))
+                }
+            };
+        };
+        let given = match &params.impact {
+            Some(given) => given.clone(),
+            None => impacts.params(&self.device)?,
+        };
+        Bounced::new(impacts, &given, &self.geometry, &params.vertices, properties).map(Some)
+    }
+
+    fn pair_restitution(&self, params: &Params<F>) -> Result<Option<Array<F>>> {
+        match (&self.pairs, &params.pairs) {
+            (Some(_), Some(e)) if e.len() == 1 => Ok(Some(e.clone())),
+            (Some(_), Some(e)) => Err(Error::invalid("length of pairs.restitution", e.len(), "1")),
+            (Some(pairs), None) => Ok(Some(self.device.array(&[F::from_f64(pairs.restitution)])?)),
+            (None, Some(_)) => {
+                Err(Error::invalid("pairs of the parameters", "given", "none: balls of the model do not collide"))
+            }
+            (None, None) => Ok(None),
+        }
+    }
+}
+
+impl<F: Float> crate::step::Model for Model<F> {
+    type State = State<F>;
+    type Params = Params<F>;
+    type Control = super::loads::Control<F>;
+    type Step = Solver<F>;
+
+    fn bind(&self, params: &Params<F>, state: &State<F>) -> Result<Solver<F>> {
+        self.solver(params, state)
+    }
+
+    /// Half of what linear theory allows where all points of a body touch at once, each with the stiffness of the stiffest collider
+    /// and the grip of friction; and half a radian of turning. Damping of contacts is not in it.
+    fn max_dt(&self, params: &Params<F>, state: &State<F>) -> Result<f64> {
+        let solver = self.solver(params, state)?;
+        let stiffness = solver.obstacles.as_ref().map_or(Ok(0.0), |o| o.stiffness())?;
+        let grip = if stiffness > 0.0 { params.grip.to_vec()?[0].to_f64() } else { 0.0 };
+        let mut limit = f64::INFINITY;
+        let properties = solver.properties.to_vec()?;
+        for (b, (body, l)) in properties.iter().zip(state.l.to_vec()?).enumerate() {
+            let centre = Vec3::from_array(body.centre.to_array().map(F::to_f64));
+            // Of a symmetric matrix no eigenvalue is larger than this norm.
+            let largest = body.inverse.to_array().iter().map(|x| x.to_f64().powi(2)).sum::<f64>().sqrt();
+            let arm = self.geometry.bodies[b].reach(centre);
+            let points = self.geometry.points.counts[b] as f64;
+            let compliance = points * (1.0 / body.mass.to_f64() + arm * arm * largest);
+            let spin = largest * l.norm().to_f64();
+            limit = limit.min(2.0 / (stiffness * compliance).sqrt()).min(2.0 / (grip * compliance)).min(1.0 / spin);
+        }
+        positive("stable time step", CAUTION * limit.min(f64::MAX))
+    }
+}
