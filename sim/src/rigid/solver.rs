@@ -53,37 +53,22 @@ impl<F: Float> Solver<F> {
     pub fn residuals(&self, state: &State<F>, control: &Control<F>, tick: Tick) -> diffkern::Result<Vec<f64>> {
         let mut residuals = Vec::new();
         if let Some(bounced) = &self.bounced {
-            let (v, l) = self.accelerated(state, &self.wrench(state, control, tick)?, tick)?;
-            let ((x, v), q) = (self.paired(&state.x, v, tick.dt)?, state.q.clone());
-            bounced.bounce(State { x, q, v, l }, tick.dt, Some(&mut residuals))?;
+            let now = self.accelerated(state, &self.wrench(state, control, tick)?, tick)?;
+            bounced.bounce(now, tick.dt, Some(&mut residuals))?;
         }
         Ok(residuals)
     }
 
-    /// Velocities and angular momenta after the forces of a step.
-    fn accelerated(
-        &self,
-        state: &State<F>,
-        wrench: &Array<Wrench<F>>,
-        tick: Tick,
-    ) -> diffkern::Result<(Array<Vec3<F>>, Array<Vec3<F>>)> {
-        let (n, dev) = (state.len(), &self.model.device);
+    /// The state with the velocities and angular momenta after the forces of a step and the collisions of balls in it; these change positions
+    /// too, see [`Pairs::collide`](super::impact::Pairs::collide).
+    fn accelerated(&self, state: &State<F>, wrench: &Array<Wrench<F>>, tick: Tick) -> diffkern::Result<State<F>> {
+        let (n, dev, properties) = (state.len(), &self.model.device, &self.properties);
         let (v, l) = (dev.uninit(n)?, dev.uninit(n)?);
-        let h = F::from_f64(tick.dt);
-        accelerate(n, &state.v, &state.l, wrench, &self.properties, &self.gravity, &v, &l, h)?;
-        Ok((v, l))
-    }
-
-    /// Positions and velocities as collisions of balls in a step leave them.
-    fn paired(
-        &self,
-        x: &Array<Vec3<F>>,
-        v: Array<Vec3<F>>,
-        h: f64,
-    ) -> diffkern::Result<(Array<Vec3<F>>, Array<Vec3<F>>)> {
+        accelerate(n, &state.v, &state.l, wrench, properties, &self.gravity, &v, &l, F::from_f64(tick.dt))?;
+        let now = State { v, l, ..state.clone() };
         match (&self.model.pairs, &self.pairs) {
-            (Some(pairs), Some(restitution)) => pairs.collide(x, &v, &self.properties, restitution, h),
-            _ => Ok((x.clone(), v)),
+            (Some(pairs), Some(restitution)) => pairs.collide(now, properties, restitution, tick.dt),
+            (Some(_), None) | (None, _) => Ok(now),
         }
     }
 
@@ -115,20 +100,18 @@ impl<F: Float> Step for Solver<F> {
     }
 
     fn step(&self, state: &State<F>, control: &Control<F>, tick: Tick) -> diffkern::Result<State<F>> {
-        let (n, dev, h) = (state.len(), &self.model.device, F::from_f64(tick.dt));
+        let (n, dev, h, properties) = (state.len(), &self.model.device, F::from_f64(tick.dt), &self.properties);
         let wrench = self.wrench(state, control, tick)?;
-        let properties = &self.properties;
-        let (v, momentum) = self.accelerated(state, &wrench, tick)?;
-        let (from, v) = self.paired(&state.x, v, tick.dt)?;
+        let now = self.accelerated(state, &wrench, tick)?;
         if let Some(bounced) = &self.bounced {
-            return bounced.bounce(State { x: from, q: state.q.clone(), v, l: momentum }, tick.dt, None);
+            return bounced.bounce(now, tick.dt, None);
         }
         let (x, q) = (dev.uninit(n)?, dev.uninit(n)?);
-        drift(n, &from, &v, &x, h)?;
+        drift(n, &now.x, &now.v, &x, h)?;
         let l = match self.model.integrator {
             Integrator::Midpoint => {
-                turn(n, &state.q, &momentum, properties, &q, h)?;
-                momentum
+                turn(n, &now.q, &now.l, properties, &q, h)?;
+                now.l
             }
             Integrator::BodyFrame => {
                 let l = dev.uninit(n)?;
@@ -136,7 +119,7 @@ impl<F: Float> Step for Solver<F> {
                 l
             }
         };
-        Ok(State { x, q, v, l })
+        Ok(State { x, q, v: now.v, l })
     }
 
     fn check(&self, state: &State<F>, step: usize) -> Result<()> {

@@ -35,7 +35,7 @@ impl Prism {
     pub fn star(points: usize, inner: f64, outer: f64, height: f64) -> Prism {
         let corner = |k: usize| {
             let (sin, cos) = (PI * k as f64 / points as f64).sin_cos();
-            let r = if k % 2 == 0 { outer } else { inner };
+            let r = if k.is_multiple_of(2) { outer } else { inner };
             [r * cos, r * sin]
         };
         Prism { outline: (0..2 * points).map(corner).collect(), height }

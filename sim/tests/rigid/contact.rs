@@ -59,7 +59,7 @@ fn a_tilted_floor_accelerates_down_its_steepest_line() -> Result<()> {
         let (mut v, h) = (velocity, 1e-5);
         for _ in 0..30_000 {
             let push = if v.norm() > 0.0 { v.normalize() * (mu * normal) } else { Vec3::zero() };
-            v = v + (down - push) * h;
+            v += (down - push) * h;
         }
         let found = end.v.to_vec()?[0];
         assert!((found - v).norm() < 1e-3 * down.norm() * t, "{mu}: {found:?}, {v:?}");

@@ -1,6 +1,7 @@
 //! Balls that hit each other.
 
 use crate::rigid::properties::MassProperties;
+use crate::rigid::state::State;
 use diffkern::prelude::*;
 
 /// What collisions add to a body: to its velocity, and to where it would have to start to be where it is at the end of the step.
@@ -99,21 +100,20 @@ impl<F: Float> Pairs<F> {
         Ok(Pairs { ends: device.array(&ends)?, radius: device.array(&radius)?, restitution, from_begin })
     }
 
-    /// Positions and velocities as collisions within `h` \[s\] leave them.
+    /// The state from which free motion over `h` \[s\] leads to where collisions leave the bodies.
     pub(in crate::rigid) fn collide(
         &self,
-        x: &Array<Vec3<F>>,
-        v: &Array<Vec3<F>>,
+        state: State<F>,
         properties: &Array<MassProperties<F>>,
         restitution: &Array<F>,
         h: f64,
-    ) -> diffkern::Result<(Array<Vec3<F>>, Array<Vec3<F>>)> {
-        let (n, dev, pairs) = (x.len(), x.device(), self.ends.len() / 2);
+    ) -> diffkern::Result<State<F>> {
+        let (n, dev, pairs, State { x, v, .. }) = (state.len(), state.x.device(), self.ends.len() / 2, &state);
         let change = dev.zeros(n)?;
         let h = F::from_f64(h);
         collide_pairs(pairs, x, v, &self.ends, &self.radius, properties, restitution, &change, h, self.from_begin)?;
         let (x_next, v_next) = (dev.uninit(n)?, dev.uninit(n)?);
         apply_changes(n, x, v, &change, &x_next, &v_next)?;
-        Ok((x_next, v_next))
+        Ok(State { x: x_next, v: v_next, ..state })
     }
 }
