@@ -4,13 +4,19 @@ use crate::common::groups::{compare, gradient, like, numbers};
 use crate::{cuboid, device, kinetic, pose, start};
 use diffkern::prelude::*;
 use diffkern_sim::collision::Pose;
-use diffkern_sim::rigid::{Body, Control, Integrator, Model, Params, Push, Pushes, State};
+use diffkern_sim::rigid::{Body, Control, Impacts, Integrator, Model, Params, Plane, Push, Pushes, State};
 use diffkern_sim::{Observe as _, Result, Span, Step as _};
 
 const SIDES: [f64; 3] = [0.3, 0.5, 0.8];
 
 fn block(dt: f64, integrator: Integrator) -> Result<Model<f64>> {
     Ok(Model::new(&device(), &[Body::new(cuboid(SIDES)?)], dt, &[])?.with_integrator(integrator))
+}
+
+/// The same above a plane far away: the way of steps with impacts, without one.
+fn block_above_a_plane(dt: f64) -> Result<Model<f64>> {
+    let plane = Plane { normal: [0.0, 0.0, 1.0], offset: -99.0, restitution: 0.5, friction: 0.1 };
+    block(dt, Integrator::Midpoint)?.with_impacts(Impacts::new(vec![plane]))
 }
 
 fn run(model: &Model<f64>, params: &Params<f64>, from: Pose<f64>, duration: f64) -> Result<State<f64>> {
@@ -85,8 +91,7 @@ fn a_symmetric_top_precesses() -> Result<()> {
 }
 
 /// A number of the end of a run and its gradient by the initial pose, velocity and angular velocity.
-fn slopes(h: f64, integrator: Integrator, g: [f64; 3]) -> Result<(f64, Vec<f64>)> {
-    let model = block(h, integrator)?;
+fn slopes(model: &Model<f64>, h: f64, g: [f64; 3]) -> Result<(f64, Vec<f64>)> {
     let params = model.params(500.0, g)?;
     let poses = device().array(&[pose([0.0; 3], [0.1, 0.2, 0.3], [0.4, -0.2, 0.7], [1.5, 2.1, -1.2])])?.requires_grad();
     let (tape, out) = Tape::record_value(|| -> Result<_> {
@@ -113,17 +118,20 @@ fn weigh<F: Float>(x: &Array<Vec3<F>>, out: &mut Array<F>) {
 #[test]
 fn orders_of_state_and_gradient() -> Result<()> {
     let fall = [0.3, 0.2, -9.81];
-    for (integrator, g, order) in [
-        (Integrator::Midpoint, [0.0; 3], 2.0),
-        (Integrator::BodyFrame, [0.0; 3], 1.0),
-        (Integrator::Midpoint, fall, 1.0),
-    ] {
-        let [a, b, c] = [0.01, 0.005, 0.0025].map(|h| slopes(h, integrator, g));
+    let turned = |integrator| move |h| block(h, integrator);
+    let ways: [(&dyn Fn(f64) -> Result<Model<f64>>, [f64; 3], f64); 4] = [
+        (&turned(Integrator::Midpoint), [0.0; 3], 2.0),
+        (&turned(Integrator::BodyFrame), [0.0; 3], 1.0),
+        (&turned(Integrator::Midpoint), fall, 1.0),
+        (&block_above_a_plane, [0.0; 3], 2.0),
+    ];
+    for (k, (model, g, order)) in ways.into_iter().enumerate() {
+        let [a, b, c] = [0.01, 0.005, 0.0025].map(|h| slopes(&model(h)?, h, g));
         let (a, b, c) = (a?, b?, c?);
         let state = ((a.0 - b.0) / (b.0 - c.0)).log2();
         let size = |p: &[f64], q: &[f64]| p.iter().zip(q).map(|(p, q)| (p - q).powi(2)).sum::<f64>().sqrt();
         let slope = (size(&a.1, &b.1) / size(&b.1, &c.1)).log2();
-        assert!((state - order).abs() < 0.1 && (slope - order).abs() < 0.1, "{integrator:?}: {state}, {slope}");
+        assert!((state - order).abs() < 0.1 && (slope - order).abs() < 0.1, "way {k}: {state}, {slope}");
     }
     Ok(())
 }
@@ -131,8 +139,8 @@ fn orders_of_state_and_gradient() -> Result<()> {
 /// Both integrators have one limit, which the one of second order is nearer to.
 #[test]
 fn both_ways_to_turn_have_one_limit() -> Result<()> {
-    let exact = slopes(5e-4, Integrator::Midpoint, [0.0; 3])?.0;
-    let off = |h, integrator| -> Result<f64> { Ok((slopes(h, integrator, [0.0; 3])?.0 - exact).abs()) };
+    let exact = slopes(&block(5e-4, Integrator::Midpoint)?, 5e-4, [0.0; 3])?.0;
+    let off = |h, integrator| -> Result<f64> { Ok((slopes(&block(h, integrator)?, h, [0.0; 3])?.0 - exact).abs()) };
     let (coarse, fine) = (off(2e-3, Integrator::BodyFrame)?, off(1e-3, Integrator::BodyFrame)?);
     assert!((coarse / fine - 2.0).abs() < 0.2, "{coarse}, {fine}");
     assert!(off(2e-3, Integrator::Midpoint)? < 0.1 * fine);
