@@ -4,9 +4,12 @@ mod common;
 
 use common::Random;
 use common::block::{Block, H};
-use diffkern::Schedule;
-use diffkern_sim::Result;
+use diffkern::prelude::*;
+use diffkern_sim::collision::Pose;
 use diffkern_sim::mpm::Law;
+use diffkern_sim::rigid::{Body, Impacts, Model, Plane, State};
+use diffkern_sim::shape::Prism;
+use diffkern_sim::{Result, Step as _};
 
 type Scene = Block<5, 30>;
 
@@ -89,4 +92,49 @@ fn of_a_stable_neo_hookean_solid() -> Result<()> {
 #[test]
 fn of_a_fixed_corotated_block() -> Result<()> {
     second_derivatives(Law::FixedCorotated)
+}
+
+#[diff_kernel]
+fn squares<F: Float>(x: &Array<Vec3<F>>, q: &Array<Quat<F>>, out: &mut Array<F>) {
+    let w = Vec3::new(0.7, 0.4, 0.9);
+    let turned = q[ABSOLUTE_POS].rotate(Vec3::new(0.3, -0.8, 0.5));
+    out[0] += x[ABSOLUTE_POS].mul_elem(x[ABSOLUTE_POS]).dot(w) + turned.dot(w);
+}
+
+/// The time at which a turning body meets a plane has a second derivative too.
+#[test]
+fn of_a_turning_body_that_hits_a_plane() -> Result<()> {
+    let device = Device::cpu();
+    let plane = Plane { normal: [0.2, -0.1, 1.0], offset: 0.0, restitution: 0.6, friction: 0.3 };
+    let body = Body::new(Prism::bracket([0.4, 0.3], 0.1, 0.12).surface(10.0)?);
+    let model = Model::<f64>::new(&device, &[body], 0.02, &[])?.with_impacts(Impacts::new(vec![plane]))?;
+    let params = model.params(500.0, [0.0, 0.0, -1.0])?;
+    let (centre, velocity) = (Vec3::new(0.1, 0.2, 0.4), Vec3::new(0.7, -0.3, -1.9));
+    let rotation = Quat::from_rotation_vector(Vec3::new(0.4, -0.5, 0.3));
+    let pose = Pose { centre, rotation, velocity, spin: Vec3::new(2.0, -3.0, 1.5) };
+    let start = model.start(&params, &device.array(&[pose])?)?;
+    let (at, l) = (start.x.to_vec()?[0], start.l.requires_grad());
+    let gradient = |x: Vec3<f64>, along: Option<Vec3<f64>>| -> Result<(Vec3<f64>, Vec3<f64>)> {
+        let x = device.array(&[x])?.requires_grad();
+        let from = State { x: x.clone(), l: l.clone(), ..start.clone() };
+        let (tape, out) = Tape::record_value(|| -> Result<_> {
+            let end = model.solver(&params, &from)?.advance(&from, 0, 15, Schedule::Auto)?;
+            let out = device.zeros(1)?;
+            squares(1, &end.x, &end.q, &out)?;
+            Ok(out)
+        })?;
+        let along = device.array(&[along.unwrap_or(Vec3::zero())])?;
+        let found = tape.hvp(&out, &[&[(x.as_any(), along.as_any())]])?;
+        Ok((found.gradient(&x)?.to_vec()?[0], found.get(0, &x)?.to_vec()?[0]))
+    };
+    for along in [Vec3::new(0.0, 0.0, 1.0), Vec3::new(0.3, -0.7, 0.5)] {
+        let (_, product) = gradient(at, Some(along))?;
+        let pair = |h: f64| -> Result<Vec3<f64>> {
+            Ok((gradient(at + along * h, None)?.0 - gradient(at - along * h, None)?.0) / (2.0 * h))
+        };
+        let numeric = (pair(5e-5)? * 4.0 - pair(1e-4)?) / 3.0;
+        assert!((numeric - product).norm() < 1e-6 * product.norm(), "{product:?}, {numeric:?}");
+        assert!(product.norm() > 1e-2, "{product:?}");
+    }
+    Ok(())
 }

@@ -58,6 +58,57 @@ fn one_impact_has_the_slope_of_its_time() -> Result<()> {
     Ok(())
 }
 
+/// In single precision and far from the origin gaps are off by rounding: no impact loses its derivative by that.
+#[test]
+fn slopes_in_single_precision_are_those_in_double() -> Result<()> {
+    fn slopes<F: Float>(far: f64) -> Result<Vec<f64>> {
+        let plane = Plane { offset: far, ..floor(0.6, 0.3) };
+        let bodies = [Body::ball(0.1, 0.05)?, Body::new(Prism::bracket([0.4, 0.3], 0.1, 0.12).surface(10.0)?)];
+        let model = Model::<F>::new(&device(), &bodies, 0.01, &[])?.with_impacts(Impacts::new(vec![plane]))?;
+        let params = model.params(700.0, [0.0, 0.0, -1.0])?;
+        let poses: Vec<diffkern_sim::collision::Pose<F>> = (0..2)
+            .map(|k| {
+                let from = pose([0.1, 0.2, far + 0.4], [0.3, -0.2, 0.4], [0.3, -0.2, -1.7], [0.4 * k as f64, 1.1, 0.3]);
+                let vec3 = |v: Vec3<f64>| Vec3::from_array(v.to_array().map(F::from_f64));
+                let rotation = Quat::from_array(from.rotation.to_array().map(F::from_f64));
+                let (centre, velocity, spin) = (vec3(from.centre), vec3(from.velocity), vec3(from.spin));
+                diffkern_sim::collision::Pose { centre, rotation, velocity, spin }
+            })
+            .collect();
+        let state = model.start(&params, &device().array(&poses)?)?;
+        let x = state.x.clone().requires_grad();
+        let (tape, end) = Tape::record_value(|| {
+            let from = State { x: x.clone(), ..state.clone() };
+            model.solver(&params, &from)?.advance(&from, 0, 45, Schedule::Auto)
+        })?;
+        let up = Vec3::from_array([0.0, 0.0, 1.0].map(F::from_f64));
+        tape.backward_from(&[(end.x.as_any(), device().array(&[up, up])?.as_any())])?;
+        Ok(x.grad()?.to_vec()?.into_iter().map(|g| g.z.to_f64()).collect())
+    }
+    for far in [0.0, 12.3] {
+        let (single, double) = (slopes::<f32>(far)?, slopes::<f64>(far)?);
+        for (s, d) in single.iter().zip(&double) {
+            assert!((s - d).abs() < 2e-3 * d.abs().max(1.0), "{far} m away: {single:?}, {double:?}");
+        }
+        assert!(double[0] < 0.0, "the ball has bounced: {double:?}");
+    }
+    Ok(())
+}
+
+/// A ball that comes to rest and rolls: points that are at the plane, in front of it or behind by rounding, keep their derivatives.
+#[test]
+fn gradients_of_what_lands_and_rolls() -> Result<()> {
+    let plane = Plane { normal: [0.1, -0.2, 1.0], offset: 0.1, restitution: 0.3, friction: 0.15 };
+    let model = model(Body::ball(0.1, 0.08)?, 0.01, Impacts::new(vec![plane]))?;
+    let params = model.params(700.0, [0.1, 0.2, -9.81])?;
+    let from = pose([0.1, 0.2, 0.5], [0.3, 0.2, 0.1], [1.9, -0.8, -0.7], [0.3, -0.4, 0.6]);
+    let state = start(&model, &params, &[from])?;
+    let end = model.solver(&params, &state)?.advance(&state, 0, 120, Schedule::Auto)?;
+    let normal = Vec3::from_array(plane.normal).normalize();
+    assert!((end.x.to_vec()?[0].dot(normal) - 0.2).abs() < 1e-12 && end.v.to_vec()?[0].dot(normal).abs() < 1e-9);
+    Run { model: &model, params, state, span: Span::until(0, 0.0, 1.2, 0.01)?, loss: &loss }.check(&[])
+}
+
 #[test]
 fn a_ball_bounces_to_the_square_of_its_restitution() -> Result<()> {
     let (e, r, height, h) = (0.7, 0.1, 1.0, 5e-5);

@@ -9,7 +9,7 @@ use diffkern_sim::rigid::impact::pair::{Change, apply_changes, collide_pairs};
 use diffkern_sim::rigid::impact::plane::{Wall, pack_planes};
 use diffkern_sim::rigid::impact::spot::{Look, Mobility, Spot, find_spots, mobilities};
 use diffkern_sim::rigid::impact::sweep::{Motion, compress, pack_motions, restitute, unpack_motions};
-use diffkern_sim::rigid::impact::time::{find_impacts, free_motions, move_bodies, pack_points};
+use diffkern_sim::rigid::impact::time::{Near, find_impacts, free_motions, move_bodies, pack_points};
 use diffkern_sim::rigid::kernels::{
     Wrench, accelerate, add_loads, motions, place_vertices, start, turn, turn_in_body_frame,
 };
@@ -172,9 +172,9 @@ fn times_of_impact() -> Result<()> {
     let count = n * each as usize;
     let owner = dev.array(&(0..count as u32).map(|i| i / each).collect::<Vec<_>>())?;
     let (points, walls, left) = (dev.array(&points(&mut r, count))?, dev.array(&walls(&mut r))?, dev.full(n, 0.2)?);
-    let (time, hit) = (dev.zeros(n)?, dev.zeros::<u32>(n)?);
-    check!(find_impacts, n, &motions, &left, &points, &first, &walls, &time, &hit, 1e-7);
-    find_impacts(n, &motions, &left, &points, &first, &walls, &time, &hit, 1e-7)?;
+    let (time, hit, near) = (dev.zeros(n)?, dev.zeros::<u32>(n)?, Near { gap: 1e-7, rounding: 1e-15 });
+    check!(find_impacts, n, &motions, &left, &points, &first, &walls, &time, &hit, near);
+    find_impacts(n, &motions, &left, &points, &first, &walls, &time, &hit, near)?;
     let times = time.to_vec()?;
     assert!(times.iter().any(|&t| t > 0.0) && hit.to_vec()?.contains(&0), "{times:?} {hit:?}");
     check!(move_bodies, n, &motions, &time, &left, &dev.zeros(n)?, &dev.zeros(n)?, &dev.zeros(n)?);
@@ -208,7 +208,7 @@ fn impulses() -> Result<()> {
     let (points, walls) = (dev.array(&points(&mut r, count))?, dev.array(&walls(&mut r))?);
     let hit = dev.array(&[1u32, 1, 0, 1, 1])?;
     let (spots, active) = (dev.zeros::<Spot<f64>>(2 * count)?, dev.zeros::<u32>(2 * count)?);
-    let look = Look { ahead: 0.1, near: 0.4, rest_speed: 0.05 };
+    let look = Look { ahead: 0.1, near: Near { gap: 0.4, rounding: 0.01 }, rest_speed: 0.05 };
     check!(find_spots, 2 * count, &poses, &mobility, &points, &owner, &walls, &hit, &spots, &active, look);
     find_spots(2 * count, &poses, &mobility, &points, &owner, &walls, &hit, &spots, &active, look)?;
     assert!(active.to_vec()?.iter().sum::<u32>() > 10, "{active:?}");

@@ -3,7 +3,7 @@
 use super::plane::{ImpactParams, Impacts, Impulse, Wall, pack_planes};
 use super::spot::{Look, find_spots, mobilities};
 use super::sweep::{compress, pack_motions, restitute, unpack_motions};
-use super::time::{find_impacts, free_motions, move_bodies, pack_points};
+use super::time::{Near, find_impacts, free_motions, move_bodies, pack_points};
 use crate::collision::Pose;
 use crate::error::{Error, Result};
 use crate::rigid::geometry::Geometry;
@@ -23,7 +23,7 @@ pub(in crate::rigid) struct Bounced<F: Float> {
     first: Array<u32>,
     walls: Array<Wall<F>>,
     impulse: Impulse,
-    near: F,
+    near: Near<F>,
     rest_speed: F,
     most: usize,
     sweeps: usize,
@@ -31,6 +31,14 @@ pub(in crate::rigid) struct Bounced<F: Float> {
 
 /// Part of the size of a body within which points land together.
 const TOGETHER: f64 = 1e-6;
+
+/// Units in the last place that a gap may be off by rounding.
+const ROUNDING: f64 = 16.0;
+
+/// Distance of 1 from the next larger number.
+fn epsilon<F: Float>() -> f64 {
+    [f64::from(f32::EPSILON), f64::EPSILON].into_iter().filter(|&e| F::from_f64(1.0 + e) > F::one()).fold(1.0, f64::min)
+}
 
 impl<F: Float> Bounced<F> {
     pub(in crate::rigid) fn new(
@@ -60,7 +68,7 @@ impl<F: Float> Bounced<F> {
             first: geometry.points.first.clone(),
             walls,
             impulse: impacts.impulse,
-            near: F::from_f64(TOGETHER * smallest),
+            near: Near { gap: F::from_f64(TOGETHER * smallest), rounding: F::from_f64(ROUNDING * epsilon::<F>()) },
             rest_speed: F::from_f64(impacts.rest_speed),
             most: impacts.most,
             sweeps: impacts.sweeps,
@@ -88,7 +96,8 @@ impl<F: Float> Bounced<F> {
             }
             let mut look = Look { ahead: F::zero(), near, rest_speed: self.rest_speed };
             if naive {
-                (look.ahead, look.near) = (F::from_f64(h), F::zero());
+                look.ahead = F::from_f64(h);
+                look.near = Near { gap: F::zero(), rounding: F::zero() };
             } else {
                 let (x, q, rest) = (dev.uninit(n)?, dev.uninit(n)?, dev.uninit(n)?);
                 move_bodies(n, &free, &time, &left, &x, &q, &rest)?;

@@ -1,7 +1,7 @@
 //! Where bodies touch planes in an impact, and how they resist impulses there.
 
 use super::plane::Wall;
-use super::time::gap_after;
+use super::time::{Near, gap_after, near_gap};
 use crate::collision::Pose;
 use crate::rigid::properties::MassProperties;
 use diffkern::prelude::*;
@@ -39,8 +39,8 @@ pub struct Spot<F> {
 pub struct Look<F> {
     /// How far ahead gaps are looked at \[s\].
     pub ahead: F,
-    /// Gap up to which a point touches then \[m\].
-    pub near: F,
+    /// Gap up to which a point touches then.
+    pub near: Near<F>,
     /// Speed of approach up to which nothing bounces \[m/s\].
     pub rest_speed: F,
 }
@@ -92,7 +92,8 @@ pub fn find_spots<F: Float>(
         restitution: F::new(0.0),
         friction: F::new(0.0),
     };
-    if hit[b] == 1 && at.x <= look.near {
+    let limit: F = near_gap(look.near, body.centre, n, wall.offset);
+    if hit[b] == 1 && at.x <= limit {
         touches = 1;
         let arm = body.rotation.rotate(Vec3::new(point.x, point.y, point.z)) - n * point.w;
         let kx: Vec3<F> = velocity_by(mobility[b], arm, Vec3::new(1.0, 0.0, 0.0));

@@ -50,12 +50,28 @@ pub fn gap_after<F: Float>(body: Pose<F>, point: Vec4<F>, normal: Vec3<F>, level
     Vec2::new(gap, rate)
 }
 
+/// Up to which gap a point is at a plane \[m\].
+#[diff_struct]
+pub struct Near<F> {
+    /// By the size of bodies \[m\].
+    pub gap: F,
+    /// By rounding: times the distances from the origin along the normal.
+    pub rounding: F,
+}
+
+/// The gap up to which points of a body at `centre` are at the plane \[m\].
+#[diff_fn]
+pub fn near_gap<F: Float>(near: Near<F>, centre: Vec3<F>, normal: Vec3<F>, offset: F) -> F {
+    near.gap + near.rounding * (normal.dot(centre).abs() + offset.abs())
+}
+
 /// The time \[s\] at which the first point of each body meets a plane, if that is before the end of the step, and whether one does. Points
-/// within `near` \[m\] of the plane then land together: the time is that at which the mean of their gaps is zero.
+/// near the plane then land together: the time is that at which the mean of their gaps is zero.
 ///
-/// It is found by Newton's method within a bracket, without derivatives; one more step of Newton's from there, with them, leaves the value
-/// and has the derivative of the implicit function. A point that is at the plane already, and approaches, meets it at once: at
-/// the time zero, which has no derivative.
+/// It is found by Newton's method within a bracket, without derivatives. Two more steps of Newton's from there, with them, leave the
+/// value and have the derivatives of the implicit function, the first one after one step, the second after two. A point that rounding has put
+/// behind the plane meets it a little before the step. One that is deeper, and approaches, meets it at once, at the time
+/// zero, which has no derivative.
 #[diff_kernel]
 pub fn find_impacts<F: Float>(
     motions: &Array<Pose<F>>,
@@ -65,13 +81,15 @@ pub fn find_impacts<F: Float>(
     walls: &Array<Wall<F>>,
     time: &mut Array<F>,
     hit: &mut Array<u32>,
-    near: F,
+    near: Near<F>,
 ) {
     let b = ABSOLUTE_POS;
     let body = motions[b];
     let fixed = detach(body);
-    let mut best = detach(left[b]);
+    let fixed_left = detach(left[b]);
+    let mut best = fixed_left;
     let mut found = 0u32;
+    let mut at_point = 0u32;
     let mut at_wall = 0u32;
     for i in first[b]..first[b + 1] {
         let point = detach(points[i]);
@@ -82,7 +100,15 @@ pub fn find_impacts<F: Float>(
             if now.x <= 0.0 {
                 if now.y < -1e-9 {
                     best = F::new(0.0);
-                    found = 1;
+                    let limit: F = near_gap(near, fixed.centre, normal, level);
+                    if now.x < -limit || now.x < now.y * fixed_left {
+                        found = 1;
+                    }
+                    if found != 1 {
+                        found = 2;
+                        at_point = i;
+                        at_wall = w as u32;
+                    }
                 }
             } else {
                 let end: Vec2<F> = gap_after(fixed, point, normal, level, best);
@@ -102,27 +128,32 @@ pub fn find_impacts<F: Float>(
                     }
                     best = t;
                     found = 2;
+                    at_point = i;
                     at_wall = w as u32;
                 }
             }
         }
     }
-    let when = detach(best);
+    let mut when = detach(best);
     let mut result = F::new(0.0);
-    if found == 2 && when > 0.0 {
-        let mut gaps = F::new(0.0);
-        let mut rates = F::new(0.0);
-        for i in first[b]..first[b + 1] {
-            let at: Vec2<F> = gap_after(body, points[i], walls[at_wall].normal, walls[at_wall].offset, when);
-            if at.x.abs() <= near && at.y < 0.0 {
-                gaps = gaps + at.x;
-                rates = rates + at.y;
+    if found == 2 {
+        let wall = walls[at_wall];
+        let limit: F = near_gap(near, fixed.centre, wall.normal, wall.offset);
+        for _ in 0..2 {
+            let mut gaps = F::new(0.0);
+            let mut rates = F::new(0.0);
+            for i in first[b]..first[b + 1] {
+                let at: Vec2<F> = gap_after(body, points[i], wall.normal, wall.offset, when);
+                if i == at_point || (at.x.abs() <= limit && at.y < 0.0) {
+                    gaps = gaps + at.x;
+                    rates = rates + at.y;
+                }
+            }
+            if rates < 0.0 {
+                when = when - gaps / rates;
             }
         }
         result = when;
-        if rates < 0.0 {
-            result = when - gaps / rates;
-        }
     }
     time[b] = result;
     hit[b] = found.min(1);
