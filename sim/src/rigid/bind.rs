@@ -55,7 +55,8 @@ impl<F: Float> Model<F> {
             Some(given) => given.clone(),
             None => impacts.params(&self.device)?,
         };
-        Bounced::new(impacts, &given, &self.geometry, &params.vertices, properties).map(Some)
+        let gravity = params.gravity.to_vec()?[0].norm().to_f64();
+        Bounced::new(impacts, &given, &self.geometry, &params.vertices, properties, gravity).map(Some)
     }
 
     fn pair_restitution(&self, params: &Params<F>) -> Result<Option<Array<F>>> {

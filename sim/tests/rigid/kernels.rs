@@ -172,7 +172,7 @@ fn times_of_impact() -> Result<()> {
     let count = n * each as usize;
     let owner = dev.array(&(0..count as u32).map(|i| i / each).collect::<Vec<_>>())?;
     let (points, walls, left) = (dev.array(&points(&mut r, count))?, dev.array(&walls(&mut r))?, dev.full(n, 0.2)?);
-    let (time, hit, near) = (dev.zeros(n)?, dev.zeros::<u32>(n)?, Near { gap: 1e-7, rounding: 1e-15 });
+    let (time, hit, near) = (dev.zeros(n)?, dev.zeros::<u32>(n)?, Near { gap: 1e-7, rounding: 1e-15, speed: 1e-14 });
     check!(find_impacts, n, &motions, &left, &points, &first, &walls, &time, &hit, near);
     find_impacts(n, &motions, &left, &points, &first, &walls, &time, &hit, near)?;
     let times = time.to_vec()?;
@@ -208,7 +208,7 @@ fn impulses() -> Result<()> {
     let (points, walls) = (dev.array(&points(&mut r, count))?, dev.array(&walls(&mut r))?);
     let hit = dev.array(&[1u32, 1, 0, 1, 1])?;
     let (spots, active) = (dev.zeros::<Spot<f64>>(2 * count)?, dev.zeros::<u32>(2 * count)?);
-    let look = Look { ahead: 0.1, near: Near { gap: 0.4, rounding: 0.01 }, rest_speed: 0.05 };
+    let look = Look { ahead: 0.1, near: Near { gap: 0.4, rounding: 0.01, speed: 0.0 }, rest_speed: 0.05 };
     check!(find_spots, 2 * count, &poses, &mobility, &points, &owner, &walls, &hit, &spots, &active, look);
     find_spots(2 * count, &poses, &mobility, &points, &owner, &walls, &hit, &spots, &active, look)?;
     assert!(active.to_vec()?.iter().sum::<u32>() > 10, "{active:?}");
@@ -239,9 +239,9 @@ fn pairs() -> Result<()> {
     let (x, v, radius) = (dev.array(&x)?, dev.array(&v)?, dev.array(&r.many(n, |r| r.between(0.1, 0.3)))?);
     let (ends, e, change) = (dev.array(&ends)?, dev.array(&[0.6])?, dev.zeros::<Change<f64>>(n)?);
     for from_begin in [0, 1] {
-        check!(collide_pairs, ends.len() / 2, &x, &v, &ends, &radius, &bodies, &e, &change, 0.3, from_begin);
+        check!(collide_pairs, ends.len() / 2, &x, &v, &ends, &radius, &bodies, &e, &change, 0.3, 1e-14, from_begin);
     }
-    collide_pairs(ends.len() / 2, &x, &v, &ends, &radius, &bodies, &e, &change, 0.3, 0)?;
+    collide_pairs(ends.len() / 2, &x, &v, &ends, &radius, &bodies, &e, &change, 0.3, 1e-14, 0)?;
     assert!(change.to_vec()?.iter().filter(|c| c.v.norm() > 0.0).count() > 3, "{change:?}");
     check!(apply_changes, n, &x, &v, &change, &dev.zeros(n)?, &dev.zeros(n)?);
     Ok(())

@@ -1,5 +1,6 @@
 //! Balls that hit each other.
 
+use super::plane::{SPEED_ROUNDING, epsilon};
 use crate::rigid::properties::MassProperties;
 use crate::rigid::state::State;
 use diffkern::prelude::*;
@@ -15,7 +16,8 @@ pub struct Change<F> {
 
 /// Adds what the collision of each pair of balls changes, if they meet within `h` \[s\] of straight motion: the impulse
 /// `-(1 + e) n . (v_a - v_b) / (1 / m_a + 1 / m_b)` along the line between their centres when they touch. `from_begin` is 1 where
-/// new velocities hold from the begin of the step, else 0: from the time of impact, with its derivative.
+/// new velocities hold from the begin of the step, else 0: from the time of impact, with its derivative. `rounding` is the part of a speed by
+/// which it may be off.
 #[diff_kernel]
 pub fn collide_pairs<F: Float>(
     x: &Array<Vec3<F>>,
@@ -26,6 +28,7 @@ pub fn collide_pairs<F: Float>(
     restitution: &Array<F>,
     change: &mut Array<Change<F>>,
     h: F,
+    rounding: F,
     from_begin: u32,
 ) {
     let k = ABSOLUTE_POS;
@@ -38,7 +41,9 @@ pub fn collide_pairs<F: Float>(
     let closing = away.dot(speed);
     let apart = away.dot(away) - reach * reach;
     let inside = closing * closing - square * apart;
-    if closing < 0.0 && inside > 0.0 {
+    // What approaches no faster than rounding lets speeds be known does not meet: its time would be without meaning.
+    let slow = 1e-9 + rounding * (v[a].norm() + v[b].norm());
+    if closing < -slow * reach && inside > 0.0 {
         let mut t = F::new(0.0);
         if apart > 0.0 {
             t = (-closing - inside.sqrt()) / square;
@@ -110,8 +115,9 @@ impl<F: Float> Pairs<F> {
     ) -> diffkern::Result<State<F>> {
         let (n, dev, pairs, State { x, v, .. }) = (state.len(), state.x.device(), self.ends.len() / 2, &state);
         let change = dev.zeros(n)?;
-        let h = F::from_f64(h);
-        collide_pairs(pairs, x, v, &self.ends, &self.radius, properties, restitution, &change, h, self.from_begin)?;
+        let (ends, radius, h, off) =
+            (&self.ends, &self.radius, F::from_f64(h), F::from_f64(SPEED_ROUNDING * epsilon::<F>()));
+        collide_pairs(pairs, x, v, ends, radius, properties, restitution, &change, h, off, self.from_begin)?;
         let (x_next, v_next) = (dev.uninit(n)?, dev.uninit(n)?);
         apply_changes(n, x, v, &change, &x_next, &v_next)?;
         Ok(State { x: x_next, v: v_next, ..state })

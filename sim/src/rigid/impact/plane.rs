@@ -4,6 +4,14 @@ use crate::error::{Error, Result, non_negative};
 use crate::params::parameters;
 use diffkern::prelude::*;
 
+/// Units in the last place of the speed of a body that its speed of approach may be off by rounding.
+pub(super) const SPEED_ROUNDING: f64 = 256.0;
+
+/// Distance of 1 from the next larger number.
+pub(super) fn epsilon<F: Float>() -> f64 {
+    [f64::from(f32::EPSILON), f64::EPSILON].into_iter().filter(|&e| F::from_f64(1.0 + e) > F::one()).fold(1.0, f64::min)
+}
+
 /// A fixed half-space, as plain data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plane {
@@ -35,7 +43,7 @@ pub struct Impacts {
     pub planes: Vec<Plane>,
     /// How an impact is placed in its step.
     pub impulse: Impulse,
-    /// Speed of approach up to which nothing bounces \[m/s\]: more than gravity gives in a step.
+    /// Speed of approach up to which nothing bounces \[m/s\]; at least twice what gravity gives in a step.
     pub rest_speed: f64,
     /// Most impacts of a body in a step; what comes after them waits for the next.
     pub most: usize,

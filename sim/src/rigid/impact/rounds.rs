@@ -1,6 +1,6 @@
 //! The impacts of a step, one round after the other.
 
-use super::plane::{ImpactParams, Impacts, Impulse, Wall, pack_planes};
+use super::plane::{ImpactParams, Impacts, Impulse, SPEED_ROUNDING, Wall, epsilon, pack_planes};
 use super::spot::{Look, find_spots, mobilities};
 use super::sweep::{compress, pack_motions, restitute, unpack_motions};
 use super::time::{Near, find_impacts, free_motions, move_bodies, pack_points};
@@ -24,7 +24,9 @@ pub(in crate::rigid) struct Bounced<F: Float> {
     walls: Array<Wall<F>>,
     impulse: Impulse,
     near: Near<F>,
-    rest_speed: F,
+    rest_speed: f64,
+    /// Size of gravity \[m/s^2\].
+    gravity: f64,
     most: usize,
     sweeps: usize,
 }
@@ -32,13 +34,11 @@ pub(in crate::rigid) struct Bounced<F: Float> {
 /// Part of the size of a body within which points land together.
 const TOGETHER: f64 = 1e-6;
 
+/// What rests approaches by the speed that gravity gives in a step: by so many times that nothing bounces.
+const RESTING: f64 = 2.0;
+
 /// Units in the last place that a gap may be off by rounding.
 const ROUNDING: f64 = 16.0;
-
-/// Distance of 1 from the next larger number.
-fn epsilon<F: Float>() -> f64 {
-    [f64::from(f32::EPSILON), f64::EPSILON].into_iter().filter(|&e| F::from_f64(1.0 + e) > F::one()).fold(1.0, f64::min)
-}
 
 impl<F: Float> Bounced<F> {
     pub(in crate::rigid) fn new(
@@ -47,6 +47,7 @@ impl<F: Float> Bounced<F> {
         geometry: &Geometry<F>,
         vertices: &Array<Vec3<F>>,
         properties: &Array<MassProperties<F>>,
+        gravity: f64,
     ) -> Result<Bounced<F>> {
         let (device, planes) = (vertices.device(), impacts.planes.len());
         one_or("impact.restitution", params.restitution.len(), planes, "plane")?;
@@ -68,8 +69,13 @@ impl<F: Float> Bounced<F> {
             first: geometry.points.first.clone(),
             walls,
             impulse: impacts.impulse,
-            near: Near { gap: F::from_f64(TOGETHER * smallest), rounding: F::from_f64(ROUNDING * epsilon::<F>()) },
-            rest_speed: F::from_f64(impacts.rest_speed),
+            near: Near {
+                gap: F::from_f64(TOGETHER * smallest),
+                rounding: F::from_f64(ROUNDING * epsilon::<F>()),
+                speed: F::from_f64(SPEED_ROUNDING * epsilon::<F>()),
+            },
+            rest_speed: impacts.rest_speed,
+            gravity,
             most: impacts.most,
             sweeps: impacts.sweeps,
         })
@@ -94,10 +100,11 @@ impl<F: Float> Bounced<F> {
             if hit.to_vec()?.iter().all(|&hit: &u32| hit == 0) {
                 break;
             }
-            let mut look = Look { ahead: F::zero(), near, rest_speed: self.rest_speed };
+            let rest_speed = F::from_f64(self.rest_speed.max(RESTING * self.gravity * h));
+            let mut look = Look { ahead: F::zero(), near, rest_speed };
             if naive {
                 look.ahead = F::from_f64(h);
-                look.near = Near { gap: F::zero(), rounding: F::zero() };
+                look.near = Near { gap: F::zero(), rounding: F::zero(), speed: F::zero() };
             } else {
                 let (x, q, rest) = (dev.uninit(n)?, dev.uninit(n)?, dev.uninit(n)?);
                 move_bodies(n, &free, &time, &left, &x, &q, &rest)?;

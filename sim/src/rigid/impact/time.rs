@@ -57,6 +57,8 @@ pub struct Near<F> {
     pub gap: F,
     /// By rounding: times the distances from the origin along the normal.
     pub rounding: F,
+    /// Part of the speed of a body that a speed of approach may be off by rounding.
+    pub speed: F,
 }
 
 /// The gap up to which points of a body at `centre` are at the plane \[m\].
@@ -91,6 +93,8 @@ pub fn find_impacts<F: Float>(
     let mut found = 0u32;
     let mut at_point = 0u32;
     let mut at_wall = 0u32;
+    // What approaches no faster than rounding lets speeds be known does not meet anything: its time would be without meaning.
+    let slow = 1e-9 + near.speed * fixed.velocity.norm();
     for i in first[b]..first[b + 1] {
         let point = detach(points[i]);
         for w in 0..walls.len() {
@@ -98,7 +102,7 @@ pub fn find_impacts<F: Float>(
             let level = detach(walls[w].offset);
             let now: Vec2<F> = gap_after(fixed, point, normal, level, F::new(0.0));
             if now.x <= 0.0 {
-                if now.y < -1e-9 {
+                if now.y < -slow {
                     best = F::new(0.0);
                     let limit: F = near_gap(near, fixed.centre, normal, level);
                     if now.x < -limit || now.x < now.y * fixed_left {
@@ -112,7 +116,7 @@ pub fn find_impacts<F: Float>(
                 }
             } else {
                 let end: Vec2<F> = gap_after(fixed, point, normal, level, best);
-                if end.x < 0.0 {
+                if end.x < 0.0 && now.x - end.x > slow * best {
                     let mut low = F::new(0.0);
                     let mut high = best;
                     let mut t = best * now.x / (now.x - end.x);
