@@ -113,7 +113,7 @@ fn of_a_turning_body_that_hits_a_plane() -> Result<()> {
     let rotation = Quat::from_rotation_vector(Vec3::new(0.4, -0.5, 0.3));
     let pose = Pose { centre, rotation, velocity, spin: Vec3::new(2.0, -3.0, 1.5) };
     let start = model.start(&params, &device.array(&[pose])?)?;
-    let (at, l) = (start.x.to_vec()?[0], start.l.requires_grad());
+    let (at, l) = (start.x.to_vec()?[0], start.l.clone().requires_grad());
     let gradient = |x: Vec3<f64>, along: Option<Vec3<f64>>| -> Result<(Vec3<f64>, Vec3<f64>)> {
         let x = device.array(&[x])?.requires_grad();
         let from = State { x: x.clone(), l: l.clone(), ..start.clone() };
