@@ -8,7 +8,7 @@ use diffkern_sim::rigid::contact::{add_contact, place_points};
 use diffkern_sim::rigid::impact::pair::{Change, apply_changes, collide_pairs};
 use diffkern_sim::rigid::impact::plane::{Wall, pack_planes};
 use diffkern_sim::rigid::impact::spot::{Look, Mobility, Spot, find_spots, mobilities};
-use diffkern_sim::rigid::impact::sweep::{Motion, compress, pack_motions, restitute, unpack_motions};
+use diffkern_sim::rigid::impact::sweep::{Motion, Rows, compress, pack_motions, restitute, unpack_motions};
 use diffkern_sim::rigid::impact::time::{Near, find_impacts, free_motions, move_bodies, pack_points};
 use diffkern_sim::rigid::kernels::{
     Wrench, accelerate, add_loads, motions, place_vertices, start, turn, turn_in_body_frame,
@@ -172,7 +172,8 @@ fn times_of_impact() -> Result<()> {
     let count = n * each as usize;
     let owner = dev.array(&(0..count as u32).map(|i| i / each).collect::<Vec<_>>())?;
     let (points, walls, left) = (dev.array(&points(&mut r, count))?, dev.array(&walls(&mut r))?, dev.full(n, 0.2)?);
-    let (time, hit, near) = (dev.zeros(n)?, dev.zeros::<u32>(n)?, Near { gap: 1e-7, rounding: 1e-15, speed: 1e-14 });
+    let (time, hit, near) =
+        (dev.zeros(n)?, dev.zeros::<u32>(n)?, Near { gap: 1e-7, rounding: 1e-15, speed: 1e-14, points: each });
     check!(find_impacts, n, &motions, &left, &points, &first, &walls, &time, &hit, near);
     find_impacts(n, &motions, &left, &points, &first, &walls, &time, &hit, near)?;
     let times = time.to_vec()?;
@@ -208,7 +209,7 @@ fn impulses() -> Result<()> {
     let (points, walls) = (dev.array(&points(&mut r, count))?, dev.array(&walls(&mut r))?);
     let hit = dev.array(&[1u32, 1, 0, 1, 1])?;
     let (spots, active) = (dev.zeros::<Spot<f64>>(2 * count)?, dev.zeros::<u32>(2 * count)?);
-    let look = Look { ahead: 0.1, near: Near { gap: 0.4, rounding: 0.01, speed: 0.0 }, rest_speed: 0.05 };
+    let look = Look { ahead: 0.1, near: Near { gap: 0.4, rounding: 0.01, speed: 0.0, points: each }, rest_speed: 0.05 };
     check!(find_spots, 2 * count, &poses, &mobility, &points, &owner, &walls, &hit, &spots, &active, look);
     find_spots(2 * count, &poses, &mobility, &points, &owner, &walls, &hit, &spots, &active, look)?;
     assert!(active.to_vec()?.iter().sum::<u32>() > 10, "{active:?}");
@@ -218,9 +219,9 @@ fn impulses() -> Result<()> {
         r.many(2 * count, |r| Vec3::new(r.between(-0.1, 0.1), r.between(-0.1, 0.1), r.between(0.2, 0.6)))
     };
     let (base, old) = (dev.array(&impulses(&mut r))?, dev.array(&impulses(&mut r))?);
-    let (swept, new) = (dev.zeros(n)?, dev.zeros(2 * count)?);
-    check!(compress, n, &motions, &mobility, &spots, &active, &first, &old, &swept, &new, 2);
-    check!(restitute, n, &motions, &mobility, &spots, &active, &first, &base, &old, &swept, &new, 2);
+    let (swept, new, rows) = (dev.zeros(n)?, dev.zeros(2 * count)?, Rows { walls: 2, most: 2 * each });
+    check!(compress, n, &motions, &mobility, &spots, &active, &first, &old, &swept, &new, rows);
+    check!(restitute, n, &motions, &mobility, &spots, &active, &first, &base, &old, &swept, &new, rows);
     let (v, l) = (dev.array(&r.many(n, |r| r.vec3(-1.0, 1.0)))?, dev.array(&r.many(n, |r| r.vec3(-1.0, 1.0)))?);
     check!(pack_motions, n, &v, &l, &swept);
     check!(unpack_motions, n, &motions, &dev.zeros(n)?, &dev.zeros(n)?);

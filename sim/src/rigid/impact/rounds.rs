@@ -2,7 +2,7 @@
 
 use super::plane::{ImpactParams, Impacts, Impulse, SPEED_ROUNDING, Wall, epsilon, pack_planes};
 use super::spot::{Look, find_spots, mobilities};
-use super::sweep::{compress, pack_motions, restitute, unpack_motions};
+use super::sweep::{Rows, compress, pack_motions, restitute, unpack_motions};
 use super::time::{Near, find_impacts, free_motions, move_bodies, pack_points};
 use crate::collision::Pose;
 use crate::error::{Error, Result};
@@ -73,6 +73,7 @@ impl<F: Float> Bounced<F> {
                 gap: F::from_f64(TOGETHER * smallest),
                 rounding: F::from_f64(ROUNDING * epsilon::<F>()),
                 speed: F::from_f64(SPEED_ROUNDING * epsilon::<F>()),
+                points: geometry.points.counts.iter().fold(0, |most, &count| most.max(count as u32)),
             },
             rest_speed: impacts.rest_speed,
             gravity,
@@ -104,7 +105,7 @@ impl<F: Float> Bounced<F> {
             let mut look = Look { ahead: F::zero(), near, rest_speed };
             if naive {
                 look.ahead = F::from_f64(h);
-                look.near = Near { gap: F::zero(), rounding: F::zero(), speed: F::zero() };
+                look.near = Near { gap: F::zero(), rounding: F::zero(), speed: F::zero(), points: near.points };
             } else {
                 let (x, q, rest) = (dev.uninit(n)?, dev.uninit(n)?, dev.uninit(n)?);
                 move_bodies(n, &free, &time, &left, &x, &q, &rest)?;
@@ -143,18 +144,19 @@ impl<F: Float> Bounced<F> {
         find_spots(count, &bodies, &mobility, &self.points, &self.owner, &self.walls, hit, &spots, &active, look)?;
         let mut motion = dev.uninit(n)?;
         pack_motions(n, &now.v, &now.l, &motion)?;
-        let (mut impulse, walls) = (dev.zeros(count)?, walls as u32);
+        let rows = Rows { walls: walls as u32, most: self.near.points * walls as u32 };
+        let mut impulse = dev.zeros(count)?;
         let mut before = impulse.clone();
         for _ in 0..self.sweeps {
             let (swept, new) = (dev.uninit(n)?, dev.uninit(count)?);
-            compress(n, &motion, &mobility, &spots, &active, first, &impulse, &swept, &new, walls)?;
+            compress(n, &motion, &mobility, &spots, &active, first, &impulse, &swept, &new, rows)?;
             (motion, before, impulse) = (swept, impulse, new);
         }
         let mut residual = report.is_some().then(|| change(&before, &impulse)).transpose()?;
         let base = impulse.clone();
         for _ in 0..self.sweeps {
             let (swept, new) = (dev.uninit(n)?, dev.uninit(count)?);
-            restitute(n, &motion, &mobility, &spots, &active, first, &base, &impulse, &swept, &new, walls)?;
+            restitute(n, &motion, &mobility, &spots, &active, first, &base, &impulse, &swept, &new, rows)?;
             (motion, before, impulse) = (swept, impulse, new);
         }
         if let (Some(report), Some(residual)) = (report, residual.as_mut()) {

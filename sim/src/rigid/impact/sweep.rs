@@ -16,6 +16,15 @@ pub struct Motion<F> {
     pub l: Vec3<F>,
 }
 
+/// How points and planes are arranged.
+#[diff_struct]
+pub struct Rows {
+    /// Planes for each point.
+    pub walls: u32,
+    /// Most points of a body, times the planes: GPUs need to know how long loops may be.
+    pub most: u32,
+}
+
 /// The motions of bodies.
 #[diff_kernel]
 pub fn pack_motions<F: Float>(v: &Array<Vec3<F>>, l: &Array<Vec3<F>>, motions: &mut Array<Motion<F>>) {
@@ -101,12 +110,13 @@ pub fn compress<F: Float>(
     old: &Array<Vec3<F>>,
     swept: &mut Array<Motion<F>>,
     new: &mut Array<Vec3<F>>,
-    walls: u32,
+    rows: Rows,
 ) {
     let b = ABSOLUTE_POS;
     let body = mobility[b];
     let mut motion = motions[b];
-    for k in first[b] * walls..first[b + 1] * walls {
+    for j in 0..((first[b + 1] - first[b]) * rows.walls).min(rows.most) {
+        let k = first[b] * rows.walls + j;
         let mut impulse = Vec3::zero();
         if active[k] == 1 {
             let spot = spots[k];
@@ -133,12 +143,13 @@ pub fn restitute<F: Float>(
     old: &Array<Vec3<F>>,
     swept: &mut Array<Motion<F>>,
     new: &mut Array<Vec3<F>>,
-    walls: u32,
+    rows: Rows,
 ) {
     let b = ABSOLUTE_POS;
     let body = mobility[b];
     let mut motion = motions[b];
-    for k in first[b] * walls..first[b + 1] * walls {
+    for j in 0..((first[b + 1] - first[b]) * rows.walls).min(rows.most) {
+        let k = first[b] * rows.walls + j;
         let mut impulse = Vec3::zero();
         if active[k] == 1 {
             let spot = spots[k];

@@ -59,6 +59,8 @@ pub struct Near<F> {
     pub rounding: F,
     /// Part of the speed of a body that a speed of approach may be off by rounding.
     pub speed: F,
+    /// Most points of a body: GPUs need to know how long loops may be.
+    pub points: u32,
 }
 
 /// The gap up to which points of a body at `centre` are at the plane \[m\].
@@ -95,7 +97,8 @@ pub fn find_impacts<F: Float>(
     let mut at_wall = 0u32;
     // What approaches no faster than rounding lets speeds be known does not meet anything: its time would be without meaning.
     let slow = 1e-9 + near.speed * fixed.velocity.norm();
-    for i in first[b]..first[b + 1] {
+    for j in 0..(first[b + 1] - first[b]).min(near.points) {
+        let i = first[b] + j;
         let point = detach(points[i]);
         for w in 0..walls.len() {
             let normal = detach(walls[w].normal);
@@ -146,7 +149,8 @@ pub fn find_impacts<F: Float>(
         for _ in 0..2 {
             let mut gaps = F::new(0.0);
             let mut rates = F::new(0.0);
-            for i in first[b]..first[b + 1] {
+            for j in 0..(first[b + 1] - first[b]).min(near.points) {
+                let i = first[b] + j;
                 let at: Vec2<F> = gap_after(body, points[i], wall.normal, wall.offset, when);
                 if i == at_point || (at.x.abs() <= limit && at.y < 0.0) {
                     gaps = gaps + at.x;
