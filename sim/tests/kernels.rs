@@ -21,7 +21,7 @@ use diffkern_sim::mesh::interpolate_3d;
 use diffkern_sim::mpm::g2p::{grid_to_particles_2d, grid_to_particles_3d};
 use diffkern_sim::mpm::grid_update::{NodeStep, update_grid_2d, update_grid_3d};
 use diffkern_sim::mpm::obstacle::{particle_masses, pushed};
-use diffkern_sim::mpm::p2g::{Transfer, particles_to_grid_2d, particles_to_grid_3d};
+use diffkern_sim::mpm::p2g::{ParticleStep, particles_to_grid_2d, particles_to_grid_3d};
 use diffkern_sim::mpm::pack::{pack_friction, pack_material};
 use diffkern_sim::mpm::reorder::{reorder_2d, reorder_3d, reorder_material};
 use diffkern_sim::mpm::stencil::GridShape;
@@ -64,7 +64,7 @@ fn planes() -> [Vec4<f64>; 4] {
 /// The grid of the particles; in the plane without z.
 const GRID: GridShape<f64> =
     GridShape { origin: Vec3::from_array([0.01, 0.02, 0.0]), inv_dx: 1.0 / DX, nx: NODES, ny: NODES, nz: NODES };
-const STEP: Transfer<f64> = Transfer { grid: GRID, dt: DT, touching: 3, touching_end: 2 };
+const STEP: ParticleStep<f64> = ParticleStep { grid: GRID, dt: DT, touching: 3, touching_end: 2 };
 const NODE_STEP: NodeStep<f64> = NodeStep { dt: DT, cutoff: 0.6, plane_count: 4 };
 
 fn particles_to_grid_in_plane<M: Material>(seed: u64) -> Result<()> {

@@ -3,6 +3,7 @@
 //! Kernels over a type are compiled where a crate first asks for that type. It is asked for here, so that they are compiled with
 //! this crate, and a program that runs simulations finds them.
 
+use super::lagrangian::particles::{stress_slope_2d, stress_slope_3d};
 use super::p2g::{particles_to_grid_2d, particles_to_grid_3d};
 use crate::material::{Law, with_law};
 
@@ -14,6 +15,10 @@ pub fn instances() -> impl Sized {
             particles_to_grid_2d::<M>::native::<f64>(),
             particles_to_grid_3d::<M>::native::<f32>(),
             particles_to_grid_3d::<M>::native::<f64>(),
+            stress_slope_2d::<M>::native::<f32>(),
+            stress_slope_2d::<M>::native::<f64>(),
+            stress_slope_3d::<M>::native::<f32>(),
+            stress_slope_3d::<M>::native::<f64>(),
         ])
     })
 }

@@ -1,9 +1,12 @@
-//! Material point method: MLS-MPM with quadratic B-splines and the APIC transfer, in two and three dimensions.
+//! Material point method: MLS-MPM with quadratic B-splines in two and three dimensions.
 //!
-//! One step is three launches over two fused arrays of the grid: particles to grid (with the deformation gradient and
+//! With the APIC [`Transfer`] one step is three launches over two fused arrays of the grid: particles to grid (with the deformation gradient and
 //! the stress), grid update, grid to particles. The grid is stored in blocks; where it is large, only those that particles
 //! reach are there ([`Blocks`]), and a rollout of particles in no order sorts them by block first ([`Sorting`]). Gradients:
 //! Lamé parameters, viscosity, density, rest volume, damping, gravity, friction, and the initial state.
+//!
+//! APIC loses energy in every step. [`Transfer::Lagrangian`] is for bodies that swing or bounce: velocities stay on
+//! nodes that move with the body, so that nothing is lost.
 //!
 //! Source: Hu, Fang, Ge, Qu, Zhu, Pradhana, Jiang: A moving least squares material point method, 2018.
 
@@ -17,6 +20,8 @@ pub mod grid_update;
 mod half_space;
 #[doc(hidden)]
 pub mod instances;
+#[doc(hidden)]
+pub mod lagrangian;
 mod lattice;
 mod model;
 mod observe;
@@ -39,6 +44,7 @@ mod stability;
 mod state;
 #[doc(hidden)]
 pub mod stencil;
+mod transfer;
 #[doc(hidden)]
 pub mod weights;
 mod window;
@@ -49,6 +55,7 @@ pub use blocks::Blocks;
 pub use diffkern::{Dim2, Dim3, Dimension};
 pub use distance::{mean_square_distance, square_distance_2d, square_distance_3d};
 pub use half_space::HalfSpace;
+pub use lagrangian::Phase;
 pub use lattice::Grid;
 pub use model::Model;
 pub use order::Sorting;
@@ -56,3 +63,4 @@ pub use params::Params;
 pub use solver::Solver;
 pub use stability::Stability;
 pub use state::State;
+pub use transfer::Transfer;

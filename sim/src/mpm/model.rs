@@ -9,6 +9,7 @@ use super::solver::Solver;
 use super::stability::Stability;
 use super::state::State;
 use super::stencil::GridShape;
+use super::transfer::Transfer;
 use crate::contact::{Collider, Obstacles};
 use crate::error::{Error, Result, positive};
 use crate::material::Law;
@@ -16,7 +17,7 @@ use diffkern::memory::collect;
 use diffkern::prelude::*;
 
 /// Nodes up to this distance above a surface belong to the solid, in cells: a plane through nodes holds them.
-const ON_SURFACE: f64 = 1e-6;
+pub(super) const ON_SURFACE: f64 = 1e-6;
 /// Speed below which friction by penalty fades \[m/s\].
 const SLIP_SPEED: f64 = 1e-3;
 /// Cells that the fastest wave may cross in the longest stable step.
@@ -48,6 +49,7 @@ pub struct Model<D: Dimension, F: Float> {
     grid: Grid<D>,
     dt: f64,
     law: Law,
+    transfer: Transfer,
     cutoff: f64,
     spacing: f64,
     half_spaces: Vec<HalfSpace<D>>,
@@ -85,6 +87,7 @@ impl<D: Dimension, F: Float> Model<D, F> {
             grid,
             dt,
             law,
+            transfer: Transfer::Apic,
             cutoff: 0.0,
             spacing: 0.0,
             planes: device.array(&planes(half_spaces, 0.0))?,
@@ -111,6 +114,20 @@ impl<D: Dimension, F: Float> Model<D, F> {
     #[must_use]
     pub fn with_blocks(self, blocks: Blocks) -> Self {
         Model { blocks, ..self }
+    }
+
+    /// The same with another transfer between particles and grid.
+    ///
+    /// # Errors
+    /// When it is to last for no steps.
+    pub fn with_transfer(self, transfer: Transfer) -> Result<Self> {
+        transfer.check()?;
+        Ok(Model { transfer, ..self })
+    }
+
+    /// The transfer between particles and grid.
+    pub fn transfer(&self) -> Transfer {
+        self.transfer
     }
 
     /// The blocks that it works on.

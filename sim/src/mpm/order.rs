@@ -97,8 +97,9 @@ impl Order {
 
 fn reordered<D: Dimension, F: Float>(state: &State<D, F>, to: &Array<u32>) -> diffkern::Result<State<D, F>> {
     let (device, n) = (state.x.device(), state.len());
-    let next = State { x: device.uninit(n)?, v: device.uninit(n)?, c: device.uninit(n)?, f: device.uninit(n)? };
-    let State { x, v, c, f } = state;
+    let next =
+        State { x: device.uninit(n)?, v: device.uninit(n)?, c: device.uninit(n)?, f: device.uninit(n)?, phase: None };
+    let State { x, v, c, f, .. } = state;
     reorder::<F, D>(n, x, v, c, f, to, &next.x, &next.v, &next.c, &next.f)?;
     Ok(next)
 }

@@ -14,7 +14,7 @@ use diffkern::prelude::*;
 
 /// What a step of particles to grid has beside its arrays.
 #[diff_struct]
-pub struct Transfer<F> {
+pub struct ParticleStep<F> {
     /// Where the nodes are.
     pub grid: GridShape<F>,
     /// Time step \[s\].
@@ -41,7 +41,7 @@ pub fn particles_to_grid<F: Float, M: Material, const D: usize>(
     table: &Array<u32>,
     f_next: &mut Array<Matrix<F, D>>,
     grid: &mut Array<Vector<F, { D + 1 }>>,
-    step: Transfer<F>,
+    step: ParticleStep<F>,
 ) {
     // A block has `2^BITS` nodes along each axis.
     const BITS: u32 = 5 - D;

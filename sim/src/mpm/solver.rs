@@ -8,10 +8,11 @@ use super::model::Model;
 use super::obstacle::{node_positions, particle_masses, pushed};
 use super::occupied::base_nodes;
 use super::order::Order;
-use super::p2g::{Transfer, particles_to_grid};
+use super::p2g::{ParticleStep, particles_to_grid};
 use super::pack::{pack_friction, pack_material};
 use super::params::Params;
 use super::state::State;
+use super::transfer::Transfer;
 use crate::contact::{BoundObstacles, Obstacles, Vertices};
 use crate::error::{Error, Result};
 use crate::material::with_law;
@@ -26,9 +27,9 @@ pub struct Solver<D: Dimension, F: Float> {
     /// See `pack_material`.
     pub(crate) packed: Array<Vec4<F>>,
     /// See `pack_friction`.
-    planes: Array<Vec4<F>>,
+    pub(super) planes: Array<Vec4<F>>,
     pub(crate) gravity: Array<D::Vector<F>>,
-    damping: Array<F>,
+    pub(super) damping: Array<F>,
     obstacles: Option<BoundObstacles<F>>,
 }
 
@@ -76,10 +77,10 @@ impl<D: Dimension, F: Float> Solver<D, F> {
         nodes: &Array<D::Homogeneous<F>>,
         dt: f64,
     ) -> diffkern::Result<()> {
-        let (model, State { x, v, c, f }) = (&self.model, state);
+        let (model, State { x, v, c, f, .. }) = (&self.model, state);
         let (grid, dt) = (model.shape(), model.real(dt));
         let touching = model.touching;
-        let step = Transfer { grid, dt, touching, touching_end: u32::BITS - touching.leading_zeros() };
+        let step = ParticleStep { grid, dt, touching, touching_end: u32::BITS - touching.leading_zeros() };
         let (n, packed, planes, table) = (state.len(), &self.packed, &self.planes, &active.table);
         with_law!(model.law(), M => {
             particles_to_grid::<F, M, D>(n, x, v, c, f, packed, planes, table, f_next, nodes, step)
@@ -115,21 +116,34 @@ impl<D: Dimension, F: Float> Solver<D, F> {
         Ok(State { v: Array::try_from(next.as_any().clone())?, ..state.clone() })
     }
 
-    /// The velocities of nodes as colliders leave them.
-    fn held_back(
+    /// The velocities of nodes at `x` as colliders leave them.
+    pub(super) fn held_back(
         &self,
-        active: &Active,
+        x: &Array<D::Vector<F>>,
         velocity: Array<D::Vector<F>>,
         tick: Tick,
     ) -> diffkern::Result<Array<D::Vector<F>>> {
         let Some(obstacles) = self.obstacles.as_ref().filter(|o| o.act_on_velocities()) else {
             return Ok(velocity);
         };
-        let (device, n) = (self.model.device(), velocity.len());
-        let (x, free) = (device.uninit(n)?, device.zeros(n)?);
-        node_positions(n, &active.list, &x, self.model.shape())?;
-        let left = obstacles.project(&x, in_space(&velocity)?, &free, tick)?;
+        let free = self.model.device().zeros(velocity.len())?;
+        let left = obstacles.project(&in_space(x)?, in_space(&velocity)?, &free, tick)?;
         Array::try_from(left.as_any().clone())
+    }
+
+    /// The same at the nodes of `active`.
+    fn held_back_on_grid(
+        &self,
+        active: &Active,
+        velocity: Array<D::Vector<F>>,
+        tick: Tick,
+    ) -> diffkern::Result<Array<D::Vector<F>>> {
+        if !self.obstacles.as_ref().is_some_and(BoundObstacles::act_on_velocities) {
+            return Ok(velocity);
+        }
+        let x = self.model.device().uninit(velocity.len())?;
+        node_positions(x.len(), &active.list, &x, self.model.shape())?;
+        self.held_back(&Array::try_from(x.as_any().clone())?, velocity, tick)
     }
 
     /// Number of grid nodes that a step from `state` works on.
@@ -172,6 +186,29 @@ impl<D: Dimension, F: Float> Solver<D, F> {
         order.undo(&end)
     }
 
+    /// All steps of a [`Transfer::Lagrangian`]: a rollout for each phase, as states of a rollout are made of the same arrays. On the whole grid
+    /// and in the order given, as nodes keep their numbers and particles their nodes.
+    fn in_phases(self, state: &State<D, F>, span: Span, schedule: Schedule) -> diffkern::Result<State<D, F>> {
+        let (mut now, mut first) = (state.clone(), 0);
+        while first < span.len() {
+            let phase = self.kept_phase(&now, span.tick(first))?;
+            let due = |k: &usize| self.model.transfer().is_due(span.tick(*k).index);
+            let end = (first + 1..span.len()).find(due).unwrap_or(span.len());
+            let (solver, start) = (self.clone(), State { phase: Some(phase), ..now });
+            let step = move |s: &State<D, F>, k: usize| solver.phase_step(s, span.tick(first + k));
+            now = diffkern::rollout(end - first, schedule, start, step)?;
+            first = end;
+        }
+        Ok(now)
+    }
+
+    fn phase_step(&self, state: &State<D, F>, tick: Tick) -> diffkern::Result<State<D, F>> {
+        match &state.phase {
+            Some(phase) => self.lagrangian_step(phase.clone(), tick),
+            None => self.step(state, &(), tick),
+        }
+    }
+
     fn expect_particles(&self, state: &State<D, F>) -> Result<()> {
         match self.packed.len() {
             n if n == state.len() => Ok(()),
@@ -179,7 +216,7 @@ impl<D: Dimension, F: Float> Solver<D, F> {
         }
     }
 
-    fn too_many(&self, nodes: usize) -> diffkern::Error {
+    pub(super) fn too_many(&self, nodes: usize) -> diffkern::Error {
         let bytes = nodes * (size_of::<D::Homogeneous<F>>() + size_of::<D::Vector<F>>());
         let reason = format!("particles reach {nodes} nodes, the limit is {}", self.model.node_limit());
         diffkern::Error::Memory { device: self.model.device().name().to_owned(), bytes, reason }
@@ -187,7 +224,7 @@ impl<D: Dimension, F: Float> Solver<D, F> {
 }
 
 /// An array of a model with colliders, which is one in space.
-fn in_space<T: Element, F: Float>(array: &Array<T>) -> diffkern::Result<Array<Vec3<F>>> {
+pub(super) fn in_space<T: Element, F: Float>(array: &Array<T>) -> diffkern::Result<Array<Vec3<F>>> {
     Array::try_from(array.as_any().clone())
 }
 
@@ -201,6 +238,9 @@ impl<D: Dimension, F: Float> Step for Solver<D, F> {
 
     /// One explicit step. It fails where a particle is outside the grid, and beyond [`Model::with_node_limit`].
     fn step(&self, state: &State<D, F>, (): &(), tick: Tick) -> diffkern::Result<State<D, F>> {
+        if self.model.transfer() != Transfer::Apic {
+            return self.lagrangian_step(self.kept_phase(state, tick)?, tick);
+        }
         let (device, n) = (self.model.device(), state.len());
         let active = self.active(state)?;
         if active.nodes() > self.model.node_limit() {
@@ -214,10 +254,10 @@ impl<D: Dimension, F: Float> Step for Solver<D, F> {
 
         let velocity = device.uninit::<D::Vector<F>>(active.nodes())?;
         self.update_grid(&active, &momentum, &velocity, tick.dt)?;
-        let velocity = self.held_back(&active, velocity, tick)?;
+        let velocity = self.held_back_on_grid(&active, velocity, tick)?;
 
         let (x, v, c) = (device.uninit(n)?, device.uninit(n)?, device.uninit(n)?);
-        let next = State { x, v, c, f };
+        let next = State { x, v, c, f, phase: None };
         let (grid, dt) = (self.model.shape(), self.model.real(tick.dt));
         grid_to_particles::<F, D>(n, &state.x, &velocity, &active.table, &next.x, &next.v, &next.c, grid, dt)?;
         Ok(next)
@@ -240,6 +280,9 @@ impl<D: Dimension, F: Float> Step for Solver<D, F> {
         C: Fn(&State<D, F>, Tick) -> diffkern::Result<()> + Clone + 'static,
     {
         self.expect_particles(state)?;
+        if self.model.transfer() != Transfer::Apic {
+            return self.in_phases(state, span, schedule);
+        }
         let near = self.near(state, span.duration())?;
         match near.clone().in_order(state, span, schedule) {
             // A GPU does not report a particle that has left the part of the grid that was predicted: it stays outside.

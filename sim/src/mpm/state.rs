@@ -1,5 +1,6 @@
 //! What flows: one value a particle of position, velocity, velocity gradient and deformation gradient.
 
+use super::lagrangian::Phase;
 use crate::error::{Error, Result};
 use diffkern::AnyArray;
 use diffkern::prelude::*;
@@ -15,6 +16,9 @@ pub struct State<D: Dimension, F: Float> {
     pub c: Array<D::Matrix<F>>,
     /// Deformation gradient.
     pub f: Array<D::Matrix<F>>,
+    /// The nodes that carry the velocities from step to step, where the transfer is
+    /// [`Lagrangian`](super::Transfer::Lagrangian). Drop it where other fields are changed: they are read when a phase begins.
+    pub phase: Option<Phase<D, F>>,
 }
 
 impl<D: Dimension, F: Float> State<D, F> {
@@ -35,6 +39,7 @@ impl<D: Dimension, F: Float> State<D, F> {
             v: device.array(velocities)?,
             c: device.zeros::<D::Matrix<F>>(n)?,
             f: device.full(n, D::identity::<F>())?,
+            phase: None,
         })
     }
 
@@ -51,7 +56,8 @@ impl<D: Dimension, F: Float> State<D, F> {
 
 impl<D: Dimension, F: Float> diffkern::State for State<D, F> {
     fn arrays(&self) -> Vec<AnyArray> {
-        [self.x.as_any(), self.v.as_any(), self.c.as_any(), self.f.as_any()].map(AnyArray::clone).to_vec()
+        let own = [self.x.as_any(), self.v.as_any(), self.c.as_any(), self.f.as_any()].map(AnyArray::clone);
+        own.into_iter().chain(self.phase.iter().flat_map(Phase::arrays)).collect()
     }
 
     fn with_arrays(&self, arrays: Vec<AnyArray>) -> Self {
@@ -61,6 +67,7 @@ impl<D: Dimension, F: Float> diffkern::State for State<D, F> {
             v: typed(arrays.next(), &self.v),
             c: typed(arrays.next(), &self.c),
             f: typed(arrays.next(), &self.f),
+            phase: Phase::of(arrays),
         }
     }
 }

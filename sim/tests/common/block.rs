@@ -4,7 +4,9 @@ use diffkern::prelude::*;
 use diffkern::{AnyArray, Schedule};
 use diffkern_sim::Result;
 use diffkern_sim::Step as _;
-use diffkern_sim::mpm::{Contact, Dim2, Grid, HalfSpace, Law, Model, Params, Solver, State, mean_square_distance};
+use diffkern_sim::mpm::{
+    Contact, Dim2, Grid, HalfSpace, Law, Model, Params, Solver, State, Transfer, mean_square_distance,
+};
 
 use super::Random;
 
@@ -49,6 +51,11 @@ impl<const SIDE: usize, const STEPS: usize> Block<SIDE, STEPS> {
         let wall = HalfSpace::through([wall, 0.0], [-1.0, 0.0], Contact::Separating);
         let model = Model::new(&device, grid, 2e-3, law, &[floor, wall])?.with_contact_spacing(H)?;
         Ok(Self { device, model })
+    }
+
+    /// The same with another transfer.
+    pub fn with_transfer(self, transfer: Transfer) -> Result<Self> {
+        Ok(Self { model: self.model.with_transfer(transfer)?, ..self })
     }
 
     /// Where the tests look: no two numbers of a group alike.

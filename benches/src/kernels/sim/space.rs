@@ -4,7 +4,7 @@ use diffkern::prelude::*;
 use diffkern_sim::material::NeoHookean;
 use diffkern_sim::mpm::g2p::grid_to_particles_3d;
 use diffkern_sim::mpm::grid_update::{NodeStep, update_grid_3d};
-use diffkern_sim::mpm::p2g::{Transfer, particles_to_grid_3d};
+use diffkern_sim::mpm::p2g::{ParticleStep, particles_to_grid_3d};
 use diffkern_sim::mpm::square_distance_3d;
 
 use super::blocks::{cube, whole};
@@ -99,7 +99,7 @@ fn block<F: Float>(d: &Device, size: Size) -> Result<Block<F>> {
 pub fn kernels() -> Vec<Kernel> {
     vec![
         kernel!(particles_to_grid_3d<NeoHookean>: block => |b| "particles" b.particles, (
-            b.particles, &b.x, &b.v, &b.c, &b.f, &b.packed, &b.planes, &b.table, &b.f_next, &b.grid, Transfer {
+            b.particles, &b.x, &b.v, &b.c, &b.f, &b.packed, &b.planes, &b.table, &b.f_next, &b.grid, ParticleStep {
                 grid: cube(b.inv_dx, b.side), dt: b.dt, touching: 1, touching_end: 1,
             },
         ), writes [b.f_next => Mat3::identity(), b.grid => Vec4::new(1.0, 1.0, 1.0, 1.0)]),
