@@ -20,6 +20,16 @@ use diffkern_sim::material::{
 use diffkern_sim::mesh::interpolate_3d;
 use diffkern_sim::mpm::g2p::{grid_to_particles_2d, grid_to_particles_3d};
 use diffkern_sim::mpm::grid_update::{NodeStep, update_grid_2d, update_grid_3d};
+use diffkern_sim::mpm::lagrangian::gather::{gather_moved_2d, gather_moved_3d};
+use diffkern_sim::mpm::lagrangian::nodes::{
+    Kick, displaced_2d, displaced_3d, kick_nodes_2d, kick_nodes_3d, kinetic_energy_2d, kinetic_energy_3d,
+    node_velocity_2d, node_velocity_3d, scaled_2d, scaled_3d, sharpen_2d, sharpen_3d,
+};
+use diffkern_sim::mpm::lagrangian::particles::{
+    deformed_2d, deformed_3d, penalty_push_2d, penalty_push_3d, shifted_2d, shifted_3d, stress_slope_2d,
+    stress_slope_3d,
+};
+use diffkern_sim::mpm::lagrangian::scatter::{scatter_affine_2d, scatter_affine_3d};
 use diffkern_sim::mpm::obstacle::{particle_masses, pushed};
 use diffkern_sim::mpm::p2g::{ParticleStep, particles_to_grid_2d, particles_to_grid_3d};
 use diffkern_sim::mpm::pack::{pack_friction, pack_material};
@@ -157,6 +167,121 @@ fn grid_to_particles() -> Result<()> {
     let u = dev.array(&r.many(27 * 64, |r| r.vec3(-1.0, 1.0)))?;
     let (x1, v1, c1) = (dev.zeros(n)?, dev.zeros(n)?, dev.zeros(n)?);
     check!(grid_to_particles_3d, n, &x, &u, &table, &x1, &v1, &c1, GRID, DT);
+    Ok(())
+}
+
+/// A substep, long beside what particles move in it, so that rates are of the size of the rest.
+const PHASE: ParticleStep<f64> = ParticleStep { dt: 0.1, ..STEP };
+const KICK: Kick<f64> = Kick { dt: 0.1, cutoff: 0.6, rim: 1e-7, plane_count: 4, touching: 0b100 };
+
+fn stress_slopes<M: Material>(seed: u64) -> Result<()> {
+    let (dev, n, mut r) = (Device::cpu(), 37, Random(seed));
+    let material = dev.array(&packed(&mut r, n))?;
+    let [h, before] = [0.2, 0.2].map(|size| dev.array(&r.many(n, |r| r.mat2(size))));
+    let f = dev.array(&r.many(n, |r| Mat2::identity() + r.mat2(0.2)))?;
+    let (h, before) = (h?, before?);
+    check!(stress_slope_2d::<M>, n, &h, &before, &f, &material, &dev.zeros(n)?, PHASE);
+    let [h, before] = [0.15, 0.15].map(|size| dev.array(&r.many(n, |r| r.mat3(size))));
+    let f = dev.array(&r.many(n, |r| Mat3::identity() + r.mat3(0.15)))?;
+    let (h, before) = (h?, before?);
+    check!(stress_slope_3d::<M>, n, &h, &before, &f, &material, &dev.zeros(n)?, PHASE);
+    Ok(())
+}
+
+#[test]
+fn stresses_of_phases() -> Result<()> {
+    stress_slopes::<NeoHookean>(161)?;
+    stress_slopes::<FixedCorotated>(162)?;
+    stress_slopes::<StableNeoHookean>(163)
+}
+
+/// The kernels of a phase in one dimension: vectors and matrices of it, nodes with a mass, blocks, and the kernels by what they do.
+macro_rules! phases {
+    ($vector:ident, $matrix:ident, $mat:ident, $node:expr, $blocks:literal, $scatter:ident, $gather:ident, $push:ident,
+     $shifted:ident, $deformed:ident, $velocity:ident, $sharpen:ident, $scaled:ident, $displaced:ident, $kick:ident, $energy:ident) => {{
+        let (dev, n, mut r) = (Device::cpu(), 37, Random(171));
+        let x = dev.array(&r.many(n, |r| r.$vector(0.22, 0.65)))?;
+        let [a, b, c] = [0.3, 0.2, 0.1].map(|size| dev.array(&r.many(n, |r| r.$vector(-size, size))));
+        let [h, l] = [0.2, 2.0].map(|size| dev.array(&r.many(n, |r| r.$mat(size))));
+        let (a, b, c, h, l) = (a?, b?, c?, h?, l?);
+        let material = dev.array(&packed(&mut r, n))?;
+        let table = dev.array(&shuffled(&mut r, $blocks).0)?;
+        let nodes = $blocks * 64;
+        check!($scatter, n, &x, &a, &l, &material, &table, &dev.zeros(nodes)?, GRID);
+        let [u, d] = [1.0, 0.02].map(|size| dev.array(&r.many(nodes, |r| r.$vector(-size, size))));
+        let (u, d) = (u?, d?);
+        check!($gather, n, &x, &u, &d, &c, &h, &table, &dev.zeros(n)?, &dev.zeros(n)?, GRID);
+        check!($push, n, &x, &b, &c, &material, &dev.array(&planes())?, &dev.zeros(n)?, PHASE);
+        check!($shifted, n, &x, &b, &c, &dev.zeros(n)?, &dev.zeros(n)?, 0.1);
+        let f = dev.array(&r.many(n, |r| $matrix::identity() + r.$mat(0.2)))?;
+        check!($deformed, n, &h, &l, &f, &dev.zeros(n)?, &dev.zeros(n)?);
+
+        // Some nodes have less mass than the cutoff.
+        let few = 24;
+        let forces = dev.array(&r.many(few, $node))?;
+        let [u, d, y] = [1.0, 0.5, 0.4].map(|size| dev.array(&r.many(few, |r| r.$vector(-size, size))));
+        let (u, d, y) = (u?, d?, y?);
+        check!($velocity, few, &forces, &dev.zeros(few)?, 0.6);
+        check!($sharpen, few, &forces, &u, &d, &dev.zeros(few)?, &dev.zeros(few)?, 0.6);
+        check!($scaled, few, &u, &dev.zeros(few)?, -0.3);
+        check!($displaced, few, &d, &u, &dev.zeros(few)?, 0.3);
+        check!($energy, few, &forces, &u, &dev.zeros(few)?);
+        let unit = 0.5f64.sqrt();
+        let normals = [[1.0, 0.0], [unit, unit], [0.0, 1.0], [-unit, unit]];
+        let plane =
+            |(k, n): (usize, &[f64; 2])| [Vec4::new(n[0], n[1], 0.0, 0.1), Vec4::new(0.0, 0.0, 0.1 * k as f64, 0.0)];
+        let planes = dev.array(&normals.iter().enumerate().flat_map(plane).collect::<Vec<_>>())?;
+        let kinds = dev.array(&[0u32, 1, 2, 2])?;
+        let (gravity, damping) = (dev.array(&[r.$vector(-9.0, 9.0)])?, dev.array(&[3.0])?);
+        check!($kick, few, &u, &forces, &y, &planes, &kinds, &gravity, &damping, &dev.zeros(few)?, KICK);
+    }};
+}
+
+#[test]
+fn phases_in_the_plane() -> Result<()> {
+    phases!(
+        vec2,
+        Mat2,
+        mat2,
+        |r: &mut Random| Vec3::new(r.between(-2.0, 2.0), r.between(-2.0, 2.0), r.between(0.5, 1.5)),
+        4,
+        scatter_affine_2d,
+        gather_moved_2d,
+        penalty_push_2d,
+        shifted_2d,
+        deformed_2d,
+        node_velocity_2d,
+        sharpen_2d,
+        scaled_2d,
+        displaced_2d,
+        kick_nodes_2d,
+        kinetic_energy_2d
+    );
+    Ok(())
+}
+
+#[test]
+fn phases_in_space() -> Result<()> {
+    phases!(
+        vec3,
+        Mat3,
+        mat3,
+        |r: &mut Random| {
+            Vec4::new(r.between(-2.0, 2.0), r.between(-2.0, 2.0), r.between(-2.0, 2.0), r.between(0.5, 1.5))
+        },
+        27,
+        scatter_affine_3d,
+        gather_moved_3d,
+        penalty_push_3d,
+        shifted_3d,
+        deformed_3d,
+        node_velocity_3d,
+        sharpen_3d,
+        scaled_3d,
+        displaced_3d,
+        kick_nodes_3d,
+        kinetic_energy_3d
+    );
     Ok(())
 }
 

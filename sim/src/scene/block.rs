@@ -5,7 +5,7 @@ use super::body::{BodyShape, BodySpec};
 use super::plan::Plan;
 use crate::error::{Error, Result};
 use crate::mesh::{BlockLattice, Surface};
-use crate::mpm::{Dim3, HalfSpace, Law, Model, Params, State};
+use crate::mpm::{Dim3, HalfSpace, Law, Model, Params, State, Transfer};
 use diffkern::prelude::*;
 
 /// Description of a scene with one block of elastic material, stress free at the start.
@@ -45,6 +45,8 @@ pub struct BlockSpec {
     pub cells: usize,
     /// See [`Stability::cfl`](crate::mpm::Stability::cfl).
     pub cfl: f64,
+    /// How velocities pass between particles and grid.
+    pub transfer: Transfer,
     /// Room on the grid beyond the predicted motion \[m\].
     pub reach: f64,
 }
@@ -69,6 +71,7 @@ impl Default for BlockSpec {
             frame_rate: 32.0,
             cells: 5,
             cfl: 0.3,
+            transfer: Transfer::Apic,
             reach: 0.0,
         }
     }
@@ -161,6 +164,7 @@ impl BlockSpec {
             frame_rate: self.frame_rate,
             spacing: self.spacing(),
             cfl: self.cfl,
+            transfer: self.transfer,
             reach: self.reach,
         })
     }

@@ -6,7 +6,7 @@ use super::plan::Plan;
 use crate::contact::Collider;
 use crate::error::{Error, Result, non_negative, positive};
 use crate::mesh::{Carried, Surface};
-use crate::mpm::{Contact, Dim3, HalfSpace, Law, Model, Params, Stability, State};
+use crate::mpm::{Contact, Dim3, HalfSpace, Law, Model, Params, Stability, State, Transfer};
 use diffkern::memory::{collect, with_room};
 use diffkern::prelude::*;
 
@@ -52,6 +52,8 @@ pub struct BodiesSpec {
     pub spacing: f64,
     /// See [`Stability::cfl`].
     pub cfl: f64,
+    /// How velocities pass between particles and grid. Several bodies meet by transfers alone, so theirs may not last.
+    pub transfer: Transfer,
     /// Room on the grid beyond the predicted motion \[m\].
     pub reach: f64,
 }
@@ -70,6 +72,7 @@ impl Default for BodiesSpec {
             frame_rate: 32.0,
             spacing: 0.01,
             cfl: 0.3,
+            transfer: Transfer::Apic,
             reach: 0.0,
         }
     }
@@ -111,6 +114,7 @@ impl BodiesSpec {
         let lightest = self.bodies.iter().fold(f64::INFINITY, |m, b| m.min(b.density[0]));
         let model =
             Model::new(device, grid, dt, self.law, &self.half_spaces)?.with_mass_cutoff(1e-12 * lightest * least);
+        let model = model.with_transfer(self.transfer)?;
         let touched = self.half_spaces.iter().any(|h| matches!(h.contact, Contact::Penalty { .. }));
         let model = if touched { model.with_contact_spacing(plan.apart)? } else { model };
         let model = match self.colliders.is_empty() {
@@ -201,6 +205,11 @@ impl BodiesSpec {
             return Err(Error::invalid("number of bodies", 0, "at least 1"));
         }
         self.bodies.iter().try_for_each(BodySpec::check)?;
+        if self.bodies.len() > 1 && self.transfer == Transfer::LAGRANGIAN {
+            let expected =
+                "APIC, or Lagrangian with a number of steps from one transfer to the next: only then do bodies meet";
+            return Err(Error::invalid("transfer of several bodies", "Lagrangian for the whole run", expected));
+        }
         for (k, collider) in self.colliders.iter().enumerate() {
             collider.check(k)?;
             if !matches!(collider.contact, Contact::Penalty { .. }) && collider.contact.numbers().is_some() {

@@ -7,7 +7,7 @@ use crate::scene::{Collider, Contact, Pair, Quantity, Scene, Surface, Target};
 use crate::text::rounded;
 use diffkern::prelude::*;
 use diffkern_render::{Camera, Light, Lighting};
-use diffkern_sim::mpm::{self, HalfSpace};
+use diffkern_sim::mpm::{self, HalfSpace, Transfer};
 use diffkern_sim::scene::{BodiesSpec, BodyShape, BodySpec};
 
 /// Cells that the fastest wave may cross in a step, without and with colliders.
@@ -140,6 +140,7 @@ pub(super) fn spec(scene: &Scene, take: usize, known: &Values, cells: usize, roo
         frame_rate: scene.frame_rate,
         spacing,
         cfl: CFL[usize::from(!scene.colliders.is_empty())],
+        transfer: Transfer::Apic,
         reach: reach(scene, take, known, duration),
     }
 }
