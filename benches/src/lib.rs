@@ -12,6 +12,7 @@
 //! - `saxpy`: `a x + y`
 //! - `softras`: soft silhouettes
 //! - `springs`: a net of springs
+//! - `transfer`: what transfers of MPM lose
 
 pub mod harness;
 pub mod golden;
@@ -21,3 +22,4 @@ pub mod mpm;
 pub mod saxpy;
 pub mod softras;
 pub mod springs;
+pub mod transfer;

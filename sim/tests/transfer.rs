@@ -1,10 +1,14 @@
 //! What a transfer loses, in f64: a free vibration, a bounce, momentum, and noise that the grid does not see.
 
+use diffkern::Rollout;
 use diffkern::prelude::*;
-use diffkern_sim::Result;
 use diffkern_sim::Step as _;
 use diffkern_sim::material::{Material, NeoHookean};
-use diffkern_sim::mpm::{Blocks, Contact, Grid, HalfSpace, Law, Model, Params, Solver, State, Transfer};
+use diffkern_sim::mpm::{
+    Blocks, Contact, Grid, HalfSpace, Law, Model, Params, Solver, State, Transfer, mean_square_distance,
+};
+use diffkern_sim::scene::BlockSpec;
+use diffkern_sim::{Error, Result};
 
 /// Side of the block \[m\], its density, moduli \[Pa\] and wave speed.
 const SIDE: f64 = 0.1;
@@ -236,6 +240,11 @@ fn runs_in_pieces_give_the_same_bits() -> Result<()> {
         let solver = &whole.solver;
         let alone = (0..60).try_fold(start()?.state, |state, k| solver.step(&state, &(), solver.tick(k)))?;
         assert_eq!(whole.state.x.to_vec()?, alone.x.to_vec()?, "{transfer:?}");
+        if transfer == Transfer::LAGRANGIAN {
+            let (begun, own) = (solver.begun(&start()?.state)?, solver.clone());
+            let rolled = Rollout::new(Schedule::Auto).run(60, begun, move |s, k| own.step(s, &(), own.tick(k)))?;
+            assert_eq!(whole.state.x.to_vec()?, rolled.x.to_vec()?);
+        }
     }
     Ok(())
 }
@@ -246,5 +255,77 @@ fn what_cannot_be_is_refused() -> Result<()> {
     let model = Model::<Dim2, f64>::new(&Device::cpu(), grid, 1e-3, Law::NeoHookean, &[])?.with_blocks(Blocks::All);
     let error = model.with_transfer(Transfer::Lagrangian { steps: Some(0) }).unwrap_err();
     assert_eq!(error.to_string(), "steps from one transfer to the next is 0, expected at least 1, or none");
+    Ok(())
+}
+
+/// A cube of three cells in space that turns, above a penalty floor if it is to fall.
+fn cube(transfer: Transfer, falls: bool) -> BlockSpec {
+    let floor = HalfSpace::through([0.0; 3], [0.0, 0.0, 1.0], Contact::Penalty { stiffness: 2e6 }).with_friction(0.3);
+    BlockSpec {
+        min: [0.0, 0.0, 0.002],
+        max: [SIDE, SIDE, SIDE + 0.002],
+        velocity: if falls { [0.2, 0.1, -1.0] } else { [0.2, 0.1, -0.3] },
+        angular_velocity: [3.0, -8.0, 5.0],
+        gravity: if falls { [0.0, 0.0, -G] } else { [0.0; 3] },
+        half_spaces: if falls { vec![floor] } else { vec![] },
+        duration: 0.1,
+        cells: 3,
+        transfer,
+        ..BlockSpec::default()
+    }
+}
+
+#[test]
+fn in_space_momentum_and_angular_momentum_stay() -> Result<()> {
+    let device = Device::cpu();
+    for transfer in PHASES {
+        let scene = cube(transfer, false).build::<f64>(&device)?;
+        assert_eq!(scene.model.transfer(), transfer);
+        let solver = scene.model.solver(&scene.params(&device, 5e3, 1e4)?, scene.state.len())?;
+        let dx = scene.model.grid().dx();
+        let momenta = |state: &State<Dim3, f64>| -> Result<[Vec3<f64>; 2]> {
+            let State { x, v, c, .. } = solver.transferred(state)?;
+            let mut sum = [Vec3::zero(); 2];
+            for ((x, v), c) in x.to_vec()?.iter().zip(&v.to_vec()?).zip(&c.to_vec()?) {
+                let axial = Vec3::new(c[(2, 1)] - c[(1, 2)], c[(0, 2)] - c[(2, 0)], c[(1, 0)] - c[(0, 1)]);
+                sum = [sum[0] + *v, sum[1] + x.cross(*v) + axial * (0.25 * dx * dx)];
+            }
+            Ok(sum)
+        };
+        let end = solver.advance(&scene.state, 0, 60, Schedule::Auto)?;
+        for (before, after) in momenta(&scene.state)?.into_iter().zip(momenta(&end)?) {
+            let change = (before - after).norm();
+            assert!(change < 1e-11 * before.norm(), "{transfer:?}: {before:?} becomes {after:?}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn in_space_gradients_are_those_of_differences() -> Result<()> {
+    let device = Device::cpu();
+    for transfer in PHASES {
+        let scene = cube(transfer, true).build::<f64>(&device)?;
+        let run = |params: &Params<Dim3, f64>| -> Result<Array<f64>> {
+            let end = scene.model.solver(params, scene.state.len())?.advance(&scene.state, 0, 50, Schedule::Auto)?;
+            mean_square_distance::<Dim3, f64>(&end.x, [0.3, 0.2, 0.1])
+        };
+        let at = |mu: f64, lambda: f64| scene.params(&device, mu, lambda);
+        let mut params = at(5e3, 1e4)?;
+        (params.mu, params.lambda) = (params.mu.requires_grad(), params.lambda.requires_grad());
+        let (tape, loss) = Tape::record_value(|| run(&params))?;
+        tape.backward(&loss)?;
+        let loss = |mu, lambda| Ok::<_, Error>(run(&at(mu, lambda)?)?.to_vec()?[0]);
+        let here = loss(5e3, 1e4)?;
+        for (gradient, d) in [(params.mu.grad()?, [1.0, 0.0]), (params.lambda.grad()?, [0.0, 1.0])] {
+            let slope = gradient.to_vec()?[0];
+            let moved = |h: f64| loss(5e3 + h * d[0], 1e4 + h * d[1]);
+            let difference = (moved(0.25)? - moved(-0.25)?) / 0.5;
+            assert!((slope - difference).abs() < 1e-6 * slope.abs(), "{transfer:?}: {slope}, not {difference}");
+            let remainder = |h: f64| Ok::<_, Error>((moved(h)? - here - h * slope).abs());
+            let rate = (remainder(16.0)? / remainder(4.0)?).log(4.0);
+            assert!(rate > 1.9, "{transfer:?}: rate {rate}");
+        }
+    }
     Ok(())
 }

@@ -402,6 +402,15 @@ mod tests {
     }
 
     #[test]
+    fn bodies_that_would_never_meet_are_refused() {
+        let spec = ball(0.0, vec![], vec![]);
+        let two = BodiesSpec { bodies: vec![spec.bodies[0].clone(); 2], transfer: Transfer::LAGRANGIAN, ..spec };
+        let message = two.plan().unwrap_err().to_string();
+        assert!(message.starts_with("transfer of several bodies is Lagrangian for the whole run"), "{message}");
+        assert!(BodiesSpec { transfer: Transfer::Lagrangian { steps: Some(8) }, ..two }.plan().is_ok());
+    }
+
+    #[test]
     fn frames_are_whole_numbers_of_steps() {
         assert_eq!(per_frame(32.0, 1e-4), (313.0, 1.0 / (32.0 * 313.0)));
         assert_eq!(per_frame(1.0, 10.0), (1.0, 1.0));

@@ -4,6 +4,7 @@ mod blocks;
 mod diffsim;
 mod lattice;
 mod other;
+mod phases;
 mod plane;
 mod space;
 mod vertices;
@@ -14,6 +15,7 @@ pub fn kernels() -> Vec<Kernel> {
     [
         plane::kernels(),
         space::kernels(),
+        phases::kernels(),
         blocks::kernels(),
         other::kernels(),
         vertices::kernels(),

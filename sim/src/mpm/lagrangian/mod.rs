@@ -13,14 +13,15 @@
 //! with the affine velocities of APIC.
 
 #[doc(hidden)]
+pub mod scatter;
+#[doc(hidden)]
 pub mod gather;
 #[doc(hidden)]
-pub mod nodes;
-#[doc(hidden)]
 pub mod particles;
-mod phase;
 #[doc(hidden)]
-pub mod scatter;
+pub mod nodes;
+mod phase;
+mod begin;
 mod step;
 
 pub use phase::Phase;

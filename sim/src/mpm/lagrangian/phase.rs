@@ -59,4 +59,12 @@ impl<D: Dimension, F: Float> Phase<D, F> {
             table: next(a)?,
         })
     }
+
+    pub(super) fn particles<T: Element>(&self) -> diffkern::Result<Array<T>> {
+        self.x.device().uninit(self.x.len())
+    }
+
+    pub(super) fn nodes<T: Element>(&self) -> diffkern::Result<Array<T>> {
+        self.u.device().uninit(self.u.len())
+    }
 }
