@@ -21,8 +21,9 @@ const BLURRED: Enough = [4e-3, 8e-3, 0.02];
 const COARSE_ENOUGH: Enough = [0.02, 0.03, f64::INFINITY];
 pub(super) const FINE_ENOUGH: Enough = [1e-3, 2e-3, 4e-3];
 pub(super) type Enough = [f64; 3];
-/// A level of the coarse stage, and the fine stage, end when a step lowers the cost by less than this part.
+/// A level of the coarse stage, one with blur of the fine stage, and that stage end when a step lowers the cost by less than this part.
 const COARSE_GAIN: f64 = 0.05;
+const BLURRED_GAIN: f64 = 0.02;
 const LEAST_GAIN: f64 = 1e-3;
 /// Most accepted steps of the coarse stage, and refused ones in a row of any.
 const COARSE_STEPS: usize = 6;
@@ -103,8 +104,12 @@ impl<'p> Search<'p> {
         let coarse_steps = state.history.iter().filter(|r| r.stage.starts_with(Stage::Coarse.name())).count();
         let coarse = state.stage == Stage::Coarse;
         let enough = coarse && self.optimizer != Optimizer::Adam && coarse_steps > COARSE_STEPS;
-        let settled = gain < before * if coarse { COARSE_GAIN } else { LEAST_GAIN };
-        (enough || (settled && (last || coarse))).then_some(enough || last)
+        let least = match (coarse, last) {
+            (true, _) => COARSE_GAIN,
+            (false, false) => BLURRED_GAIN,
+            (false, true) => LEAST_GAIN,
+        };
+        (enough || gain < before * least).then_some(enough || last)
     }
 
     /// On to the next level, or if this is the `last` to the next stage.
