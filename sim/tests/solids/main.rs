@@ -7,6 +7,7 @@ mod contact;
 mod cutting;
 mod energy;
 mod gradients;
+mod several;
 mod vibration;
 
 use diffkern::prelude::*;

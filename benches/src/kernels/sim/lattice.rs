@@ -41,7 +41,7 @@ struct Lattice<F: Float> {
     q_out: Array<Vec4<F>>,
     surface_out: [Array<Vec3<F>>; 2],
     surface_mass_out: Array<F>,
-    spacing: Vec3<F>,
+    spacing: Array<Vec3<F>>,
     dt: F,
 }
 
@@ -102,21 +102,21 @@ fn lattice<F: Float>(d: &Device, size: Size) -> Result<Lattice<F>> {
         q_out: d.zeros(points)?,
         surface_out: [d.zeros(surface)?, d.zeros(surface)?],
         surface_mass_out: d.zeros(surface)?,
-        spacing: r.vec3(0.8, 1.2),
+        spacing: d.array(&[r.vec3(0.8, 1.2)])?,
         dt: F::from_f64(0.01),
     })
 }
 
 pub fn kernels() -> Vec<Kernel> {
     vec![
-        kernel!(gradients: lattice => |i| "cells" i.cells, (i.cells, &i.x, &i.rows, &i.at, &i.point_out, i.spacing),
+        kernel!(gradients: lattice => |i| "cells" i.cells, (i.cells, &i.x, &i.rows, &i.at, &i.spacing, &i.point_out),
             writes [i.point_out => Mat3::identity()]),
         kernel!(stress<NeoHookean>: lattice => |i| "points" i.points, (i.points, &i.deformation, &i.q, &i.point_out),
             writes [i.point_out => Mat3::identity()]),
         kernel!(add_viscous_stress: lattice => |i| "points" i.points,
             (i.points, &i.deformation, &i.rate, &i.q, &i.point_out), writes [i.point_out => Mat3::identity()]),
         kernel!(stress_forces: lattice => |i| "cells" i.cells,
-            (i.cells, &i.deformation, &i.rows, &i.at, &i.node_out, i.spacing), writes [i.node_out => Vec3::splat(1.0)]),
+            (i.cells, &i.deformation, &i.rows, &i.at, &i.spacing, &i.node_out), writes [i.node_out => Vec3::splat(1.0)]),
         kernel!(carry: lattice => |i| "points" i.surface,
             (i.surface, &i.x, &i.rows, &i.carrier, &i.place, &i.surface_out[0]),
             writes [i.surface_out[0] => Vec3::splat(1.0)]),
@@ -133,7 +133,7 @@ pub fn kernels() -> Vec<Kernel> {
             (i.cells, &i.per_cell, &i.per_cell, &i.rows, &i.shape, &i.mass_out, &i.lumped_out),
             writes [i.mass_out => 1.0, i.lumped_out => 1.0]),
         kernel!(surface_mass: lattice => |i| "points" i.surface,
-            (i.surface, &i.per_cell, &i.carrier, &i.surface_mass_out, i.dt), writes [i.surface_mass_out => 1.0]),
+            (i.surface, &i.per_cell, &i.carrier, &i.per_cell, &i.surface_mass_out), writes [i.surface_mass_out => 1.0]),
         kernel!(lumped_acceleration: lattice => |i| "nodes" i.nodes,
             (i.nodes, &i.x, &i.lumped, &i.ties, &i.gravity, &i.node_out), writes [i.node_out => Vec3::splat(1.0)]),
         kernel!(inertia: lattice => |i| "cells" i.cells,

@@ -209,7 +209,7 @@ impl CutBody {
     }
 
     /// Whether there are control points that stand for what is held.
-    fn has_held(&self) -> bool {
+    pub(super) fn has_held(&self) -> bool {
         self.numbering.rows.len() > 9 * self.parts.len()
     }
 
@@ -223,9 +223,12 @@ impl CutBody {
     /// # Errors
     /// When memory is short.
     pub fn state<F: Float>(&self, device: &Device, velocity: [f64; 3], spin: [f64; 3]) -> Result<VertexState<F>> {
+        VertexState::new(device, &self.rest, &self.speeds(velocity, spin))
+    }
+
+    /// Velocities \[m/s\] of the control points in a rigid motion of the free part.
+    pub(super) fn speeds(&self, velocity: Point, spin: Point) -> Vec<Point> {
         let moving = |x: Point| add(velocity, cross(spin, sub(x, self.centre)));
-        let speeds: Vec<_> =
-            self.rest.iter().enumerate().map(|(k, &x)| if self.is_free(k) { moving(x) } else { [0.0; 3] }).collect();
-        VertexState::new(device, &self.rest, &speeds)
+        self.rest.iter().enumerate().map(|(k, &x)| if self.is_free(k) { moving(x) } else { [0.0; 3] }).collect()
     }
 }

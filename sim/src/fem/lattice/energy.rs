@@ -34,12 +34,17 @@ impl<F: Float> Solver<F> {
         let deformations = self.deformations(&state.x)?.to_vec()?;
         let stored = |(f, q): (&Mat3<F>, &[f64; 4])| stored(self.law(), host(f), q);
         let elastic = deformations.iter().zip(&q).map(stored).sum();
+        let bodies = self.bodies();
         let reals =
             |array: &Array<F>| Ok::<_, diffkern::Error>(array.to_vec()?.into_iter().map(F::to_f64).collect::<Vec<_>>());
         let (mass, lumped) = (reals(&self.mass)?, reals(&self.lumped)?);
         let v: Vec<_> = state.v.to_vec()?.iter().map(|v| v.to_array().map(F::to_f64)).collect();
-        let linear = Linear::new(self.body(), &q, &mass, &lumped, 0.0);
-        Ok(Energy { kinetic: linear.kinetic(&v), elastic })
+        let kinetic = |(k, body)| {
+            let (cells, nodes) = (bodies.cells(k), bodies.nodes(k));
+            let q = &q[8 * cells.start..8 * cells.end];
+            Linear::new(body, q, &mass[cells], &lumped[nodes.clone()], 0.0).kinetic(&v[nodes])
+        };
+        Ok(Energy { kinetic: bodies.bodies().iter().enumerate().map(kinetic).sum(), elastic })
     }
 }
 

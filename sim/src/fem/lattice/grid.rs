@@ -1,10 +1,9 @@
-//! A cut body on a device.
+//! Cut bodies on a device.
 
-use super::body::CutBody;
+use super::assembly::Assembly;
 use super::shape::mean_shape;
 use super::surface::Carried;
 use crate::mesh::Point;
-use diffkern::memory::collect;
 use diffkern::prelude::*;
 
 /// Points carried by cells.
@@ -29,7 +28,8 @@ impl<F: Float> Carriers<F> {
 pub(super) struct Grid<F: Float> {
     pub(super) nodes: usize,
     pub(super) cells: usize,
-    pub(super) per_cell: Vec3<F>,
+    /// Reciprocals of the edges of a cell \[1/m\], of all or of each.
+    pub(super) per_cell: Array<Vec3<F>>,
     pub(super) rows: Array<u32>,
     pub(super) ties: Array<u32>,
     /// Stress points, eight a cell: places, and volumes \[m^3\].
@@ -46,33 +46,38 @@ pub(super) struct Grid<F: Float> {
 }
 
 impl<F: Float> Grid<F> {
-    pub(super) fn new(device: &Device, body: &CutBody) -> diffkern::Result<Grid<F>> {
-        let whole: f64 = body.size.iter().product();
-        let points = || body.parts.iter().flat_map(|p| p.points);
+    pub(super) fn new(device: &Device, bodies: &Assembly) -> diffkern::Result<Grid<F>> {
+        let parts = || bodies.each(|_, body| body.parts.iter().map(|p| (p, body.size.iter().product::<f64>())));
+        let points = || parts().flat_map(|(p, whole)| p.points.map(|(x, v)| (x, v * whole)));
         let reals = |values: &mut dyn Iterator<Item = f64>| device.array(&values.map(F::from_f64).collect::<Vec<_>>());
-        let second: Vec<Mat3<F>> = collect(body.parts.iter().map(|p| {
+        let second = parts().map(|(p, _)| {
             let s = p.second.map(|row| Vec3::from_array(row.map(F::from_f64)));
             Mat3::from_rows(s[0], s[1], s[2])
-        }))?;
-        let shapes: Vec<Vec4<F>> = body
-            .parts
-            .iter()
-            .flat_map(|p| mean_shape(&p.points).map(|(w, [x, y, z])| Vec4::from_array([x, y, z, w].map(F::from_f64))))
+        });
+        let shapes: Vec<Vec4<F>> = parts()
+            .flat_map(|(p, _)| {
+                mean_shape(&p.points).map(|(w, [x, y, z])| Vec4::from_array([x, y, z, w].map(F::from_f64)))
+            })
             .collect();
+        let per_cell: Vec<_> = match bodies.bodies() {
+            [one] => vec![one.size.map(|h| 1.0 / h)],
+            _ => bodies.each(|_, body| body.parts.iter().map(|_| body.size.map(|h| 1.0 / h))).collect(),
+        };
+        let [cells, nodes, _] = bodies.totals();
         Ok(Grid {
-            nodes: body.numbering.nodes.len(),
-            cells: body.parts.len(),
-            per_cell: Vec3::from_array(body.size.map(|h| F::from_f64(1.0 / h))),
-            rows: device.array(&body.numbering.rows)?,
-            ties: device.array(&body.numbering.ties)?,
+            nodes,
+            cells,
+            per_cell: vectors(device, per_cell.into_iter())?,
+            rows: device.array(&bodies.rows())?,
+            ties: device.array(&bodies.ties())?,
             at: vectors(device, points().map(|(x, _)| x))?,
-            point_volumes: reals(&mut points().map(|(_, v)| v * whole))?,
-            volumes: reals(&mut body.parts.iter().map(|p| p.volume * whole))?,
+            point_volumes: reals(&mut points().map(|(_, v)| v))?,
+            volumes: reals(&mut parts().map(|(p, whole)| p.volume * whole))?,
             shapes: device.array(&shapes)?,
-            second: device.array(&second)?,
-            contacts: Carriers::new(device, &body.contacts.carried)?,
-            areas: reals(&mut body.contacts.areas.iter().copied())?,
-            depths: reals(&mut body.contacts.depths.iter().copied())?,
+            second: device.array(&second.collect::<Vec<_>>())?,
+            contacts: Carriers::new(device, &bodies.all_carried(|body| &body.contacts.carried))?,
+            areas: reals(&mut bodies.each(|_, body| body.contacts.areas.iter().copied()))?,
+            depths: reals(&mut bodies.each(|_, body| body.contacts.depths.iter().copied()))?,
         })
     }
 }

@@ -23,16 +23,18 @@ fn slab_sums<F: Float>(
     (a * wy.x + b * wy.y + c * wy.z, a * dy.x + b * dy.y + c * dy.z, slope)
 }
 
-/// `F = sum x_a grad N_a` at the eight stress points of each cell, of positions relative to the middle of the cell; of velocities its rate.
+/// `F = sum x_a grad N_a` at the eight stress points of each cell, of positions relative to the middle of the cell; of velocities its rate. Cells have
+/// `per_cell`, the reciprocals of their edges \[1/m\]; one element stands for all.
 #[diff_kernel]
 pub fn gradients<F: Float>(
     x: &Array<Vec3<F>>,
     rows: &Array<u32>,
     at: &Array<Vec3<F>>,
+    per_cell: &Array<Vec3<F>>,
     gradient: &mut Array<Mat3<F>>,
-    per_cell: Vec3<F>,
 ) {
     let c = ABSOLUTE_POS;
+    let scale = per_cell[c.min(per_cell.len() - 1)];
     let middle = x[(rows[9 * c + 4] + 1) as usize];
     // A row of three control points is a matrix with their positions as columns; three arrays, as one has room for 64 reals.
     let mut first = [Mat3::zero(); 3];
@@ -59,9 +61,9 @@ pub fn gradients<F: Float>(
         let (v, vy, vz): (Vec3<F>, Vec3<F>, Vec3<F>) = slab_sums(second[0], second[1], second[2], wy, dy, wz, dz);
         let (w, ty, tz): (Vec3<F>, Vec3<F>, Vec3<F>) = slab_sums(third[0], third[1], third[2], wy, dy, wz, dz);
         gradient[8 * c + p] = Mat3::from_cols(
-            (u * dx.x + v * dx.y + w * dx.z) * per_cell.x,
-            (uy * wx.x + vy * wx.y + ty * wx.z) * per_cell.y,
-            (uz * wx.x + vz * wx.y + tz * wx.z) * per_cell.z,
+            (u * dx.x + v * dx.y + w * dx.z) * scale.x,
+            (uy * wx.x + vy * wx.y + ty * wx.z) * scale.y,
+            (uz * wx.x + vz * wx.y + tz * wx.z) * scale.z,
         );
     }
 }
@@ -72,10 +74,11 @@ pub fn stress_forces<F: Float>(
     p: &Array<Mat3<F>>,
     rows: &Array<u32>,
     at: &Array<Vec3<F>>,
+    per_cell: &Array<Vec3<F>>,
     force: &mut Array<Vec3<F>>,
-    per_cell: Vec3<F>,
 ) {
     let c = ABSOLUTE_POS;
+    let scale = per_cell[c.min(per_cell.len() - 1)];
     // Columns are the forces on the control points of a row.
     let mut first = [Mat3::zero(); 3];
     let mut second = [Mat3::zero(); 3];
@@ -89,9 +92,9 @@ pub fn stress_forces<F: Float>(
         let dy: Vec3<F> = spline_slopes(s.y);
         let dz: Vec3<F> = spline_slopes(s.z);
         let stress = p[8 * c + k];
-        let px = stress.col(0) * -per_cell.x;
-        let py = stress.col(1) * -per_cell.y;
-        let pz = stress.col(2) * -per_cell.z;
+        let px = stress.col(0) * -scale.x;
+        let py = stress.col(1) * -scale.y;
+        let pz = stress.col(2) * -scale.z;
         #[unroll]
         for b in 0..3 {
             let across = px * wy[b];

@@ -55,11 +55,12 @@ pub fn lump_cells<F: Float>(
     }
 }
 
-/// Mass behind a unit of area of each point of the surface \[kg/m^2\], `depth` \[m\] of its cell: what friction may stop in a step.
+/// Mass behind a unit of area of each point of the surface \[kg/m^2\], `depth` \[m\] of its cell: what friction may stop in a step; one element stands for all.
 #[diff_kernel]
-pub fn surface_mass<F: Float>(density: &Array<F>, cell: &Array<u32>, mass: &mut Array<F>, depth: F) {
-    let c = cell[ABSOLUTE_POS] as usize;
-    mass[ABSOLUTE_POS] = density[c.min(density.len() - 1)] * depth;
+pub fn surface_mass<F: Float>(density: &Array<F>, cell: &Array<u32>, depth: &Array<F>, mass: &mut Array<F>) {
+    let i = ABSOLUTE_POS;
+    let c = cell[i] as usize;
+    mass[i] = density[c.min(density.len() - 1)] * depth[i.min(depth.len() - 1)];
 }
 
 /// `b = D^-1 f` with the weight in `f`; tied control points `i` and `j` move against each other, by `(f_i - f_j) / (D_i + D_j)`, held ones

@@ -66,6 +66,7 @@ mod numbering;
 mod cells;
 mod surface;
 mod body;
+mod assembly;
 mod grid;
 mod skin;
 mod stability;
@@ -73,6 +74,7 @@ mod params;
 mod model;
 mod energy;
 
+pub use assembly::Assembly;
 pub use body::{Body, CutBody};
 pub use cells::Clamp;
 pub use energy::Energy;

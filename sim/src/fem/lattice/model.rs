@@ -1,5 +1,6 @@
-//! The body in its lattice, and its steps.
+//! Bodies in their lattices, and their steps.
 
+use super::assembly::Assembly;
 use super::body::CutBody;
 use super::grid::Grid;
 use super::kernels::{carry_motion, gradients, stress_forces, surface_forces};
@@ -28,12 +29,12 @@ const CONTACT_CAUTION: [f64; 2] = [0.4, 0.3];
 pub struct Model<F: Float> {
     device: Device,
     grid: Grid<F>,
-    body: Arc<CutBody>,
+    bodies: Arc<Assembly>,
     law: Law,
     dt: f64,
     obstacles: Option<Obstacles<F>>,
-    /// Of the layer that friction may stop in a step \[m\], see [`surface_depth`].
-    depth: f64,
+    /// Of the layer that friction may stop in a step \[m\], of all places of contact or of each, see [`surface_depth`].
+    layers: Array<F>,
 }
 
 /// A solid with its parameters: takes a state to the next.
@@ -54,6 +55,20 @@ impl<F: Float> Model<F> {
     /// # Errors
     /// When a collider acts on velocities or a value of it is out of its range, or memory is short.
     pub fn new(device: &Device, body: &CutBody, law: Law, dt: f64, colliders: &[Collider]) -> Result<Model<F>> {
+        Model::of_bodies(device, &Assembly::from(body.clone()), law, dt, colliders)
+    }
+
+    /// Several cut bodies, otherwise the same. They do not touch each other.
+    ///
+    /// # Errors
+    /// As [`Model::new`].
+    pub fn of_bodies(
+        device: &Device,
+        bodies: &Assembly,
+        law: Law,
+        dt: f64,
+        colliders: &[Collider],
+    ) -> Result<Model<F>> {
         positive("time step", dt)?;
         if let Some(k) = colliders.iter().position(|c| c.contact.numbers().is_none()) {
             let expected = "one by forces, such as `Contact::Penalty`: control points lie outside of the body, and what acts on \
@@ -64,15 +79,15 @@ impl<F: Float> Model<F> {
                 expected,
             ));
         }
-        let (grid, touching) = (Grid::new(device, body)?, !colliders.is_empty());
+        let (grid, touching) = (Grid::new(device, bodies)?, !colliders.is_empty());
         let obstacles = touching.then(|| Obstacles::new(device, colliders)).transpose()?;
         Ok(Model {
             device: device.clone(),
-            body: Arc::new(body.clone()),
+            bodies: Arc::new(bodies.clone()),
             law,
             dt,
             obstacles: obstacles.map(|o| o.with_radii(grid.depths.clone()).with_sharp_friction()),
-            depth: if touching { surface_depth(body) } else { 0.0 },
+            layers: if touching { layers(device, bodies)? } else { device.zeros(1)? },
             grid,
         })
     }
@@ -123,11 +138,20 @@ impl<F: Float> Model<F> {
         let bound = Obstacles::bind(self.obstacles.as_ref(), params.contact.as_ref(), device)?;
         let obstacles = bound.map(|bound| {
             let behind = device.uninit(grid.contacts.len())?;
-            surface_mass(behind.len(), density, &grid.contacts.cells, &behind, F::from_f64(self.depth))?;
+            surface_mass(behind.len(), density, &grid.contacts.cells, &self.layers, &behind)?;
             Ok::<_, Error>((bound, behind))
         });
         Ok(Solver { model: self.clone(), params: params.clone(), q, mass, lumped, obstacles: obstacles.transpose()? })
     }
+}
+
+/// Of each place of contact the depth of the layer behind it, that of its body.
+fn layers<F: Float>(device: &Device, bodies: &Assembly) -> diffkern::Result<Array<F>> {
+    let depths = bodies.each(|k, body| {
+        let depth = F::from_f64(surface_depth(body));
+        bodies.contacts(k).map(move |_| depth)
+    });
+    device.array(&depths.collect::<Vec<_>>())
 }
 
 impl<F: Float> crate::step::Model for Model<F> {
@@ -148,7 +172,14 @@ impl<F: Float> crate::step::Model for Model<F> {
         let q: Vec<[f64; 4]> = solver.q.to_vec()?.iter().map(|q| q.to_array().map(F::to_f64)).collect();
         let host = |array: &Array<F>| Ok::<_, Error>(array.to_vec()?.into_iter().map(F::to_f64).collect::<Vec<_>>());
         let (mass, lumped) = (host(&solver.mass)?, host(&solver.lumped)?);
-        let limit = |stiffness| fastest(&self.body, &q, &mass, &lumped, stiffness).stable_step();
+        let limit = |stiffness| {
+            let own = |(k, body)| {
+                let (cells, nodes) = (self.bodies.cells(k), self.bodies.nodes(k));
+                let q = &q[8 * cells.start..8 * cells.end];
+                fastest(body, q, &mass[cells], &lumped[nodes], stiffness).stable_step()
+            };
+            self.bodies.bodies().iter().enumerate().map(own).fold(f64::INFINITY, f64::min)
+        };
         let slides = solver.obstacles.as_ref().map_or(Ok(false), |(bound, _)| bound.has_friction())?;
         let caution = CONTACT_CAUTION[usize::from(slides)];
         let contact = if stiffness > 0.0 { caution * limit(stiffness) } else { f64::INFINITY };
@@ -161,14 +192,14 @@ impl<F: Float> Solver<F> {
         self.model.law
     }
 
-    pub(super) fn body(&self) -> &CutBody {
-        &self.model.body
+    pub(super) fn bodies(&self) -> &Assembly {
+        &self.model.bodies
     }
 
     /// Deformation gradients at the stress points.
     pub(super) fn deformations(&self, x: &Array<Vec3<F>>) -> diffkern::Result<Array<Mat3<F>>> {
         let (grid, f) = (&self.model.grid, self.model.device.uninit(self.q.len())?);
-        gradients(grid.cells, x, &grid.rows, &grid.at, &f, grid.per_cell)?;
+        gradients(grid.cells, x, &grid.rows, &grid.at, &grid.per_cell, &f)?;
         Ok(f)
     }
 
@@ -179,11 +210,11 @@ impl<F: Float> Solver<F> {
         with_law!(self.model.law, M => stress::<F, M>(n, &f, &self.q, &p))?;
         if self.params.viscosity.is_some() {
             let rate = device.uninit(n)?;
-            gradients(grid.cells, v, &grid.rows, &grid.at, &rate, grid.per_cell)?;
+            gradients(grid.cells, v, &grid.rows, &grid.at, &grid.per_cell, &rate)?;
             add_viscous_stress(n, &f, &rate, &self.q, &p)?;
         }
         let force = device.zeros(grid.nodes)?;
-        stress_forces(grid.cells, &p, &grid.rows, &grid.at, &force, grid.per_cell)?;
+        stress_forces(grid.cells, &p, &grid.rows, &grid.at, &grid.per_cell, &force)?;
         Ok(force)
     }
 

@@ -1,5 +1,6 @@
-//! The surface of a body, carried by its cells.
+//! The surface of bodies, carried by their cells.
 
+use super::assembly::Assembly;
 use super::body::CutBody;
 use super::grid::Carriers;
 use super::kernels::carry;
@@ -23,11 +24,19 @@ impl<F: Float> Skin<F> {
     /// # Errors
     /// When memory is short.
     pub fn new(device: &Device, body: &CutBody) -> Result<Skin<F>> {
+        Skin::of_all(device, &Assembly::from(body.clone()))
+    }
+
+    /// Of all bodies of a model, one after the other.
+    ///
+    /// # Errors
+    /// When memory is short.
+    pub fn of_all(device: &Device, bodies: &Assembly) -> Result<Skin<F>> {
         Ok(Skin {
-            triangles: body.mesh.triangles().to_vec(),
-            rows: device.array(&body.numbering.rows)?,
-            carriers: Carriers::new(device, &body.vertices)?,
-            nodes: body.numbering.nodes.len(),
+            triangles: bodies.triangles().collect(),
+            rows: device.array(&bodies.rows())?,
+            carriers: Carriers::new(device, &bodies.all_carried(|body| &body.vertices))?,
+            nodes: bodies.totals()[1],
         })
     }
 
@@ -36,11 +45,23 @@ impl<F: Float> Skin<F> {
     /// # Errors
     /// When a point is not on the body, or memory is short.
     pub fn of_points(device: &Device, body: &CutBody, points: &[[f64; 3]]) -> Result<Skin<F>> {
+        Skin::of_points_on(device, &Assembly::from(body.clone()), 0, points)
+    }
+
+    /// The same of one body of several, by its number.
+    ///
+    /// # Errors
+    /// When there is no such body, a point is not on it, or memory is short.
+    pub fn of_points_on(device: &Device, bodies: &Assembly, body: usize, points: &[[f64; 3]]) -> Result<Skin<F>> {
+        let Some(own) = bodies.bodies().get(body) else {
+            let expected = format!("one below {}", bodies.bodies().len());
+            return Err(Error::invalid("number of a body", body, expected));
+        };
         Ok(Skin {
             triangles: Vec::new(),
-            rows: device.array(&body.numbering.rows)?,
-            carriers: Carriers::new(device, &body.carriers(points)?)?,
-            nodes: body.numbering.nodes.len(),
+            rows: device.array(&bodies.rows())?,
+            carriers: Carriers::new(device, &bodies.carried(body, &own.carriers(points)?))?,
+            nodes: bodies.totals()[1],
         })
     }
 
