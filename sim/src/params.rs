@@ -91,7 +91,7 @@ macro_rules! parameters {
     (impl [$($generics:tt)*] for $type:ty {
         $($($field:ident).+: $path:literal, $unit:literal, $bounds:ident;)+
         $([$option:ident: $option_path:literal, $option_unit:literal, $option_bounds:ident;])?
-    } $(and $part:ident)?) => {
+    } $(and $($part:ident),+)?) => {
         impl<$($generics)*> $crate::params::Params for $type {
             fn groups(&self) -> Vec<$crate::params::Group<'_>> {
                 use $crate::params::{Bounds, Group};
@@ -104,14 +104,14 @@ macro_rules! parameters {
                 $(groups.extend(
                     self.$option.iter().map(|a| row($option_path, $option_unit, Bounds::$option_bounds, a.as_any())),
                 );)?
-                $(groups.extend(self.$part.iter().flat_map($crate::params::Params::groups));)?
+                $($(groups.extend(self.$part.iter().flat_map($crate::params::Params::groups));)+)?
                 groups
             }
 
             fn replace(&mut self, path: &str, array: diffkern::AnyArray) -> $crate::error::Result<()> {
-                $(if let Some(part) = self.$part.as_mut().filter(|part| part.group(path).is_ok()) {
+                $($(if let Some(part) = self.$part.as_mut().filter(|part| part.group(path).is_ok()) {
                     return part.replace(path, array);
-                })?
+                })+)?
                 match path {
                     $($path => self.$($field).+ = diffkern::Array::try_from(array)?,)+
                     $($option_path => self.$option = Some(diffkern::Array::try_from(array)?),)?

@@ -42,7 +42,7 @@ impl<'a> Inscribed<'a> {
     }
 
     /// The point of the surface nearest to `x`, where one is within `reach` along each axis.
-    fn nearest(&self, x: Point, reach: f64) -> Option<Point> {
+    pub(super) fn nearest(&self, x: Point, reach: f64) -> Option<Point> {
         let around = [x.map(|x| x - reach), x.map(|x| x + reach)];
         let mut best: Option<Point> = None;
         self.tree.visit(&self.boxes, &around, |k| {
@@ -53,6 +53,22 @@ impl<'a> Inscribed<'a> {
             }
         });
         best
+    }
+
+    /// Where the line along z through `x` and `y` crosses the surface.
+    pub(super) fn crossings(&self, [x, y]: [f64; 2]) -> Vec<f64> {
+        let (along, mut all) = ([[x, y, f64::NEG_INFINITY], [x, y, f64::INFINITY]], Vec::new());
+        self.tree.visit(&self.boxes, &along, |k| {
+            let [a, b, c] = self.mesh.triangles()[k].map(|i| self.mesh.vertices()[i as usize]);
+            // Twice the areas between the line and each edge, in the plane.
+            let area = |p: Point, q: Point| (p[0] - x) * (q[1] - y) - (p[1] - y) * (q[0] - x);
+            let parts = [area(b, c), area(c, a), area(a, b)];
+            if parts.iter().all(|&p| p > 0.0) || parts.iter().all(|&p| p < 0.0) {
+                let whole: f64 = parts.iter().sum();
+                all.push((parts[0] * a[2] + parts[1] * b[2] + parts[2] * c[2]) / whole);
+            }
+        });
+        all
     }
 }
 

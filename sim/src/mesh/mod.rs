@@ -9,6 +9,7 @@ mod crossing;
 mod nesting;
 mod closed;
 mod inscribed;
+mod signed;
 mod weld;
 mod read;
 mod block;
@@ -26,4 +27,5 @@ pub use surface::{Carried, Surface, interpolate_3d};
 
 pub(crate) use block::{indices, quads};
 pub(crate) use inscribed::Inscribed;
+pub(crate) use signed::{Samples, signed_distances};
 pub(crate) use vector::{Point, add, cross, norm, scale, sub};

@@ -11,7 +11,7 @@ use diffkern_sim::mesh::Pose;
 use diffkern_sim::shape::{Cuboid, Primitive, Sphere};
 
 /// A weighted mean square of the positions: no direction is left out.
-fn loss(state: &VertexState<f64>) -> Result<Array<f64>> {
+pub(super) fn loss(state: &VertexState<f64>) -> Result<Array<f64>> {
     let mut r = Random(3);
     let weights = device().array(&r.many(state.len(), |r| r.vec3(0.2, 1.0)))?;
     let out = device().zeros(state.len())?;

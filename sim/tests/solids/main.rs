@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod beams;
+mod between;
 mod contact;
 mod cutting;
 mod energy;
@@ -11,7 +12,7 @@ mod several;
 mod vibration;
 
 use diffkern::prelude::*;
-use diffkern_sim::fem::lattice::{Body, CutBody, Model, Params};
+use diffkern_sim::fem::lattice::{Body, CutBody, Model, Params, Solver};
 use diffkern_sim::material::Law;
 use diffkern_sim::vertices::VertexState;
 use diffkern_sim::{Result, Step as _};

@@ -208,6 +208,16 @@ impl CutBody {
         Ok(carried)
     }
 
+    /// A place \[m\] in the world, of the body at rest, in its own frame.
+    pub(super) fn own(&self, x: Point) -> Point {
+        self.pose.apply_inverse(x)
+    }
+
+    /// A place in cells in its own frame \[m\].
+    pub(super) fn absolute(&self, u: Point) -> Point {
+        self.cells.absolute(u)
+    }
+
     /// Whether there are control points that stand for what is held.
     pub(super) fn has_held(&self) -> bool {
         self.numbering.rows.len() > 9 * self.parts.len()

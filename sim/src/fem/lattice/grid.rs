@@ -82,7 +82,10 @@ impl<F: Float> Grid<F> {
     }
 }
 
-fn vectors<F: Float>(device: &Device, points: impl Iterator<Item = Point>) -> diffkern::Result<Array<Vec3<F>>> {
+pub(super) fn vectors<F: Float>(
+    device: &Device,
+    points: impl Iterator<Item = Point>,
+) -> diffkern::Result<Array<Vec3<F>>> {
     let points: Vec<_> = points.map(|x| Vec3::from_array(x.map(F::from_f64))).collect();
     device.array(&points)
 }

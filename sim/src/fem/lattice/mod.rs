@@ -60,6 +60,8 @@ pub mod stencil;
 pub mod kernels;
 #[doc(hidden)]
 pub mod mass;
+#[doc(hidden)]
+pub mod touch;
 mod quadrature;
 mod shape;
 mod numbering;
@@ -67,14 +69,18 @@ mod cells;
 mod surface;
 mod body;
 mod assembly;
+mod surroundings;
 mod grid;
 mod skin;
 mod stability;
+mod between;
 mod params;
+mod contact;
 mod model;
 mod energy;
 
 pub use assembly::Assembly;
+pub use between::{BodyContact, Surfaces};
 pub use body::{Body, CutBody};
 pub use cells::Clamp;
 pub use energy::Energy;

@@ -1,13 +1,15 @@
 //! Bodies in their lattices, and their steps.
 
 use super::assembly::Assembly;
+use super::between::{BodyContact, Surfaces};
 use super::body::CutBody;
+use super::contact::{BoundTouching, Touching};
 use super::grid::Grid;
-use super::kernels::{carry_motion, gradients, stress_forces, surface_forces};
-use super::mass::{inertia, kick, lump_cells, lumped_acceleration, pack_points, surface_mass};
+use super::kernels::{gradients, stress_forces};
+use super::mass::{inertia, kick, lump_cells, lumped_acceleration, pack_points};
 use super::params::Params;
-use super::stability::{fastest, surface_depth};
-use crate::contact::{BoundObstacles, Collider, Obstacles, Vertices};
+use super::stability::fastest;
+use crate::contact::{Collider, Obstacles};
 use crate::error::{Error, Result, positive};
 use crate::fem::stress::{add_viscous_stress, stress};
 use crate::material::{Law, with_law};
@@ -32,9 +34,7 @@ pub struct Model<F: Float> {
     bodies: Arc<Assembly>,
     law: Law,
     dt: f64,
-    obstacles: Option<Obstacles<F>>,
-    /// Of the layer that friction may stop in a step \[m\], of all places of contact or of each, see [`surface_depth`].
-    layers: Array<F>,
+    touching: Touching<F>,
 }
 
 /// A solid with its parameters: takes a state to the next.
@@ -45,7 +45,7 @@ pub struct Solver<F: Float> {
     pub(super) q: Array<Vec4<F>>,
     pub(super) mass: Array<F>,
     pub(super) lumped: Array<F>,
-    obstacles: Option<(BoundObstacles<F>, Array<F>)>,
+    touching: BoundTouching<F>,
 }
 
 impl<F: Float> Model<F> {
@@ -58,7 +58,7 @@ impl<F: Float> Model<F> {
         Model::of_bodies(device, &Assembly::from(body.clone()), law, dt, colliders)
     }
 
-    /// Several cut bodies, otherwise the same. They do not touch each other.
+    /// Several cut bodies, otherwise the same. They do not touch each other unless they are [told](Model::with_body_contact) how.
     ///
     /// # Errors
     /// As [`Model::new`].
@@ -79,17 +79,31 @@ impl<F: Float> Model<F> {
                 expected,
             ));
         }
-        let (grid, touching) = (Grid::new(device, bodies)?, !colliders.is_empty());
-        let obstacles = touching.then(|| Obstacles::new(device, colliders)).transpose()?;
+        let grid = Grid::new(device, bodies)?;
         Ok(Model {
             device: device.clone(),
+            touching: Touching::new(device, bodies, &grid, colliders)?,
             bodies: Arc::new(bodies.clone()),
             law,
             dt,
-            obstacles: obstacles.map(|o| o.with_radii(grid.depths.clone()).with_sharp_friction()),
-            layers: if touching { layers(device, bodies)? } else { device.zeros(1)? },
             grid,
         })
+    }
+
+    /// The same with bodies that touch each other.
+    ///
+    /// # Errors
+    /// When a value of the contact is out of its range or there is not one for each body, or memory is short.
+    pub fn with_body_contact(self, contact: &BodyContact) -> Result<Model<F>> {
+        Ok(Model { touching: self.touching.with(&self.device, &self.bodies, contact)?, ..self })
+    }
+
+    /// The default parameters of the surfaces of bodies that touch each other.
+    ///
+    /// # Errors
+    /// When memory is short.
+    pub fn surfaces(&self) -> Result<Option<Surfaces<F>>> {
+        self.touching.surfaces(&self.device)
     }
 
     /// The same with steps of another length \[s\].
@@ -107,7 +121,7 @@ impl<F: Float> Model<F> {
 
     /// The colliders on the device: from them come the default parameters of their contacts.
     pub fn obstacles(&self) -> Option<&Obstacles<F>> {
-        self.obstacles.as_ref()
+        self.touching.obstacles()
     }
 
     /// A solver with these parameters for states like `state`. Call it where the tape records, so that gradients reach them.
@@ -135,23 +149,9 @@ impl<F: Float> Model<F> {
         pack_points(q.len(), mu, lambda, &viscosity, &grid.point_volumes, &q)?;
         let (mass, lumped) = (device.uninit(grid.cells)?, device.zeros(grid.nodes)?);
         lump_cells(grid.cells, density, &grid.volumes, &grid.rows, &grid.shapes, &mass, &lumped)?;
-        let bound = Obstacles::bind(self.obstacles.as_ref(), params.contact.as_ref(), device)?;
-        let obstacles = bound.map(|bound| {
-            let behind = device.uninit(grid.contacts.len())?;
-            surface_mass(behind.len(), density, &grid.contacts.cells, &self.layers, &behind)?;
-            Ok::<_, Error>((bound, behind))
-        });
-        Ok(Solver { model: self.clone(), params: params.clone(), q, mass, lumped, obstacles: obstacles.transpose()? })
+        let touching = self.touching.bind(device, grid, params)?;
+        Ok(Solver { model: self.clone(), params: params.clone(), q, mass, lumped, touching })
     }
-}
-
-/// Of each place of contact the depth of the layer behind it, that of its body.
-fn layers<F: Float>(device: &Device, bodies: &Assembly) -> diffkern::Result<Array<F>> {
-    let depths = bodies.each(|k, body| {
-        let depth = F::from_f64(surface_depth(body));
-        bodies.contacts(k).map(move |_| depth)
-    });
-    device.array(&depths.collect::<Vec<_>>())
 }
 
 impl<F: Float> crate::step::Model for Model<F> {
@@ -168,26 +168,29 @@ impl<F: Float> crate::step::Model for Model<F> {
     /// contact two fifths, with friction three tenths. Damping of contacts is not in it: what of it acts in a step is of the velocity before, and large values need shorter ones.
     fn max_dt(&self, params: &Params<F>, state: &VertexState<F>) -> Result<f64> {
         let solver = self.solver(params, state)?;
-        let stiffness = solver.obstacles.as_ref().map_or(Ok(0.0), |(bound, _)| bound.stiffness())?;
+        let stiffnesses = solver.touching.stiffnesses(self.bodies.bodies().len())?;
         let q: Vec<[f64; 4]> = solver.q.to_vec()?.iter().map(|q| q.to_array().map(F::to_f64)).collect();
         let host = |array: &Array<F>| Ok::<_, Error>(array.to_vec()?.into_iter().map(F::to_f64).collect::<Vec<_>>());
         let (mass, lumped) = (host(&solver.mass)?, host(&solver.lumped)?);
-        let limit = |stiffness| {
-            let own = |(k, body)| {
-                let (cells, nodes) = (self.bodies.cells(k), self.bodies.nodes(k));
-                let q = &q[8 * cells.start..8 * cells.end];
-                fastest(body, q, &mass[cells], &lumped[nodes], stiffness).stable_step()
-            };
-            self.bodies.bodies().iter().enumerate().map(own).fold(f64::INFINITY, f64::min)
+        let caution = CONTACT_CAUTION[usize::from(solver.touching.has_friction()?)];
+        let own = |(k, body): (usize, &CutBody)| {
+            let (cells, nodes) = (self.bodies.cells(k), self.bodies.nodes(k));
+            let (q, mass, lumped) = (&q[8 * cells.start..8 * cells.end], &mass[cells], &lumped[nodes]);
+            let limit = |stiffness| fastest(body, q, mass, lumped, stiffness).stable_step();
+            let contact = if stiffnesses[k] > 0.0 { caution * limit(stiffnesses[k]) } else { f64::INFINITY };
+            contact.min(CAUTION * limit(0.0))
         };
-        let slides = solver.obstacles.as_ref().map_or(Ok(false), |(bound, _)| bound.has_friction())?;
-        let caution = CONTACT_CAUTION[usize::from(slides)];
-        let contact = if stiffness > 0.0 { caution * limit(stiffness) } else { f64::INFINITY };
-        positive("stable time step", contact.min(CAUTION * limit(0.0)))
+        let steps = self.bodies.bodies().iter().enumerate().map(own);
+        positive("stable time step", steps.fold(f64::INFINITY, f64::min))
     }
 }
 
 impl<F: Float> Solver<F> {
+    /// Lumped mass of each control point \[kg\]: `sum m v` is the momentum, of the steps too.
+    pub fn lumped_masses(&self) -> &Array<F> {
+        &self.lumped
+    }
+
     pub(super) fn law(&self) -> Law {
         self.model.law
     }
@@ -218,23 +221,6 @@ impl<F: Float> Solver<F> {
         Ok(force)
     }
 
-    /// Adds the forces of contact, which act on points of the surface.
-    fn add_contacts(
-        &self,
-        x: &Array<Vec3<F>>,
-        v: &Array<Vec3<F>>,
-        force: &Array<Vec3<F>>,
-        tick: Tick,
-    ) -> diffkern::Result<()> {
-        let Some((obstacles, behind)) = &self.obstacles else { return Ok(()) };
-        let (Grid { rows, contacts, areas, .. }, device) = (&self.model.grid, &self.model.device);
-        let n = contacts.len();
-        let (place, speed, traction) = (device.uninit(n)?, device.uninit(n)?, device.zeros(n)?);
-        carry_motion(n, x, v, rows, &contacts.cells, &contacts.at, &place, &speed)?;
-        obstacles.add_forces(&Vertices { x: &place, v: &speed, mass: behind }, &traction, tick)?;
-        surface_forces(n, &traction, areas, rows, &contacts.cells, &contacts.at, force)
-    }
-
     fn kicked(&self, v: &Array<Vec3<F>>, force: &Array<Vec3<F>>, dt: F) -> diffkern::Result<Array<Vec3<F>>> {
         let (grid, device, n) = (&self.model.grid, &self.model.device, v.len());
         let Params { gravity, damping, .. } = &self.params;
@@ -261,7 +247,8 @@ impl<F: Float> Step for Solver<F> {
         let (middle, x) = (device.uninit(n)?, device.uninit(n)?);
         drift(n, &state.x, &state.v, &middle, half)?;
         let force = self.inner_forces(&middle, &state.v)?;
-        self.add_contacts(&middle, &state.v, &force, Tick { time: tick.time + 0.5 * tick.dt, ..tick })?;
+        let between = Tick { time: tick.time + 0.5 * tick.dt, ..tick };
+        self.touching.add(&self.model.grid, &middle, &state.v, &force, between)?;
         let v = self.kicked(&state.v, &force, F::from_f64(tick.dt))?;
         drift(n, &middle, &v, &x, half)?;
         Ok(VertexState { x, v })

@@ -1,5 +1,6 @@
 //! The physical parameters: arrays, so that they may have gradients.
 
+use super::between::Surfaces;
 use crate::contact::Contacts;
 use crate::error::Result;
 use crate::params::parameters;
@@ -22,6 +23,8 @@ pub struct Params<F: Float> {
     pub viscosity: Option<Array<F>>,
     /// Of the colliders, where there are any: by default as the colliders have them. Stiffnesses are pressures per depth \[Pa/m\].
     pub contact: Option<Contacts<F>>,
+    /// Of the surfaces of bodies that touch each other, where they do: by default as the model has them.
+    pub surfaces: Option<Surfaces<F>>,
 }
 
 parameters! {
@@ -32,7 +35,7 @@ parameters! {
         damping: "damping", "1/s", NonNegative;
         gravity: "gravity", "m/s^2", Finite;
         [viscosity: "material.viscosity", "Pa s", NonNegative;]
-    } and contact
+    } and contact, surfaces
 }
 
 impl<F: Float> Params<F> {
@@ -50,6 +53,7 @@ impl<F: Float> Params<F> {
             gravity: device.array(&[Vec3::from_array(gravity.map(F::from_f64))])?,
             viscosity: None,
             contact: None,
+            surfaces: None,
         })
     }
 }

@@ -1,0 +1,367 @@
+//! Places of contact of some bodies against the surface of another, by the lattice of which a place of the world is carried back to where its matter was at rest.
+//!
+//! The energy of a contact is the law's of the distance `d(u)` that the matter at the place had from the surface at rest, `x(u) = p`. So its force on the place is
+//! `-E' J^-T grad d`, `J = dx/du`, and on the matter there the opposite: by the weights of the control points at `u`, from `dx(u) = J du + sum N_a dx_a`. Momentum and
+//! angular momentum stay what they are to rounding, energy to the error of the steps.
+
+use super::stencil::{spline_slopes, spline_values};
+use crate::contact::{ContactModel, sharp_coulomb_3d};
+use diffkern::prelude::*;
+
+/// What stands for the cell of a place that no cell of the body is near to.
+pub const AWAY: u32 = u32::MAX;
+
+/// The body whose surface is touched.
+#[diff_struct]
+pub struct Touched<F> {
+    /// Its number.
+    pub body: u32,
+    /// First of its cells among those of all bodies.
+    pub first_cell: u32,
+    /// First of its own places of contact, and the one after the last: these do not touch it.
+    pub first: u32,
+    /// See `first`.
+    pub end: u32,
+    /// Cells of the box about it.
+    pub nx: u32,
+    /// See `nx`.
+    pub ny: u32,
+    /// See `nx`.
+    pub nz: u32,
+    /// Samples of distances along the edge of a cell.
+    pub finer: u32,
+    /// Mean place of its control points in the box.
+    pub centre: Vec3<F>,
+}
+
+/// The linear map of places at rest in cells that is nearest to the positions of the control points of each body, and their mean; without derivative, as it is where a
+/// search begins. `weight_a = (w_a, 1 / number of control points)`.
+#[diff_kernel]
+pub fn mean_map<F: Float>(
+    x: &Array<Vec3<F>>,
+    owner: &Array<u32>,
+    weight: &Array<Vec4<F>>,
+    map: &mut Array<Mat3<F>>,
+    mean: &mut Array<Vec3<F>>,
+) {
+    let a = ABSOLUTE_POS;
+    let w = weight[a];
+    let at = detach(x[a]);
+    map[owner[a] as usize] += at.outer(Vec3::new(w.x, w.y, w.z));
+    mean[owner[a] as usize] += at * w.w;
+}
+
+/// `x(u)` at the place `s` in a cell, and its derivatives along the three axes.
+#[diff_fn]
+fn placed<F: Float>(
+    x: &Array<Vec3<F>>,
+    rows: &Array<u32>,
+    cell: usize,
+    s: Vec3<F>,
+) -> (Vec3<F>, Vec3<F>, Vec3<F>, Vec3<F>) {
+    let wx: Vec3<F> = spline_values(s.x);
+    let wy: Vec3<F> = spline_values(s.y);
+    let wz: Vec3<F> = spline_values(s.z);
+    let dx: Vec3<F> = spline_slopes(s.x);
+    let dy: Vec3<F> = spline_slopes(s.y);
+    let dz: Vec3<F> = spline_slopes(s.z);
+    let middle = x[(rows[9 * cell + 4] + 1) as usize];
+    let mut at = Vec3::zero();
+    let mut along_x = Vec3::zero();
+    let mut along_y = Vec3::zero();
+    let mut along_z = Vec3::zero();
+    #[unroll]
+    for a in 0..3 {
+        #[unroll]
+        for b in 0..3 {
+            let row = rows[9 * cell + 3 * a + b] as usize;
+            let low = x[row] - middle;
+            let mid = x[row + 1] - middle;
+            let high = x[row + 2] - middle;
+            let across = low * wz.x + mid * wz.y + high * wz.z;
+            let slope = low * dz.x + mid * dz.y + high * dz.z;
+            at = at + across * (wx[a] * wy[b]);
+            along_x = along_x + across * (dx[a] * wy[b]);
+            along_y = along_y + across * (wx[a] * dy[b]);
+            along_z = along_z + slope * (wx[a] * wy[b]);
+        }
+    }
+    (at + middle, along_x, along_y, along_z)
+}
+
+/// A step of Newton's method from `s` towards the place in a cell that is at `p`.
+#[diff_fn]
+fn newton<F: Float>(x: &Array<Vec3<F>>, rows: &Array<u32>, cell: usize, s: Vec3<F>, p: Vec3<F>) -> Vec3<F> {
+    let (q, dx, dy, dz): (Vec3<F>, Vec3<F>, Vec3<F>, Vec3<F>) = placed(x, rows, cell, s);
+    s + Mat3::from_cols(dx, dy, dz).inverse() * (p - q)
+}
+
+/// The cell of the body by which a place in its box is deformed.
+#[diff_fn]
+fn cell_at<F: Float>(near: &Array<u32>, u: Vec3<F>, to: Touched<F>) -> u32 {
+    let i = u32::cast_from(u.x).min(to.nx - 1);
+    let j = u32::cast_from(u.y).min(to.ny - 1);
+    let k = u32::cast_from(u.z).min(to.nz - 1);
+    near[((i * to.ny + j) * to.nz + k) as usize]
+}
+
+/// Where in the box of the body each place of the world is, by Newton's method from the linear map, and the cell that carries it there, or [`AWAY`]. Without
+/// derivative: that comes with the step which [`reach`] takes.
+#[diff_kernel]
+pub fn locate<F: Float>(
+    x: &Array<Vec3<F>>,
+    rows: &Array<u32>,
+    place: &Array<Vec3<F>>,
+    map: &Array<Mat3<F>>,
+    mean: &Array<Vec3<F>>,
+    near: &Array<u32>,
+    corners: &Array<Vec3<F>>,
+    cell: &mut Array<u32>,
+    at: &mut Array<Vec3<F>>,
+    to: Touched<F>,
+) {
+    let i = ABSOLUTE_POS;
+    let mut found = u32::MAX;
+    let mut u = Vec3::zero();
+    if i < to.first as usize || i >= to.end as usize {
+        let p = detach(place[i]);
+        let n = Vec3::new(F::cast_from(to.nx), F::cast_from(to.ny), F::cast_from(to.nz));
+        let begin = map[to.body as usize].inverse() * (p - mean[to.body as usize]) + to.centre;
+        // What is far from the body as the linear map has it is not near it at all.
+        let low = begin + n * 0.25;
+        let high = n * 1.25 - begin;
+        if low.x.min(low.y).min(low.z) > 0.0 && high.x.min(high.y).min(high.z) > 0.0 {
+            u = begin;
+            let mut left = F::new(1.0);
+            let mut k = 0u32;
+            #[bound(16)]
+            while k < 16 && left > 1e-12 {
+                u = Vec3::new(u.x.max(0.0).min(n.x), u.y.max(0.0).min(n.y), u.z.max(0.0).min(n.z));
+                let here: u32 = cell_at(near, u, to);
+                let c = (here + to.first_cell) as usize;
+                let s = u - corners[c];
+                let next: Vec3<F> = newton(x, rows, c, s, p);
+                let step = next - s;
+                left = step.dot(step);
+                // No farther than a cell.
+                u = u + step * (1.0 / left.sqrt().max(1.0));
+                k += 1;
+            }
+            let inside = n - u;
+            if left < 1e-6 && u.x.min(u.y).min(u.z) >= 0.0 && inside.x.min(inside.y).min(inside.z) >= 0.0 {
+                let here: u32 = cell_at(near, u, to);
+                found = here + to.first_cell;
+            }
+        }
+    }
+    cell[i] = found;
+    at[i] = detach(u);
+}
+
+/// A quadratic spline in a box of `n` cells, with `n + 2` coefficients along each axis, in units of a cell from its lowest corner: slope, value.
+#[diff_fn]
+fn sampled<F: Float>(values: &Array<F>, u: Vec3<F>, nx: u32, ny: u32, nz: u32) -> Vec4<F> {
+    let i = u32::cast_from(u.x).min(nx - 1);
+    let j = u32::cast_from(u.y).min(ny - 1);
+    let k = u32::cast_from(u.z).min(nz - 1);
+    let s = u - Vec3::new(F::cast_from(i), F::cast_from(j), F::cast_from(k));
+    let wx: Vec3<F> = spline_values(s.x);
+    let wy: Vec3<F> = spline_values(s.y);
+    let wz: Vec3<F> = spline_values(s.z);
+    let dx: Vec3<F> = spline_slopes(s.x);
+    let dy: Vec3<F> = spline_slopes(s.y);
+    let dz: Vec3<F> = spline_slopes(s.z);
+    let mut sum = Vec4::zero();
+    #[unroll]
+    for a in 0..3 {
+        #[unroll]
+        for b in 0..3 {
+            let first = (((i + a as u32) * (ny + 2) + j + b as u32) * (nz + 2) + k) as usize;
+            let row = Vec3::new(values[first], values[first + 1], values[first + 2]);
+            let across = row.dot(wz);
+            let weight = wx[a] * wy[b];
+            sum =
+                sum + Vec4::new(across * dx[a] * wy[b], across * wx[a] * dy[b], row.dot(dz) * weight, across * weight);
+        }
+    }
+    sum
+}
+
+/// Of each place that is near the body: where in its cell it is, `foot`, and `slope = (J^-T grad d, d)`, the distance and its gradient in the world as the matter
+/// is deformed; of others a distance that nothing touches. Two last steps of Newton's method make both depend on the place and on the control points as the solution
+/// does, one for the first derivatives and one more for the second.
+#[diff_kernel]
+pub fn reach<F: Float>(
+    x: &Array<Vec3<F>>,
+    rows: &Array<u32>,
+    place: &Array<Vec3<F>>,
+    cell: &Array<u32>,
+    at: &Array<Vec3<F>>,
+    corners: &Array<Vec3<F>>,
+    distance: &Array<F>,
+    foot: &mut Array<Vec3<F>>,
+    slope: &mut Array<Vec4<F>>,
+    to: Touched<F>,
+) {
+    let i = ABSOLUTE_POS;
+    let found = cell[i];
+    let mut s = Vec3::zero();
+    let zero = F::new(0.0);
+    let mut result = Vec4::new(zero, zero, zero, F::new(1e9));
+    if found != u32::MAX {
+        let c = found as usize;
+        let first: Vec3<F> = newton(x, rows, c, detach(at[i]) - corners[c], place[i]);
+        let second: Vec3<F> = newton(x, rows, c, first, place[i]);
+        s = second;
+        let (_q, bx, by, bz): (Vec3<F>, Vec3<F>, Vec3<F>, Vec3<F>) = placed(x, rows, c, s);
+        let finer = F::cast_from(to.finer);
+        let fine = (s + corners[c]) * finer;
+        let d: Vec4<F> = sampled(distance, fine, to.nx * to.finer, to.ny * to.finer, to.nz * to.finer);
+        let gradient = Mat3::from_cols(bx, by, bz).inverse().transpose() * (Vec3::new(d.x, d.y, d.z) * finer);
+        result = Vec4::new(gradient.x, gradient.y, gradient.z, d.w);
+    }
+    foot[i] = s;
+    slope[i] = result;
+}
+
+/// Of the matter of the body at each place near it: its velocity, and the mass by area that friction may stop between it and what is `behind` the place. Half of
+/// it, as each of two bodies has places that touch the other.
+#[diff_kernel]
+pub fn beneath<F: Float>(
+    v: &Array<Vec3<F>>,
+    rows: &Array<u32>,
+    cell: &Array<u32>,
+    foot: &Array<Vec3<F>>,
+    density: &Array<F>,
+    behind: &Array<F>,
+    speed: &mut Array<Vec3<F>>,
+    mass: &mut Array<F>,
+    depth: F,
+) {
+    let i = ABSOLUTE_POS;
+    let found = cell[i];
+    let mut u = Vec3::zero();
+    let mut half = F::new(1.0);
+    if found != u32::MAX {
+        let c = found as usize;
+        let (at, _x, _y, _z): (Vec3<F>, Vec3<F>, Vec3<F>, Vec3<F>) = placed(v, rows, c, foot[i]);
+        u = at;
+        let own = density[c.min(density.len() - 1)] * depth;
+        half = 0.5 * own * behind[i] / (own + behind[i]);
+    }
+    speed[i] = u;
+    mass[i] = half;
+}
+
+/// `packed_k = (stiffness, 0, width, friction)` of body `k`; arrays of one element stand for all.
+#[diff_kernel]
+pub fn pack_surfaces<F: Float>(
+    stiffness: &Array<F>,
+    width: &Array<F>,
+    friction: &Array<F>,
+    packed: &mut Array<Vec4<F>>,
+) {
+    let k = ABSOLUTE_POS;
+    packed[k] =
+        Vec4::new(stiffness[k.min(stiffness.len() - 1)], F::new(0.0), width[k], friction[k.min(friction.len() - 1)]);
+}
+
+/// Adds the traction \[Pa\] on each place that has come nearer to the body than its `radius`, and gives the opposite, on the body. The law is that of both surfaces in
+/// series, half of it for each direction.
+#[diff_kernel]
+pub fn press<F: Float, L: ContactModel>(
+    speed: &Array<Vec3<F>>,
+    beneath: &Array<Vec3<F>>,
+    mass: &Array<F>,
+    slope: &Array<Vec4<F>>,
+    radius: &Array<F>,
+    owner: &Array<u32>,
+    surfaces: &Array<Vec4<F>>,
+    traction: &mut Array<Vec3<F>>,
+    reaction: &mut Array<Vec3<F>>,
+    rub: Rub<F>,
+) {
+    let i = ABSOLUTE_POS;
+    let mut total = Vec3::zero();
+    let at = slope[i];
+    let gap = at.w - radius[i];
+    if gap < 0.0 {
+        let a = surfaces[owner[i] as usize];
+        let b = surfaces[rub.body as usize];
+        let q = Vec4::new(0.5 * a.x * b.x / (a.x + b.x), F::new(0.0), a.z + b.z, F::new(0.0));
+        let push: F = L::force(gap, F::new(0.0), q);
+        let normal = Vec3::new(at.x, at.y, at.z);
+        let stretch = normal.dot(normal).sqrt();
+        let n = normal / stretch;
+        let u = speed[i] - beneath[i];
+        let slide = u - n * u.dot(n);
+        let grip = 0.5 * (a.w + b.w) * push * stretch;
+        let friction: Vec3<F> = sharp_coulomb_3d(slide, grip, rub.slip, rub.dt / mass[i]);
+        total = normal * push - friction;
+    }
+    traction[i] += total;
+    reaction[i] = -total;
+}
+
+/// The body that is touched and the numbers of a step.
+#[diff_struct]
+pub struct Rub<F> {
+    /// Number of the body.
+    pub body: u32,
+    /// Time step \[s\].
+    pub dt: F,
+    /// Speed below which friction fades \[m/s\].
+    pub slip: F,
+}
+
+/// Adds the tractions on the matter at places near the body, times their areas, to the forces on its control points.
+#[diff_kernel]
+pub fn reactions<F: Float>(
+    reaction: &Array<Vec3<F>>,
+    area: &Array<F>,
+    rows: &Array<u32>,
+    cell: &Array<u32>,
+    foot: &Array<Vec3<F>>,
+    force: &mut Array<Vec3<F>>,
+) {
+    let i = ABSOLUTE_POS;
+    let found = cell[i];
+    let whole = reaction[i] * area[i];
+    if found != u32::MAX {
+        let first = 9 * found as usize;
+        let s = foot[i];
+        let wx: Vec3<F> = spline_values(s.x);
+        let wy: Vec3<F> = spline_values(s.y);
+        let wz: Vec3<F> = spline_values(s.z);
+        #[unroll]
+        for a in 0..3 {
+            #[unroll]
+            for b in 0..3 {
+                let row = rows[first + 3 * a + b] as usize;
+                let part = whole * (wx[a] * wy[b]);
+                force[row] += part * wz.x;
+                force[row + 1] += part * wz.y;
+                force[row + 2] += part * wz.z;
+            }
+        }
+    }
+}
+
+/// Adds the traction by colliders on each place times the factor of its body; arrays of one element stand for all.
+#[diff_kernel]
+pub fn supported<F: Float>(
+    traction: &Array<Vec3<F>>,
+    factor: &Array<F>,
+    owner: &Array<u32>,
+    total: &mut Array<Vec3<F>>,
+) {
+    let i = ABSOLUTE_POS;
+    total[i] += traction[i] * factor[(owner[i] as usize).min(factor.len() - 1)];
+}
+
+/// The mass behind each place that friction of colliders may stop, of forces that are yet to be taken times the factor of its body.
+#[diff_kernel]
+pub fn relieved<F: Float>(mass: &Array<F>, factor: &Array<F>, owner: &Array<u32>, out: &mut Array<F>) {
+    let i = ABSOLUTE_POS;
+    out[i] = mass[i] / factor[(owner[i] as usize).min(factor.len() - 1)];
+}
