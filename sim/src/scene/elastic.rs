@@ -1,10 +1,10 @@
-//! An elastic body by finite elements, ready to run.
+//! Elastic bodies by finite elements, ready to run.
 
 use super::bodies::per_frame;
 use super::body::BodySpec;
 use crate::contact::{Collider, Contact};
-use crate::error::{Error, Result, positive};
-use crate::fem::lattice::{Body, Clamp, CutBody, Model, Params, Skin};
+use crate::error::{Error, Result, non_negative, positive};
+use crate::fem::lattice::{Assembly, Body, BodyContact, Clamp, Model, Params, Skin, Surfaces};
 use crate::material::Law;
 use crate::step::Model as _;
 use crate::vertices::VertexState;
@@ -23,7 +23,7 @@ const NODE_REALS: f64 = 40.0;
 const CELL_BYTES: f64 = 1500.0;
 const VERTEX_BYTES: f64 = 300.0;
 
-/// One elastic body, stress free at the start, cut from a lattice of splines.
+/// Elastic bodies, stress free at the start, each cut from a lattice of splines of its own. Several touch each other.
 ///
 /// ```
 /// use diffkern::prelude::*;
@@ -39,15 +39,17 @@ const VERTEX_BYTES: f64 = 300.0;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ElasticSpec {
-    /// What it is; the time step is stable for all of its ranges.
-    pub body: BodySpec,
+    /// What they are, at least one; the time step is stable for all of their ranges.
+    pub bodies: Vec<BodySpec>,
     /// Elastic law.
     pub law: Law,
     /// Gravity \[m/s^2\]; there is none by default.
     pub gravity: [f64; 3],
-    /// What it may touch; contacts act by forces.
+    /// What they may touch; contacts act by forces, as stiff as they should be for the stiffest of the bodies: for others they are softer.
     pub colliders: Vec<Collider>,
-    /// What holds it, along the axes of the world; of a body that is not turned.
+    /// Coulomb's coefficient of several bodies with each other, where they rub at all.
+    pub friction: Option<f64>,
+    /// What holds the only body, along the axes of the world; one that is not turned.
     pub clamps: Vec<Clamp>,
     /// Frames a second \[1/s\].
     pub frame_rate: f64,
@@ -59,10 +61,11 @@ impl Default for ElasticSpec {
     /// The default body, weightless, ten cells across.
     fn default() -> ElasticSpec {
         ElasticSpec {
-            body: BodySpec::default(),
+            bodies: vec![BodySpec::default()],
             law: Law::NeoHookean,
             gravity: [0.0; 3],
             colliders: Vec::new(),
+            friction: None,
             clamps: Vec::new(),
             frame_rate: 32.0,
             cell: 0.01,
@@ -70,7 +73,7 @@ impl Default for ElasticSpec {
     }
 }
 
-/// A body ready to run.
+/// Bodies ready to run.
 #[derive(Clone, Debug)]
 pub struct ElasticScene<F: Float> {
     /// Cells, time step, law, colliders.
@@ -79,9 +82,9 @@ pub struct ElasticScene<F: Float> {
     pub params: Params<F>,
     /// State at time 0.
     pub state: VertexState<F>,
-    /// The body and its cells at rest.
-    pub body: CutBody,
-    /// Its surface.
+    /// The bodies and their cells at rest.
+    pub bodies: Assembly,
+    /// Their surfaces.
     pub skin: Skin<F>,
     /// Steps from one frame to the next.
     pub steps_per_frame: usize,
@@ -93,14 +96,14 @@ pub struct ElasticScene<F: Float> {
 /// Steps of a frame are a power of this, so that those of two materials that hardly differ are seldom others.
 const STRIDE: f64 = 1.1;
 
-/// What an [`ElasticSpec`] takes, by estimates: the body is not cut for it. Counts are reals, because they may be more than any integer holds.
+/// What an [`ElasticSpec`] takes, by estimates: no body is cut for it. Counts are reals, because they may be more than any integer holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ElasticPlan {
-    /// Cells with a part of the body.
+    /// Cells with a part of a body.
     pub cells: f64,
     /// Control points.
     pub nodes: f64,
-    /// Vertices of the surface, and points of contact.
+    /// Vertices of the surfaces, and points of contact.
     pub vertices: f64,
     /// Time step \[s\].
     pub dt: f64,
@@ -140,26 +143,28 @@ impl ElasticSpec {
     /// When a value is out of its range.
     pub fn plan(&self) -> Result<ElasticPlan> {
         self.check()?;
-        let BodySpec { shape, mu, lambda, density, viscosity, .. } = &self.body;
-        let h = self.cell;
+        let all = self.bodies.iter().map(|body| self.planned(body));
+        let sum = all.clone().fold([0.0; 3], |sum, (sizes, _)| [0, 1, 2].map(|k| sum[k] + sizes[k]));
+        let shortest = all.map(|(_, limit)| limit).fold(self.nearing(), f64::min);
+        let (steps_per_frame, dt) = per_frame(self.frame_rate, shortest);
+        Ok(ElasticPlan { cells: sum[0], nodes: sum[1], vertices: sum[2], dt, steps_per_frame })
+    }
+
+    /// Cells, control points and vertices of a body, and its longest step.
+    fn planned(&self, body: &BodySpec) -> ([f64; 3], f64) {
+        let (BodySpec { shape, mu, lambda, density, viscosity, .. }, h) = (body, self.cell);
         let sides = shape.sides();
         let whole = shape.volume() / h.powi(3);
         // Cells that the boundary goes through are cut, and each has its control points.
         let boundary = [0, 1, 2].map(|a| sides[(a + 1) % 3] * sides[(a + 2) % 3] / (h * h)).iter().sum::<f64>();
-        let slides = self.colliders.iter().any(|c| c.friction > 0.0);
-        let contacts = usize::from(!self.colliders.is_empty()) + usize::from(slides);
+        let slides = self.friction.is_some() || self.colliders.iter().any(|c| c.friction > 0.0);
+        let touches = !self.colliders.is_empty() || self.bodies.len() > 1;
         let wave = ((lambda[1] + 2.0 * mu[1]) / density[0]).sqrt();
-        let elastic = CROSSED[contacts] * h / wave;
+        let elastic = CROSSED[usize::from(touches) + usize::from(slides)] * h / wave;
         // Viscosity damps the fastest mode, of about `4 c / h`.
         let rate = 4.0 * viscosity[1] / (density[0] * h * h);
-        let (steps_per_frame, dt) = per_frame(self.frame_rate, (elastic / (1.0 + rate * elastic)).min(self.nearing()));
-        Ok(ElasticPlan {
-            cells: whole + 0.5 * boundary,
-            nodes: sides.iter().map(|s| s / h + 3.0).product::<f64>().min(27.0 * whole + 27.0),
-            vertices: 20.0 * boundary,
-            dt,
-            steps_per_frame,
-        })
+        let nodes = sides.iter().map(|s| s / h + 3.0).product::<f64>().min(27.0 * whole + 27.0);
+        ([whole + 0.5 * boundary, nodes, 20.0 * boundary], elastic / (1.0 + rate * elastic))
     }
 
     /// Cuts the body and makes its model, whose steps are stable at the stiff, light and viscous ends of the ranges.
@@ -168,34 +173,77 @@ impl ElasticSpec {
     /// When a value is out of its range, the body cannot be cut, or memory is short.
     pub fn build<F: Float>(&self, device: &Device) -> Result<ElasticScene<F>> {
         self.plan()?.check()?;
-        let body = self.lattice_body()?.build()?;
-        let BodySpec { velocity, angular_velocity, mu, lambda, density, viscosity, .. } = &self.body;
-        let state = body.state(device, *velocity, *angular_velocity)?;
-        let model = Model::new(device, &body, self.law, 1.0, &self.colliders)?;
-        let params = |mu, lambda, density, viscosity: f64| -> Result<Params<F>> {
-            let params = Params::uniform(device, mu, lambda, density, self.gravity)?;
-            let viscosity = (viscosity > 0.0).then(|| device.array(&[F::from_f64(viscosity)])).transpose()?;
-            Ok(Params { viscosity, ..params })
+        let cut = self.bodies.iter().map(|body| self.lattice_body(body)?.build()).collect::<Result<Vec<_>>>()?;
+        let bodies = Assembly::new(cut)?;
+        let motions: Vec<_> = self.bodies.iter().map(|body| [body.velocity, body.angular_velocity]).collect();
+        let state = bodies.state(device, &motions)?;
+        let model = Model::of_bodies(device, &bodies, self.law, 1.0, &self.colliders)?;
+        let model = match self.bodies.len() {
+            1 => model,
+            _ => model.with_body_contact(&self.contact(&bodies, |[_, high]| high)?)?,
         };
-        let hardest = params(mu[1], lambda[1], density[0], viscosity[1])?;
+        let hardest = self.params(device, &bodies, [|[_, high]| high, |[low, _]| low])?;
         let limit = model.max_dt(&hardest, &state)?.min(self.nearing());
         let (steps_per_frame, dt) = per_frame(self.frame_rate, limit);
         ElasticPlan { steps_per_frame, ..self.plan()? }.check()?;
         let middle = |[low, high]: [f64; 2]| 0.5 * (low + high);
         Ok(ElasticScene {
             model: model.with_dt(dt)?,
-            params: params(middle(*mu), middle(*lambda), middle(*density), middle(*viscosity))?,
+            params: self.params(device, &bodies, [middle; 2])?,
             state,
-            skin: Skin::new(device, &body)?,
-            body,
+            skin: Skin::of_all(device, &bodies)?,
+            bodies,
             steps_per_frame: steps_per_frame as usize,
             spec: self.clone(),
             longest: limit,
         })
     }
 
-    fn lattice_body(&self) -> Result<Body> {
-        let (shape, pose) = self.body.shape.placed();
+    /// Contact between bodies with these values of the ranges of their moduli.
+    fn contact(&self, bodies: &Assembly, pick: impl Fn([f64; 2]) -> f64) -> Result<BodyContact> {
+        let lame: Vec<[f64; 2]> = self.bodies.iter().map(|b| [pick(b.mu), pick(b.lambda)]).collect();
+        Ok(BodyContact { friction: self.friction, ..BodyContact::of(bodies, &lame)? })
+    }
+
+    /// The parameters at the values that the first of `picks` takes of the ranges of moduli and viscosity, and the second of that of densities.
+    fn params<F: Float>(
+        &self,
+        device: &Device,
+        bodies: &Assembly,
+        picks: [fn([f64; 2]) -> f64; 2],
+    ) -> Result<Params<F>> {
+        let [pick, light] = picks;
+        // Of one body one number is for all cells.
+        let cells = |k: usize| if self.bodies.len() == 1 { 1 } else { bodies.cells(k).len() };
+        let each = |of: &dyn Fn(&BodySpec) -> f64| -> Result<Array<F>> {
+            let own = self.bodies.iter().enumerate().flat_map(|(k, b)| vec![F::from_f64(of(b)); cells(k)]);
+            Ok(device.array(&own.collect::<Vec<_>>())?)
+        };
+        let viscous = self.bodies.iter().any(|b| pick(b.viscosity) > 0.0);
+        Ok(Params {
+            mu: each(&|b| pick(b.mu))?,
+            lambda: each(&|b| pick(b.lambda))?,
+            density: each(&|b| light(b.density))?,
+            viscosity: viscous.then(|| each(&|b| pick(b.viscosity))).transpose()?,
+            surfaces: (self.bodies.len() > 1).then(|| self.surfaces(device, bodies, pick)).transpose()?,
+            ..Params::uniform(device, 1.0, 1.0, 1.0, self.gravity)?
+        })
+    }
+
+    /// Surfaces as stiff as the bodies; colliders are as the stiffest at the end of its range wants them.
+    fn surfaces<F: Float>(&self, device: &Device, bodies: &Assembly, pick: fn([f64; 2]) -> f64) -> Result<Surfaces<F>> {
+        let contact = self.contact(bodies, pick)?;
+        let hardest = self.contact(bodies, |[_, high]| high)?.stiffness.into_iter().fold(0.0, f64::max);
+        let reals = |values: &mut dyn Iterator<Item = f64>| device.array(&values.map(F::from_f64).collect::<Vec<_>>());
+        Ok(Surfaces {
+            stiffness: reals(&mut contact.stiffness.iter().copied())?,
+            support: reals(&mut contact.stiffness.iter().map(|k| k / hardest))?,
+            friction: self.friction.map(|mu| reals(&mut std::iter::once(mu))).transpose()?,
+        })
+    }
+
+    fn lattice_body(&self, body: &BodySpec) -> Result<Body> {
+        let (shape, pose) = body.shape.placed();
         if !self.clamps.is_empty() && pose.rotation != [0.0; 3] {
             let expected = "none, as clamps lie along the axes of the body";
             return Err(Error::invalid("rotation of a body with a clamp", format!("{:?}", pose.rotation), expected));
@@ -207,18 +255,30 @@ impl ElasticSpec {
 
     /// Longest step in which nothing comes nearer to what it hits than a part of a cell.
     fn nearing(&self) -> f64 {
-        if self.colliders.is_empty() {
-            return f64::INFINITY;
+        let speed = |body: &BodySpec| body.start_speed();
+        let mut nearest = f64::INFINITY;
+        for (k, body) in self.bodies.iter().enumerate() {
+            let [low, high] = body.shape.bounds();
+            let reach = (0..3).map(|a| (high[a] - low[a]).powi(2)).sum::<f64>().sqrt();
+            let of = |c: &Collider| c.pose.velocity.norm() + c.pose.spin.norm() * c.solid.radius().min(reach);
+            let others = self.bodies[..k].iter().map(speed).chain(self.colliders.iter().map(of));
+            let fastest = others.reduce(f64::max).map_or(0.0, |fastest| fastest + speed(body));
+            nearest = nearest.min(NEARER * self.cell / fastest.max(f64::MIN_POSITIVE));
         }
-        let [low, high] = self.body.shape.bounds();
-        let reach = (0..3).map(|a| (high[a] - low[a]).powi(2)).sum::<f64>().sqrt();
-        let of = |c: &Collider| c.pose.velocity.norm() + c.pose.spin.norm() * c.solid.radius().min(reach);
-        let fastest = self.colliders.iter().map(of).fold(0.0, f64::max);
-        NEARER * self.cell / (fastest + self.body.start_speed()).max(f64::MIN_POSITIVE)
+        nearest
     }
 
     fn check(&self) -> Result<()> {
-        self.body.check()?;
+        if self.bodies.is_empty() {
+            return Err(Error::invalid("number of bodies", 0, "at least 1"));
+        }
+        self.bodies.iter().try_for_each(BodySpec::check)?;
+        if self.bodies.len() > 1 && !self.clamps.is_empty() {
+            return Err(Error::invalid("clamps of several bodies", self.clamps.len(), "none"));
+        }
+        if let Some(friction) = self.friction {
+            non_negative("friction between bodies", friction)?;
+        }
         for (k, collider) in self.colliders.iter().enumerate() {
             collider.check(k)?;
             if matches!(collider.contact, Contact::Sticky | Contact::Slip | Contact::Separating) {
@@ -245,19 +305,24 @@ impl<F: Float> ElasticScene<F> {
     /// # Errors
     /// When an array has no element, or its memory cannot be read.
     pub fn for_material(&self, params: &Params<F>) -> Result<(Model<F>, usize)> {
-        let BodySpec { mu, lambda, density, viscosity, .. } = &self.spec.body;
-        let ends = |array: &Array<F>| -> Result<[f64; 2]> {
-            let values = array.to_vec()?;
-            let values = values.iter().map(|x| x.to_f64());
-            Ok(values.fold([f64::INFINITY, 0.0], |[low, high], x| [low.min(x), high.max(x)]))
-        };
-        let stiffest = ends(&params.lambda)?[1] + 2.0 * ends(&params.mu)?[1];
-        let lightest = ends(&params.density)?[0];
-        let most = params.viscosity.as_ref().map_or(Ok(0.0), |eta| ends(eta).map(|[_, high]| high))?;
-        let hardest = (lambda[1] + 2.0 * mu[1]) / density[0];
-        // The slower of how waves and how viscosity scale.
-        let longer = (hardest * lightest / stiffest).sqrt().min(viscosity[1] / density[0] * lightest / most);
-        let longer = if longer.is_finite() { longer.max(1.0) } else { 1.0 };
+        let host = |array: &Array<F>| -> Result<Vec<f64>> { Ok(array.to_vec()?.iter().map(|x| x.to_f64()).collect()) };
+        let (mu, lambda, density) = (host(&params.mu)?, host(&params.lambda)?, host(&params.density)?);
+        let viscosity = params.viscosity.as_ref().map_or(Ok(Vec::new()), host)?;
+        let longer = self.spec.bodies.iter().enumerate().map(|(k, spec)| {
+            let cells = self.bodies.cells(k);
+            let ends = |values: &Vec<f64>| {
+                let own = if values.len() == 1 { &values[..] } else { values.get(cells.clone()).unwrap_or(&[]) };
+                own.iter().fold([f64::INFINITY, 0.0], |[low, high]: [f64; 2], &x| [low.min(x), high.max(x)])
+            };
+            let (stiffest, lightest) = (ends(&lambda)[1] + 2.0 * ends(&mu)[1], ends(&density)[0]);
+            let hardest = (spec.lambda[1] + 2.0 * spec.mu[1]) / spec.density[0];
+            // The slower of how waves and how viscosity scale.
+            let viscous = spec.viscosity[1] / spec.density[0] * lightest / ends(&viscosity)[1];
+            let longer = (hardest * lightest / stiffest).sqrt().min(viscous);
+            if longer.is_finite() { longer.max(1.0) } else { 1.0 }
+        });
+        // Which body is the one that limits the longest step is not kept: the least factor is safe for each.
+        let longer = longer.fold(f64::INFINITY, f64::min);
         let limit = (self.longest * longer).min(self.spec.nearing());
         let steps = 1.0 / (self.spec.frame_rate * limit);
         let steps = STRIDE.powf((steps.ln() / STRIDE.ln()).ceil()).ceil().max(1.0).min(self.steps_per_frame as f64);

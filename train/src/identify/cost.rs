@@ -251,7 +251,7 @@ fn measured<F: diffkern::Float>(simulator: Simulator, device: &Device) -> Result
             let shape = BodyShape::Block { min: [0.0; 3], max: [0.1; 3] };
             let floor = Collider::plane([0.0; 3], [0.0, 0.0, 1.0], floor(mu[1], lambda[1], cell));
             let body = BodySpec { shape, ..BodySpec::default() };
-            let spec = ElasticSpec { body, colliders: vec![floor], cell, ..ElasticSpec::default() };
+            let spec = ElasticSpec { bodies: vec![body], colliders: vec![floor], cell, ..ElasticSpec::default() };
             let block = spec.build::<F>(device)?;
             let solver = block.model.solver(&block.params, &block.state)?;
             timed(&solver, &block.state, STEPS, &Plan::Fem(spec.plan()?), device)

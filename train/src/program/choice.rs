@@ -8,7 +8,12 @@ use diffkern_sim::scene::BodyShape;
 /// What of a scene finite elements cannot do, if there is anything: the field, and what it is.
 fn obstacle(scene: &Scene) -> Option<(String, String)> {
     if scene.bodies.len() > 1 {
-        return Some(("bodies".into(), format!("{} bodies", scene.bodies.len())));
+        if scene.between == Some(Contact::Sticky) {
+            return Some(("contact_between_bodies".into(), "bodies that stick to each other".into()));
+        }
+        if scene.clamp.is_some() {
+            return Some(("clamp".into(), "a clamp beside several bodies".into()));
+        }
     }
     for collider in &scene.colliders {
         let holds = match collider.contact {
@@ -33,15 +38,21 @@ fn obstacle(scene: &Scene) -> Option<(String, String)> {
 /// # Errors
 /// When finite elements are asked for and cannot do something of the scene; names the field.
 pub(crate) fn choose(scene: &Scene, asked: Option<Simulator>) -> Result<(Simulator, String)> {
+    let simplified = match scene.between {
+        Some(Contact::Friction(_)) => {
+            "; bodies that touch move as one and part freely, they do not slide on each other"
+        }
+        Some(Contact::Sticky | Contact::Slip) | None => "",
+    };
     match (asked, obstacle(scene)) {
-        (Some(Simulator::Mpm), _) => Ok((Simulator::Mpm, "by MPM, as asked for".into())),
+        (Some(Simulator::Mpm), _) => Ok((Simulator::Mpm, format!("by MPM, as asked for{simplified}"))),
         (Some(Simulator::Fem), Some((field, what))) => {
             let problem = format!("{what}, which finite elements cannot do yet, expected --simulator mpm");
             Err(Error::scene(field, problem))
         }
         (Some(Simulator::Fem), None) => Ok((Simulator::Fem, "by finite elements, as asked for".into())),
         (None, Some((_, what))) => {
-            Ok((Simulator::Mpm, format!("by MPM, as finite elements cannot do {what} yet (--simulator)")))
+            Ok((Simulator::Mpm, format!("by MPM, as finite elements cannot do {what} yet (--simulator){simplified}")))
         }
         (None, None) => {
             let why = "by finite elements, which keep the energy of an elastic body (--simulator mpm for the material point method)";

@@ -128,26 +128,37 @@ pub(crate) fn launch<F: Float>(
         Mat3::from_rows(Vec3::new(zero, -w.z, w.y), Vec3::new(w.z, zero, -w.x), Vec3::new(-w.y, w.x, zero));
 }
 
-/// Velocities of the control points of a body that moves as a rigid one about `centre`; those that are not free do not move.
+/// Velocities of the control points of bodies that move as rigid ones about their `centres`; those that are not free do not move.
 #[diff_kernel]
 pub(crate) fn launch_free<F: Float>(
     x: &Array<Vec3<F>>,
     free: &Array<u32>,
-    centre: &Array<Vec3<F>>,
+    body_of: &Array<u32>,
+    centres: &Array<Vec3<F>>,
     motion: &Array<F>,
     v: &mut Array<Vec3<F>>,
 ) {
-    let velocity = Vec3::new(motion[0], motion[1], motion[2]);
-    let w = Vec3::new(motion[3], motion[4], motion[5]);
-    let moving = velocity + w.cross(x[ABSOLUTE_POS] - centre[0]);
+    let body = body_of[ABSOLUTE_POS] as usize;
+    let k = 6 * body;
+    let velocity = Vec3::new(motion[k], motion[k + 1], motion[k + 2]);
+    let w = Vec3::new(motion[k + 3], motion[k + 4], motion[k + 5]);
+    let moving = velocity + w.cross(x[ABSOLUTE_POS] - centres[body]);
     v[ABSOLUTE_POS] = if free[ABSOLUTE_POS] == 1 { moving } else { Vec3::zero() };
 }
 
-/// Adds up the P-wave moduli times `factor`; arrays of one element stand for all.
+/// Adds up the P-wave moduli of each body times its factor, and `scale`; arrays of moduli of one element stand for all.
 #[diff_kernel]
-pub(crate) fn floor_stiffness<F: Float>(mu: &Array<F>, lambda: &Array<F>, out: &mut Array<F>, factor: F) {
+pub(crate) fn floor_stiffness<F: Float>(
+    mu: &Array<F>,
+    lambda: &Array<F>,
+    body_of: &Array<u32>,
+    factor: &Array<F>,
+    out: &mut Array<F>,
+    scale: F,
+) {
     let k = ABSOLUTE_POS;
-    out[0] += (lambda[k.min(lambda.len() - 1)] + 2.0 * mu[k.min(mu.len() - 1)]) * factor;
+    let body = body_of[k] as usize;
+    out[body] += (lambda[k.min(lambda.len() - 1)] + 2.0 * mu[k.min(mu.len() - 1)]) * factor[body] * scale;
 }
 
 #[cfg(test)]
@@ -172,9 +183,10 @@ mod tests {
             let (v, c) = (device.zeros::<Vec3<f64>>(n)?, device.zeros::<Mat3<f64>>(n)?);
             launch::gradcheck(n, &x, &body_of, &centres, &motion, &gravity, &v, &c, 0.3)?;
             let free = device.array(&[1u32, 0, 1, 1, 0])?;
-            launch_free::gradcheck(n, &x, &free, &centres, &motion, &v)?;
-            let one = device.array(&[0.7])?;
-            floor_stiffness::gradcheck(n, &device.array(&numbers(n, seed))?, &one, &device.zeros(1)?, 1.3)?;
+            launch_free::gradcheck(n, &x, &free, &body_of, &centres, &motion, &v)?;
+            let (one, factors) = (device.array(&[0.7])?, device.array(&[0.3, 0.8])?);
+            let (mu, out) = (device.array(&numbers(n, seed))?, device.zeros(2)?);
+            floor_stiffness::gradcheck(n, &mu, &one, &body_of, &factors, &out, 1.3)?;
             to_particles::gradcheck(n, &device.array(&numbers(2, seed))?, &body_of, &device.zeros(n)?)?;
             weighted_mean::gradcheck(n, &x, &device.array(&numbers(n, seed))?, &device.zeros(3)?)?;
             let ratios: Vec<f64> = numbers(n, seed + 5).iter().map(|x| 0.22 + 0.3 * x).collect();

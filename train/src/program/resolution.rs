@@ -9,7 +9,7 @@ const FINE: f64 = 7_000.0;
 const COARSE: f64 = 1_000.0;
 /// Fewer cells across the thinnest side bend wrongly whatever the material is.
 const LEAST_CELLS: [usize; 2] = [2, 4];
-/// Cells of finite elements in the search for a start, in that for the answer and where the answer is refined; one costs what eight particles do.
+/// Cells of finite elements for each body in the search for a start, in that for the answer and where the answer is refined; one costs what eight particles do.
 const ELEMENTS: [f64; 3] = [150.0, 600.0, 2_400.0];
 /// How much finer the grid of a refined answer is than that of its search.
 const FINER: f64 = 1.6;
@@ -71,8 +71,9 @@ impl Resolution {
     fn of_elements(shapes: &[&BodyShape]) -> Self {
         let thinnest = thinnest(shapes);
         let volume: f64 = shapes.iter().map(|shape| shape.volume() / thinnest.powi(3)).sum();
+        let bodies = shapes.len() as f64;
         let [coarse, fine, refined] =
-            ELEMENTS.map(|wanted| ((wanted / volume).cbrt().round() as usize).max(LEAST_ELEMENTS));
+            ELEMENTS.map(|wanted| ((bodies * wanted / volume).cbrt().round() as usize).max(LEAST_ELEMENTS));
         Self { coarse, fine, refined: Some(refined) }
     }
 

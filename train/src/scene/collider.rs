@@ -1,8 +1,18 @@
 //! What is asked of a collider.
 
-use super::{Collider, Contact, Surface};
+use super::{Collider, Contact, Scene, Surface};
 use diffkern_sim::collision::Solid;
 use diffkern_sim::contact;
+
+impl Scene {
+    /// The coefficient of friction of bodies with each other, where they rub.
+    pub(crate) fn friction_between(&self) -> Option<f64> {
+        match self.between {
+            Some(Contact::Friction(friction)) if friction > 0.0 => Some(friction),
+            Some(Contact::Friction(_) | Contact::Sticky | Contact::Slip) | None => None,
+        }
+    }
+}
 
 impl Collider {
     /// The coefficient of friction, where bodies slide with one.

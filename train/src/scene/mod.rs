@@ -57,6 +57,8 @@ pub struct Scene {
     pub bodies: Vec<Body>,
     /// What they touch.
     pub colliders: Vec<Collider>,
+    /// What happens where bodies touch each other; none where there is one body.
+    pub between: Option<Contact>,
     /// Material held fixed, if any is.
     pub clamp: Option<Clamp>,
     /// The parameters to find, with the ranges they lie in.

@@ -26,7 +26,9 @@ const NEARBY: [f64; 4] = [-0.24, -0.12, 0.12, 0.24];
 const MANY: usize = 3;
 /// Poisson's ratios to look at first.
 const SPREAD: [f64; 3] = [0.15, 0.27, 0.39];
-/// Shares of a range to look at first, where no stiffness is searched for.
+/// Most stiffnesses that are looked at one after the other: of more, such as those of a field, the spread of all is the start.
+const FEW: usize = 4;
+/// Shares of a range to look at first, of what is looked at by itself.
 const SHARES: [f64; 4] = [0.1, 0.3, 0.7, 0.9];
 
 /// The map between the search's coordinates and the numbers of a run: those of the unknowns, then the viscosity beside the
@@ -256,11 +258,17 @@ impl Parametrisation {
         pairs.filter(|_| has(Kind::Stiffness)).map(|(s, n)| point(s, n)).collect()
     }
 
-    /// Where no stiffness is searched for, coordinates to look along one after the other.
+    /// Coordinates to look along one after the other: where no stiffness is searched for all, and of a few stiffnesses each, as those of several bodies, which a spread of all
+    /// together leaves alike, may be far from each other.
     pub(crate) fn to_look_along(&self) -> Vec<usize> {
         let kinds = self.kinds();
-        let has_stiffness = kinds.contains(&Kind::Stiffness);
-        (0..kinds.len()).filter(|&k| kinds[k] != Kind::Viscosity && !has_stiffness).collect()
+        let of = |wanted: &dyn Fn(Kind) -> bool| (0..kinds.len()).filter(|&k| wanted(kinds[k])).collect::<Vec<_>>();
+        let stiffnesses = of(&|kind| kind == Kind::Stiffness);
+        match stiffnesses.len() {
+            0 => of(&|kind| kind != Kind::Viscosity),
+            2..=FEW => stiffnesses,
+            _ => Vec::new(),
+        }
     }
 
     /// A point, and others with coordinate `k` elsewhere in its range.

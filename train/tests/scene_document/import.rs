@@ -127,7 +127,7 @@ fn several_objects_have_names_and_unknowns() {
     assert_eq!(bodies, [("left", [0.1, 0.2, 0.3]), ("right", [0.1, 0.2, 0.3])]);
     let unknowns: Vec<_> = read_scene.unknowns.iter().map(|range| range.name.to_string()).collect();
     assert_eq!(unknowns, ["left.mu", "right.lambda"]);
-    assert!(read_scene.warnings.iter().any(|w| w.contains("contact_between_objects")), "{:?}", read_scene.warnings);
+    assert_eq!(read_scene.between, Some(Contact::Friction(0.0)));
 
     let dense = changed(&scene, "/objects/1/density", json!(-1));
     assert_names("density", &refusal("objects_density", &dense), &["objects[1].density", "-1", "positive"]);

@@ -7,6 +7,7 @@ mod other;
 mod phases;
 mod plane;
 mod space;
+mod touch;
 mod vertices;
 
 use super::Kernel;
@@ -20,6 +21,7 @@ pub fn kernels() -> Vec<Kernel> {
         other::kernels(),
         vertices::kernels(),
         lattice::kernels(),
+        touch::kernels(),
         diffsim::kernels(),
     ]
     .concat()

@@ -15,9 +15,6 @@ use diffkern::prelude::*;
 /// Speed below which friction fades \[m/s\].
 const SLIP_SPEED: f64 = 1e-4;
 
-/// How much stiffer the surface of a body is for another than for a floor: what it gives way is not undone by where contacts act, as what is inside of one body is outside of the other.
-const STIFFER: f64 = 2.0;
-
 /// What happens where bodies touch each other: a [`SmoothPenalty`], of two bodies that of their surfaces in series, and Coulomb friction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BodyContact {
@@ -30,6 +27,10 @@ pub struct BodyContact {
 }
 
 impl BodyContact {
+    /// How much stiffer the surface of a body is for another than for a [floor](super::floor): what it gives way is not undone by where contacts act, as what is inside of
+    /// one body is outside of the other.
+    pub const STIFFER: f64 = 2.0;
+
     /// Of bodies with these Lamé parameters \[Pa\], in cells of their size, without friction.
     ///
     /// # Errors
@@ -40,7 +41,7 @@ impl BodyContact {
             let expected = format!("{}, one a body", cells.len());
             return Err(Error::invalid("number of pairs of Lamé parameters", lame.len(), expected));
         }
-        let stiff = |(&h, &[mu, lambda]): (&f64, &[f64; 2])| STIFFER * contact_stiffness(mu, lambda, h);
+        let stiff = |(&h, &[mu, lambda]): (&f64, &[f64; 2])| BodyContact::STIFFER * contact_stiffness(mu, lambda, h);
         Ok(BodyContact {
             stiffness: cells.iter().zip(lame).map(stiff).collect(),
             width: cells.iter().map(|h| WIDTH * h).collect(),

@@ -12,10 +12,13 @@
 //!   stiffness vanish together; [`max_dt`](crate::Model::max_dt) finds the fastest frequency of the body itself.
 //! - Contact: at points about half a cell apart and an eighth of a cell inside of the surface, as pressures by the [laws](crate::contact) of all solvers; [`floor`] gives
 //!   the one that hardly shows in what is found for the body.
+//! - Several bodies: an [`Assembly`] of them is one model with one state. Where they touch, a place of one is carried back through the lattice of the other to where its matter
+//!   was at rest, and the [contact](BodyContact) is a law of the signed distance there.
 //! - Clamps: planes between cells, where control points on both sides move against each other, so that the plane stays where it is and slopes
 //!   are free.
 //!
-//! Gradients: all parameters and the initial state; one-sided where contact begins.
+//! Gradients: all parameters and the initial state; one-sided where contact begins. Where a place of one body is outside of the cells of another, and passes from one that
+//! carries it to the next, what it feels may jump by the square of its distance from the cells.
 //!
 //! Sources: Parvizian, Düster, Rank: Finite cell method, 2007; Leidinger: Explicit isogeometric B-Rep analysis for nonlinear dynamic crash
 //! simulations, 2020; Stoter, Divi, van Brummelen, Larson, de Prenter, Verhoosel: Critical time-step size analysis and mass scaling by ghost-penalty

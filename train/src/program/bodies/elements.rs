@@ -1,38 +1,46 @@
-//! A body by finite elements.
+//! Bodies by finite elements.
 
 use super::super::inputs::{floor_stiffness, launch_free, to_particles};
 use super::super::material::Properties;
 use super::super::setup::{self, GridOptions};
-use super::{Numbers, Sites, Solver, State};
+use super::{Mean, Numbers, Sites, Solver, State};
 use crate::error::Result;
 use crate::job::Values;
 use crate::scene::{Quantity, Scene, Target};
-use diffkern::memory::collect;
 use diffkern::prelude::*;
 use diffkern_render::Mesh;
 use diffkern_sim::contact::{Collider, Contact, Contacts};
-use diffkern_sim::fem::lattice::{Clamp, Params, contact_stiffness, floor};
-use diffkern_sim::scene::{BodyShape, ElasticScene, ElasticSpec};
+use diffkern_sim::fem::lattice::{BodyContact, Clamp, Params, Surfaces, contact_stiffness, floor};
+use diffkern_sim::mesh::ClosedMesh;
+use diffkern_sim::scene::{BodyShape, BodySpec, ElasticScene, ElasticSpec};
 use diffkern_sim::vertices::VertexState;
+use std::ops::Range;
 
 pub(super) fn spec(scene: &Scene, take: usize, known: &Values, options: &GridOptions) -> ElasticSpec {
     let cell = setup::spacing(scene, options.cells);
-    let [mu, lambda] = setup::lame(scene, known, 0);
     // As stiff as that of the stiffest body that may be tried, for which the steps are to be stable.
-    let contact = floor(mu[1], lambda[1], cell);
+    let moduli = (0..scene.bodies.len()).map(|body| setup::lame(scene, known, body).map(|[_, high]| high));
+    let hardest = moduli.max_by(|a, b| p_wave(*a).total_cmp(&p_wave(*b)));
+    let contact = hardest.map_or(Contact::Separating, |[mu, lambda]| floor(mu, lambda, cell));
     let clamp = |clamp: &crate::scene::Clamp| match clamp.above {
         true => Clamp::above(clamp.axis, clamp.plane),
         false => Clamp::below(clamp.axis, clamp.plane),
     };
     ElasticSpec {
-        body: setup::body_spec(scene, take, known, 0, options.room),
+        bodies: (0..scene.bodies.len()).map(|body| setup::body_spec(scene, take, known, body, options.room)).collect(),
         law: scene.bodies[0].material.law,
         gravity: setup::gravity(scene, known),
         colliders: (0..scene.colliders.len()).map(|of| rough(scene, known, of, contact)).collect(),
+        friction: scene.friction_between(),
         clamps: scene.clamp.iter().map(clamp).collect(),
         frame_rate: scene.frame_rate,
         cell,
     }
+}
+
+/// P-wave modulus \[Pa\].
+fn p_wave([mu, lambda]: [f64; 2]) -> f64 {
+    lambda + 2.0 * mu
 }
 
 /// A collider as rough as it may be, which the steps are to stand.
@@ -43,22 +51,24 @@ fn rough(scene: &Scene, known: &Values, of: usize, contact: Contact) -> Collider
     collider.rigid(contact).with_friction(friction)
 }
 
-/// One body in its lattice.
+/// Bodies in their lattices.
 pub(crate) struct Elements<F: Float> {
     device: Device,
     pub(super) scene: ElasticScene<F>,
     /// 1 for control points that move freely.
     free: Array<u32>,
-    centre: Array<Vec3<F>>,
+    /// The body of each control point, and of each cell.
+    body_of: [Array<u32>; 2],
+    centres: Array<Vec3<F>>,
     /// The collider of each obstacle; none without any.
     colliders: Option<Array<u32>>,
-    /// Stiffness of contacts by the P-wave modulus of the body \[1/m\].
-    stiffness: F,
+    /// Stiffness of contacts by the P-wave modulus of each body \[1/m\], and the share of a cell in it where cells have moduli of their own.
+    stiffness: [Array<F>; 2],
     fixed_steps: bool,
-    /// Whether it may be viscous: else nothing of it is computed.
+    /// Whether they may be viscous: else nothing of it is computed.
     viscous: bool,
-    /// Whether it has faces with edges between them.
-    faceted: bool,
+    /// Of each body whether it has faces with edges between them.
+    faceted: Vec<bool>,
 }
 
 impl<F: Float> Elements<F> {
@@ -71,51 +81,109 @@ impl<F: Float> Elements<F> {
     ) -> Result<Self> {
         let spec = spec(scene, take, known, options);
         let elastic = spec.build::<F>(device)?;
-        let points = elastic.state.len();
-        let free: Vec<u32> = collect((0..points).map(|k| u32::from(elastic.body.is_free(k))))?;
-        let centre = Vec3::from_array(spec.body.shape.centre().map(F::from_f64));
+        let bodies = &elastic.bodies;
+        let free: Vec<u32> =
+            bodies.bodies().iter().flat_map(|b| (0..b.rest().len()).map(|k| u32::from(b.is_free(k)))).collect();
+        let centre = |body: &BodySpec| Vec3::from_array(body.shape.centre().map(F::from_f64));
+        let centres: Vec<_> = spec.bodies.iter().map(centre).collect();
         let colliders: Vec<u32> = (0..scene.colliders.len() as u32).collect();
+        let numbers = |range: &dyn Fn(usize) -> Range<usize>| -> Vec<u32> {
+            (0..spec.bodies.len()).flat_map(|k| vec![k as u32; range(k).len()]).collect()
+        };
+        let whole = contact_stiffness(0.0, 1.0, spec.cell);
+        let shares = |of: &dyn Fn(usize) -> f64| {
+            let shares: Vec<F> = (0..spec.bodies.len()).map(|k| F::from_f64(of(k))).collect();
+            device.array(&shares)
+        };
         Ok(Self {
             device: device.clone(),
             free: device.array(&free)?,
-            centre: device.array(&[centre])?,
+            body_of: [device.array(&numbers(&|k| bodies.nodes(k)))?, device.array(&numbers(&|k| bodies.cells(k)))?],
+            centres: device.array(&centres)?,
             colliders: (!colliders.is_empty()).then(|| device.array(&colliders)).transpose()?,
-            stiffness: F::from_f64(contact_stiffness(0.0, 1.0, spec.cell)),
+            stiffness: [shares(&|_| whole)?, shares(&|k| whole / bodies.cells(k).len() as f64)?],
             fixed_steps: options.fixed_steps,
-            viscous: spec.body.viscosity[1] > 0.0,
-            faceted: matches!(spec.body.shape, BodyShape::Block { .. }),
+            viscous: spec.bodies.iter().any(|body| body.viscosity[1] > 0.0),
+            faceted: spec.bodies.iter().map(|body| matches!(body.shape, BodyShape::Block { .. })).collect(),
             scene: elastic,
         })
     }
 
     pub(super) fn sites(&self) -> Result<Sites> {
-        let at: Vec<_> = collect(self.scene.body.cell_centres().iter().copied())?;
-        Ok(Sites { body_of: diffkern::memory::filled(at.len(), 0)?, at })
+        let bodies = &self.scene.bodies;
+        let at: Vec<_> = bodies.bodies().iter().flat_map(|body| body.cell_centres().iter().copied()).collect();
+        Ok(Sites { body_of: self.body_of[1].to_vec()?, at })
     }
 
     pub(super) fn mesh(&self) -> Result<Mesh> {
-        let mesh = self.scene.body.mesh();
-        let side = |triangle: &[u32; 3]| -> u32 {
-            let [a, b, c] = triangle.map(|k| mesh.vertices()[k as usize]);
-            let (u, v): ([f64; 3], [f64; 3]) = ([0, 1, 2].map(|k| b[k] - a[k]), [0, 1, 2].map(|k| c[k] - a[k]));
-            let normal = [0, 1, 2].map(|k| u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3]);
-            let axis = (0..3).fold(0, |most, k| if normal[k].abs() > normal[most].abs() { k } else { most });
-            2 * axis as u32 + u32::from(normal[axis] > 0.0)
-        };
-        let sides: Vec<u32> = collect(mesh.triangles().iter().map(|t| if self.faceted { side(t) } else { 0 }))?;
-        Ok(Mesh::with_sides(collect(mesh.triangles().iter().copied())?, &sides, mesh.vertices().len())?)
+        let bodies = &self.scene.bodies;
+        let mut sides = Vec::new();
+        for (body, faceted) in bodies.bodies().iter().zip(&self.faceted) {
+            let mesh = body.mesh();
+            sides.extend(mesh.triangles().iter().map(|t| if *faceted { side(mesh, t) } else { 0 }));
+        }
+        let vertices = bodies.vertices(bodies.bodies().len()).end;
+        Ok(Mesh::with_sides(bodies.triangles().collect(), &sides, vertices)?)
+    }
+
+    /// Edge of a cell of the first body \[m\]; those of the others are about as long.
+    pub(super) fn spacing(&self) -> f64 {
+        self.scene.bodies.bodies()[0].cell_size().iter().product::<f64>().cbrt()
+    }
+
+    /// Number of cells.
+    pub(super) fn count(&self) -> usize {
+        self.body_of[1].len()
+    }
+
+    /// The body of each vertex.
+    pub(super) fn body_of_vertex(&self) -> Vec<u32> {
+        let bodies = &self.scene.bodies;
+        (0..bodies.bodies().len()).flat_map(|k| vec![k as u32; bodies.vertices(k).len()]).collect()
+    }
+
+    /// The centre of volume of a body, by weights of all control points.
+    pub(super) fn centre(&self, body: usize) -> Result<Mean> {
+        let bodies = &self.scene.bodies;
+        let mut weights = diffkern::memory::filled(self.scene.state.len(), 0.0)?;
+        let (own, offset) = bodies.bodies()[body].centre_weights();
+        weights[bodies.nodes(body)].copy_from_slice(&own);
+        Ok(Mean { weights, offset })
+    }
+
+    /// Adds the stiffness of contact of each body, times `scale`.
+    fn contact_stiffness(&self, mu: &Array<F>, lambda: &Array<F>, scale: f64) -> diffkern::Result<Array<F>> {
+        let n = mu.len().max(lambda.len());
+        let factor = &self.stiffness[usize::from(n > 1)];
+        let out = self.device.zeros(factor.len())?;
+        floor_stiffness(n, mu, lambda, &self.body_of[1], factor, &out, F::from_f64(scale))?;
+        Ok(out)
+    }
+
+    /// What bodies do to each other, and what colliders do to each, is as stiff beside them whatever they are made of.
+    fn surfaces(&self, mu: &Array<F>, lambda: &Array<F>) -> Result<Option<Surfaces<F>>> {
+        match &self.scene.params.surfaces {
+            None => Ok(None),
+            Some(surfaces) => Ok(Some(Surfaces {
+                stiffness: self.contact_stiffness(mu, lambda, BodyContact::STIFFER)?,
+                support: self.contact_stiffness(mu, lambda, 1.0)?,
+                ..surfaces.clone()
+            })),
+        }
     }
 
     pub(super) fn bind(&self, numbers: Numbers<'_, F>) -> Result<(Solver<F>, State<F>)> {
         let Numbers { properties, gravity, motion, friction } = numbers;
         let Properties { mu, lambda, density, viscosity } = properties;
         let start = &self.scene.state;
+        let surfaces = self.surfaces(&mu, &lambda)?;
         let contact = match (self.scene.model.obstacles(), &self.colliders) {
             (Some(obstacles), Some(of)) => {
-                // What the floor gives way is a part of a cell of this body, whatever it is made of.
-                let stiffness = self.device.zeros(1)?;
-                let n = mu.len().max(lambda.len());
-                floor_stiffness(n, &mu, &lambda, &stiffness, self.stiffness * F::from_f64(1.0 / n as f64))?;
+                // What the floor gives way is a part of a cell of this body, whatever it is made of. Several bodies have a factor each.
+                let stiffness = match surfaces {
+                    Some(_) => self.device.array(&[F::from_f64(1.0)])?,
+                    None => self.contact_stiffness(&mu, &lambda, 1.0)?,
+                };
                 let coefficients = self.device.uninit(of.len())?;
                 to_particles(of.len(), friction, of, &coefficients)?;
                 Some(Contacts { stiffness, friction: coefficients, ..obstacles.contacts(&self.device)? })
@@ -123,9 +191,9 @@ impl<F: Float> Elements<F> {
             (None, _) | (_, None) => None,
         };
         let v = self.device.uninit(start.len())?;
-        launch_free(start.len(), &start.x, &self.free, &self.centre, motion, &v)?;
+        launch_free(start.len(), &start.x, &self.free, &self.body_of[0], &self.centres, motion, &v)?;
         let viscosity = self.viscous.then_some(viscosity);
-        let params = Params { mu, lambda, density, viscosity, gravity, contact, ..self.scene.params.clone() };
+        let params = Params { mu, lambda, density, viscosity, gravity, contact, surfaces, ..self.scene.params.clone() };
         let start = VertexState { x: start.x.clone(), v };
         let (model, steps) = match self.fixed_steps {
             true => (self.scene.model.clone(), self.scene.steps_per_frame),
@@ -133,4 +201,13 @@ impl<F: Float> Elements<F> {
         };
         Ok((Solver::Fem(model.solver(&params, &start)?, steps), State::Fem(start)))
     }
+}
+
+/// The side of a block that a triangle is on.
+fn side(mesh: &ClosedMesh, triangle: &[u32; 3]) -> u32 {
+    let [a, b, c] = triangle.map(|k| mesh.vertices()[k as usize]);
+    let (u, v): ([f64; 3], [f64; 3]) = ([0, 1, 2].map(|k| b[k] - a[k]), [0, 1, 2].map(|k| c[k] - a[k]));
+    let normal = [0, 1, 2].map(|k| u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3]);
+    let axis = (0..3).fold(0, |most, k| if normal[k].abs() > normal[most].abs() { k } else { most });
+    2 * axis as u32 + u32::from(normal[axis] > 0.0)
 }

@@ -103,7 +103,7 @@ impl<F: Float> Bodies<F> {
     pub(crate) fn spacing(&self) -> f64 {
         match self {
             Self::Mpm(bodies) => bodies.scene.model.grid().dx(),
-            Self::Fem(bodies) => bodies.scene.body.cell_size().iter().product::<f64>().cbrt(),
+            Self::Fem(bodies) => bodies.spacing(),
         }
     }
 
@@ -111,7 +111,7 @@ impl<F: Float> Bodies<F> {
     pub(crate) fn count(&self) -> usize {
         match self {
             Self::Mpm(bodies) => bodies.scene.state.len(),
-            Self::Fem(bodies) => bodies.scene.body.cells(),
+            Self::Fem(bodies) => bodies.count(),
         }
     }
 
@@ -143,7 +143,7 @@ impl<F: Float> Bodies<F> {
     pub(super) fn body_of_vertex(&self) -> Vec<u32> {
         match self {
             Self::Mpm(bodies) => bodies.scene.body_of_vertex.clone(),
-            Self::Fem(bodies) => vec![0; bodies.scene.skin.vertex_count()],
+            Self::Fem(bodies) => bodies.body_of_vertex(),
         }
     }
 
@@ -154,7 +154,7 @@ impl<F: Float> Bodies<F> {
     pub(super) fn points(&self, body: usize, points: &[[f64; 3]], device: &Device) -> diffkern_sim::Result<Points<F>> {
         match self {
             Self::Mpm(bodies) => Ok(Points::Mpm(bodies.scene.points(device, body, points)?)),
-            Self::Fem(bodies) => Ok(Points::Fem(Skin::of_points(device, &bodies.scene.body, points)?)),
+            Self::Fem(bodies) => Ok(Points::Fem(Skin::of_points_on(device, &bodies.scene.bodies, body, points)?)),
         }
     }
 
@@ -170,10 +170,7 @@ impl<F: Float> Bodies<F> {
     pub(super) fn centre(&self, body: usize) -> Result<Mean> {
         match self {
             Self::Mpm(bodies) => bodies.centre(body),
-            Self::Fem(bodies) => {
-                let (weights, offset) = bodies.scene.body.centre_weights();
-                Ok(Mean { weights, offset })
-            }
+            Self::Fem(bodies) => bodies.centre(body),
         }
     }
 

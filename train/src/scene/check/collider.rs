@@ -1,14 +1,15 @@
 //! Checks of what bodies touch.
 
-use super::numbers::{at_most, dot, rounded, share, unit, within, wrong};
+use super::contact;
+use super::numbers::{at_most, dot, rounded, unit, within, wrong};
 use super::shape::{called, cuboid};
 use super::takes;
 use crate::scene::document::{self, BoxShape, ColliderShape, Document, HalfSpace, Motion, Pose};
 use crate::scene::tree::Fault;
-use crate::scene::{Body, Collider, Contact, Start, Surface, bounds};
+use crate::scene::{Body, Collider, Start, Surface, bounds};
 use crate::text::quoted;
 use diffkern_sim::collision::Solid;
-use diffkern_sim::contact;
+use diffkern_sim::contact::Contact as Rigid;
 
 /// Most half-spaces that stand still: the simulator has a bit for each and for a clamp.
 const HALF_SPACES: usize = 31;
@@ -32,15 +33,7 @@ pub(super) fn colliders(document: &Document) -> Result<Vec<Collider>, Fault> {
 fn collider(name: &str, of: &document::Collider) -> Result<Collider, Fault> {
     let at = format!("colliders.{name}");
     let Motion { velocity, angular_velocity } = of.motion;
-    let contact = match of.contact {
-        document::Contact::Frictionless => Contact::Friction(0.0),
-        document::Contact::Friction(coefficient) => {
-            share(&format!("{at}.contact.friction"), coefficient, &bounds::FRICTION)?;
-            Contact::Friction(coefficient)
-        }
-        document::Contact::Sticky => Contact::Sticky,
-        document::Contact::Slip => Contact::Slip,
-    };
+    let contact = contact::checked(&format!("{at}.contact"), of.contact)?;
     at_most(&format!("{at}.motion.velocity"), velocity, &bounds::SPEED)?;
     at_most(&format!("{at}.motion.angular_velocity"), angular_velocity, &bounds::SPIN)?;
     Ok(Collider { name: name.into(), surface: surface(&at, of)?, velocity, angular_velocity, contact })
@@ -117,7 +110,7 @@ fn gap(collider: &Collider, start: &Start) -> Result<f64, String> {
     if let Surface::HalfSpace { point, normal } = collider.surface {
         return Ok(start.shape.span(normal)[0] - dot(normal, point));
     }
-    let rigid = collider.rigid(contact::Contact::Sticky);
+    let rigid = collider.rigid(Rigid::Sticky);
     let [min, max] = start.shape.bounds();
     let [middle, half] = [0.5, -0.5].map(|sign| [0, 1, 2].map(|a| 0.5 * max[a] + sign * min[a]));
     let apart = rigid.gap(middle, 0.0) - dot(half, half).sqrt();

@@ -52,8 +52,7 @@ pub(super) fn scene(document: &Document, fields: &Fields, files: &Files<'_>) -> 
         view::sees(&cameras[film.camera], film.take, &colliders, &bodies)?;
     }
     let shading = view::shading(document)?;
-    let mut warnings = videos::simplified(document, &films, &tracks);
-    warnings.extend(contact::between_bodies(document)?);
+    let warnings = videos::simplified(document, &films, &tracks);
     let mut scene = Scene {
         name: document.name.clone(),
         frame_rate: document.frame_rate,
@@ -66,6 +65,7 @@ pub(super) fn scene(document: &Document, fields: &Fields, files: &Files<'_>) -> 
         shading,
         bodies,
         colliders,
+        between: contact::between_bodies(document)?,
         clamp,
         unknowns: Vec::new(),
         fields: BTreeMap::new(),
