@@ -125,3 +125,34 @@ fn gradients_of_a_ball_and_a_block() -> Result<()> {
         &["contact.damping"],
     )
 }
+
+#[test]
+fn what_does_not_fit_the_bodies_is_refused() -> Result<()> {
+    let cube = || Primitive::Cuboid(Cuboid { sides: [0.1; 3] });
+    let (both, params) =
+        pair([placed(cube(), 0.05, [0.0; 3], [0.0; 3]), placed(cube(), 0.05, [0.2, 0.0, 0.0], [0.0; 3])])?;
+    let error = BodyContact::of(&both, &LAME[..1]).unwrap_err().to_string();
+    assert!(error.contains("2, one a body"), "{error}");
+    let contact = BodyContact::of(&both, &LAME)?;
+    let model = || Model::<f64>::of_bodies(&device(), &both, Law::NeoHookean, 1e-3, &[]);
+    let wrong = [
+        (BodyContact { width: vec![1e-3], ..contact.clone() }, "width of surfaces"),
+        (BodyContact { stiffness: vec![1e5, -1.0], ..contact.clone() }, "stiffness of a surface"),
+        (contact.clone().with_friction(-0.1), "friction between bodies"),
+    ];
+    for (wrong, name) in wrong {
+        let error = model()?.with_body_contact(&wrong).unwrap_err().to_string();
+        assert!(error.contains(name), "{error}");
+    }
+    let state = both.state(&device(), &[[[0.0; 3]; 2]; 2])?;
+    let touching = model()?.with_body_contact(&contact)?;
+    let surfaces = touching.surfaces()?;
+    let given = Params { surfaces: surfaces.clone(), ..params.clone() };
+    let error = model()?.solver(&given, &state).unwrap_err().to_string();
+    assert!(error.contains("no contact between bodies"), "{error}");
+    let three = surfaces.map(|s| Ok::<_, diffkern::Error>(Surfaces { support: device().array(&[1.0; 3])?, ..s }));
+    let error = touching.solver(&Params { surfaces: three.transpose()?, ..params }, &state).unwrap_err().to_string();
+    assert!(error.contains("surface.support"), "{error}");
+    assert!(both.state::<f64>(&device(), &[[[0.0; 3]; 2]]).is_err() && Assembly::new(Vec::new()).is_err());
+    Ok(())
+}

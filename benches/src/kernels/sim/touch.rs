@@ -2,9 +2,8 @@
 
 use diffkern::prelude::*;
 use diffkern_sim::contact::SmoothPenalty;
-use diffkern_sim::fem::lattice::touch::{
-    Rub, Touched, beneath, locate, mean_map, pack_surfaces, press, reach, reactions, relieved, supported,
-};
+use diffkern_sim::fem::lattice::press::{Rub, beneath, pack_surfaces, press, reactions, relieved, supported};
+use diffkern_sim::fem::lattice::touch::{Touched, locate, mean_map, reach};
 
 use crate::kernels::random::Random;
 use crate::kernels::{Kernel, Size};

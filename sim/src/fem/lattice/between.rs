@@ -2,8 +2,9 @@
 
 use super::assembly::Assembly;
 use super::grid::{Grid, vectors};
+use super::press::{Rub, beneath, pack_surfaces, press, reactions};
 use super::surroundings::{FINER, Surroundings};
-use super::touch::{Rub, Touched, beneath, locate, mean_map, pack_surfaces, press, reach, reactions};
+use super::touch::{Touched, locate, mean_map, reach};
 use super::{WIDTH, contact_stiffness};
 use crate::contact::SmoothPenalty;
 use crate::error::{Error, Result, non_negative, positive};

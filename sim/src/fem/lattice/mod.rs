@@ -65,6 +65,8 @@ pub mod kernels;
 pub mod mass;
 #[doc(hidden)]
 pub mod touch;
+#[doc(hidden)]
+pub mod press;
 mod quadrature;
 mod shape;
 mod numbering;
