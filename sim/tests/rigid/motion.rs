@@ -114,12 +114,15 @@ fn weigh<F: Float>(x: &Array<Vec3<F>>, out: &mut Array<F>) {
     out[0] += x[i].dot(Vec3::new(w.sin(), w.cos(), 0.5 + w)) + x[i].dot(x[i]);
 }
 
+/// A model by its step, gravity, and the order at which it converges.
+type Way<'a> = (&'a dyn Fn(f64) -> Result<Model<f64>>, [f64; 3], f64);
+
 /// State and gradient converge at the order of the integrator.
 #[test]
 fn orders_of_state_and_gradient() -> Result<()> {
     let fall = [0.3, 0.2, -9.81];
     let turned = |integrator| move |h| block(h, integrator);
-    let ways: [(&dyn Fn(f64) -> Result<Model<f64>>, [f64; 3], f64); 4] = [
+    let ways: [Way; 4] = [
         (&turned(Integrator::Midpoint), [0.0; 3], 2.0),
         (&turned(Integrator::BodyFrame), [0.0; 3], 1.0),
         (&turned(Integrator::Midpoint), fall, 1.0),

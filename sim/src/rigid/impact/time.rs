@@ -95,11 +95,12 @@ pub fn find_impacts<F: Float>(
     let mut found = 0u32;
     let mut at_point = 0u32;
     let mut at_wall = 0u32;
-    // What approaches no faster than rounding lets speeds be known does not meet anything: its time would be without meaning.
-    let slow = 1e-9 + near.speed * fixed.velocity.norm();
     for j in 0..(first[b + 1] - first[b]).min(near.points) {
         let i = first[b] + j;
         let point = detach(points[i]);
+        // What approaches no faster than rounding lets speeds be known does not meet anything: its time would be without meaning.
+        let turning = fixed.spin.norm() * Vec3::new(point.x, point.y, point.z).norm();
+        let slow = 1e-9 + near.speed * (fixed.velocity.norm() + turning);
         for w in 0..walls.len() {
             let normal = detach(walls[w].normal);
             let level = detach(walls[w].offset);
