@@ -159,10 +159,10 @@ impl<F: Float> Bodies<F> {
     }
 
     /// Vertices of what is drawn at the start \[m\]; none where the simulator has a surface of its own for each resolution.
-    pub(super) fn drawn_at_start(&self) -> Option<&[[f64; 3]]> {
+    pub(super) fn drawn_at_start(&self) -> Option<Vec<[f64; 3]>> {
         match self {
             Self::Mpm(_) => None,
-            Self::Fem(bodies) => Some(bodies.scene.body.mesh().vertices()),
+            Self::Fem(bodies) => Some(bodies.scene.bodies.surface().copied().collect()),
         }
     }
 
