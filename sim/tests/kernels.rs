@@ -8,7 +8,7 @@ use diffkern::prelude::*;
 use diffkern_sim::collision::sdf_grid::grid_gaps;
 use diffkern_sim::collision::{Capsule, Cuboid, HalfSpace, Pose, Shape, Sphere, Torus, move_poses, shape_gaps};
 use diffkern_sim::contact::kernels::{Touch, contact_force, pack_contacts, project_velocity};
-use diffkern_sim::contact::{Barrier, ContactModel, Hertz, HuntCrossley, Penalty, SmoothPenalty};
+use diffkern_sim::contact::{Barrier, ContactModel, Hertz, HuntCrossley, KelvinVoigt, Penalty, SmoothPenalty};
 use diffkern_sim::diffsim::kernels::{
     GroundForce, damped_velocity, elastic_energies, ground_energies, ground_friction, ground_push, held_positions,
     implicit_residual, lame_parameters, nearest, square_differences, square_distances, vertex_energies,
@@ -401,6 +401,7 @@ fn forces_of<L: ContactModel>(seed: u64, nearest: f64) -> Result<()> {
 fn contacts() -> Result<()> {
     forces_of::<Penalty>(111, -0.3)?;
     forces_of::<HuntCrossley>(112, -0.3)?;
+    forces_of::<KelvinVoigt>(119, -0.3)?;
     forces_of::<Barrier>(113, 0.1)?;
     // Some are deeper than the width and some are not.
     for nearest in [-0.3, -0.6] {
