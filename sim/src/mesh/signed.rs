@@ -51,7 +51,8 @@ mod tests {
             norm(d.map(|d| d.max(0.0))) + d[0].max(d[1]).max(d[2]).min(0.0)
         };
         let of_ring = |[x, y, z]: Point| f64::hypot(f64::hypot(x, y) - 0.4, z) - 0.15;
-        let bodies: [(Primitive, &dyn Fn(Point) -> f64, f64); 2] = [
+        type Case<'a> = (Primitive, &'a dyn Fn(Point) -> f64, f64);
+        let bodies: [Case<'_>; 2] = [
             (Primitive::Cuboid(Cuboid { sides: half.map(|h| 2.0 * h) }), &of_box, 1e-12),
             (Primitive::Torus(Torus { radius: 0.4, tube: 0.15 }), &of_ring, 2e-3),
         ];
