@@ -199,7 +199,7 @@ impl<F: Float> Elements<F> {
             true => (self.scene.model.clone(), self.scene.steps_per_frame),
             false => self.scene.for_material(&params)?,
         };
-        Ok((Solver::Fem(model.solver(&params, &start)?, steps), State::Fem(start)))
+        Ok((Solver::Fem(Box::new(model.solver(&params, &start)?), steps), State::Fem(start)))
     }
 }
 

@@ -30,8 +30,8 @@ pub(crate) enum Bodies<F: Float> {
 
 /// A simulator with the numbers of a run, and its steps from one frame to the next.
 pub(crate) enum Solver<F: Float> {
-    Mpm(mpm::Solver<Dim3, F>, usize),
-    Fem(lattice::Solver<F>, usize),
+    Mpm(Box<mpm::Solver<Dim3, F>>, usize),
+    Fem(Box<lattice::Solver<F>>, usize),
 }
 
 /// What flows.

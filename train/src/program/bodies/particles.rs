@@ -93,6 +93,9 @@ impl<F: Float> Particles<F> {
         let (v, c) = (self.device.uninit(particles)?, self.device.uninit(particles)?);
         launch(particles, &start.x, &self.body_of, &self.centres, motion, &gravity, &v, &c, back)?;
         let solver = self.scene.model.solver(&params, particles)?;
-        Ok((Solver::Mpm(solver, self.scene.steps_per_frame), State::Mpm(mpm::State { v, c, ..start.clone() })))
+        Ok((
+            Solver::Mpm(Box::new(solver), self.scene.steps_per_frame),
+            State::Mpm(mpm::State { v, c, ..start.clone() }),
+        ))
     }
 }
