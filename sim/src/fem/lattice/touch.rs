@@ -7,9 +7,6 @@
 use super::stencil::{spline_slopes, spline_values};
 use diffkern::prelude::*;
 
-/// What stands for the cell of a place that no cell of the body is near to.
-pub const AWAY: u32 = u32::MAX;
-
 /// The body whose surface is touched.
 #[diff_struct]
 pub struct Touched<F> {
@@ -104,8 +101,8 @@ fn cell_at<F: Float>(near: &Array<u32>, u: Vec3<F>, to: Touched<F>) -> u32 {
     near[((i * to.ny + j) * to.nz + k) as usize]
 }
 
-/// Where in the box of the body each place of the world is, by Newton's method from the linear map, and the cell that carries it there, or [`AWAY`]. Without
-/// derivative: that comes with the step which [`reach`] takes.
+/// Where in the box of the body each place of the world is, by Newton's method from the linear map, and the cell that carries it there, or `u32::MAX` where it is not near the body. Without
+/// derivative: that comes with the steps which `reach` takes.
 #[diff_kernel]
 pub fn locate<F: Float>(
     x: &Array<Vec3<F>>,
