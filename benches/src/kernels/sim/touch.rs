@@ -66,7 +66,7 @@ fn touching<F: Float>(d: &Device, size: Size) -> Result<Touching<F>> {
     let inside: Vec<[f64; 3]> =
         (0..places).map(|_| [(); 3].map(|()| r.between::<f64>(1.05, n as f64 + 0.95))).collect();
     let cell = |u: &[f64; 3]| u.map(|u| u as usize - 1);
-    let cell_of = inside.iter().map(|u| cell(u)).map(|[i, j, k]| ((i * n + j) * n + k) as u32);
+    let cell_of = inside.iter().map(cell).map(|[i, j, k]| ((i * n + j) * n + k) as u32);
     let foot = inside.iter().map(|u| real(u.map(|u| u - u.floor())));
     let [nx, ny, nz] = [wide as u32; 3];
     let middle = 0.5 * wide as f64;
