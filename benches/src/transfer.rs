@@ -164,7 +164,7 @@ impl Block {
             energy += 0.5 * set.stiffness() * h * h * depth * depth;
             touches |= depth > 0.0;
             let spin = Vec3::new(c[(2, 1)] - c[(1, 2)], c[(0, 2)] - c[(2, 0)], c[(1, 0)] - c[(0, 1)]);
-            angular = angular + ((*x - middle).cross(*v - drift) + spin * inertia) * m;
+            angular += ((*x - middle).cross(*v - drift) + spin * inertia) * m;
         }
         Ok(Totals { energy, angular_momentum: angular, touches })
     }

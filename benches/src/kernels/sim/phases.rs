@@ -129,12 +129,15 @@ inputs!(space, 3, 4, |size: Size| size.pick((32, 64), (2, 7)), Vec3, vec3, Mat3,
     r.between(0.5, 1.5)
 ));
 
+type Plane = Phase<f32, Vec2<f32>, Mat2<f32>, Vec3<f32>>;
+type Space = Phase<f32, Vec3<f32>, Mat3<f32>, Vec4<f32>>;
+
 /// The first of two dimensions' places.
-fn places(d: &Device) -> Result<Phase<f32, Vec2<f32>, Mat2<f32>, Vec3<f32>>> {
+fn places(d: &Device) -> Result<Plane> {
     plane(d, Size::Usual)
 }
 
-fn places_in_space(d: &Device) -> Result<Phase<f32, Vec3<f32>, Mat3<f32>, Vec4<f32>>> {
+fn places_in_space(d: &Device) -> Result<Space> {
     space(d, Size::Usual)
 }
 
