@@ -12,11 +12,11 @@ use diffkern::Float;
 use diffkern_optim::dense::LevenbergMarquardt;
 
 /// Most evaluations, and refused steps in a row at a level.
-const EVALUATIONS: usize = 6;
+const EVALUATIONS: usize = 12;
 const REFUSALS: usize = 2;
 /// A level ends when a step is shorter than this in all coordinates, or lowers the misfit by less than this part.
 const SHORT: f64 = 1e-3;
-const GAIN: f64 = 3e-3;
+const GAIN: f64 = 0.02;
 /// Levels of the misfit that it goes through.
 const FIRST_LEVEL: usize = 1;
 /// Most by which steps are stretched. Fast vibrations that a step does not explain make those of Gauss and Newton too short, by about as much each

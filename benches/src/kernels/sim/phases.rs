@@ -221,8 +221,8 @@ pub fn kernels() -> Vec<Kernel> {
         kinetic_energy_3d
     );
     let integers = vec![
-        integers!(node_places_2d: places => |p| "nodes" p.nodes, (p.nodes, &p.list, &p.y, cube(p.inv_dx, p.side))),
-        integers!(node_places_3d: places_in_space => |p| "nodes" p.nodes, (p.nodes, &p.list, &p.y, cube(p.inv_dx, p.side))),
+        integers!(node_places_2d: places => |p| "nodes" p.nodes, (p.nodes, &p.list, &p.out_u[0], cube(p.inv_dx, p.side))),
+        integers!(node_places_3d: places_in_space => |p| "nodes" p.nodes, (p.nodes, &p.list, &p.out_u[0], cube(p.inv_dx, p.side))),
     ];
     [plane, space, integers].concat()
 }
