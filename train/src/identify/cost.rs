@@ -279,7 +279,7 @@ where
 fn identification(scene: &Scene, options: &IdentifyOptions, device: &Device) -> Result<Cost> {
     let simulator = options.simulator;
     let resolution = super::resolution(scene, options.cells, simulator, super::refines(options));
-    let planned = |cells: usize| planned(scene, &options.fixed, simulator, cells, resolution.fine);
+    let planned = |cells: usize| planned(scene, &options.fixed, simulator, cells, resolution.last());
     let plans = [planned(resolution.coarse)?, planned(resolution.fine)?];
     let refined = resolution.refined.map(planned).transpose()?;
     let (all, pixels) = (scene.num_frames as f64, pixels(scene));

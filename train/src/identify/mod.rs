@@ -63,7 +63,7 @@ fn identify_as<F: Float>(
     }
     let simulator = options.simulator;
     let resolution = resolution(scene, options.cells, simulator, refines(options));
-    let room = viscous_room(scene, &options.fixed, resolution.fine);
+    let room = viscous_room(scene, &options.fixed, resolution.last());
     let cost = Cost::of(scene, Task::Identify(options), false, device)?;
     let nodes = cost.node_limit(&options.limits);
     let grid = |cells| GridOptions { simulator, cells, room, fixed_steps: false, nodes };
