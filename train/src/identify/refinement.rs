@@ -15,7 +15,7 @@ use diffkern_optim::dense::LevenbergMarquardt;
 const EVALUATIONS: usize = 12;
 const REFUSALS: usize = 2;
 /// A level ends when a step is shorter than this in all coordinates, or lowers the misfit by less than this part.
-const SHORT: f64 = 1e-3;
+const SHORT: f64 = 1e-4;
 const GAIN: f64 = 0.02;
 /// Levels of the misfit that it goes through.
 const FIRST_LEVEL: usize = 1;
