@@ -3,7 +3,7 @@
 use diffkern::prelude::*;
 use diffkern_sim::contact::SmoothPenalty;
 use diffkern_sim::fem::lattice::press::{Rub, beneath, pack_surfaces, press, reactions, relieved, supported};
-use diffkern_sim::fem::lattice::touch::{Touched, locate, mean_map, reach};
+use diffkern_sim::fem::lattice::touch::{Touched, approach, locate, mean_map, reach};
 
 use crate::kernels::random::Random;
 use crate::kernels::{Kernel, Size};
@@ -24,7 +24,6 @@ struct Touching<F: Float> {
     distance: Array<F>,
     place: Array<Vec3<F>>,
     cell: Array<u32>,
-    at: Array<Vec3<F>>,
     foot: Array<Vec3<F>>,
     slope: Array<Vec4<F>>,
     speed: Array<Vec3<F>>,
@@ -98,7 +97,6 @@ fn touching<F: Float>(d: &Device, size: Size) -> Result<Touching<F>> {
         distance: d.array(&distance.collect::<Vec<_>>())?,
         place: d.array(&inside.iter().map(|&u| real(u)).collect::<Vec<_>>())?.requires_grad(),
         cell: d.array(&cell_of.collect::<Vec<_>>())?,
-        at: d.array(&inside.iter().map(|&u| real(u)).collect::<Vec<_>>())?,
         foot: d.array(&foot.collect::<Vec<_>>())?.requires_grad(),
         slope: r.array(d, places, |r| {
             let [x, y, z, w] = [r.between(0.2, 0.9), r.between(-0.8, -0.3), r.between(0.1, 0.6), r.between(-0.3, -0.1)];
@@ -135,9 +133,12 @@ pub fn kernels() -> Vec<Kernel> {
             (i.nodes, &i.x, &i.node_owner, &i.weights, &i.map_out, &i.mean_out)),
         integers!(locate: usual => |i| "points" i.places,
             (i.places, &i.x, &i.rows, &i.place, &i.maps, &i.means, &i.near, &i.corners, &i.found, &i.place_out[0], i.to)),
+        kernel!(approach: touching => |i| "points" i.places,
+            (i.places, &i.x, &i.rows, &i.place, &i.cell, &i.foot, &i.place_out[0]),
+            writes [i.place_out[0] => Vec3::splat(1.0)]),
         kernel!(reach: touching => |i| "points" i.places,
-            (i.places, &i.x, &i.rows, &i.place, &i.cell, &i.at, &i.corners, &i.distance, &i.place_out[0], &i.slope_out, i.to),
-            writes [i.place_out[0] => Vec3::splat(1.0), i.slope_out => Vec4::splat(1.0)]),
+            (i.places, &i.x, &i.rows, &i.cell, &i.foot, &i.corners, &i.distance, &i.slope_out, i.to),
+            writes [i.slope_out => Vec4::splat(1.0)]),
         kernel!(beneath: touching => |i| "points" i.places,
             (i.places, &i.v, &i.rows, &i.cell, &i.foot, &i.per_cell, &i.per_place, &i.place_out[0], &i.mass_out, i.rub.dt),
             writes [i.place_out[0] => Vec3::splat(1.0), i.mass_out => 1.0]),

@@ -4,7 +4,7 @@ use super::assembly::Assembly;
 use super::grid::{Grid, vectors};
 use super::press::{Rub, beneath, pack_surfaces, press, reactions};
 use super::surroundings::{FINER, Surroundings};
-use super::touch::{Touched, locate, mean_map, reach};
+use super::touch::{Touched, approach, locate, mean_map, reach};
 use super::{WIDTH, contact_stiffness};
 use crate::contact::SmoothPenalty;
 use crate::error::{Error, Result, non_negative, positive};
@@ -212,8 +212,10 @@ impl<F: Float> BoundBetween<F> {
         for Target { touched, near, distance, depth } in targets {
             let (cell, found) = (device.uninit(n)?, device.uninit(n)?);
             locate(n, x, rows, place, &map, &mean, near, corners, &cell, &found, *touched)?;
-            let (foot, slope) = (device.uninit(n)?, device.uninit(n)?);
-            reach(n, x, rows, place, &cell, &found, corners, distance, &foot, &slope, *touched)?;
+            let (nearer, foot, slope) = (device.uninit(n)?, device.uninit(n)?, device.uninit(n)?);
+            approach(n, x, rows, place, &cell, &found, &nearer)?;
+            approach(n, x, rows, place, &cell, &nearer, &foot)?;
+            reach(n, x, rows, &cell, &foot, corners, distance, &slope, *touched)?;
             let (under, mass) = match self.rough {
                 true => {
                     let (under, mass) = (device.uninit(n)?, device.uninit(n)?);

@@ -101,8 +101,9 @@ fn cell_at<F: Float>(near: &Array<u32>, u: Vec3<F>, to: Touched<F>) -> u32 {
     near[((i * to.ny + j) * to.nz + k) as usize]
 }
 
-/// Where in the box of the body each place of the world is, by Newton's method from the linear map, and the cell that carries it there, or `u32::MAX` where it is not near the body. Without
-/// derivative: that comes with the steps which `reach` takes.
+/// The cell that carries matter to each place of the world, by Newton's method from the linear map, or `u32::MAX` where it is not near the body, and where in the
+/// cell that matter is. Without derivative: two more steps, by `approach`, make the place depend on `x` and `p` as the solution does, one for the first derivatives
+/// and one more for the second.
 #[diff_kernel]
 pub fn locate<F: Float>(
     x: &Array<Vec3<F>>,
@@ -118,7 +119,7 @@ pub fn locate<F: Float>(
 ) {
     let i = ABSOLUTE_POS;
     let mut found = u32::MAX;
-    let mut u = Vec3::zero();
+    let mut at_rest = Vec3::zero();
     if i < to.first as usize || i >= to.end as usize {
         let p = detach(place[i]);
         let n = Vec3::new(F::cast_from(to.nx), F::cast_from(to.ny), F::cast_from(to.nz));
@@ -127,7 +128,7 @@ pub fn locate<F: Float>(
         let low = begin + n * 0.25;
         let high = n * 1.25 - begin;
         if low.x.min(low.y).min(low.z) > 0.0 && high.x.min(high.y).min(high.z) > 0.0 {
-            u = begin;
+            let mut u = begin;
             let mut left = F::new(1.0);
             let mut k = 0u32;
             #[bound(16)]
@@ -147,11 +148,12 @@ pub fn locate<F: Float>(
             if left < 1e-6 && u.x.min(u.y).min(u.z) >= 0.0 && inside.x.min(inside.y).min(inside.z) >= 0.0 {
                 let here: u32 = cell_at(near, u, to);
                 found = here + to.first_cell;
+                at_rest = u - corners[found as usize];
             }
         }
     }
     cell[i] = found;
-    at[i] = detach(u);
+    at[i] = detach(at_rest);
 }
 
 /// A quadratic spline in a box of `n` cells, with `n + 2` coefficients along each axis, in units of a cell from its lowest corner: slope, value.
@@ -183,32 +185,46 @@ fn sampled<F: Float>(values: &Array<F>, u: Vec3<F>, nx: u32, ny: u32, nz: u32) -
     sum
 }
 
-/// Of each place that is near the body: where in its cell it is, `foot`, and `slope = (J^-T grad d, d)`, the distance and its gradient in the world as the matter
-/// is deformed; of others a distance that nothing touches. Two last steps of Newton's method make both depend on the place and on the control points as the solution
-/// does, one for the first derivatives and one more for the second.
+/// A step of Newton's method, from where places that are near the body were taken to be in their cells.
 #[diff_kernel]
-pub fn reach<F: Float>(
+pub fn approach<F: Float>(
     x: &Array<Vec3<F>>,
     rows: &Array<u32>,
     place: &Array<Vec3<F>>,
     cell: &Array<u32>,
-    at: &Array<Vec3<F>>,
+    from: &Array<Vec3<F>>,
+    next: &mut Array<Vec3<F>>,
+) {
+    let i = ABSOLUTE_POS;
+    let found = cell[i];
+    let mut s = from[i];
+    if found != u32::MAX {
+        let nearer: Vec3<F> = newton(x, rows, found as usize, s, place[i]);
+        s = nearer;
+    }
+    next[i] = s;
+}
+
+/// Of each place that is near the body, at `foot` in its cell, `slope = (J^-T grad d, d)`: the distance and its gradient in the world as the matter is deformed; of
+/// others a distance that nothing touches.
+#[diff_kernel]
+pub fn reach<F: Float>(
+    x: &Array<Vec3<F>>,
+    rows: &Array<u32>,
+    cell: &Array<u32>,
+    foot: &Array<Vec3<F>>,
     corners: &Array<Vec3<F>>,
     distance: &Array<F>,
-    foot: &mut Array<Vec3<F>>,
     slope: &mut Array<Vec4<F>>,
     to: Touched<F>,
 ) {
     let i = ABSOLUTE_POS;
     let found = cell[i];
-    let mut s = Vec3::zero();
     let zero = F::new(0.0);
     let mut result = Vec4::new(zero, zero, zero, F::new(1e9));
     if found != u32::MAX {
         let c = found as usize;
-        let first: Vec3<F> = newton(x, rows, c, detach(at[i]) - corners[c], place[i]);
-        let second: Vec3<F> = newton(x, rows, c, first, place[i]);
-        s = second;
+        let s = foot[i];
         let (_q, bx, by, bz): (Vec3<F>, Vec3<F>, Vec3<F>, Vec3<F>) = placed(x, rows, c, s);
         let finer = F::cast_from(to.finer);
         let fine = (s + corners[c]) * finer;
@@ -216,6 +232,5 @@ pub fn reach<F: Float>(
         let gradient = Mat3::from_cols(bx, by, bz).inverse().transpose() * (Vec3::new(d.x, d.y, d.z) * finer);
         result = Vec4::new(gradient.x, gradient.y, gradient.z, d.w);
     }
-    foot[i] = s;
     slope[i] = result;
 }
