@@ -88,6 +88,24 @@ impl NormalEquations {
         Ok(())
     }
 
+    /// Adds the sums of other residuals.
+    ///
+    /// # Errors
+    /// When they are of another number of parameters.
+    pub fn append(&mut self, other: &NormalEquations) -> Result<()> {
+        same_length("parameters", other.parameters(), self.parameters())?;
+        self.is_shaped().and(other.is_shaped())?;
+        let add = |all: &mut [f64], more: &[f64]| all.iter_mut().zip(more).for_each(|(all, more)| *all += more);
+        add(&mut self.gradient, &other.gradient);
+        add(&mut self.hessian, &other.hessian);
+        add(&mut self.between, &other.between);
+        add(&mut self.weighted, &other.weighted);
+        self.cost += other.cost;
+        self.residuals += other.residuals;
+        self.blocks += other.blocks;
+        Ok(())
+    }
+
     /// Adds what is known beside the data: a squared residual of a weight, which is no block of theirs.
     ///
     /// # Errors
@@ -154,8 +172,14 @@ impl NormalEquations {
         Ok(self.only(&(0..kept).collect::<Vec<_>>()))
     }
 
-    /// Of these parameters alone, the others known.
-    fn only(&self, kept: &[usize]) -> NormalEquations {
+    /// The change of the parameters to the minimum of the quadratic function, none if that does not fix them.
+    pub fn minimum(&self) -> Option<Vec<f64>> {
+        let step = solve(&self.hessian, &self.gradient)?;
+        step.iter().all(|x| x.is_finite()).then(|| step.iter().map(|x| -x).collect())
+    }
+
+    /// Of these parameters alone, by their places, the others known.
+    pub fn only(&self, kept: &[usize]) -> NormalEquations {
         let n = self.parameters();
         let row = |m: &[f64], a: usize| kept.iter().map(|b| m[a * n + b]).collect::<Vec<_>>();
         let square = |m: &[f64]| kept.iter().flat_map(|&a| row(m, a)).collect();

@@ -69,14 +69,14 @@ impl Target {
     }
 
     /// A picture, or its derivative, as the level looks at it.
-    fn of(&self, image: &[f64]) -> Result<Vec<f64>> {
+    pub(super) fn of(&self, image: &[f64]) -> Result<Vec<f64>> {
         match &self.factors {
             Some(factors) => self.blur.apply(&collect(image.iter().zip(factors).map(|(a, b)| a * b))?),
             None => self.blur.apply(image),
         }
     }
 
-    fn residual(&self, image: &[f64]) -> Result<Vec<f64>> {
+    pub(super) fn residual(&self, image: &[f64]) -> Result<Vec<f64>> {
         collect(self.of(image)?.iter().zip(&self.seen).map(|(a, b)| a - b))
     }
 }
@@ -164,14 +164,30 @@ impl Misfit {
     pub(super) fn normals(&self, linear: &Linear) -> Result<Vec<NormalEquations>> {
         self.levels.iter().map(|level| normal(level, linear)).collect()
     }
+
+    /// Normal equations of the last level, of each of `frames` frames by itself.
+    pub(super) fn by_frame(&self, scene: &Scene, frames: usize, linear: &Linear) -> Result<Vec<NormalEquations>> {
+        let shots = shots(scene, frames);
+        let mut all = vec![NormalEquations::new(linear.derivatives.len()); frames];
+        let last = self.levels.last().into_iter().flat_map(Level::targets);
+        for (place, target) in last {
+            add(&mut all[shots[place].frame], target, place, linear)?;
+        }
+        Ok(all)
+    }
 }
 
 fn normal(level: &Level, linear: &Linear) -> Result<NormalEquations> {
     let mut normal = NormalEquations::new(linear.derivatives.len());
     for (place, target) in level.targets() {
-        let residual = target.residual(&linear.coverage[place])?;
-        let derivatives = linear.derivatives.iter().map(|d| target.of(&d[place])).collect::<Result<Vec<_>>>()?;
-        normal.add(&residual, &derivatives)?;
+        add(&mut normal, target, place, linear)?;
     }
     Ok(normal)
+}
+
+fn add(normal: &mut NormalEquations, target: &Target, place: usize, linear: &Linear) -> Result<()> {
+    let residual = target.residual(&linear.coverage[place])?;
+    let derivatives = linear.derivatives.iter().map(|d| target.of(&d[place])).collect::<Result<Vec<_>>>()?;
+    normal.add(&residual, &derivatives)?;
+    Ok(())
 }

@@ -7,6 +7,9 @@ mod observed;
 mod misfit;
 mod taped;
 mod problem;
+mod flight;
+mod fault;
+mod beginning;
 mod refinement;
 mod cause;
 mod cost;
@@ -23,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::job::{Ending, Flow, IdentifyOptions, Outcome, Shown, Simulator, Stop, Values};
 use crate::limits::Limits;
 use crate::optimizer::Optimizer;
-use crate::program::{Failure, GridOptions, Physics, Program, Resolution, shapes, viscous_room};
+use crate::program::{Failure, GridOptions, Physics, Program, Resolution, choose, shapes, viscous_room};
 use crate::scene::Scene;
 use crate::search::{Parametrisation, Passes, Problem, Reporter, Search, Shape, refused};
 use crate::video::Video;
@@ -80,15 +83,24 @@ fn identify_as<F: Float>(
     let problem = VideoProblem::new(scene, videos, simulator, Parametrisation::new(scene, options, room)?, programs)?;
     let search = Search::new(&problem, options);
     let mut reporter = Reporter::new(observer, passes(&problem, options, device));
-    let begun = match resume {
-        Some(state) => {
-            problem.count_from(state.runs);
-            Ok(state)
+    let mut faults = Vec::new();
+    let begun = beginning::faults(scene, videos, problem.coarse(), &search.initial(options), problem.frames);
+    let begun = begun.and_then(|found| {
+        faults = found;
+        match resume {
+            Some(state) => {
+                problem.count_from(state.runs);
+                Ok(state)
+            }
+            None => search.begin(options, &mut reporter),
         }
-        None => search.begin(options, &mut reporter),
-    };
+    });
     let mut state = match begun {
-        Ok(state) => state,
+        Ok(mut state) => {
+            faults.retain(|fault| !state.warnings.contains(fault));
+            state.warnings.append(&mut faults);
+            state
+        }
         Err(failure) => match answer::error(failure) {
             Some(error) => return Err(error),
             None => {
@@ -151,6 +163,23 @@ pub fn check(state: &State, scene: &Scene, options: &IdentifyOptions) -> Result<
     let resolution = resolution(scene, options.cells, options.simulator, refines(options));
     let levels = problem::sizes(scene, options.simulator, resolution.refined.is_some());
     Ok(Shape { options, bounds, levels }.state(state))
+}
+
+/// What videos say that a scene is wrong about beside its material, in words, by their frames before anything touches: nothing of what is as it should be.
+///
+/// # Errors
+/// When the simulation or the renderer refuses the scene.
+pub fn beginning(scene: &Scene, videos: &[Video], device: &str) -> Result<Vec<String>> {
+    let (device, known) = (self::device(device)?, Values::new());
+    let (simulator, _) = choose(scene, None)?;
+    let cells = resolution(scene, None, simulator, false).coarse;
+    let room = viscous_room(scene, &known, cells);
+    let grid = GridOptions { simulator, cells, room, fixed_steps: false, nodes: usize::MAX };
+    let program = Program::<f32>::new(scene, &known, grid, &device)?;
+    match beginning::faults(scene, videos, &program, &Physics::of(scene, &known), scene.num_frames) {
+        Ok(faults) => Ok(faults),
+        Err(failure) => answer::error(failure).map_or_else(|| Ok(Vec::new()), Err),
+    }
 }
 
 /// Renders what values look like; the frames of each film of the scene, and the places of each track.

@@ -258,6 +258,11 @@ impl<F: Float> TakeProgram<F> {
         Ok(())
     }
 
+    /// The place among the pictures of a frame of what is seen.
+    pub(crate) fn seen_at(&self, seen: Seen) -> Option<usize> {
+        self.seen.iter().position(|own| *own == seen)
+    }
+
     /// Adds where the tracks are.
     pub(super) fn follow(&self, state: &State<F>, numbers: &mut Vec<Array<F>>) -> Outcome<()> {
         for (_, follower) in &self.followers {

@@ -80,40 +80,61 @@ impl<F: Float> TakeProgram<F> {
             tracked.push(numbers.iter().map(host).collect::<Result<Coverage>>()?);
             Ok(())
         })?;
-        let cameras = directions.iter().map(|direction| self.seed(direction, &[Part::Camera]));
-        let cameras = cameras.collect::<diffkern::Result<Vec<_>>>()?;
         let mut all = Linear { coverage: Coverage::new(), derivatives: vec![Coverage::new(); directions.len()] };
         for (frame, (vertices, tracks)) in places.iter().zip(tracked).enumerate() {
             let own = carried.bodies.len() + tracks.len();
             let of_frame = |motion: &Coverage| motion[frame * own..(frame + 1) * own].to_vec();
             let moved = motions.iter().map(of_frame).collect::<Vec<_>>();
             let shifts = moved.iter().map(|numbers| self.shift(carried, numbers)).collect::<Result<Vec<_>>>()?;
-            let pairs: Vec<Vec<_>> = shifts
-                .iter()
-                .zip(&cameras)
-                .map(|(shift, cameras)| {
-                    let camera = cameras.iter().map(|(part, by)| (inputs[*part].as_any(), by.as_any()));
-                    camera.chain([(vertices.as_any(), shift.as_any())]).collect()
-                })
-                .collect();
-            let given: Vec<diffkern::Direction<'_>> = pairs.iter().map(Vec::as_slice).collect();
-            let (images, tangents) = jvp(&given, || -> Outcome<_> {
-                let mut images = Vec::new();
-                self.pictures(vertices, &self.camera_params(&inputs)?, &mut images)?;
-                Ok(images)
-            })?;
-            for image in &images {
-                all.coverage.push(host(image)?);
+            let Linear { coverage, derivatives } = self.drawn(vertices, &shifts, values, directions)?;
+            all.coverage.extend(coverage.into_iter().chain(tracks));
+            for ((all, of_pictures), moved) in all.derivatives.iter_mut().zip(derivatives).zip(moved) {
+                all.extend(of_pictures.into_iter().chain(moved.into_iter().skip(carried.bodies.len())));
             }
-            for (k, (derivatives, moved)) in all.derivatives.iter_mut().zip(moved).enumerate() {
-                for image in &images {
-                    derivatives.push(host(&tangents.get(k, image)?)?);
-                }
-                derivatives.extend(moved.into_iter().skip(carried.bodies.len()));
-            }
-            all.coverage.extend(tracks);
         }
         Ok(all)
+    }
+
+    /// Pictures of vertices at one frame, with their derivatives where along each direction the vertices shift and the cameras change.
+    pub(crate) fn drawn(
+        &self,
+        vertices: &Array<Vec3<F>>,
+        shifts: &[Array<Vec3<F>>],
+        values: &Physics,
+        directions: &[Physics],
+    ) -> Outcome<Linear> {
+        let inputs = self.inputs(values)?;
+        let cameras = directions.iter().map(|direction| self.seed(direction, &[Part::Camera]));
+        let cameras = cameras.collect::<diffkern::Result<Vec<_>>>()?;
+        let pairs: Vec<Vec<_>> = shifts
+            .iter()
+            .zip(&cameras)
+            .map(|(shift, cameras)| {
+                let camera = cameras.iter().map(|(part, by)| (inputs[*part].as_any(), by.as_any()));
+                camera.chain([(vertices.as_any(), shift.as_any())]).collect()
+            })
+            .collect();
+        let given: Vec<diffkern::Direction<'_>> = pairs.iter().map(Vec::as_slice).collect();
+        let (images, tangents) = jvp(&given, || -> Outcome<_> {
+            let mut images = Vec::new();
+            self.pictures(vertices, &self.camera_params(&inputs)?, &mut images)?;
+            Ok(images)
+        })?;
+        let along = |k: usize| images.iter().map(|image| host(&tangents.get(k, image)?)).collect();
+        Ok(Linear {
+            coverage: images.iter().map(host).collect::<Result<_>>()?,
+            derivatives: (0..shifts.len()).map(along).collect::<Result<_>>()?,
+        })
+    }
+
+    /// The vertices that are drawn in the first `frames` frames, those of each body one after the other.
+    pub(crate) fn flow(&self, values: &Physics, frames: usize, tick: &mut Tick<'_>) -> Outcome<Vec<Array<Vec3<F>>>> {
+        let (inputs, mut places) = (self.inputs(values)?, Vec::new());
+        self.each_frame(&inputs, frames, tick, |state| {
+            places.push(self.bodies().vertices(state)?);
+            Ok(())
+        })?;
+        Ok(places)
     }
 
     /// By how much each vertex moves.

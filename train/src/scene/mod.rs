@@ -21,7 +21,7 @@ pub use folder::Access;
 pub use name::Name;
 pub use parameter::Target;
 pub use quantity::Quantity;
-pub(crate) use quantity::{Part, Scale};
+pub(crate) use quantity::{Owner, Part, Scale};
 pub(crate) use read::{from_json, read_text};
 pub use track::{Followed, Measured, Track};
 

@@ -140,7 +140,7 @@ impl<F: Float> Bodies<F> {
     }
 
     /// The body of each vertex of what is drawn.
-    pub(super) fn body_of_vertex(&self) -> Vec<u32> {
+    pub(crate) fn body_of_vertex(&self) -> Vec<u32> {
         match self {
             Self::Mpm(bodies) => bodies.scene.body_of_vertex.clone(),
             Self::Fem(bodies) => bodies.body_of_vertex(),
