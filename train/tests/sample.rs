@@ -32,6 +32,13 @@ fn the_material_of_the_sample_is_found() {
     assert!(error(mu, MU) < 0.07, "{mu}");
     assert!(error(lambda, LAMBDA) < 0.20, "{lambda}");
     assert!(number(&result["iou"]) > 0.94, "{}", result["iou"]);
+    for (name, truth, widest) in [("mu", MU, 0.1), ("lambda", LAMBDA, 0.35)] {
+        let interval = &result["intervals"][name];
+        let (low, high) = (number(&interval[0]), number(&interval[1]));
+        assert!(low < truth && truth < high && high - low < 2.0 * widest * truth, "{name}: {interval}");
+    }
+    // Nothing is wrong with its scene.
+    assert_eq!(result["warnings"], Value::Array(Vec::new()));
     for file in [
         "loss.png",
         "parameters.png",

@@ -31,6 +31,7 @@
 mod adam;
 mod levenberg_marquardt;
 mod normal_equations;
+mod jackknife;
 
 pub use adam::Adam;
 pub use levenberg_marquardt::{Bounds, LevenbergMarquardt, Step};

@@ -1,17 +1,17 @@
 //! The outcome of a search: values, intervals, pictures.
 
+use super::interval::{self, SIGMAS};
 use super::observed::{self, observed};
 use super::problem::VideoProblem;
 use crate::error::{Error, Result};
 use crate::job::{Ending, IdentifyOptions, Outcome, Parameter, Shown, TrackFit};
 use crate::program::{Failure, shots, simulable};
 use crate::scene::{Measured, Scene, Track};
-use crate::search::{Priors, Problem, REFINED, Reporter, Search, Stage, State};
+use crate::search::{Problem as _, REFINED, Reporter, Search, Stage, State};
 use crate::video::{Frame, Video};
 use diffkern::Float;
+use diffkern_optim::dense::NormalEquations;
 
-/// Standard deviations to either side that hold 95 %.
-const SIGMAS: f64 = 1.96;
 /// Silhouettes that agree less than this (intersection over union) are of something else.
 const EXPLAINS: f64 = 0.8;
 /// An interval that covers more than this part of the range (of logarithms) tells nothing.
@@ -44,6 +44,16 @@ pub(super) fn outcome<F: Float>(
             Err(Failure::Unstable(error) | Failure::Fatal(error)) => return Err(error),
         }
     }
+    let mut frames = Vec::new();
+    if ending == Ending::Converged && state.normals.last().is_some_and(|normal| normal.parameters() > 0) {
+        match simulable(
+            problem.by_frame(&state.at, &problem.parametrisation().doubt(), &mut |part| reporter.tick(part)),
+        ) {
+            Ok(told) => frames = told.unwrap_or_default(),
+            Err(Failure::Stopped) => ending = Ending::Interrupted,
+            Err(Failure::Unstable(error) | Failure::Fatal(error)) => return Err(error),
+        }
+    }
     let (loss, iou) = match &seen {
         Some(run) => (Some(mean_square(problem, run)?), mean_iou(problem, run)?),
         None => {
@@ -55,7 +65,7 @@ pub(super) fn outcome<F: Float>(
     };
     let at_last_level = state.best().is_some_and(|best| [&search.last_level(), REFINED].contains(&best.stage.as_str()));
     let loss_initial = (seen.is_some() || at_last_level).then_some(state.loss_initial);
-    let parameters = parameters(problem, &mut state, coarser.as_deref(), options)?;
+    let parameters = parameters(problem, &mut state, (coarser.as_deref(), &frames), options)?;
     let rough = state.best().is_none_or(|best| best.stage.starts_with(Stage::Coarse.name()));
     if ending != Ending::Converged && rough {
         let how = if ending == Ending::Interrupted { "interrupted" } else { "ended by the limit of iterations" };
@@ -93,7 +103,7 @@ fn videos<F: Float>(problem: &VideoProblem<'_, F>, pictures: Vec<Vec<Frame>>) ->
 fn parameters<F: Float>(
     problem: &VideoProblem<'_, F>,
     state: &mut State,
-    coarser: Option<&[f64]>,
+    (coarser, frames): (Option<&[f64]>, &[NormalEquations]),
     options: &IdentifyOptions,
 ) -> Result<Vec<Parameter>> {
     let parametrisation = problem.parametrisation();
@@ -102,12 +112,8 @@ fn parameters<F: Float>(
     // A rule that follows gradients has them once it is done.
     let normal = normal.filter(|normal| normal.parameters() > 0);
     let free = parametrisation.free(&state.at);
-    let covariance = normal.map(|normal| -> Result<_> {
-        let covariance = Priors::known(parametrisation, normal).added(normal, &state.at)?.first(free)?.covariance();
-        let grid = coarser.map(|coarser| left_by_grid(problem, &state.at, coarser));
-        Ok(covariance.map(|covariance| with_grid(covariance, grid.as_deref().unwrap_or_default())))
-    });
-    let covariance = covariance.transpose()?;
+    let covariance =
+        normal.map(|normal| interval::covariance(problem, (normal, frames), (&state.at, free), coarser)).transpose()?;
     let mut parameters = Vec::with_capacity(options.unknowns.len());
     for name in &options.unknowns {
         let target = problem.scene.target(name).map_err(|problem| Error::argument("unknowns", problem))?;
@@ -143,23 +149,6 @@ fn parameters<F: Float>(
         });
     }
     Ok(parameters)
-}
-
-/// What the grid of the answer is thought to leave of each coordinate, by how far the answer of the coarser grid is: the error goes with the square of the
-/// spacing (Richardson 1911).
-fn left_by_grid<F: Float>(problem: &VideoProblem<'_, F>, at: &[f64], coarser: &[f64]) -> Vec<f64> {
-    let spacing = [problem.fine.program.discretisation().dx, problem.last().discretisation().dx];
-    let ratio = spacing[0] / spacing[1];
-    at.iter().zip(coarser).map(|(x, coarse)| (x - coarse) / (ratio * ratio - 1.0)).collect()
-}
-
-/// A covariance with what the grid leaves as one standard deviation, of all coordinates together.
-fn with_grid(mut covariance: Vec<f64>, left: &[f64]) -> Vec<f64> {
-    let n = covariance.len().isqrt();
-    if left.len() >= n {
-        covariance.iter_mut().enumerate().for_each(|(k, c)| *c += left[k / n] * left[k % n]);
-    }
-    covariance
 }
 
 /// How distances in a range are measured.

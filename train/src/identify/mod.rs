@@ -13,6 +13,7 @@ mod beginning;
 mod refinement;
 mod cause;
 mod cost;
+mod interval;
 mod answer;
 mod gradient;
 

@@ -17,6 +17,7 @@ use crate::search::{Evaluation, Parametrisation, Precision, Problem, Recorded, S
 use crate::video::Video;
 use diffkern::Float;
 use diffkern::memory::collect;
+use diffkern_optim::dense::NormalEquations;
 
 /// Levels of the two stages.
 pub(super) const COARSE: [LevelOptions; 2] =
@@ -26,6 +27,9 @@ pub(super) const FINE: [LevelOptions; 3] = [
     LevelOptions { blur: 1.0, frames: 0.8 },
     LevelOptions { blur: 0.0, frames: 1.0 },
 ];
+
+/// Blur of what an answer is judged by \[pixels\].
+const BLUR: f64 = 2.0;
 
 /// Programs on both grids, and what their pictures are compared with.
 pub(super) struct VideoProblem<'a, F: Float> {
@@ -124,6 +128,37 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         let linear = drawing.along(carried, &motions, &values, &directions, frames, ticks)?;
         let agreement = self.agreement(&linear.coverage)?;
         Ok(Some(Evaluation { normals: grid.misfit.normals(&linear)?, agreement, rough: true }))
+    }
+
+    /// Normal equations of what the last grid shows at `at`, blurred a little, of each frame by itself. Derivatives are differences of the grid of the search over
+    /// `steps` along each coordinate: those at a point follow vibrations so fast that they say little of how far an answer may be off.
+    pub(super) fn by_frame(&self, at: &[f64], steps: &[f64], tick: &mut Tick<'_>) -> Outcome<Vec<NormalEquations>> {
+        let misfit = Misfit::new(self.scene, self.videos, &self.weights, &[LevelOptions { blur: BLUR, frames: 1.0 }])?;
+        let (runs, mut done) = (1 + 2 * steps.len(), 0);
+        let mut next = |part: f64| {
+            done += usize::from(part == 0.0);
+            tick((done as f64 - 1.0 + part) / runs as f64)
+        };
+        let coverage = match &self.refined {
+            Some(Refined { grid, .. }) => self.coverage(grid, at, self.frames, &mut next)?,
+            None => self.pictures(Stage::Fine, at, self.frames, &mut next)?,
+        };
+        let mut derivatives = Vec::new();
+        for (k, step) in steps.iter().enumerate() {
+            let mut moved = |by: f64| -> Outcome<(f64, Coverage)> {
+                let mut there = at.to_vec();
+                there[k] += by;
+                let there = self.parametrisation.inside(&there);
+                Ok((there[k], self.pictures(Stage::Fine, &there, self.frames, &mut next)?))
+            };
+            let ((high, mut up), (low, down)) = (moved(*step)?, moved(-step)?);
+            let apart = high - low;
+            for (a, b) in up.iter_mut().flatten().zip(down.iter().flatten()) {
+                *a = if apart > 0.0 { (*a - b) / apart } else { 0.0 };
+            }
+            derivatives.push(up);
+        }
+        Ok(misfit.by_frame(self.scene, self.frames, &Linear { coverage, derivatives })?)
     }
 
     /// Mean squared residual at the last level on the refined grid, if there is one.

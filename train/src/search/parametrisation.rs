@@ -205,6 +205,18 @@ impl Parametrisation {
         at.len() - usize::from(held)
     }
 
+    /// How far an answer may well be off along each coordinate: a twentieth of a stiffness, 0.02 of a Poisson's ratio, else a fiftieth of what the ranges
+    /// allow.
+    pub(crate) fn doubt(&self) -> Vec<f64> {
+        let Bounds { low, high, .. } = self.bounds(true);
+        let of = |(k, kind): (usize, Kind)| match kind {
+            Kind::Stiffness => 0.05,
+            Kind::Poisson => 0.02,
+            Kind::Other | Kind::Viscosity => 0.02 * (high[k] - low[k]),
+        };
+        self.kinds().into_iter().enumerate().map(of).collect()
+    }
+
     /// Box around all that the ranges allow, with or without viscosity.
     pub(crate) fn bounds(&self, viscous: bool) -> Bounds {
         let (low, high) = if viscous { (self.least, 1.0) } else { (0.0, 0.0) };

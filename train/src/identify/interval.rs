@@ -1,0 +1,102 @@
+//! How sure an answer is.
+//!
+//! Three things make it unsure, each with a covariance of the search's coordinates: noise of the pixels; what the model lacks, seen in how far parts of the
+//! video contradict each other; and what the grid leaves. `docs/answers.md` has the statistics.
+
+use super::problem::VideoProblem;
+use crate::search::{Priors, Problem as _};
+use diffkern::Float;
+use diffkern_optim::Result;
+use diffkern_optim::dense::NormalEquations;
+
+/// Standard deviations to either side that hold 95 %.
+pub(super) const SIGMAS: f64 = 1.96;
+/// Parts that a video is cut into, one of which is left out at a time.
+const PARTS: usize = 8;
+/// The same quantile of Student's t with 1, 2, .. degrees of freedom.
+const STUDENT: [f64; PARTS - 1] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365];
+/// Correlation of what a model lacks between any two parts: some of it is the same in all, which leaving parts out does not show. Chosen on `jelly_drop_a`, `jelly_drop_e` and `jelly_fric_g`.
+const SHARED: f64 = 0.2;
+
+/// The covariance of the first `free` coordinates at `at`, such that [`SIGMAS`] standard deviations hold 95 %; none where the residuals do not fix them.
+pub(super) fn covariance<F: Float>(
+    problem: &VideoProblem<'_, F>,
+    (normal, frames): (&NormalEquations, &[NormalEquations]),
+    (at, free): (&[f64], usize),
+    coarser: Option<&[f64]>,
+) -> Result<Option<Vec<f64>>> {
+    let mut sums = NormalEquations::new(normal.parameters());
+    frames.iter().try_for_each(|frame| sums.append(frame))?;
+    let sums = if frames.is_empty() { normal } else { &sums };
+    let whole = Priors::known(problem.parametrisation(), sums).added(sums, at)?.first(free)?;
+    let Some(mut covariance) = whole.covariance() else { return Ok(None) };
+    let parts = parts(&whole, &frames.iter().map(|frame| frame.first(free)).collect::<Result<Vec<_>>>()?)?;
+    if let Some(scatter) = whole.jackknife(&parts)? {
+        let count = parts.len() as f64;
+        let student = (STUDENT[(parts.len() - 2).min(STUDENT.len() - 1)] / SIGMAS).powi(2);
+        let wider = student * (1.0 + (count - 1.0) * SHARED) / (1.0 - SHARED);
+        let size = |m: &[f64]| (0..free).map(|k| m[k * free + k] * whole.hessian[k * free + k]).sum::<f64>();
+        let scatter: Vec<f64> = scatter.iter().map(|x| wider * x).collect();
+        if size(&scatter) > size(&covariance) {
+            covariance = scatter;
+        }
+    }
+    if let Some(coarser) = coarser {
+        let left = left_by_grid(problem, at, coarser);
+        covariance.iter_mut().enumerate().for_each(|(k, c)| *c += left[k / free] * left[k % free]);
+    }
+    Ok(Some(covariance))
+}
+
+/// Frames, one after the other, as parts that tell as much each.
+fn parts(whole: &NormalEquations, frames: &[NormalEquations]) -> Result<Vec<NormalEquations>> {
+    let n = whole.parameters();
+    let told = |frame: &NormalEquations| {
+        (0..n).map(|k| frame.hessian[k * n + k] / whole.hessian[k * n + k].max(f64::MIN_POSITIVE)).sum::<f64>()
+    };
+    let all: f64 = frames.iter().map(told).sum();
+    let (mut before, mut parts) = (0.0, Vec::<(usize, NormalEquations)>::new());
+    for frame in frames {
+        let own = told(frame);
+        let part = (PARTS as f64 * (before + 0.5 * own) / all) as usize;
+        before += own;
+        match parts.last_mut().filter(|(last, _)| *last == part) {
+            Some((_, sums)) => sums.append(frame)?,
+            None => parts.push((part, frame.clone())),
+        }
+    }
+    Ok(parts.into_iter().map(|(_, sums)| sums).collect())
+}
+
+/// What the grid of the answer is thought to leave of each coordinate, by how far the answer of the coarser grid is: the error goes with the square of the
+/// spacing (Richardson 1911).
+fn left_by_grid<F: Float>(problem: &VideoProblem<'_, F>, at: &[f64], coarser: &[f64]) -> Vec<f64> {
+    let spacing = [problem.fine.program.discretisation().dx, problem.last().discretisation().dx];
+    let ratio = spacing[0] / spacing[1];
+    at.iter().zip(coarser).map(|(x, coarse)| (x - coarse) / (ratio * ratio - 1.0)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Frames of which some tell nothing and one tells a third of all.
+    #[test]
+    fn parts_tell_as_much_each() -> Result<()> {
+        let told = [0.0, 0.0, 1.0, 2.0, 1.0, 9.0, 1.0, 1.0, 2.0, 3.0, 1.0, 1.0, 2.0, 0.0, 1.0, 2.0];
+        let mut whole = NormalEquations::new(1);
+        let mut frames = Vec::new();
+        for (k, told) in told.into_iter().enumerate() {
+            let mut frame = NormalEquations::new(1);
+            frame.add(&[0.1 * k as f64], &[vec![f64::sqrt(told)]])?;
+            whole.append(&frame)?;
+            frames.push(frame);
+        }
+        let parts = parts(&whole, &frames)?;
+        let share: Vec<f64> = parts.iter().map(|part| part.hessian[0] / whole.hessian[0]).collect();
+        assert!(parts.len() > 4 && parts.len() <= PARTS, "{share:?}");
+        assert!((share.iter().sum::<f64>() - 1.0).abs() < 1e-12 && share.iter().all(|s| *s < 0.45), "{share:?}");
+        assert_eq!(parts.iter().map(|part| part.blocks).sum::<usize>(), frames.len());
+        Ok(())
+    }
+}
