@@ -84,7 +84,7 @@ impl Sample {
         }
         let samples = std::path::absolute(folder.join("samples"))?;
         fs::create_dir_all(&samples)?;
-        std::os::unix::fs::symlink("../video", samples.join("jelly_drop_a"))?;
+        std::os::unix::fs::symlink("../video", samples.join("jelly_drop_e"))?;
         let jobs = JOBS.map(|text| text.as_bytes().to_vec()).into();
         Ok(Sample { video: files(folder, "video")?, run: files(folder, "run")?, jobs, documents: documents(), samples })
     }

@@ -110,7 +110,7 @@ fn sample_folder() -> Result<PathBuf, Error> {
         Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("samples")),
         beside,
     ];
-    let samples = places.into_iter().flatten().map(|place| place.join("jelly_drop_a"));
+    let samples = places.into_iter().flatten().map(|place| place.join("jelly_drop_e"));
     samples.into_iter().find(|sample| sample.is_dir()).ok_or_else(|| {
         let problem = "the sample video is not where this program was built; \
                        name a video with `identify FOLDER` or set DIFFKERN_SAMPLES";
