@@ -20,6 +20,7 @@
 //! - `report`: numbers, curves, frames, an animation, a page
 //! - `run`: folders of runs
 //! - `experiment`: what the program can be asked for
+//! - `experiments`: what comes with the program: drawn, observed and found again
 #![deny(missing_docs)]
 
 pub mod text;
@@ -51,5 +52,6 @@ pub mod report;
 pub mod run;
 
 pub mod experiment;
+pub mod experiments;
 
 pub use error::{Error, Result};

@@ -3,6 +3,7 @@
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use train::experiment::{self, Experiment};
+use train::experiments::{Tabulate, Trial};
 use train::limits::{Bytes, Limits, Seconds};
 use train::run::Former;
 
@@ -35,12 +36,19 @@ pub(super) enum Command {
     Experiment(Experiment),
     /// Go on with the run in a folder; on the CPU, to the same bits.
     Resume(ResumeArgs),
-    /// Run a job from a RON file.
+    /// Run an experiment of the program by its name, or a job or an experiment from a RON file.
     #[command(long_about = experiment::help())]
     Run {
-        /// The RON file.
-        file: PathBuf,
+        /// Name of an experiment (see `diffkern list`), or a RON file.
+        #[arg(value_name = "NAME|FILE")]
+        target: PathBuf,
+        #[command(flatten)]
+        trial: Trial,
     },
+    /// Run many instances of an experiment, and write a table of their errors.
+    Table(Tabulate),
+    /// List jobs and experiments.
+    List,
     /// Write the scene of a folder from before scenes had a version as a document of the current version.
     Import {
         /// Folder with scene.json.

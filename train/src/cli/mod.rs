@@ -18,6 +18,7 @@ use std::process::ExitCode;
 use terminal::Terminal;
 use train::Error;
 use train::experiment::{Ended, Experiment, Identify, Prepared};
+use train::experiments;
 use train::run::Former;
 use train::scene::Access;
 use train::scene::document::Document;
@@ -60,7 +61,9 @@ fn command(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
 
 fn dispatch(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
     let (former, mut terminal) = (cli.former(), Terminal::new(interrupt));
-    let keeps = matches!(cli.command, Some(Command::Resume(_) | Command::Import { .. } | Command::Devices));
+    let keeps = matches!(cli.command, Some(
+            Command::Resume(_) | Command::Import { .. } | Command::Devices | Command::List | Command::Table(_)
+        ));
     if keeps && former == Former::Replace {
         let problem = "this command takes the place of nothing, expected it with a job that begins";
         return Err(Error::argument("overwrite", problem).into());
@@ -69,7 +72,19 @@ fn dispatch(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
         // The sample video that comes with the source.
         None => Experiment::Identify(Identify::new(sample_folder()?)),
         Some(Command::Experiment(experiment)) => experiment,
-        Some(Command::Run { file }) => Experiment::read(&file)?,
+        Some(Command::Run { target, trial }) if experiments::is_protocol(&target)? => {
+            return Ok(code(trial.run(&target, &mut terminal)?));
+        }
+        Some(Command::Run { trial, .. }) if trial.is_given() => {
+            let problem = "are of experiments, expected all options of a job in its RON file";
+            return Err(Error::argument("options", problem).into());
+        }
+        Some(Command::Run { target, .. }) => Experiment::read(&target)?,
+        Some(Command::Table(table)) => return Ok(code(table.run(&mut terminal)?)),
+        Some(Command::List) => {
+            output::list()?;
+            return Ok(0);
+        }
         Some(Command::Resume(args)) => {
             let prepared = Prepared::resume(&args.run, args.video.as_deref(), args.max_iterations, args.limits())?;
             return Ok(code(prepared.tell(args.gradcheck, &mut terminal)?));

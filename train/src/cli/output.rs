@@ -3,6 +3,9 @@
 use std::io::{ErrorKind, Write, stdout};
 use std::path::Path;
 use train::Error;
+use train::experiment::jobs;
+use train::experiments::{Named, catalogue};
+use train::report::table::columns;
 
 /// Writes a line where programs read it.
 pub(super) fn print(line: &str) {
@@ -38,4 +41,20 @@ pub(super) fn devices() -> Result<(), Error> {
         format!("{name:<6} {what}")
     };
     write(&diffkern::Device::known().into_iter().map(line).collect::<Vec<_>>().join("\n"))
+}
+
+/// Jobs, and the experiments that are in the program.
+///
+/// # Errors
+/// As [`write`].
+pub(super) fn list() -> Result<(), Error> {
+    let of = |named: Named| [named.name, named.protocol.about];
+    let experiments: Vec<[String; 2]> = catalogue()?.into_iter().map(of).collect();
+    let lines = [
+        vec!["jobs, with a scene of their own:".to_owned()],
+        columns(&jobs()),
+        vec![String::new(), "experiments, for `run NAME` and `table NAME`:".to_owned()],
+        columns(&experiments),
+    ];
+    write(&lines.concat().join("\n"))
 }

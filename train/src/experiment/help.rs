@@ -16,6 +16,13 @@ pub fn help() -> String {
     )
 }
 
+/// Every job, with what it does.
+pub fn jobs() -> Vec<[String; 2]> {
+    let all = Experiment::augment_subcommands(Command::new("diffkern"));
+    let about = |of: &Command| of.get_about().map(ToString::to_string).unwrap_or_default();
+    all.get_subcommands().map(|of| [of.get_name().to_owned(), about(of)]).collect()
+}
+
 fn experiment(of: &Command) -> String {
     let mut name = of.get_name().to_owned();
     name[..1].make_ascii_uppercase();

@@ -18,7 +18,7 @@ list::experiments! {
 
 pub use assignment::Point;
 pub use console::{Console, Ended};
-pub use help::help;
+pub use help::{help, jobs};
 pub use identify::{Finished, Prepared};
 pub use options::default_device;
 pub use simulate::Simulation;
@@ -54,6 +54,26 @@ fn dialect() -> ron::Options {
     ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME | Extensions::UNWRAP_VARIANT_NEWTYPES)
 }
 
+/// Parses the text of `file`.
+///
+/// # Errors
+/// Names line, column and what was expected.
+pub(crate) fn from_ron<T: serde::de::DeserializeOwned>(file: &Path, text: &str) -> Result<T> {
+    let wrong = |e: SpannedError, field: Option<String>| Error::Input {
+        file: file.into(),
+        place: Place { line: Some((e.span.start.line, e.span.start.col)), field },
+        problem: e.code.to_string().replace('\n', " "),
+    };
+    let dialect = dialect();
+    let mut parser = ron::Deserializer::from_str_with_options(text, &dialect).map_err(|e| wrong(e, None))?;
+    let parsed = serde_path_to_error::deserialize(&mut parser).map_err(|e| {
+        let field = Some(e.path().to_string()).filter(|field| field != "." && field != "?");
+        wrong(parser.span_error(e.into_inner()), field)
+    })?;
+    parser.end().map_err(|e| wrong(parser.span_error(e), None))?;
+    Ok(parsed)
+}
+
 impl Experiment {
     /// Reads a RON file; the folder of the scene is taken relative to it.
     ///
@@ -71,19 +91,7 @@ impl Experiment {
     /// # Errors
     /// Names line, column and what was expected.
     pub fn parse(file: &Path, text: &str) -> Result<Self> {
-        let wrong = |e: SpannedError, field: Option<String>| Error::Input {
-            file: file.into(),
-            place: Place { line: Some((e.span.start.line, e.span.start.col)), field },
-            problem: e.code.to_string().replace('\n', " "),
-        };
-        let dialect = dialect();
-        let mut parser = ron::Deserializer::from_str_with_options(text, &dialect).map_err(|e| wrong(e, None))?;
-        let parsed = serde_path_to_error::deserialize(&mut parser).map_err(|e| {
-            let field = Some(e.path().to_string()).filter(|field| field != "." && field != "?");
-            wrong(parser.span_error(e.into_inner()), field)
-        })?;
-        parser.end().map_err(|e| wrong(parser.span_error(e), None))?;
-        Ok(parsed)
+        from_ron(file, text)
     }
 
     /// The text of a RON file that [`Experiment::parse`] reads back to the same job.

@@ -112,7 +112,7 @@ fn values(values: &Values) -> String {
 }
 
 /// Rows of cells, each column as wide as its widest.
-pub(crate) fn columns<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
+pub fn columns<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
     let widths: Vec<usize> = (0..N).map(|c| rows.iter().map(|r| r[c].len()).max().unwrap_or(0)).collect();
     let line = |row: &[String; N]| {
         let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));

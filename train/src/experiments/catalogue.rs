@@ -1,0 +1,69 @@
+//! The experiments in the program, by their names.
+
+use super::protocol::Protocol;
+use crate::error::{Error, Result};
+use crate::input;
+use std::path::Path;
+
+/// An experiment with the name by which it is asked for.
+#[derive(Debug, Clone)]
+pub struct Named {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub protocol: Protocol,
+}
+
+/// Name and text of each.
+const ALL: [(&str, &str); 2] =
+    [("rigid", include_str!("../../experiments/rigid.ron")), ("contact", include_str!("../../experiments/contact.ron"))];
+
+/// All that are in the program.
+///
+/// # Errors
+/// Where one is wrong.
+pub fn catalogue() -> Result<Vec<Named>> {
+    ALL.iter().map(|(name, text)| named(name, text)).collect()
+}
+
+/// Whether `target` is an experiment rather than a job: a name of the catalogue, or a RON file that says `Protocol`.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn is_protocol(target: &Path) -> Result<bool> {
+    if ALL.iter().any(|(name, _)| Path::new(name) == target) || is_name(target) {
+        return Ok(true);
+    }
+    let text = input::text(target, input::JOB)?;
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("//"));
+    Ok(first.is_some_and(|line| line.starts_with("Protocol")))
+}
+
+/// The experiment of a name or a RON file.
+///
+/// # Errors
+/// When there is none of this name, or the file is wrong.
+pub fn find(target: &Path) -> Result<Named> {
+    if let Some((name, text)) = ALL.iter().find(|(name, _)| Path::new(name) == target) {
+        return named(name, text);
+    }
+    if is_name(target) {
+        let names: Vec<&str> = ALL.iter().map(|(name, _)| *name).collect();
+        let problem =
+            format!("{} is no experiment, expected one of {}, or a RON file", target.display(), names.join(", "));
+        return Err(Error::argument("name", problem));
+    }
+    let protocol = Protocol::parse(target, &input::text(target, input::JOB)?)?;
+    let name = target.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(Named { name, protocol })
+}
+
+/// A word that is no file: neither has it an extension, nor is it there.
+fn is_name(target: &Path) -> bool {
+    target.components().count() == 1 && target.extension().is_none() && !target.exists()
+}
+
+fn named(name: &str, text: &str) -> Result<Named> {
+    let protocol = Protocol::parse(Path::new(&format!("{name}.ron")), text)?;
+    Ok(Named { name: name.to_owned(), protocol })
+}

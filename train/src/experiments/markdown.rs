@@ -1,0 +1,139 @@
+//! A table for people.
+
+use super::observation::Observation;
+use super::protocol::{Published, Quantity, Unknown};
+use super::row::{Number, Row};
+use super::table::Table;
+use super::program::Supervision;
+use std::fmt::Write as _;
+
+/// Errors of one number in one column.
+struct Errors {
+    sorted: Vec<f64>,
+    absolute: f64,
+    undetermined: usize,
+    held: usize,
+}
+
+impl Errors {
+    fn of(table: &Table, quantity: Quantity, column: Observation) -> Self {
+        let numbers: Vec<&Number> = rows(table, column)
+            .flat_map(|row| row.numbers.iter().filter(|number| number.quantity == quantity))
+            .collect();
+        let mut sorted: Vec<f64> = numbers.iter().map(|number| number.error()).collect();
+        sorted.sort_by(f64::total_cmp);
+        Self {
+            absolute: mean(&numbers.iter().map(|n| (n.found - n.truth).abs()).collect::<Vec<_>>()),
+            undetermined: numbers.iter().filter(|number| !number.determined).count(),
+            held: numbers.iter().filter(|number| number.holds()).count(),
+            sorted,
+        }
+    }
+
+    fn cells(&self) -> String {
+        let n = self.sorted.len();
+        if n == 0 {
+            return "| - | - | - | - | - | - ".into();
+        }
+        let (median, worst) = (0.5 * (self.sorted[(n - 1) / 2] + self.sorted[n / 2]), self.sorted[n - 1]);
+        let (mean, absolute) = (mean(&self.sorted), self.absolute);
+        format!(
+            "| {mean:.2e} | {median:.2e} | {worst:.2e} | {absolute:.2e} | {} of {n} | {} of {n} ",
+            self.undetermined, self.held
+        )
+    }
+}
+
+/// The whole table.
+pub(super) fn text(table: &Table) -> String {
+    let mut text = format!("# {}\n\n{}. ", table.experiment, sentence(&table.protocol.about));
+    let instances = table.rows.iter().map(|row| row.instance + 1).max().unwrap_or(0);
+    let _ = writeln!(
+        text,
+        "{instances} instances, seed {}, diffkern {}; made by `diffkern table {} --seed {}` in {:.0} s. Errors are relative to the truth.\n",
+        table.seed, table.version, table.experiment, table.seed, table.seconds
+    );
+    text += "| unknown | observed | mean | median | worst | mean, absolute | not determined | truth in its interval | published mean |\n";
+    text += "|---|---|---|---|---|---|---|---|---|\n";
+    for Unknown { quantity, .. } in &table.protocol.unknowns {
+        for column in Table::columns() {
+            let cells = Errors::of(table, *quantity, *column).cells();
+            let published = published(table, *quantity).map_or("-".into(), |p| beside(p, *column));
+            let _ = writeln!(text, "| {} | {} {cells}| {published} |", quantity.name(), column.name());
+        }
+    }
+    text += "\n| observed | iterations, mean | most | starts, most | not explained | failed | seconds a search |\n|---|---|---|---|---|---|---|\n";
+    for column in Table::columns() {
+        let of = |get: fn(&Row) -> f64| rows(table, *column).map(get).collect::<Vec<_>>();
+        let iterations = of(|row| row.iterations as f64);
+        let (most, starts) = (largest(&iterations), largest(&of(|row| row.starts as f64)));
+        let elsewhere = rows(table, *column).filter(|row| !row.explained).count();
+        let failed = table.failures.iter().filter(|(_, name, _)| *name == column.name()).count();
+        let (iterations, seconds) = (mean(&iterations), mean(&of(|row| row.seconds)));
+        let _ = writeln!(
+            text,
+            "| {} | {iterations:.1} | {most} | {starts} | {elsewhere} | {failed} | {seconds:.2} |",
+            column.name()
+        );
+    }
+    text + &quoted(table) + &failures(table)
+}
+
+/// What others reach without a gradient, as it was published.
+fn quoted(table: &Table) -> String {
+    if table.protocol.published.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from(
+        "\nPublished (Jatavallabhula et al., gradSim, ICLR 2021), mean relative errors:\n\n\
+         | unknown | average | random | ConvLSTM | PyBullet with REINFORCE | gradSim, image | gradSim, state |\n|---|---|---|---|---|---|---|\n",
+    );
+    for p in &table.protocol.published {
+        let reinforce = p.reinforce.map_or("-".into(), |x| x.to_string());
+        let name = p.quantity.name();
+        let _ = writeln!(
+            text,
+            "| {name} | {} | {} | {} | {reinforce} | {:.2e} | {:.2e} |",
+            p.average, p.random, p.conv_lstm, p.image, p.state
+        );
+    }
+    text
+}
+
+fn failures(table: &Table) -> String {
+    let line = |(instance, column, message): &(usize, String, String)| format!("- instance {instance}, {column}: {message}\n");
+    let lines: String = table.failures.iter().map(line).collect();
+    if lines.is_empty() { lines } else { format!("\nFailed:\n\n{lines}") }
+}
+
+fn published(table: &Table, quantity: Quantity) -> Option<&Published> {
+    table.protocol.published.iter().find(|published| published.quantity == quantity)
+}
+
+/// The published mean of what a column observes.
+fn beside(published: &Published, column: Observation) -> String {
+    let (relative, absolute) = match column.supervision {
+        Supervision::Image => (published.image, published.image_absolute),
+        Supervision::State => (published.state, published.state_absolute),
+        Supervision::Com => return "-".into(),
+    };
+    let unit = published.quantity.unit();
+    absolute.map_or(format!("{relative:.2e}"), |absolute| format!("{relative:.2e} ({absolute:.2e} {unit})"))
+}
+
+fn rows(table: &Table, column: Observation) -> impl Iterator<Item = &Row> {
+    table.rows.iter().filter(move |row| row.observation == column)
+}
+
+fn mean(of: &[f64]) -> f64 {
+    of.iter().sum::<f64>() / of.len().max(1) as f64
+}
+
+fn largest(of: &[f64]) -> f64 {
+    of.iter().fold(0.0, |most, x| most.max(*x))
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}

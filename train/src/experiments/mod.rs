@@ -1,0 +1,30 @@
+//! Experiments that come with the program: what made a motion is drawn, the motion is observed, and what made it is found again.
+//!
+//! A new experiment is a RON file in `train/experiments`, a [`Protocol`], and its row in the catalogue. An observation of another kind is
+//! a [`Supervision`]; an unknown of another kind is a [`Quantity`].
+//!
+//! Draws depend on the seed and the number of the instance alone. The search is least squares with exact derivatives by forward mode, in the
+//! logarithms of the unknowns, on the first frames before it is on all.
+
+mod protocol;
+mod catalogue;
+mod shape;
+mod instance;
+mod program;
+mod observation;
+mod influence;
+mod fit;
+mod trial;
+mod row;
+mod table;
+mod markdown;
+
+pub use catalogue::{Named, catalogue, find, is_protocol};
+pub use fit::Found;
+pub use influence::check;
+pub use instance::Instance;
+pub use observation::{Bits, Observation};
+pub use program::{Program, Supervision};
+pub use protocol::{Protocol, Quantity};
+pub use table::Tabulate;
+pub use trial::Trial;

@@ -1,0 +1,362 @@
+//! What a RON file says of an experiment.
+
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// A number that a motion depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// Mass \[kg\], spread evenly.
+    Mass,
+    /// Damping of contact \[N s/m\].
+    Kd,
+    /// Stiffness of contact \[N/m\].
+    Ke,
+    /// Friction per sliding speed \[N s/m\], up to Coulomb's.
+    Kf,
+    /// Coulomb's coefficient of friction.
+    Mu,
+}
+
+impl Quantity {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mass => "mass",
+            Self::Kd => "kd",
+            Self::Ke => "ke",
+            Self::Kf => "kf",
+            Self::Mu => "mu",
+        }
+    }
+
+    /// SI unit, empty for a pure number.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Mass => "kg",
+            Self::Kd | Self::Kf => "N s/m",
+            Self::Ke => "N/m",
+            Self::Mu => "",
+        }
+    }
+
+    /// Whether it is of the contact with the floor.
+    pub fn is_of_contact(self) -> bool {
+        self != Self::Mass
+    }
+}
+
+/// How values are drawn from a range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Drawn {
+    /// All values alike.
+    Uniform,
+    /// All logarithms alike.
+    Log,
+}
+
+/// What is to be found.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Unknown {
+    /// Which number.
+    pub quantity: Quantity,
+    /// From where truth and start are drawn.
+    pub range: (f64, f64),
+    /// How.
+    pub drawn: Drawn,
+}
+
+/// A shape of a body, in any unit: bodies are scaled to [`Protocol::reach`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum Shape {
+    /// A box.
+    Cuboid { size: (f64, f64, f64) },
+    /// A sphere of triangles.
+    Sphere { radius: f64 },
+    /// A ball, touched by its exact surface.
+    Ball { radius: f64 },
+    /// An ellipsoid.
+    Ellipsoid { radii: (f64, f64, f64) },
+    /// A cylinder with half spheres at its ends.
+    Capsule { radius: f64, length: f64 },
+    /// A cylinder.
+    Cylinder { radius: f64, height: f64 },
+    /// A ring.
+    Torus { radius: f64, tube: f64 },
+    /// A cone, its tip cut off where `top` is not 0.
+    Frustum { bottom: f64, top: f64, height: f64 },
+    /// An L.
+    Bracket { legs: (f64, f64), wall: f64, height: f64 },
+    /// A T.
+    Tee { bar: f64, stem: f64, wall: f64, height: f64 },
+    /// A star.
+    Star { points: usize, inner: f64, outer: f64, height: f64 },
+    /// Half a spherical shell.
+    Bowl { radius: f64, wall: f64 },
+}
+
+/// A shape with its name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamedShape {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub shape: Shape,
+    /// Longest edge of its triangles, in the unit of the shape.
+    pub edge: f64,
+}
+
+/// From where to where each component of a vector is drawn.
+pub type Between = ((f64, f64, f64), (f64, f64, f64));
+
+/// How a body begins. Orientations are any.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Start {
+    /// Of the centre of mass \[m\].
+    pub position: Between,
+    /// Of the centre of mass \[m/s\].
+    #[serde(default)]
+    pub velocity: Between,
+    /// Angular velocity \[rad/s\].
+    #[serde(default)]
+    pub spin: Between,
+}
+
+/// Where a push may lead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// Anywhere.
+    Any,
+    /// Along x and y.
+    Horizontal,
+}
+
+/// A known force at a vertex, which is drawn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Push {
+    /// Its size \[N\].
+    pub force: f64,
+    /// Begin and end \[s\].
+    pub interval: (f64, f64),
+    /// From where its direction is drawn.
+    pub direction: Direction,
+}
+
+/// A plane through the origin, with compliant contact.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Floor {
+    /// Direction out of it, of any length.
+    pub normal: (f64, f64, f64),
+    /// Stiffness, unless it is to be found \[N/m\].
+    #[serde(default = "thousand")]
+    pub ke: f64,
+    /// Damping, unless it is to be found \[N s/m\].
+    #[serde(default)]
+    pub kd: f64,
+    /// Friction per sliding speed, unless it is to be found \[N s/m\].
+    #[serde(default = "thousand")]
+    pub kf: f64,
+    /// Coefficient of friction, unless it is to be found.
+    #[serde(default = "half")]
+    pub mu: f64,
+}
+
+/// When the motion is observed: from one frame after its beginning on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Frames {
+    /// How many frames.
+    pub count: usize,
+    /// Frames a second.
+    pub rate: f64,
+    /// Steps of the simulator from frame to frame.
+    pub steps: usize,
+}
+
+/// A camera by its angles \[degree\].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct View {
+    /// From the point that it looks at \[m\].
+    pub distance: f64,
+    /// Above the horizon.
+    pub elevation: f64,
+    /// About z, from x on.
+    pub azimuth: f64,
+    /// What it looks at \[m\].
+    #[serde(default)]
+    pub look_at: (f64, f64, f64),
+    /// Vertical field of view.
+    pub field_of_view: f64,
+    /// Pixels per row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+}
+
+/// Relative errors of others.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// Of which number.
+    pub quantity: Quantity,
+    /// Of the average of the range.
+    pub average: f64,
+    /// Of a random value.
+    pub random: f64,
+    /// Of a recurrent network.
+    pub conv_lstm: f64,
+    /// Of PyBullet with REINFORCE.
+    #[serde(default)]
+    pub reinforce: Option<f64>,
+    /// Of gradSim from images.
+    pub image: f64,
+    /// Of gradSim from states.
+    pub state: f64,
+    /// The error of gradSim from images in SI units.
+    #[serde(default)]
+    pub image_absolute: Option<f64>,
+    /// The error of gradSim from states in SI units.
+    #[serde(default)]
+    pub state_absolute: Option<f64>,
+}
+
+/// An experiment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Protocol {
+    /// What is found, for people.
+    pub about: String,
+    /// Shapes of the bodies: instance `k` has the shape `k` modulo their number.
+    pub shapes: Vec<NamedShape>,
+    /// Distance of the farthest vertex from the centre of mass, to which bodies are scaled \[m\].
+    pub reach: f64,
+    /// Gravity \[m/s^2\].
+    #[serde(default)]
+    pub gravity: (f64, f64, f64),
+    /// How bodies begin.
+    pub start: Start,
+    /// What pushes them.
+    #[serde(default)]
+    pub push: Option<Push>,
+    /// Where they land.
+    #[serde(default)]
+    pub floor: Option<Floor>,
+    /// Mass, unless it is to be found \[kg\].
+    #[serde(default)]
+    pub mass: Option<f64>,
+    /// What is to be found.
+    pub unknowns: Vec<Unknown>,
+    /// When the motion is observed.
+    pub frames: Frames,
+    /// So many of the first frames count, one after the other; the last number is that of all.
+    pub horizons: Vec<usize>,
+    /// What sees it.
+    pub camera: View,
+    /// Instances of a table.
+    pub instances: usize,
+    /// What others have reached.
+    #[serde(default)]
+    pub published: Vec<Published>,
+}
+
+impl Protocol {
+    /// Parses and checks the text of `file`.
+    ///
+    /// # Errors
+    /// Names line, column or field, and what was expected.
+    pub fn parse(file: &Path, text: &str) -> Result<Self> {
+        let protocol: Self = crate::experiment::from_ron(file, text)?;
+        protocol.check().map_err(|(field, problem)| Error::field(file, field, problem))?;
+        Ok(protocol)
+    }
+
+    /// Only these of its unknowns are to be found; the others must be known.
+    ///
+    /// # Errors
+    /// Names what is missing.
+    pub fn with_unknowns(mut self, asked: &[Quantity]) -> Result<Self> {
+        if asked.is_empty() {
+            return Ok(self);
+        }
+        let pick = |q: &Quantity| {
+            let found = self.unknowns.iter().find(|u| u.quantity == *q).copied();
+            found.ok_or_else(|| {
+                let names: Vec<&str> = self.unknowns.iter().map(|u| u.quantity.name()).collect();
+                let problem = format!(
+                    "{} is without influence: nothing of this experiment depends on it; expected some of {}",
+                    q.name(),
+                    names.join(", ")
+                );
+                Error::argument("unknown", problem)
+            })
+        };
+        self.unknowns = asked.iter().map(pick).collect::<Result<_>>()?;
+        self.check().map_err(|(field, problem)| Error::argument(format!("unknown: {field}"), problem))?;
+        Ok(self)
+    }
+
+    /// The first mistake, by its field.
+    fn check(&self) -> std::result::Result<(), (String, String)> {
+        let wrong = |field: &str, problem: String| Err((field.to_owned(), problem));
+        if self.shapes.is_empty() {
+            return wrong("shapes", "none, expected at least one".into());
+        }
+        if self.unknowns.is_empty() {
+            return wrong("unknowns", "none, expected at least one".into());
+        }
+        for (k, unknown) in self.unknowns.iter().enumerate() {
+            let (low, high) = unknown.range;
+            let name = unknown.quantity.name();
+            if !(low > 0.0 && low < high && high.is_finite()) {
+                return wrong("unknowns", format!("range of {name}: {low} to {high}, expected positive numbers in order"));
+            }
+            if self.unknowns[..k].iter().any(|other| other.quantity == unknown.quantity) {
+                return wrong("unknowns", format!("{name} is there twice"));
+            }
+            if unknown.quantity.is_of_contact() && self.floor.is_none() {
+                let problem = format!("{name} is without influence: there is nothing to touch; expected a floor, or no {name}");
+                return wrong("unknowns", problem);
+            }
+        }
+        if self.mass.is_none() && !self.is_unknown(Quantity::Mass) {
+            return wrong("mass", "is neither known nor to be found, expected one of the two".into());
+        }
+        let Frames { count, rate, steps } = self.frames;
+        if !(1..=10_000).contains(&count) || !(1..=100_000).contains(&steps) || !(rate > 0.0 && rate.is_finite()) {
+            let problem = format!("{count} frames, {rate} a second, {steps} steps each, expected positive numbers");
+            return wrong("frames", problem);
+        }
+        if self.horizons.last() != Some(&count) || self.horizons.iter().any(|&h| h == 0 || h > count) {
+            return wrong("horizons", format!("{:?}, expected numbers of frames of which the last is {count}", self.horizons));
+        }
+        let lengths = [("reach", self.reach), ("camera.distance", self.camera.distance)];
+        match lengths.into_iter().find(|(_, x)| !(*x > 0.0 && x.is_finite())) {
+            Some((field, x)) => wrong(field, format!("{x} m, expected a positive length")),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether it is to be found.
+    pub fn is_unknown(&self, quantity: Quantity) -> bool {
+        self.unknowns.iter().any(|unknown| unknown.quantity == quantity)
+    }
+}
+
+fn thousand() -> f64 {
+    1e3
+}
+
+fn half() -> f64 {
+    0.5
+}

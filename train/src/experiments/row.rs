@@ -1,0 +1,109 @@
+//! One search of a table, as it is kept.
+
+use super::fit::{Found, Search};
+use super::influence;
+use super::instance::Instance;
+use super::observation::Observation;
+use super::program::Program;
+use super::protocol::{Protocol, Quantity};
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::time::Instant;
+
+/// What came out for one unknown.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Number {
+    /// Which.
+    pub quantity: Quantity,
+    /// What made the motion.
+    pub truth: f64,
+    /// Where the search started.
+    pub start: f64,
+    /// What it found.
+    pub found: f64,
+    /// 95 % interval.
+    pub interval: (f64, f64),
+    /// Whether the interval tells anything.
+    pub determined: bool,
+}
+
+impl Number {
+    /// Relative error.
+    pub fn error(&self) -> f64 {
+        (self.found / self.truth - 1.0).abs()
+    }
+
+    /// Whether the truth is in the interval; rounding of 1e-12 is no error.
+    pub fn holds(&self) -> bool {
+        let ((from, to), room) = (self.interval, 1e-12 * self.truth);
+        from - room <= self.truth && self.truth <= to + room
+    }
+}
+
+/// One search.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// Number of the instance.
+    pub instance: usize,
+    /// Its shape.
+    pub shape: String,
+    /// What was observed.
+    pub observation: Observation,
+    /// One for each unknown.
+    pub numbers: Vec<Number>,
+    /// Iterations over all starts.
+    pub iterations: usize,
+    /// Starts in all.
+    pub starts: usize,
+    /// Whether what is left may be errors of the observation.
+    pub explained: bool,
+    /// The largest residual.
+    pub residual: f64,
+    /// Time of the search \[s\].
+    pub seconds: f64,
+}
+
+impl Row {
+    /// Draws an instance, observes it and searches; what is without influence is refused before.
+    ///
+    /// # Errors
+    /// When an unknown is without influence, steps are unstable, or the search is interrupted.
+    pub fn search(protocol: &Protocol, seed: u64, number: usize, observation: Observation, most: usize) -> Result<Self> {
+        let instance = Instance::draw(protocol, seed, number)?;
+        let program = Program::new(protocol, &instance, observation.supervision, 1)?;
+        influence::check(protocol, &instance, observation.supervision)?;
+        let observed = observation.of(protocol, &instance)?;
+        let begun = Instant::now();
+        let search = Search { program: &program, observed: &observed, protocol, most };
+        let found = search.run(&instance)?;
+        let seconds = begun.elapsed().as_secs_f64();
+        if found.values.iter().any(|x| !x.is_finite()) {
+            return Err(Error::Compute(format!("a value that was found is not finite: {:?}", found.values)));
+        }
+        Ok(Self::of(protocol, &instance, observation, found, seconds))
+    }
+
+    fn of(protocol: &Protocol, instance: &Instance, observation: Observation, found: Found, seconds: f64) -> Self {
+        let number = |k: usize| Number {
+            quantity: protocol.unknowns[k].quantity,
+            truth: instance.truth[k],
+            start: instance.start[k],
+            found: found.values[k],
+            interval: found.intervals[k],
+            determined: found.determined[k],
+        };
+        Row {
+            instance: instance.number,
+            shape: instance.shape.clone(),
+            observation,
+            numbers: (0..protocol.unknowns.len()).map(number).collect(),
+            iterations: found.iterations,
+            starts: found.starts,
+            explained: found.explained,
+            residual: found.largest,
+            seconds,
+        }
+    }
+}
