@@ -61,9 +61,10 @@ fn command(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
 
 fn dispatch(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
     let (former, mut terminal) = (cli.former(), Terminal::new(interrupt));
-    let keeps = matches!(cli.command, Some(
-            Command::Resume(_) | Command::Import { .. } | Command::Devices | Command::List | Command::Table(_)
-        ));
+    let keeps = matches!(
+        cli.command,
+        Some(Command::Resume(_) | Command::Import { .. } | Command::Devices | Command::List | Command::Table(_))
+    );
     if keeps && former == Former::Replace {
         let problem = "this command takes the place of nothing, expected it with a job that begins";
         return Err(Error::argument("overwrite", problem).into());

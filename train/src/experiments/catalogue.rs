@@ -15,8 +15,10 @@ pub struct Named {
 }
 
 /// Name and text of each.
-const ALL: [(&str, &str); 2] =
-    [("rigid", include_str!("../../experiments/rigid.ron")), ("contact", include_str!("../../experiments/contact.ron"))];
+const ALL: [(&str, &str); 2] = [
+    ("rigid", include_str!("../../experiments/rigid.ron")),
+    ("contact", include_str!("../../experiments/contact.ron")),
+];
 
 /// All that are in the program.
 ///

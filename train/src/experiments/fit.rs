@@ -7,6 +7,8 @@ use super::protocol::{Protocol, Unknown};
 use crate::error::{Error, Result};
 use diffkern_optim::dense::{Bounds, LevenbergMarquardt, NormalEquations};
 
+/// Most iterations of a search.
+pub(super) const MOST: usize = 100;
 /// Standard deviations to either side that hold 95 %.
 const SIGMAS: f64 = 1.96;
 /// An interval that covers more than this part of the range (of logarithms) tells nothing.
@@ -55,6 +57,8 @@ pub(super) struct Search<'a> {
     pub(super) observed: &'a Observed,
     pub(super) protocol: &'a Protocol,
     pub(super) most: usize,
+    /// The same with twice as many steps, where the motion that was observed takes others.
+    pub(super) halved: Option<&'a Program>,
 }
 
 impl Search<'_> {
@@ -78,7 +82,25 @@ impl Search<'_> {
             start = drawn.other_start(&self.protocol.unknowns);
         }
         let Some(best) = best else { return Err(Error::Compute("a search without a start".into())) };
-        Ok(self.answer(&best, iterations, starts))
+        let left = self.left_by_steps(&best)?;
+        Ok(self.answer(&best, left.as_deref(), iterations, starts))
+    }
+
+    /// What the steps leave of each logarithm: twice what half the step changes, as the motion is of first order.
+    fn left_by_steps(&self, best: &Place) -> Result<Option<Vec<f64>>> {
+        let Some(halved) = self.halved else { return Ok(None) };
+        let values: Vec<f64> = best.at.iter().map(|x| x.exp()).collect();
+        let frames = self.protocol.frames.count;
+        let here = self.program.linearise(&values, frames)?;
+        let normal = Observed::of_motion(halved.seen(&values, frames)?).misfit(&here)?.normal;
+        let plain = LevenbergMarquardt { damping: 0.0, refused: 0 };
+        let free = Bounds {
+            low: vec![f64::MIN; values.len()],
+            high: vec![f64::MAX; values.len()],
+            trust: vec![f64::MAX; values.len()],
+        };
+        let step = plain.propose(&normal, &free, &best.at)?;
+        Ok(step.map(|step| step.change.iter().map(|change| 2.0 * change).collect()))
     }
 
     fn from(&self, start: &[f64], iterations: &mut usize) -> Result<Place> {
@@ -121,12 +143,13 @@ impl Search<'_> {
         Ok(here)
     }
 
-    fn answer(&self, best: &Place, iterations: usize, starts: usize) -> Found {
+    fn answer(&self, best: &Place, left: Option<&[f64]>, iterations: usize, starts: usize) -> Found {
         let values: Vec<f64> = best.at.iter().map(|x| x.exp()).collect();
         let (n, covariance) = (values.len(), best.misfit.normal.covariance());
         let interval = |(k, unknown): (usize, &Unknown)| match &covariance {
             Some(covariance) if covariance[k * n + k].is_finite() => {
-                let factor = (SIGMAS * covariance[k * n + k].max(0.0).sqrt()).exp();
+                let by_steps = left.map_or(0.0, |left| left[k].abs());
+                let factor = (SIGMAS * covariance[k * n + k].max(0.0).sqrt()).hypot(by_steps).exp();
                 (values[k] / factor, values[k] * factor)
             }
             Some(_) | None => unknown.range,

@@ -1,10 +1,10 @@
 //! A table for people.
 
 use super::observation::Observation;
+use super::program::Supervision;
 use super::protocol::{Published, Quantity, Unknown};
 use super::row::{Number, Row};
 use super::table::Table;
-use super::program::Supervision;
 use std::fmt::Write as _;
 
 /// Errors of one number in one column.
@@ -101,7 +101,8 @@ fn quoted(table: &Table) -> String {
 }
 
 fn failures(table: &Table) -> String {
-    let line = |(instance, column, message): &(usize, String, String)| format!("- instance {instance}, {column}: {message}\n");
+    let line =
+        |(instance, column, message): &(usize, String, String)| format!("- instance {instance}, {column}: {message}\n");
     let lines: String = table.failures.iter().map(line).collect();
     if lines.is_empty() { lines } else { format!("\nFailed:\n\n{lines}") }
 }

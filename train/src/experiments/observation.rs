@@ -80,6 +80,11 @@ pub(super) struct Misfit {
 }
 
 impl Observed {
+    /// A motion as another program has it.
+    pub(super) fn of_motion(seen: Seen) -> Self {
+        Self { seen, tolerance: 0.0 }
+    }
+
     /// Residuals with their derivatives; the frames are the blocks.
     pub(super) fn misfit(&self, linear: &Linear) -> Result<Misfit> {
         let mut normal = NormalEquations::new(linear.derivatives.len());

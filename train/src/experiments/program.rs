@@ -1,12 +1,12 @@
 //! The differentiable program of an instance: from the unknowns to what is observed.
 
 use super::instance::Instance;
-use super::protocol::{Floor, Frames, Protocol, Quantity, Unknown, View};
+use super::protocol::{Floor, Frames, Picture, Protocol, Quantity, Unknown, View};
 use crate::error::{Error, Result};
 use diffkern::jvp;
 use diffkern::memory::collect;
 use diffkern::prelude::*;
-use diffkern_render::{Camera, CameraParams, Mesh, Renderer};
+use diffkern_render::{Camera, CameraParams, Light, Lighting, Mesh, Renderer};
 use diffkern_sim::collision::Pose;
 use diffkern_sim::contact::{Collider, Contact};
 use diffkern_sim::rigid::{Control, Mass, Model, Params, Pushes, Solver, State};
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Supervision {
-    /// Silhouettes.
+    /// Pictures.
     Image,
     /// Centres of mass and orientations.
     State,
@@ -55,6 +55,8 @@ pub struct Program {
     pushes: Option<Pushes<f64>>,
     renderer: Renderer<f64>,
     camera: CameraParams<f64>,
+    /// None where silhouettes are compared.
+    lighting: Option<Lighting<f64>>,
     unknowns: Vec<Unknown>,
     supervision: Supervision,
     volume: f64,
@@ -62,7 +64,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Of an instance, with `finer` times as many steps as the protocol says.
+    /// Of an instance, with `finer` times as many steps as the protocol says. Pictures are those of smooth surfaces.
     ///
     /// # Errors
     /// When steps are too long to be stable for all values in the ranges, or memory is short.
@@ -81,7 +83,8 @@ impl Program {
         let mesh = instance.body.mesh();
         let pushes = instance.push.as_ref().map(|push| Pushes::new(&device, 1, std::slice::from_ref(push)));
         let program = Self {
-            renderer: Renderer::new(&device, &Mesh::flat(mesh.triangles().to_vec(), mesh.vertices().len())?)?,
+            renderer: Renderer::new(&device, &Mesh::smooth(mesh.triangles().to_vec(), mesh.vertices().len())?)?,
+            lighting: lighting(&device, protocol.picture, mesh.vertices().len())?,
             camera: camera(&protocol.camera).params(&device)?,
             poses: device.array(&[instance.pose])?,
             pushes: pushes.transpose()?,
@@ -174,7 +177,14 @@ impl Program {
     fn see(&self, solver: &Solver<f64>, state: &State<f64>) -> Result<Array<f64>> {
         match self.supervision {
             Supervision::Image => {
-                Ok(self.renderer.silhouette(&solver.vertices(state)?, &self.camera)?.coverage)
+                let vertices = solver.vertices(state)?;
+                let Some(lighting) = &self.lighting else {
+                    return Ok(self.renderer.silhouette(&vertices, &self.camera)?.coverage);
+                };
+                let color = self.renderer.shaded(&vertices, &self.camera, lighting)?.color;
+                let brightness = self.device.uninit(color.len())?;
+                mean_of_channels(color.len(), &color, &brightness)?;
+                Ok(brightness)
             }
             Supervision::State => {
                 let numbers = self.device.uninit(7)?;
@@ -191,11 +201,8 @@ impl Program {
 
     /// Refuses steps that are unstable for the lightest, stiffest and roughest values, or while the body turns as fast as its push makes it.
     fn check_step(&self, protocol: &Protocol, instance: &Instance) -> Result<()> {
-        let worst: Vec<f64> = self
-            .unknowns
-            .iter()
-            .map(|u| if u.quantity == Quantity::Mass { u.range.0 } else { u.range.1 })
-            .collect();
+        let worst: Vec<f64> =
+            self.unknowns.iter().map(|u| if u.quantity == Quantity::Mass { u.range.0 } else { u.range.1 }).collect();
         let mut params = self.bound(&self.inputs(&worst)?);
         if let Some(contact) = &params.contact {
             // To the step both are dashpots.
@@ -248,6 +255,26 @@ fn centre_numbers<F: Float>(x: &Array<Vec3<F>>, numbers: &mut Array<F>) {
     numbers[3 * b + 2] = at.z;
 }
 
+/// Mean of red, green and blue.
+#[diff_kernel]
+fn mean_of_channels<F: Float>(color: &Array<Vec3<F>>, brightness: &mut Array<F>) {
+    let i = ABSOLUTE_POS;
+    let c = color[i];
+    brightness[i] = (c.x + c.y + c.z) / 3.0;
+}
+
+/// Light from above, and a grey for each vertex: bright or dark by the golden ratio, so that neighbours differ.
+fn lighting(device: &Device, picture: Picture, vertices: usize) -> Result<Option<Lighting<f64>>> {
+    if picture == Picture::Silhouette {
+        return Ok(None);
+    }
+    let light =
+        Light { direction: [0.4, 0.5, 0.8], intensity: 0.5, ambient: 0.5, albedo: [1.0; 3], background: [0.0; 3] };
+    let grey = |k: usize| 0.25 + 0.7 * (k as f64 * 0.618_033_988_749_895).fract();
+    let albedo: Vec<Vec3<f64>> = (0..vertices).map(|k| Vec3::new(grey(k), grey(k), grey(k))).collect();
+    Ok(Some(Lighting { albedo: device.array(&albedo)?, ..light.lighting(device)? }))
+}
+
 fn collider(floor: &Floor) -> Collider {
     let (x, y, z) = floor.normal;
     let contact = Contact::KelvinVoigt { stiffness: floor.ke, damping: floor.kd };
@@ -283,6 +310,8 @@ mod tests {
         let x = device.array(&[Vec3::new(0.3, -0.7, 1.1), Vec3::new(-0.2, 0.5, 0.9)])?;
         let q = device.array(&[Quat::new(0.8, 0.1, -0.5, 0.3), Quat::new(0.2, -0.6, 0.7, 0.4)])?;
         state_numbers::gradcheck(2, &x, &q, &device.zeros(14)?)?;
-        centre_numbers::gradcheck(2, &x, &device.zeros(6)?)
+        centre_numbers::gradcheck(2, &x, &device.zeros(6)?)?;
+        mean_of_channels::gradcheck(2, &x, &device.zeros(2)?)?;
+        Ok(())
     }
 }

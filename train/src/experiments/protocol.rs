@@ -204,6 +204,17 @@ pub struct View {
     pub height: usize,
 }
 
+/// What of a picture is compared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Picture {
+    /// The share of each pixel that the body covers.
+    #[default]
+    Silhouette,
+    /// The brightness of a body whose vertices have different colours, which shows how it is turned.
+    Brightness,
+}
+
 /// Relative errors of others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -263,6 +274,9 @@ pub struct Protocol {
     pub horizons: Vec<usize>,
     /// What sees it.
     pub camera: View,
+    /// What is compared of its pictures.
+    #[serde(default)]
+    pub picture: Picture,
     /// Instances of a table.
     pub instances: usize,
     /// What others have reached.
@@ -319,13 +333,17 @@ impl Protocol {
             let (low, high) = unknown.range;
             let name = unknown.quantity.name();
             if !(low > 0.0 && low < high && high.is_finite()) {
-                return wrong("unknowns", format!("range of {name}: {low} to {high}, expected positive numbers in order"));
+                return wrong(
+                    "unknowns",
+                    format!("range of {name}: {low} to {high}, expected positive numbers in order"),
+                );
             }
             if self.unknowns[..k].iter().any(|other| other.quantity == unknown.quantity) {
                 return wrong("unknowns", format!("{name} is there twice"));
             }
             if unknown.quantity.is_of_contact() && self.floor.is_none() {
-                let problem = format!("{name} is without influence: there is nothing to touch; expected a floor, or no {name}");
+                let problem =
+                    format!("{name} is without influence: there is nothing to touch; expected a floor, or no {name}");
                 return wrong("unknowns", problem);
             }
         }
@@ -338,7 +356,10 @@ impl Protocol {
             return wrong("frames", problem);
         }
         if self.horizons.last() != Some(&count) || self.horizons.iter().any(|&h| h == 0 || h > count) {
-            return wrong("horizons", format!("{:?}, expected numbers of frames of which the last is {count}", self.horizons));
+            return wrong(
+                "horizons",
+                format!("{:?}, expected numbers of frames of which the last is {count}", self.horizons),
+            );
         }
         let lengths = [("reach", self.reach), ("camera.distance", self.camera.distance)];
         match lengths.into_iter().find(|(_, x)| !(*x > 0.0 && x.is_finite())) {

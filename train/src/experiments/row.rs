@@ -70,13 +70,21 @@ impl Row {
     ///
     /// # Errors
     /// When an unknown is without influence, steps are unstable, or the search is interrupted.
-    pub fn search(protocol: &Protocol, seed: u64, number: usize, observation: Observation, most: usize) -> Result<Self> {
+    pub fn search(
+        protocol: &Protocol,
+        seed: u64,
+        number: usize,
+        observation: Observation,
+        most: usize,
+    ) -> Result<Self> {
         let instance = Instance::draw(protocol, seed, number)?;
         let program = Program::new(protocol, &instance, observation.supervision, 1)?;
         influence::check(protocol, &instance, observation.supervision)?;
         let observed = observation.of(protocol, &instance)?;
         let begun = Instant::now();
-        let search = Search { program: &program, observed: &observed, protocol, most };
+        let halved = (observation.finer > 1).then(|| Program::new(protocol, &instance, observation.supervision, 2));
+        let halved = halved.transpose()?;
+        let search = Search { program: &program, observed: &observed, protocol, most, halved: halved.as_ref() };
         let found = search.run(&instance)?;
         let seconds = begun.elapsed().as_secs_f64();
         if found.values.iter().any(|x| !x.is_finite()) {

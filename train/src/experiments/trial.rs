@@ -1,6 +1,7 @@
 //! One instance of an experiment, for people.
 
 use super::catalogue::{Named, find};
+use super::fit::MOST;
 use super::observation::{Bits, Observation};
 use super::program::Supervision;
 use super::protocol::Quantity;
@@ -9,9 +10,6 @@ use crate::error::{Error, Result};
 use crate::experiment::{Console, Ended};
 use crate::report::table::{columns, number};
 use std::path::Path;
-
-/// Most iterations of a search.
-pub(super) const MOST: usize = 100;
 
 /// Options of a run.
 #[derive(Debug, Clone, Default, PartialEq, clap::Args)]
@@ -85,11 +83,22 @@ fn lines(row: &Row) -> Vec<String> {
             false => format!("{} to {}: not determined", number(from), number(to)),
         };
         let [truth, start, found] = [n.truth, n.start, n.found].map(number);
-        [n.quantity.name().into(), n.quantity.unit().into(), truth, start, found, format!("{:.2e}", n.error()), interval]
+        [
+            n.quantity.name().into(),
+            n.quantity.unit().into(),
+            truth,
+            start,
+            found,
+            format!("{:.2e}", n.error()),
+            interval,
+        ]
     };
     let mut lines = columns(&std::iter::once(head).chain(row.numbers.iter().map(of)).collect::<Vec<_>>());
     let starts = if row.starts > 1 { format!(" from {} starts", row.starts) } else { String::new() };
-    lines.push(format!("{} iterations{starts}, {:.2} s, largest residual {:.1e}", row.iterations, row.seconds, row.residual));
+    lines.push(format!(
+        "{} iterations{starts}, {:.2} s, largest residual {:.1e}",
+        row.iterations, row.seconds, row.residual
+    ));
     if !row.explained {
         lines.push("what was found does not explain what was observed: the search has ended elsewhere".into());
     }
