@@ -12,7 +12,7 @@ use diffkern_render::loss;
 use std::fs;
 use std::path::Path;
 use train::Result;
-use train::experiments::{Bits, Instance, Observation, Program, Protocol, Row, Supervision, catalogue};
+use train::experiments::{Bits, Instance, Method, Observation, Program, Protocol, Row, Supervision, catalogue};
 
 /// A protocol with some of its text changed.
 fn protocol(name: &str, changes: &[(&str, &str)]) -> Protocol {
@@ -131,7 +131,7 @@ fn a_mass_is_found_by_the_motion_of_each_shape() -> Result<()> {
     let protocol = protocol("rigid", &[("steps: 240", "steps: 100")]);
     assert_eq!(protocol.shapes.len(), 14);
     for number in 0..14 {
-        let row = Row::search(&protocol, 5, number, STATE, 100)?;
+        let row = Row::search(&protocol, 5, number, STATE, Method::Lm, 100)?;
         let mass = &row.numbers[0];
         assert!(mass.error() < 5e-9 && mass.determined && row.iterations <= 15, "{row:?}");
     }
@@ -141,7 +141,7 @@ fn a_mass_is_found_by_the_motion_of_each_shape() -> Result<()> {
 #[test]
 fn a_mass_is_found_from_pictures_of_eight_bits() -> Result<()> {
     let protocol = protocol("rigid", &[SMALL]);
-    let row = Row::search(&protocol, 5, 10, IMAGE, 100)?;
+    let row = Row::search(&protocol, 5, 10, IMAGE, Method::Lm, 100)?;
     let mass = &row.numbers[0];
     assert!(mass.error() < 9e-5 && mass.holds() && mass.determined && row.iterations <= 15, "{row:?}");
     // What is rounded is not found to the last digit, or the frames were not rounded.
@@ -152,15 +152,44 @@ fn a_mass_is_found_from_pictures_of_eight_bits() -> Result<()> {
 #[test]
 fn finer_steps_of_what_was_observed_are_in_the_interval() -> Result<()> {
     let coarse = ("steps: 240", "steps: 120");
-    let row = Row::search(&protocol("rigid", &[SMALL, coarse]), 5, 10, Observation { finer: 4, ..STATE }, 100)?;
+    let row =
+        Row::search(&protocol("rigid", &[SMALL, coarse]), 5, 10, Observation { finer: 4, ..STATE }, Method::Lm, 100)?;
     let mass = &row.numbers[0];
     assert!(mass.error() > 1e-6 && mass.holds() && mass.determined, "{row:?}");
     Ok(())
 }
 
 #[test]
+fn guesses_are_far_and_evolution_comes_near_without_derivatives() -> Result<()> {
+    let protocol = protocol("rigid", &PUSHED);
+    let error = |method| -> Result<f64> { Ok(Row::search(&protocol, 5, 0, STATE, method, 60)?.numbers[0].error()) };
+    assert!(error(Method::Average)? > 1e-3 && error(Method::Random)? > 1e-3);
+    let (evolved, exact) = (error(Method::Cmaes)?, error(Method::Lm)?);
+    assert!(evolved < 1e-4 && exact < 1e-12 && exact < evolved, "{evolved}, {exact}");
+    Ok(())
+}
+
+#[test]
+fn a_landscape_is_lowest_at_the_truth() {
+    let folder = fresh("experiments_landscape");
+    fs::write(folder.join("small.ron"), text("rigid", &PUSHED)).unwrap();
+    let arguments =
+        ["landscape", "small.ron", "--over", "mass", "--supervision", "state", "--points", "21", "--out", "l"];
+    assert!(diffkern(&folder, &arguments).output().unwrap().status.success());
+    let numbers = fs::read_to_string(folder.join("l/small_mass.csv")).unwrap();
+    let pair = |line: &str| -> [f64; 2] { [0, 1].map(|k| line.split(',').nth(k).unwrap().parse().unwrap()) };
+    let rows: Vec<[f64; 2]> = numbers.lines().skip(1).map(pair).collect();
+    let lowest = rows.iter().min_by(|a, b| a[1].total_cmp(&b[1])).unwrap()[0];
+    let truth = Instance::draw(&protocol("rigid", &PUSHED), 0, 0).unwrap().truth[0];
+    assert!(rows.len() == 21 && (lowest - truth).abs() <= 0.005, "{lowest}, {truth}");
+    assert!(fs::read(folder.join("l/small_mass.png")).unwrap().starts_with(b"\x89PNG"));
+    let output = diffkern(&folder, &["landscape", "rigid", "--over", "mu"]).output().unwrap();
+    assert_refused("another unknown", &output, &["over: mu, expected some of mass"]);
+}
+
+#[test]
 fn mass_and_contact_are_found_by_a_drop() -> Result<()> {
-    let row = Row::search(&protocol("contact", &[]), 0, 0, STATE, 100)?;
+    let row = Row::search(&protocol("contact", &[]), 0, 0, STATE, Method::Lm, 100)?;
     assert_eq!(row.numbers.len(), 5);
     for number in &row.numbers {
         assert!(number.error() < 1e-8 && number.determined, "{row:?}");

@@ -3,7 +3,7 @@
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use train::experiment::{self, Experiment};
-use train::experiments::{Tabulate, Trial};
+use train::experiments::{Landscape, Tabulate, Trial};
 use train::limits::{Bytes, Limits, Seconds};
 use train::run::Former;
 
@@ -47,6 +47,8 @@ pub(super) enum Command {
     },
     /// Run many instances of an experiment, and write a table of their errors.
     Table(Tabulate),
+    /// Draw the misfit of an experiment over one or two of its unknowns.
+    Landscape(Landscape),
     /// List jobs and experiments.
     List,
     /// Write the scene of a folder from before scenes had a version as a document of the current version.

@@ -63,7 +63,14 @@ fn dispatch(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
     let (former, mut terminal) = (cli.former(), Terminal::new(interrupt));
     let keeps = matches!(
         cli.command,
-        Some(Command::Resume(_) | Command::Import { .. } | Command::Devices | Command::List | Command::Table(_))
+        Some(
+            Command::Resume(_)
+                | Command::Import { .. }
+                | Command::Devices
+                | Command::List
+                | Command::Table(_)
+                | Command::Landscape(_)
+        )
     );
     if keeps && former == Former::Replace {
         let problem = "this command takes the place of nothing, expected it with a job that begins";
@@ -82,6 +89,7 @@ fn dispatch(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
         }
         Some(Command::Run { target, .. }) => Experiment::read(&target)?,
         Some(Command::Table(table)) => return Ok(code(table.run(&mut terminal)?)),
+        Some(Command::Landscape(landscape)) => return Ok(code(landscape.run(&mut terminal)?)),
         Some(Command::List) => {
             output::list()?;
             return Ok(0);

@@ -46,9 +46,9 @@ pub struct Found {
 }
 
 /// A place that was evaluated.
-struct Place {
-    at: Vec<f64>,
-    misfit: Misfit,
+pub(super) struct Place {
+    pub(super) at: Vec<f64>,
+    pub(super) misfit: Misfit,
 }
 
 /// A search under way.
@@ -112,9 +112,16 @@ impl Search<'_> {
         self.descend(at, *last, SHORTEST[1], iterations)
     }
 
-    fn evaluate(&self, at: &[f64], frames: usize) -> Result<Misfit> {
+    /// With derivatives.
+    pub(super) fn evaluate(&self, at: &[f64], frames: usize) -> Result<Misfit> {
         let values: Vec<f64> = at.iter().map(|x| x.exp()).collect();
         self.observed.misfit(&self.program.linearise(&values, frames)?)
+    }
+
+    /// The cost on all frames, without derivatives.
+    pub(super) fn cost(&self, at: &[f64]) -> Result<f64> {
+        let values: Vec<f64> = at.iter().map(|x| x.exp()).collect();
+        Ok(self.observed.mean_square(&self.program.seen(&values, self.protocol.frames.count)?))
     }
 
     fn descend(&self, at: Vec<f64>, frames: usize, shortest: f64, iterations: &mut usize) -> Result<Place> {
@@ -143,7 +150,8 @@ impl Search<'_> {
         Ok(here)
     }
 
-    fn answer(&self, best: &Place, left: Option<&[f64]>, iterations: usize, starts: usize) -> Found {
+    /// What is told of a place.
+    pub(super) fn answer(&self, best: &Place, left: Option<&[f64]>, iterations: usize, starts: usize) -> Found {
         let values: Vec<f64> = best.at.iter().map(|x| x.exp()).collect();
         let (n, covariance) = (values.len(), best.misfit.normal.covariance());
         let interval = |(k, unknown): (usize, &Unknown)| match &covariance {

@@ -1,5 +1,6 @@
 //! A table for people.
 
+use super::method;
 use super::observation::Observation;
 use super::program::Supervision;
 use super::protocol::{Published, Quantity, Unknown};
@@ -76,7 +77,24 @@ pub(super) fn text(table: &Table) -> String {
             column.name()
         );
     }
-    text + &quoted(table) + &failures(table)
+    text + &guessed(table) + &quoted(table) + &failures(table)
+}
+
+/// What is reached by guesses: the mean of what is drawn, and the starts, which are drawn as the truths are.
+fn guessed(table: &Table) -> String {
+    let mut text = String::from(
+        "\nGuesses, mean relative errors:\n\n| unknown | average of the range | random |\n|---|---|---|\n",
+    );
+    let Some(column) = Table::columns().first() else { return text };
+    for unknown in &table.protocol.unknowns {
+        let numbers =
+            rows(table, *column).flat_map(|row| row.numbers.iter().filter(|n| n.quantity == unknown.quantity));
+        let errors: Vec<[f64; 2]> =
+            numbers.map(|n| [method::mean(unknown), n.start].map(|guess| (guess / n.truth - 1.0).abs())).collect();
+        let [average, random] = [0, 1].map(|k| mean(&errors.iter().map(|e| e[k]).collect::<Vec<_>>()));
+        let _ = writeln!(text, "| {} | {average:.4} | {random:.4} |", unknown.quantity.name());
+    }
+    text
 }
 
 /// What others reach without a gradient, as it was published.

@@ -102,6 +102,13 @@ impl Observed {
         Ok(Misfit { normal, largest })
     }
 
+    /// Mean squared residual.
+    pub(super) fn mean_square(&self, seen: &Seen) -> f64 {
+        let pairs = seen.iter().zip(&self.seen).flat_map(|(model, seen)| model.iter().zip(seen));
+        let (sum, count) = pairs.fold((0.0, 0usize), |(sum, count), (a, b)| (sum + (a - b).powi(2), count + 1));
+        sum / count.max(1) as f64
+    }
+
     /// Whether what is left may be errors of the observation.
     pub(super) fn explained_by(&self, misfit: &Misfit) -> bool {
         misfit.largest <= self.tolerance

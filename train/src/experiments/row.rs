@@ -3,6 +3,7 @@
 use super::fit::{Found, Search};
 use super::influence;
 use super::instance::Instance;
+use super::method::Method;
 use super::observation::Observation;
 use super::program::Program;
 use super::protocol::{Protocol, Quantity};
@@ -75,6 +76,7 @@ impl Row {
         seed: u64,
         number: usize,
         observation: Observation,
+        method: Method,
         most: usize,
     ) -> Result<Self> {
         let instance = Instance::draw(protocol, seed, number)?;
@@ -85,7 +87,7 @@ impl Row {
         let halved = (observation.finer > 1).then(|| Program::new(protocol, &instance, observation.supervision, 2));
         let halved = halved.transpose()?;
         let search = Search { program: &program, observed: &observed, protocol, most, halved: halved.as_ref() };
-        let found = search.run(&instance)?;
+        let found = method.find(&search, &instance)?;
         let seconds = begun.elapsed().as_secs_f64();
         if found.values.iter().any(|x| !x.is_finite()) {
             return Err(Error::Compute(format!("a value that was found is not finite: {:?}", found.values)));

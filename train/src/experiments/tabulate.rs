@@ -3,6 +3,7 @@
 use super::catalogue::{Named, find};
 use super::fit::MOST;
 use super::markdown;
+use super::method::Method;
 use super::observation::Observation;
 use super::row::Row;
 use super::table::Table;
@@ -55,7 +56,7 @@ impl Tabulate {
         let all = (0..count).flat_map(|k| Table::columns().iter().map(move |column| (k, *column)));
         let missing: Vec<(usize, Observation)> = all.filter(|(k, column)| !table.holds(*k, *column)).collect();
         for (done, (instance, column)) in missing.iter().enumerate() {
-            match Row::search(&table.protocol, self.seed, *instance, *column, MOST) {
+            match Row::search(&table.protocol, self.seed, *instance, *column, Method::Lm, MOST) {
                 Ok(row) => table.rows.push(row),
                 Err(Error::Interrupted) => return Ok(stopped(&json, console)),
                 // The experiment is wrong, not this instance.

@@ -2,6 +2,7 @@
 
 use super::catalogue::{Named, find};
 use super::fit::MOST;
+use super::method::Method;
 use super::observation::{Bits, Observation};
 use super::program::Supervision;
 use super::protocol::Quantity;
@@ -32,6 +33,9 @@ pub struct Trial {
     /// Unknowns to find [default: all of the experiment]; of an experiment.
     #[arg(long = "unknown", value_name = "NAME", value_delimiter = ',')]
     pub unknowns: Vec<Quantity>,
+    /// How the answer is found: lm, or average, random or cmaes to compare with [default: lm]; of an experiment.
+    #[arg(long, value_name = "METHOD")]
+    pub method: Option<Method>,
     /// Most iterations [default: 100]; of an experiment.
     #[arg(long, value_name = "N")]
     pub max_iterations: Option<usize>,
@@ -63,8 +67,9 @@ impl Trial {
         let Named { name, protocol } = find(target)?;
         let protocol = protocol.with_unknowns(&self.unknowns)?;
         let (observation, most) = (self.observation()?, self.max_iterations.unwrap_or(MOST));
+        let method = self.method.unwrap_or_default();
         let (seed, instance) = (self.seed.unwrap_or(0), self.instance.unwrap_or(0));
-        let row = match Row::search(&protocol, seed, instance, observation, most) {
+        let row = match Row::search(&protocol, seed, instance, observation, method, most) {
             Err(Error::Interrupted) => return Ok(Ended::Interrupted),
             row => row?,
         };

@@ -12,6 +12,7 @@ mod paper;
 mod axis;
 mod panel;
 mod plot;
+pub(crate) mod landscape;
 
 mod comparison;
 mod events;
