@@ -293,6 +293,8 @@ fn a_table_goes_on_where_it_stopped() {
     assert_eq!((first.len(), second.len()), (4, 8));
     // The times of the searches are in the rows: those of the first are not run again.
     assert_eq!(second[..4], first[..]);
+    // The others are those of the second instance, a column each.
+    assert!(second[4..].iter().all(|row| row["instance"] == 1), "{second:?}");
     let text = fs::read_to_string(folder.join("t/small.md")).unwrap();
     assert!(text.contains("| mass | image |") && text.contains("9.01e-5"), "{text}");
     assert_refused("another seed", &table("2", "5"), &["another experiment, seed or version"]);

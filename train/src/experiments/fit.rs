@@ -5,7 +5,7 @@ use super::observation::{Misfit, Observed};
 use super::program::Program;
 use super::protocol::{Protocol, Unknown};
 use crate::error::{Error, Result};
-use diffkern_optim::dense::{Bounds, LevenbergMarquardt, NormalEquations};
+use diffkern_optim::dense::{Bounds, LevenbergMarquardt, NormalEquations, Step};
 
 /// Most iterations of a search.
 pub(super) const MOST: usize = 100;
@@ -17,10 +17,13 @@ const TELLS: f64 = 0.5;
 const BEYOND: f64 = 0.5;
 /// Longest step, of logarithms.
 const TRUST: f64 = 0.7;
+/// What is added to the curvature first, in parts of the largest.
+const LEAST_HELD: f64 = 1e-12;
 /// No step is taken that is shorter, of logarithms: on the first frames, and on all.
 const SHORTEST: [f64; 2] = [1e-3, 1e-13];
-/// Nor one that is to lower the cost by less than this part.
-const LEAST: f64 = 1e-9;
+/// Nor one that is to lower the cost by less than this part, where the observed motion takes the same steps and where it takes others: then
+/// the cost has jumps, as touches move from step to step.
+const LEAST: [f64; 2] = [1e-9, 1e-6];
 /// Refused steps in a row that end a search.
 const REFUSALS: usize = 6;
 /// Searches from other places where one has ended elsewhere.
@@ -126,12 +129,13 @@ impl Search<'_> {
 
     fn descend(&self, at: Vec<f64>, frames: usize, shortest: f64, iterations: &mut usize) -> Result<Place> {
         let mut here = Place { misfit: self.evaluate(&at, frames)?, at };
+        let least = LEAST[usize::from(self.halved.is_some())];
         let (bounds, mut lm) = (bounds(&self.protocol.unknowns), LevenbergMarquardt::default());
         while *iterations < self.most && lm.refused < REFUSALS {
             let normal = &here.misfit.normal;
-            let Some(step) = lm.propose(normal, &bounds, &here.at)? else { break };
+            let Some(step) = within_trust(&lm, normal, &bounds, &here.at)? else { break };
             let longest = step.change.iter().fold(0.0f64, |most, c| most.max(c.abs()));
-            if longest < shortest || expected(normal, &step.change) <= LEAST * normal.cost {
+            if longest < shortest || expected(normal, &step.change) <= least * normal.cost {
                 break;
             }
             *iterations += 1;
@@ -173,6 +177,32 @@ impl Search<'_> {
     }
 }
 
+/// A step no longer than [`TRUST`] (Levenberg 1944): what is added to the curvature is alike for all logarithms, so that one that is hardly
+/// determined stays, and the others go where they belong. To shorten all alike would leave them far from there.
+fn within_trust(
+    lm: &LevenbergMarquardt,
+    normal: &NormalEquations,
+    bounds: &Bounds,
+    at: &[f64],
+) -> Result<Option<Step>> {
+    let n = at.len();
+    let largest = (0..n).map(|k| normal.hessian[k * n + k]).fold(0.0, f64::max);
+    let mut held = normal.clone();
+    let mut by = LEAST_HELD * largest;
+    loop {
+        let step = lm.propose(&held, bounds, at)?;
+        let fits = step.as_ref().is_none_or(|step| step.change.iter().all(|c| c.abs() <= TRUST));
+        if fits || by > largest {
+            return Ok(step);
+        }
+        // What nothing shows of stays as it is.
+        (0..n)
+            .filter(|k| normal.hessian[k * n + k] != 0.0)
+            .for_each(|k| held.hessian[k * n + k] = normal.hessian[k * n + k] + by);
+        by *= 4.0;
+    }
+}
+
 /// By how much a step is to lower the cost, to second order.
 fn expected(normal: &NormalEquations, step: &[f64]) -> f64 {
     let n = step.len();
@@ -190,6 +220,7 @@ fn bounds(unknowns: &[Unknown]) -> Bounds {
     Bounds {
         low: unknowns.iter().map(|u| end(u, -1.0)).collect(),
         high: unknowns.iter().map(|u| end(u, 1.0)).collect(),
-        trust: vec![TRUST; unknowns.len()],
+        // What the addition does not shorten is.
+        trust: vec![2.0 * TRUST; unknowns.len()],
     }
 }

@@ -65,6 +65,9 @@ pub(super) fn text(table: &Table) -> String {
     }
     text += "\n| observed | iterations, mean | most | starts, most | not explained | failed | seconds a search |\n|---|---|---|---|---|---|---|\n";
     for column in Table::columns() {
+        if rows(table, *column).next().is_none() {
+            continue;
+        }
         let of = |get: fn(&Row) -> f64| rows(table, *column).map(get).collect::<Vec<_>>();
         let iterations = of(|row| row.iterations as f64);
         let (most, starts) = (largest(&iterations), largest(&of(|row| row.starts as f64)));

@@ -13,9 +13,9 @@ use std::path::Path;
 /// The columns of a table.
 const COLUMNS: [Observation; 4] = [
     Observation { supervision: Supervision::Image, bits: Bits::Eight, finer: 1 },
+    Observation { supervision: Supervision::State, bits: Bits::Float, finer: 1 },
     Observation { supervision: Supervision::Image, bits: Bits::Float, finer: 1 },
     Observation { supervision: Supervision::Image, bits: Bits::Eight, finer: 4 },
-    Observation { supervision: Supervision::State, bits: Bits::Float, finer: 1 },
 ];
 
 /// A table as it is kept.

@@ -53,7 +53,8 @@ impl Tabulate {
         };
         let mut table = Table::read(&json, new)?;
         let (begun, before) = (Instant::now(), table.seconds);
-        let all = (0..count).flat_map(|k| Table::columns().iter().map(move |column| (k, *column)));
+        // Column by column: what counts most is there first.
+        let all = Table::columns().iter().flat_map(|column| (0..count).map(move |k| (k, *column)));
         let missing: Vec<(usize, Observation)> = all.filter(|(k, column)| !table.holds(*k, *column)).collect();
         for (done, (instance, column)) in missing.iter().enumerate() {
             match Row::search(&table.protocol, self.seed, *instance, *column, Method::Lm, MOST) {

@@ -1,7 +1,7 @@
 //! A function of one or two numbers.
 
 use super::axis::{Axis, Scale, span};
-use super::panel::{Curve, INK, Panel, line, text};
+use super::panel::{Curve, INK, Panel, RULE, line, text};
 use super::paper::{Drawn, Sheet, png, px};
 use crate::error::Result;
 use plotters::chart::ChartBuilder;
@@ -47,13 +47,15 @@ impl Side {
 /// A PNG of a curve, its values by their logarithm.
 pub(crate) fn curve(title: &str, x: &Side, values: &[f64]) -> Result<Vec<u8>> {
     let points: Vec<(f64, f64)> = x.values.iter().copied().zip(values.iter().copied()).collect();
-    let positive = values.iter().copied().filter(|v| *v > 0.0);
+    let positive = || values.iter().copied().filter(|v| *v > 0.0);
+    let (low, high) = span(positive()).unwrap_or((1.0, 1.0));
+    let truth = Curve { colour: RULE, points: vec![(x.truth, low), (x.truth, high)] };
     let panel = Panel {
-        title: format!("{title}; dashed: truth"),
+        title: format!("{title}; grey: truth"),
         x: x.axis(),
-        y: Axis::around("mean squared residual", positive, Scale::Log, 8),
+        y: Axis::around("mean squared residual", positive(), Scale::Log, 8),
         path: Vec::new(),
-        curves: vec![Curve { colour: BLUE, points: points.into_iter().filter(|p| p.1 > 0.0).collect() }],
+        curves: vec![truth, Curve { colour: BLUE, points: points.into_iter().filter(|p| p.1 > 0.0).collect() }],
         band: None,
         found: None,
         limits: Vec::new(),
