@@ -56,7 +56,7 @@ impl Cmaes {
             all: (1.0 - one).min(2.0 * (effective - 2.0 + 1.0 / effective) / ((real + 2.0).powi(2) + effective)),
             usual: real.sqrt() * (1.0 - 1.0 / (4.0 * real) + 1.0 / (21.0 * real * real)),
         };
-        let diagonal = |k: usize| if k % (n + 1) == 0 { deviations[k / (n + 1)].powi(2) } else { 0.0 };
+        let diagonal = |k: usize| if k.is_multiple_of(n + 1) { deviations[k / (n + 1)].powi(2) } else { 0.0 };
         Self {
             mean: start.to_vec(),
             sigma: 1.0,

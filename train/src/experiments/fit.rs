@@ -3,7 +3,8 @@
 use super::instance::Instance;
 use super::observation::{Misfit, Observed};
 use super::program::Program;
-use super::protocol::{Protocol, Unknown};
+use super::protocol::Protocol;
+use super::quantity::Unknown;
 use crate::error::{Error, Result};
 use diffkern_optim::dense::{Bounds, LevenbergMarquardt, NormalEquations, Step};
 

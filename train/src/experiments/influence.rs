@@ -2,7 +2,8 @@
 
 use super::instance::Instance;
 use super::program::{Linear, Program, Supervision};
-use super::protocol::{Protocol, Quantity, Unknown};
+use super::protocol::Protocol;
+use super::quantity::{Quantity, Unknown};
 use crate::error::{Error, Result};
 
 /// Refuses an unknown whose derivative is zero, not small, at all frames: at the start and in three places over the ranges.

@@ -1,6 +1,7 @@
 //! What is drawn for one run of an experiment.
 
-use super::protocol::{Between, Direction, Drawn, Protocol, Unknown};
+use super::protocol::{Between, Direction, Protocol};
+use super::quantity::{Drawn, Unknown};
 use super::shape;
 use crate::error::Result;
 use diffkern::prelude::*;

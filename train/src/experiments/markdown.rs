@@ -3,7 +3,8 @@
 use super::method;
 use super::observation::Observation;
 use super::program::Supervision;
-use super::protocol::{Published, Quantity, Unknown};
+use super::protocol::Published;
+use super::quantity::{Quantity, Unknown};
 use super::row::{Number, Row};
 use super::table::Table;
 use std::fmt::Write as _;

@@ -3,7 +3,7 @@
 use super::cmaes::Cmaes;
 use super::fit::{Found, Place, Search};
 use super::instance::Instance;
-use super::protocol::{Drawn, Unknown};
+use super::quantity::{Drawn, Unknown};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 

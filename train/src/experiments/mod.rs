@@ -6,10 +6,12 @@
 //! Draws depend on the seed and the number of the instance alone. The search is least squares with exact derivatives by forward mode, in the
 //! logarithms of the unknowns, on the first frames before it is on all.
 
+mod quantity;
+mod shape;
 mod protocol;
 mod catalogue;
-mod shape;
 mod instance;
+mod sight;
 mod program;
 mod observation;
 mod influence;
@@ -31,7 +33,8 @@ pub use landscape::Landscape;
 pub use method::Method;
 pub use observation::{Bits, Observation};
 pub use program::{Program, Supervision};
-pub use protocol::{Protocol, Quantity};
+pub use protocol::Protocol;
+pub use quantity::Quantity;
 pub use row::{Number, Row};
 pub use tabulate::Tabulate;
 pub use trial::Trial;

@@ -1,116 +1,10 @@
 //! What a RON file says of an experiment.
 
+use super::quantity::{Quantity, Unknown};
+use super::shape::NamedShape;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-
-/// A number that a motion depends on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "snake_case")]
-pub enum Quantity {
-    /// Mass \[kg\], spread evenly.
-    Mass,
-    /// Damping of contact \[N s/m\].
-    Kd,
-    /// Stiffness of contact \[N/m\].
-    Ke,
-    /// Friction per sliding speed \[N s/m\], up to Coulomb's.
-    Kf,
-    /// Coulomb's coefficient of friction.
-    Mu,
-}
-
-impl Quantity {
-    /// What it is called.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Mass => "mass",
-            Self::Kd => "kd",
-            Self::Ke => "ke",
-            Self::Kf => "kf",
-            Self::Mu => "mu",
-        }
-    }
-
-    /// SI unit, empty for a pure number.
-    pub fn unit(self) -> &'static str {
-        match self {
-            Self::Mass => "kg",
-            Self::Kd | Self::Kf => "N s/m",
-            Self::Ke => "N/m",
-            Self::Mu => "",
-        }
-    }
-
-    /// Whether it is of the contact with the floor.
-    pub fn is_of_contact(self) -> bool {
-        self != Self::Mass
-    }
-}
-
-/// How values are drawn from a range.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Drawn {
-    /// All values alike.
-    Uniform,
-    /// All logarithms alike.
-    Log,
-}
-
-/// What is to be found.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Unknown {
-    /// Which number.
-    pub quantity: Quantity,
-    /// From where truth and start are drawn.
-    pub range: (f64, f64),
-    /// How.
-    pub drawn: Drawn,
-}
-
-/// A shape of a body, in any unit: bodies are scaled to [`Protocol::reach`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub enum Shape {
-    /// A box.
-    Cuboid { size: (f64, f64, f64) },
-    /// A sphere of triangles.
-    Sphere { radius: f64 },
-    /// A ball, touched by its exact surface.
-    Ball { radius: f64 },
-    /// An ellipsoid.
-    Ellipsoid { radii: (f64, f64, f64) },
-    /// A cylinder with half spheres at its ends.
-    Capsule { radius: f64, length: f64 },
-    /// A cylinder.
-    Cylinder { radius: f64, height: f64 },
-    /// A ring.
-    Torus { radius: f64, tube: f64 },
-    /// A cone, its tip cut off where `top` is not 0.
-    Frustum { bottom: f64, top: f64, height: f64 },
-    /// An L.
-    Bracket { legs: (f64, f64), wall: f64, height: f64 },
-    /// A T.
-    Tee { bar: f64, stem: f64, wall: f64, height: f64 },
-    /// A star.
-    Star { points: usize, inner: f64, outer: f64, height: f64 },
-    /// Half a spherical shell.
-    Bowl { radius: f64, wall: f64 },
-}
-
-/// A shape with its name.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NamedShape {
-    /// Its name.
-    pub name: String,
-    /// What it is.
-    pub shape: Shape,
-    /// Longest edge of its triangles, in the unit of the shape.
-    pub edge: f64,
-}
 
 /// From where to where each component of a vector is drawn.
 pub type Between = ((f64, f64, f64), (f64, f64, f64));
@@ -351,7 +245,8 @@ impl Protocol {
             return wrong("mass", "is neither known nor to be found, expected one of the two".into());
         }
         let Frames { count, rate, steps } = self.frames;
-        if !(1..=10_000).contains(&count) || !(1..=100_000).contains(&steps) || !(rate > 0.0 && rate.is_finite()) {
+        let counts = (1..=10_000).contains(&count) && (1..=100_000).contains(&steps);
+        if !(counts && rate > 0.0 && rate.is_finite()) {
             let problem = format!("{count} frames, {rate} a second, {steps} steps each, expected positive numbers");
             return wrong("frames", problem);
         }

@@ -1,10 +1,52 @@
-//! From the shape of a protocol to a body.
+//! Shapes of bodies.
 
-use super::protocol::{NamedShape, Shape};
 use crate::error::Result;
 use diffkern_sim::mesh::{ClosedMesh, Pose};
 use diffkern_sim::rigid::Body;
 use diffkern_sim::shape::{Bowl, Capsule, Cuboid, Cylinder, Ellipsoid, Frustum, Primitive, Prism, Sphere, Torus};
+use serde::{Deserialize, Serialize};
+
+/// A shape of a body, in any unit: bodies are scaled to the reach of their protocol.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum Shape {
+    /// A box.
+    Cuboid { size: (f64, f64, f64) },
+    /// A sphere of triangles.
+    Sphere { radius: f64 },
+    /// A ball, touched by its exact surface.
+    Ball { radius: f64 },
+    /// An ellipsoid.
+    Ellipsoid { radii: (f64, f64, f64) },
+    /// A cylinder with half spheres at its ends.
+    Capsule { radius: f64, length: f64 },
+    /// A cylinder.
+    Cylinder { radius: f64, height: f64 },
+    /// A ring.
+    Torus { radius: f64, tube: f64 },
+    /// A cone, its tip cut off where `top` is not 0.
+    Frustum { bottom: f64, top: f64, height: f64 },
+    /// An L.
+    Bracket { legs: (f64, f64), wall: f64, height: f64 },
+    /// A T.
+    Tee { bar: f64, stem: f64, wall: f64, height: f64 },
+    /// A star.
+    Star { points: usize, inner: f64, outer: f64, height: f64 },
+    /// Half a spherical shell.
+    Bowl { radius: f64, wall: f64 },
+}
+
+/// A shape with its name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamedShape {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub shape: Shape,
+    /// Longest edge of its triangles, in the unit of the shape.
+    pub edge: f64,
+}
 
 /// The body around its centre of mass, scaled so that its farthest vertex is `reach` \[m\] from there.
 pub(super) fn body(shape: &NamedShape, reach: f64) -> Result<Body> {

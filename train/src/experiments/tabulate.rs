@@ -65,18 +65,24 @@ impl Tabulate {
                 Err(error) => table.failures.push((*instance, column.name(), error.to_string())),
             }
             table.seconds = before + begun.elapsed().as_secs_f64();
-            files::write_json(&json, &table)?;
-            files::write(&md, markdown::text(&table).as_bytes())?;
+            write(&table, &json, &md)?;
             let part = (done + 1) as f64 / missing.len() as f64;
             if console.fraction(part, begun.elapsed().as_secs_f64()) == Flow::Stop && part < 1.0 {
                 return Ok(stopped(&json, console));
             }
         }
+        // Of a table that was whole, as its form may have changed.
+        write(&table, &json, &md)?;
         console.finish();
         console.print(markdown::text(&table).trim_end());
         console.say(&format!("wrote {} and {}", text::path(&json), text::path(&md)));
         Ok(Ended::Done)
     }
+}
+
+fn write(table: &Table, json: &Path, md: &Path) -> Result<()> {
+    files::write_json(json, table)?;
+    files::write(md, markdown::text(table).as_bytes())
 }
 
 fn stopped(json: &Path, console: &mut dyn Console) -> Ended {

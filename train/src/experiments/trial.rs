@@ -5,7 +5,7 @@ use super::fit::MOST;
 use super::method::Method;
 use super::observation::{Bits, Observation};
 use super::program::Supervision;
-use super::protocol::Quantity;
+use super::quantity::Quantity;
 use super::row::{Number, Row};
 use crate::error::{Error, Result};
 use crate::experiment::{Console, Ended};
