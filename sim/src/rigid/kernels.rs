@@ -41,6 +41,31 @@ pub fn start<F: Float>(
     l[b] = turn.rotate(body.inertia * turn.conjugate().rotate(pose.spin));
 }
 
+/// States of bodies whose surfaces are at `poses` and whose centres of mass move as `motion` says, three numbers each for velocity \[m/s\] and
+/// angular velocity \[rad/s\] of a body. Gravity has acted for a time `since` \[s\]. What a pose says of motion is not read.
+#[diff_kernel]
+pub fn launch<F: Float>(
+    poses: &Array<Pose<F>>,
+    motion: &Array<F>,
+    properties: &Array<MassProperties<F>>,
+    gravity: &Array<Vec3<F>>,
+    x: &mut Array<Vec3<F>>,
+    q: &mut Array<Quat<F>>,
+    v: &mut Array<Vec3<F>>,
+    l: &mut Array<Vec3<F>>,
+    since: F,
+) {
+    let b = ABSOLUTE_POS;
+    let k = 6 * b;
+    let body = properties[b];
+    let turn = poses[b].rotation.normalize();
+    x[b] = poses[b].centre + turn.rotate(body.centre);
+    q[b] = turn;
+    v[b] = Vec3::new(motion[k], motion[k + 1], motion[k + 2]) + gravity[0] * since;
+    let spin = Vec3::new(motion[k + 3], motion[k + 4], motion[k + 5]);
+    l[b] = turn.rotate(body.inertia * turn.conjugate().rotate(spin));
+}
+
 /// Poses of bodies about their centres of mass.
 #[diff_kernel]
 pub fn motions<F: Float>(

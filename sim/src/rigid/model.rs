@@ -2,7 +2,7 @@
 
 use super::geometry::{Body, Geometry};
 use super::impact::{Impacts, Impulse, Pairs};
-use super::kernels::start;
+use super::kernels::{launch, start};
 use super::params::{Mass, Params};
 use super::properties::{MassProperties, from_density, from_mass, with_inertia};
 use super::state::State;
@@ -169,6 +169,35 @@ impl<F: Float> Model<F> {
         }
         let state = State { x: dev.uninit(n)?, q: dev.uninit(n)?, v: dev.uninit(n)?, l: dev.uninit(n)? };
         start(n, poses, &properties, &state.x, &state.q, &state.v, &state.l)?;
+        Ok(state)
+    }
+
+    /// The state of bodies whose surfaces are at `poses`, whose centres of mass move as `motion` says: velocity \[m/s\] and angular velocity
+    /// \[rad/s\], six numbers a body. Velocities are those of the time `since` \[s\]: with minus half a step, they lie halfway between
+    /// positions, which makes motion under constant forces exact, resting and sliding on a plane included. Differentiable in parameters
+    /// and `motion`.
+    ///
+    /// # Errors
+    /// When the number of poses or of motions is not that of the bodies, or a parameter has the wrong length.
+    pub fn launch(
+        &self,
+        params: &Params<F>,
+        poses: &Array<Pose<F>>,
+        motion: &Array<F>,
+        since: f64,
+    ) -> Result<State<F>> {
+        let (n, properties, dev) = (self.geometry.bodies.len(), self.properties(params)?, &self.device);
+        for (what, len, each) in [("poses", poses.len(), 1), ("numbers of motions", motion.len(), 6)] {
+            if len != each * n {
+                return Err(Error::invalid(format!("number of {what}"), len, format!("{}, {each} a body", each * n)));
+            }
+        }
+        if params.gravity.len() != 1 {
+            return Err(Error::invalid("length of gravity", params.gravity.len(), "1"));
+        }
+        let state = State { x: dev.uninit(n)?, q: dev.uninit(n)?, v: dev.uninit(n)?, l: dev.uninit(n)? };
+        let (State { x, q, v, l }, since) = (&state, F::from_f64(since));
+        launch(n, poses, motion, &properties, &params.gravity, x, q, v, l, since)?;
         Ok(state)
     }
 }

@@ -189,7 +189,7 @@ impl BodyShape {
     }
 
     /// The shape in its own frame, and where it is.
-    pub(super) fn placed(&self) -> (Shape, Pose) {
+    pub fn placed(&self) -> (Shape, Pose) {
         match self {
             BodyShape::Block { .. } => {
                 let block = Primitive::Cuboid(Cuboid { sides: self.sides() });

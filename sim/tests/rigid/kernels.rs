@@ -11,7 +11,7 @@ use diffkern_sim::rigid::impact::spot::{Look, Mobility, Spot, find_spots, mobili
 use diffkern_sim::rigid::impact::sweep::{Motion, Rows, compress, pack_motions, restitute, unpack_motions};
 use diffkern_sim::rigid::impact::time::{Near, find_impacts, free_motions, move_bodies, pack_points};
 use diffkern_sim::rigid::kernels::{
-    Wrench, accelerate, add_loads, motions, place_vertices, start, turn, turn_in_body_frame,
+    Wrench, accelerate, add_loads, launch, motions, place_vertices, start, turn, turn_in_body_frame,
 };
 use diffkern_sim::rigid::properties::{
     Integrals, MassProperties, add_integrals, from_density, from_mass, with_inertia,
@@ -87,6 +87,8 @@ fn motion() -> Result<()> {
     let gravity = dev.array(&[Vec3::new(0.3, 0.2, -9.81)])?;
     let (out, out_2, out_3, turned) = (dev.zeros(N)?, dev.zeros(N)?, dev.zeros(N)?, dev.zeros(N)?);
     check!(start, N, &poses, &bodies, &out, &turned, &out_2, &out_3);
+    let motion = dev.array(&r.many(6 * N, |r| r.between(-1.0, 1.0)))?;
+    check!(launch, N, &poses, &motion, &bodies, &gravity, &out, &turned, &out_2, &out_3, -0.05);
     check!(motions, N, &x, &q, &v, &l, &bodies, &dev.zeros(N)?);
     check!(accelerate, N, &v, &l, &wrench, &bodies, &gravity, &out, &out_2, 0.1);
     check!(turn, N, &q, &l, &bodies, &turned, 0.1);
