@@ -268,6 +268,18 @@ impl NormalEquations {
         larger.iter().all(|x| x.is_finite()).then_some(larger)
     }
 
+    /// By how much the first `kept` parameters of the minimum move for each unit by which parameter `other` is moved: `-H^-1 h`, with `H` their
+    /// part of the Hessian and `h` that between them and the other one. None where the residuals do not fix them, or there is no such parameter.
+    pub fn follow(&self, kept: usize, other: usize) -> Option<Vec<f64>> {
+        let n = self.parameters();
+        if self.is_shaped().is_err() || kept > n || other >= n {
+            return None;
+        }
+        let first: Vec<f64> = (0..kept * kept).map(|k| self.hessian[k / kept * n + k % kept]).collect();
+        let slope: Vec<f64> = (0..kept).map(|k| -self.hessian[k * n + other]).collect();
+        solve(&first, &slope)
+    }
+
     fn inverse(&self) -> Option<Vec<f64>> {
         let n = self.parameters();
         let mut inverse = vec![0.0; n * n];
@@ -283,6 +295,24 @@ impl NormalEquations {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_minimum_follows_what_is_moved() -> Result<()> {
+        // Residuals `a . x + b y`: the least squares of `x` at another `y`.
+        let (a, b) = ([[1.0, 0.3], [-0.4, 0.8], [0.2, 0.5]], [0.7, -0.2, 0.9]);
+        let mut normal = NormalEquations::new(3);
+        for (row, other) in a.iter().zip(b) {
+            normal.add(&[0.0], &[vec![row[0]], vec![row[1]], vec![other]])?;
+        }
+        let moved = normal.follow(2, 2).unwrap();
+        // There no change of `x` lowers the cost.
+        for k in 0..2 {
+            let slope: f64 = a.iter().zip(b).map(|(row, b)| row[k] * (row[0] * moved[0] + row[1] * moved[1] + b)).sum();
+            assert!(slope.abs() < 1e-12, "{slope}");
+        }
+        assert_eq!((normal.follow(2, 3), normal.follow(4, 0)), (None, None));
+        Ok(())
+    }
 
     #[test]
     fn what_does_not_show_is_not_told_and_hides_nothing() -> Result<()> {
