@@ -21,6 +21,8 @@ pub enum Simulator {
     Fem,
     /// The material point method: particles and a grid.
     Mpm,
+    /// As rigid bodies, by the contacts of their surfaces.
+    Rigid,
 }
 
 impl Simulator {
@@ -29,6 +31,7 @@ impl Simulator {
         match self {
             Self::Fem => "finite elements",
             Self::Mpm => "MPM",
+            Self::Rigid => "rigid bodies",
         }
     }
 
@@ -37,6 +40,7 @@ impl Simulator {
         match self {
             Self::Fem => "cells",
             Self::Mpm => "particles",
+            Self::Rigid => "points",
         }
     }
 }

@@ -50,7 +50,7 @@ const VIDEO_CASES: &[Case] = &[
     ("missing_field", |v| replace(v, "\"near\"", "\"neer\""), &["scene.json:", "camera", "near"]),
     ("wrong_type", |v| edit_scene(v, "/gravity", json!([0, "down", 0])), &["scene.json:", "gravity[1]", "down"]),
     ("unknown_kind", |v| edit_scene(v, "/kind", json!("gas")), &["kind", "gas", "soft_body"]),
-    ("rigid_kind", |v| edit_scene(v, "/kind", json!("rigid_body")), &["kind", "rigid_body", "soft_body"]),
+    ("cloth_kind", |v| edit_scene(v, "/kind", json!("cloth")), &["kind", "cloth", "soft_body", "rigid_body"]),
     ("unknown_unknown", |v| replace(v, "\"mu\":", "\"softness\":"), &["unknowns.softness", "mu, lambda"]),
     ("negative_density", |v| edit_scene(v, "/object/density", json!(-3.0)), &["object.density", "-3", "positive"]),
     ("inverted_range", |v| edit_scene(v, "/unknowns/mu/range", json!([9.0, 4.0])), &["unknowns.mu.range", "[9, 4]"]),

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::job::Values;
-use crate::scene::{Name, Range, Scale, Scene};
+use crate::scene::{Name, Quantity, Range, Scale, Scene, Target};
 
 /// What a job runs on unless told otherwise: the target whose bits never change.
 pub fn default_device() -> String {
@@ -38,6 +38,7 @@ pub(super) fn split(scene: &Scene, asked: &[Name], fixed: &[(Name, f64)], start:
         return Err(Error::argument("unknowns", problem));
     }
     check_start(scene, &unknowns, &start)?;
+    shows(scene, &unknowns)?;
     Ok((unknowns, fixed, start))
 }
 
@@ -90,14 +91,21 @@ fn in_scene(scene: &Scene, option: &str, values: &[(Name, f64)]) -> Result<Value
     Ok(once(whole)?.into_iter().chain(once(pieces)?).collect())
 }
 
-/// The elastic parameters that the scene gives.
+/// What a run cannot do without: elastic parameters, or masses.
+fn needed(scene: &Scene) -> impl Iterator<Item = Target> {
+    let rigid = scene.is_rigid();
+    let weight = move |quantity: Quantity| rigid && matches!(quantity, Quantity::Mass | Quantity::Density);
+    scene.targets().filter(move |target| target.quantity.is_elastic() || weight(target.quantity))
+}
+
+/// Those of them that the scene gives.
 fn known(scene: &Scene) -> Values {
-    scene.elastic().filter_map(|target| Some((scene.name_of(target), scene.known(target)?))).collect()
+    needed(scene).filter_map(|target| Some((scene.name_of(target), scene.known(target)?))).collect()
 }
 
 /// A parameter without which nothing runs, and which neither the scene nor the job gives.
 fn missing(scene: &Scene, unknowns: &[Name], values: &Values) -> Option<Name> {
-    scene.elastic().map(|t| scene.name_of(t)).find(|name| !unknowns.contains(name) && !values.contains_key(name))
+    needed(scene).map(|t| scene.name_of(t)).find(|name| !unknowns.contains(name) && !values.contains_key(name))
 }
 
 fn check_unknowns(scene: &Scene, unknowns: &[Name]) -> Result<()> {
@@ -112,6 +120,24 @@ fn check_unknowns(scene: &Scene, unknowns: &[Name]) -> Result<()> {
         if !scene.unknowns.iter().any(|range| range.name == *name) {
             let problem = format!("{name} has no range in scene.json, expected unknowns.{name}.range");
             return Err(Error::argument("unknowns", problem));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses masses that nothing shows: weight and what holds a body grow with its mass, so that it moves as any other mass does where nothing
+/// else pushes it.
+fn shows(scene: &Scene, unknowns: &[Name]) -> Result<()> {
+    for target in scene.targets().filter(|target| unknowns.contains(&scene.name_of(*target))) {
+        let is_weight = matches!(target.quantity, Quantity::Mass | Quantity::Density);
+        let pushed = scene.pushes.iter().any(|push| push.body == target.of && push.vector != [0.0; 3]);
+        if scene.is_rigid() && is_weight && !pushed {
+            let name = scene.name_of(target);
+            let problem = format!(
+                "{name} is not identifiable: a rigid body that nothing pushes moves in the same way whatever its mass, expected a push in \
+                 the scene, or its value (--set {name}=VALUE)"
+            );
+            return Err(Error::Compute(problem));
         }
     }
     Ok(())

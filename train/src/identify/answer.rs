@@ -33,12 +33,19 @@ pub(super) fn outcome<F: Float>(
     if ending == Ending::MaxIterations {
         state.go_to_best();
     }
-    let mut seen = None;
+    let (mut seen, mut strayed) = (None, Vec::new());
     if ending != Ending::Interrupted {
         reporter.drawing(search.runs());
         let values = problem.parametrisation().values(&state.at);
         match simulable(problem.last().shown(&values, |part| reporter.tick(part))) {
-            Ok(Some(run)) => seen = Some(run),
+            Ok(Some(run)) => {
+                seen = Some(run);
+                match problem.strayed(&state.at, &mut |part| reporter.tick(part)) {
+                    Ok(told) => strayed = told,
+                    Err(Failure::Stopped) => ending = Ending::Interrupted,
+                    Err(Failure::Unstable(error) | Failure::Fatal(error)) => return Err(error),
+                }
+            }
             Ok(None) => state.warnings.push("the values found cannot be simulated to the end of the video".into()),
             Err(Failure::Stopped) => ending = Ending::Interrupted,
             Err(Failure::Unstable(error) | Failure::Fatal(error)) => return Err(error),
@@ -65,7 +72,7 @@ pub(super) fn outcome<F: Float>(
     };
     let at_last_level = state.best().is_some_and(|best| [&search.last_level(), REFINED].contains(&best.stage.as_str()));
     let loss_initial = (seen.is_some() || at_last_level).then_some(state.loss_initial);
-    let parameters = parameters(problem, &mut state, (coarser.as_deref(), &frames), options)?;
+    let parameters = parameters(problem, &mut state, (coarser.as_deref(), &frames, &strayed), options)?;
     let rough = state.best().is_none_or(|best| best.stage.starts_with(Stage::Coarse.name()));
     if ending != Ending::Converged && rough {
         let how = if ending == Ending::Interrupted { "interrupted" } else { "ended by the limit of iterations" };
@@ -103,7 +110,7 @@ fn videos<F: Float>(problem: &VideoProblem<'_, F>, pictures: Vec<Vec<Frame>>) ->
 fn parameters<F: Float>(
     problem: &VideoProblem<'_, F>,
     state: &mut State,
-    (coarser, frames): (Option<&[f64]>, &[NormalEquations]),
+    (coarser, frames, strayed): (Option<&[f64]>, &[NormalEquations], &[Vec<f64>]),
     options: &IdentifyOptions,
 ) -> Result<Vec<Parameter>> {
     let parametrisation = problem.parametrisation();
@@ -112,8 +119,11 @@ fn parameters<F: Float>(
     // A rule that follows gradients has them once it is done.
     let normal = normal.filter(|normal| normal.parameters() > 0);
     let free = parametrisation.free(&state.at);
-    let covariance =
-        normal.map(|normal| interval::covariance(problem, (normal, frames), (&state.at, free), coarser)).transpose()?;
+    let covariance = normal.map(|normal| -> Result<_> {
+        let covariance = interval::covariance(problem, (normal, frames), (&state.at, free), coarser)?;
+        Ok(covariance.map(|covariance| strayed.iter().fold(covariance, |sum, strayed| interval::with(sum, strayed))))
+    });
+    let covariance = covariance.transpose()?;
     let mut parameters = Vec::with_capacity(options.unknowns.len());
     for name in &options.unknowns {
         let target = problem.scene.target(name).map_err(|problem| Error::argument("unknowns", problem))?;

@@ -189,7 +189,9 @@ fn of_body(scene: &Scene, k: usize) -> Vec<Lever> {
         };
         add("shape", "m (the longest side)", [longest, 3.0 * thinnest], true, Box::new(shorten));
     }
-    add("density", "kg/m^3", [body.density, 1e3], false, Box::new(move |s, _, v| s.bodies[k].density = v));
+    if body.rigid.is_none() {
+        add("density", "kg/m^3", [body.density, 1e3], false, Box::new(move |s, _, v| s.bodies[k].density = v));
+    }
     let fastest = |of: fn(&Start) -> [f64; 3]| body.starts.iter().map(|start| norm(of(start))).fold(0.0, f64::max);
     let speed = fastest(|start| start.velocity);
     let slow = move |s: &mut Scene, _: &mut Values, v: f64| {

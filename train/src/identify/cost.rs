@@ -14,11 +14,14 @@ use crate::optimizer::Optimizer;
 use crate::program::{GridOptions, Plan, Resolution, observed, shots, viscous_room};
 use crate::scene::{Film, Scene};
 use crate::search::{Parametrisation, SCANNED};
-use diffkern::{Device, Schedule};
+use diffkern::prelude::*;
 use diffkern_sim::Step;
+use diffkern_sim::collision::Pose;
 use diffkern_sim::contact::Collider;
 use diffkern_sim::fem::lattice::floor;
+use diffkern_sim::rigid::{self, Impacts, Plane};
 use diffkern_sim::scene::{BlockSpec, BodyShape, BodySpec, ElasticSpec};
+use diffkern_sim::shape::{Cuboid, Primitive};
 use std::fmt;
 use std::path::Path;
 use std::time::Instant;
@@ -255,6 +258,17 @@ fn measured<F: diffkern::Float>(simulator: Simulator, device: &Device) -> Result
             let block = spec.build::<F>(device)?;
             let solver = block.model.solver(&block.params, &block.state)?;
             timed(&solver, &block.state, STEPS, &Plan::Fem(spec.plan()?), device)
+        }
+        Simulator::Rigid => {
+            let cube = Primitive::Cuboid(Cuboid { sides: [0.1; 3] }).surface(1.0)?;
+            let plane = Plane { normal: [0.0, 0.0, 1.0], offset: -0.05, restitution: 0.0, friction: 0.3 };
+            let model = rigid::Model::<F>::new(device, &[rigid::Body::new(cube)], 2e-3, &[])?;
+            let model = model.with_impacts(Impacts::new(vec![plane]))?;
+            let params = model.params(1000.0, [0.0, 0.0, -9.81])?;
+            let pose =
+                Pose { centre: Vec3::zero(), rotation: Quat::identity(), velocity: Vec3::zero(), spin: Vec3::zero() };
+            let start = model.start(&params, &device.array(&[pose])?)?;
+            timed(&model.solver(&params, &start)?, &start, STEPS, &Plan::of_box(), device)
         }
     }
 }

@@ -42,10 +42,18 @@ pub(super) fn covariance<F: Float>(
         }
     }
     if let Some(coarser) = coarser {
-        let left = left_by_grid(problem, at, coarser);
-        covariance.iter_mut().enumerate().for_each(|(k, c)| *c += left[k / free] * left[k % free]);
+        covariance = with(covariance, &left_by_grid(problem, at, coarser));
     }
     Ok(Some(covariance))
+}
+
+/// A covariance with a change of all coordinates together, one standard deviation of it.
+pub(super) fn with(mut covariance: Vec<f64>, change: &[f64]) -> Vec<f64> {
+    let n = covariance.len().isqrt();
+    if change.len() >= n {
+        covariance.iter_mut().enumerate().for_each(|(k, c)| *c += change[k / n] * change[k % n]);
+    }
+    covariance
 }
 
 /// Frames, one after the other, as parts that tell as much each.

@@ -11,8 +11,8 @@ use super::observed;
 use super::taped::Taped;
 use crate::error::Result;
 use crate::job::{Flow, Runs, Simulator};
-use crate::program::{Carried, Coverage, Linear, Outcome, Program, shots};
-use crate::scene::Scene;
+use crate::program::{Carried, Coverage, Linear, Outcome, Program, shapes, shots, thinnest};
+use crate::scene::{Quantity, Scene, Target};
 use crate::search::{Evaluation, Parametrisation, Precision, Problem, Recorded, Stage, Tick};
 use crate::video::Video;
 use diffkern::Float;
@@ -30,6 +30,10 @@ pub(super) const FINE: [LevelOptions; 3] = [
 
 /// Blur of what an answer is judged by \[pixels\].
 const BLUR: f64 = 2.0;
+
+/// Part of its thinnest side by which a rigid body that another program has moved is beside its place: 0.0014 and 0.003 of those of `docs/accuracy.md`,
+/// root of the mean square.
+const STRAYS: f64 = 3e-3;
 
 /// Programs on both grids, and what their pictures are compared with.
 pub(super) struct VideoProblem<'a, F: Float> {
@@ -166,6 +170,34 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         let Some(Refined { grid, .. }) = &self.refined else { return Ok(None) };
         let costs = grid.misfit.costs(&self.coverage(grid, at, self.frames, tick)?)?;
         Ok(costs.last().map(|last| last.cost / last.residuals.max(1) as f64))
+    }
+
+    /// How far the answer at `at` moves where bodies are seen beside their places along each axis by so much as those of another model of contact stray:
+    /// a vector of coordinates for each. Nothing of elastic bodies.
+    pub(super) fn strayed(&self, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Vec<Vec<f64>>> {
+        if !self.scene.is_rigid() {
+            return Ok(Vec::new());
+        }
+        let values = self.parametrisation.values(at);
+        let mut directions = self.parametrisation.tangents(&values);
+        let kept = directions.len();
+        let by = STRAYS * thinnest(&shapes(self.scene));
+        directions.extend((0..3).map(|axis| {
+            // All cameras the other way.
+            let mut moved = values.zeroed();
+            for camera in 0..self.scene.cameras.len() {
+                for quantity in [Quantity::Position(axis), Quantity::LookAt(axis)] {
+                    moved[Target::new(camera, quantity)] = -by;
+                }
+            }
+            moved
+        }));
+        let Grid { program, misfit } = &self.fine;
+        let ticks = &mut ticking(program, self.frames, tick);
+        let linear = program.linearise(&values, &directions, self.frames, ticks)?;
+        let normals = misfit.normals(&linear)?;
+        let last = normals.last();
+        Ok((kept..kept + 3).filter_map(|axis| last?.follow(kept, axis)).collect())
     }
 
     /// The program on the coarse grid.

@@ -38,6 +38,20 @@ fn obstacle(scene: &Scene) -> Option<(String, String)> {
 /// # Errors
 /// When finite elements are asked for and cannot do something of the scene; names the field.
 pub(crate) fn choose(scene: &Scene, asked: Option<Simulator>) -> Result<(Simulator, String)> {
+    match (scene.is_rigid(), asked) {
+        (true, None | Some(Simulator::Rigid)) => {
+            return Ok((Simulator::Rigid, "as a rigid body, as the scene says".into()));
+        }
+        (true, Some(Simulator::Fem | Simulator::Mpm)) => {
+            let problem = "the bodies of the scene are rigid, expected rigid, or no such option";
+            return Err(Error::argument("simulator", problem));
+        }
+        (false, Some(Simulator::Rigid)) => {
+            let problem = "the bodies of the scene are elastic, expected fem or mpm, or no such option";
+            return Err(Error::argument("simulator", problem));
+        }
+        (false, None | Some(Simulator::Fem | Simulator::Mpm)) => {}
+    }
     let simplified = match scene.between {
         Some(Contact::Friction(_)) => {
             "; bodies that touch move as one and part freely, they do not slide on each other"
@@ -45,7 +59,9 @@ pub(crate) fn choose(scene: &Scene, asked: Option<Simulator>) -> Result<(Simulat
         Some(Contact::Sticky | Contact::Slip) | None => "",
     };
     match (asked, obstacle(scene)) {
-        (Some(Simulator::Mpm), _) => Ok((Simulator::Mpm, format!("by MPM, as asked for{simplified}"))),
+        (Some(Simulator::Mpm | Simulator::Rigid), _) => {
+            Ok((Simulator::Mpm, format!("by MPM, as asked for{simplified}")))
+        }
         (Some(Simulator::Fem), Some((field, what))) => {
             let problem = format!("{what}, which finite elements cannot do yet, expected --simulator mpm");
             Err(Error::scene(field, problem))

@@ -9,8 +9,8 @@ pub(crate) struct Inputs<F: Float>([Array<F>; Part::ALL.len()]);
 impl<F: Float> Inputs<F> {
     /// From the array of each part.
     pub(crate) fn new(array: impl Fn(Part) -> diffkern::Result<Array<F>>) -> diffkern::Result<Self> {
-        let [a, b, c, d, e, f, g, h] = Part::ALL;
-        Ok(Self([array(a)?, array(b)?, array(c)?, array(d)?, array(e)?, array(f)?, array(g)?, array(h)?]))
+        let [a, b, c, d, e, f, g, h, i] = Part::ALL;
+        Ok(Self([array(a)?, array(b)?, array(c)?, array(d)?, array(e)?, array(f)?, array(g)?, array(h)?, array(i)?]))
     }
 
     /// Puts another array in place of that of a part.
@@ -87,6 +87,23 @@ pub(crate) fn component_of<F: Float>(vectors: &Array<Vec3<F>>, out: &mut Array<F
     let v = vectors[ABSOLUTE_POS];
     let rest = select(axis == 1, v.y, v.z);
     out[ABSOLUTE_POS] = select(axis == 0, v.x, rest);
+}
+
+/// Each number times its factor.
+#[diff_kernel]
+pub(crate) fn times<F: Float>(values: &Array<F>, factors: &Array<F>, out: &mut Array<F>) {
+    out[ABSOLUTE_POS] = values[ABSOLUTE_POS] * factors[ABSOLUTE_POS];
+}
+
+/// Points that are sums of four others by their weights.
+#[diff_kernel]
+pub(crate) fn of_four<F: Float>(x: &Array<Vec3<F>>, index: &Array<u32>, weights: &Array<F>, out: &mut Array<Vec3<F>>) {
+    let mut sum = Vec3::zero();
+    for k in 0..4 {
+        let at = ABSOLUTE_POS * 4 + k;
+        sum = sum + x[index[at] as usize] * weights[at];
+    }
+    out[ABSOLUTE_POS] = sum;
 }
 
 /// The numbers from place `first` on.
@@ -195,6 +212,9 @@ mod tests {
                 let (mu, lambda) = (device.zeros(n)?, device.zeros(n)?);
                 lame_of::gradcheck(n, &moduli, &device.array(&ratios)?, &marks, &mu, &lambda)?;
             }
+            times::gradcheck(2, &device.array(&numbers(2, seed))?, &factors, &device.zeros(2)?)?;
+            let four = device.array(&[4u32, 2, 0, 1, 3, 3, 1, 0])?;
+            of_four::gradcheck(2, &x, &four, &device.array(&numbers(8, seed))?, &device.zeros(2)?)?;
             numbers_of::gradcheck(n, &x, &device.zeros(3 * n)?)?;
             for axis in 0..3 {
                 component_of::gradcheck(n, &x, &device.zeros(n)?, axis)?;

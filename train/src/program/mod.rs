@@ -216,6 +216,7 @@ mod tests {
             velocity: [0.9, 0.1, 0.3],
             angular_velocity: [0.2, 0.5, -0.3],
             contact: Contact::Friction(0.4),
+            restitution: 0.0,
         });
         scene.bodies[0].starts[0].angular_velocity = [1.0, -2.0, 0.5];
         scene.bodies[0].material.viscosity = 3.0;
@@ -230,7 +231,7 @@ mod tests {
         second.fields.insert(Quantity::Young, [2, 1, 2]);
         match simulator {
             Simulator::Mpm => scene.bodies.push(second),
-            Simulator::Fem => {
+            Simulator::Fem | Simulator::Rigid => {
                 second.starts[0] = scene.bodies[0].starts[0].clone();
                 scene.bodies = vec![second];
             }

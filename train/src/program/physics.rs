@@ -44,7 +44,7 @@ impl Layout {
             Part::Mu | Part::Lambda | Part::Density | Part::Viscosity => self.pieces[part as usize][self.bodies],
             Part::Motion => MOTION * self.bodies * self.takes,
             // Arrays have at least one element.
-            Part::Friction => self.colliders.max(1),
+            Part::Friction | Part::Restitution => self.colliders.max(1),
             Part::Gravity => 3,
             Part::Camera => CAMERA * self.cameras,
         }
@@ -58,7 +58,7 @@ impl Layout {
                 self.pieces[row.part as usize][target.of] + target.piece
             }
             Part::Motion => MOTION * (self.bodies * target.take + target.of) + row.place,
-            Part::Friction => target.of,
+            Part::Friction | Part::Restitution => target.of,
             Part::Gravity => row.place,
             Part::Camera => CAMERA * target.of + row.place,
         };
@@ -70,7 +70,7 @@ impl Layout {
         match part {
             Part::Motion => MOTION * self.bodies * take..MOTION * self.bodies * (take + 1),
             Part::Mu | Part::Lambda | Part::Density | Part::Viscosity => 0..self.len(part),
-            Part::Friction | Part::Gravity | Part::Camera => 0..self.len(part),
+            Part::Friction | Part::Restitution | Part::Gravity | Part::Camera => 0..self.len(part),
         }
     }
 }

@@ -34,8 +34,11 @@ pub(crate) struct Resolution {
 impl Resolution {
     /// For these bodies.
     pub(crate) fn of_bodies(shapes: &[&BodyShape], simulator: Simulator) -> Self {
-        if simulator == Simulator::Fem {
-            return Self::of_elements(shapes);
+        match simulator {
+            Simulator::Fem => return Self::of_elements(shapes),
+            // Not cut at all: so many times the fewest steps.
+            Simulator::Rigid => return Self { coarse: 1, fine: 2, refined: None },
+            Simulator::Mpm => {}
         }
         if let [block @ BodyShape::Block { .. }] = shapes {
             return Self::of(block.sides());

@@ -94,6 +94,9 @@ fn most(scene: &Scene, of: impl Fn(usize) -> f64) -> f64 {
 
 /// Viscosity that there is room for beside the scene's on a grid of `cells` cells across the thinnest side \[Pa s\].
 pub(crate) fn viscous_room(scene: &Scene, known: &Values, cells: usize) -> f64 {
+    if scene.is_rigid() {
+        return 0.0;
+    }
     let density = |body| over_pieces(scene, known, body, Quantity::Density)[0];
     let impedance = most(scene, |body| (p_modulus(scene, known, body) * density(body)).sqrt());
     let stands = ROOM * spacing(scene, cells) * impedance;
@@ -291,6 +294,7 @@ mod tests {
             velocity: [0.0; 3],
             angular_velocity: [0.0; 3],
             contact: Contact::Friction(0.1),
+            restitution: 0.0,
         });
         assert!(thick_enough(&scene, 0.03).is_ok());
         scene.colliders[1].contact = Contact::Slip;

@@ -28,6 +28,11 @@ pub(in crate::scene) const FRAME_RATE: Bounds = bounds(1e-6, 1e9, " 1/s", "no ca
 pub(in crate::scene) const GRAVITY: Bounds = bounds(0.0, 1e12, " m/s^2", "a neutron star has no more");
 pub(in crate::scene) const DENSITY: Bounds =
     bounds(1e-3, 1e6, " kg/m^3", "gases are denser than that, and metals a hundred times lighter");
+pub(in crate::scene) const MASS: Bounds =
+    bounds(1e-12, 1e18, " kg", "dust is heavier than that, and mountains are lighter");
+pub(in crate::scene) const PUSH: Bounds =
+    bounds(0.0, 1e18, "", "squares of more are beyond the reals of the simulator");
+pub(in crate::scene) const RESTITUTION: Bounds = bounds(0.0, 1.0, "", "nothing bounces higher than it fell");
 pub(in crate::scene) const SIDE: Bounds =
     bounds(1e-6, 1e6, " m", "cells would be too small or too large for their positions");
 pub(in crate::scene) const PLACE: Bounds =

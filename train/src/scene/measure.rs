@@ -8,8 +8,11 @@ pub(in crate::scene) enum Measure {
     /// Without a unit.
     Ratio,
     Length,
+    Time,
     Angle,
     Density,
+    /// In kilograms in every document.
+    Mass,
     Pressure,
     Viscosity,
     Velocity,
@@ -23,8 +26,10 @@ impl Measure {
         match self {
             Self::Ratio => "1",
             Self::Length => "m",
+            Self::Time => "s",
             Self::Angle => "rad",
             Self::Density => "kg/m^3",
+            Self::Mass => "kg",
             Self::Pressure => "Pa",
             Self::Viscosity => "Pa s",
             Self::Velocity => "m/s",
@@ -37,8 +42,9 @@ impl Measure {
     fn factor(self, units: &Units) -> f64 {
         let (length, time, angle) = (units.length.metres(), units.time.seconds(), units.angle.radians());
         match self {
-            Self::Ratio => 1.0,
+            Self::Ratio | Self::Mass => 1.0,
             Self::Length => length,
+            Self::Time => time,
             Self::Angle => angle,
             Self::Density => units.density.kilograms_per_cubic_metre(),
             Self::Pressure => units.pressure.pascals(),

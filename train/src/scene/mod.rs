@@ -29,6 +29,7 @@ use diffkern_render::Lens;
 use diffkern_sim::collision::Solid;
 use diffkern_sim::mpm::Law;
 use diffkern_sim::scene::BodyShape;
+pub use document::At;
 use document::Transform;
 use std::collections::BTreeMap;
 
@@ -53,10 +54,12 @@ pub struct Scene {
     pub tracks: Vec<Track>,
     /// Light and colours.
     pub shading: Shading,
-    /// The elastic bodies, at least one.
+    /// The bodies, at least one: all elastic, or all rigid.
     pub bodies: Vec<Body>,
     /// What they touch.
     pub colliders: Vec<Collider>,
+    /// What pushes rigid bodies.
+    pub pushes: Vec<Push>,
     /// What happens where bodies touch each other; none where there is one body.
     pub between: Option<Contact>,
     /// Material held fixed, if any is.
@@ -135,7 +138,7 @@ pub struct Shading {
     pub background: [f64; 3],
 }
 
-/// An elastic body, stress free at rest.
+/// A body: elastic and stress free at rest, or rigid.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Body {
     /// Its name in paths.
@@ -146,10 +149,36 @@ pub struct Body {
     pub material: Material,
     /// Colour in 0..1, linear.
     pub albedo: [f64; 3],
-    /// Density \[kg/m^3\].
+    /// Density of an elastic body \[kg/m^3\].
     pub density: f64,
+    /// How heavy a rigid body is; none of an elastic one. Nothing is read of the material of a rigid body.
+    pub rigid: Option<Weight>,
     /// Numbers of pieces along each axis, of properties that have a value of their own in each.
     pub fields: BTreeMap<Quantity, [usize; 3]>,
+}
+
+/// How heavy a rigid body is, where the scene says so.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Weight {
+    /// By its density \[kg/m^3\].
+    Density(Option<f64>),
+    /// By its mass \[kg\], spread evenly.
+    Mass(Option<f64>),
+}
+
+/// Something that pushes a rigid body.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Push {
+    /// Its name.
+    pub name: String,
+    /// The body, by its place in the scene.
+    pub body: usize,
+    /// Force \[N\]; of an impulse \[N s\].
+    pub vector: [f64; 3],
+    /// Where it acts.
+    pub at: At,
+    /// When it begins and ends \[s\]; of an impulse both are its time.
+    pub interval: [f64; 2],
 }
 
 /// How a body begins.
@@ -226,6 +255,8 @@ pub struct Collider {
     pub angular_velocity: [f64; 3],
     /// What it does to what touches it.
     pub contact: Contact,
+    /// Coefficient of restitution of rigid bodies that bounce off it.
+    pub restitution: f64,
 }
 
 /// What a collider looks like, and where it is at t = 0.

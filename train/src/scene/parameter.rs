@@ -1,7 +1,7 @@
 //! The parameters of a scene.
 
 use super::quantity::{Owner, Quantity};
-use super::{Collider, Name, Range, Scene};
+use super::{Collider, Name, Range, Scene, Surface, Weight};
 
 /// A parameter: a quantity, and what it is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,9 +35,24 @@ impl Scene {
 
     fn targets_of(&self, owner: Owner, of: usize) -> impl Iterator<Item = Target> {
         let pair = (owner == Owner::Material).then(|| self.bodies[of].material.pair.quantities());
+        let varying = (owner == Owner::Material).then(|| self.varying(of));
+        let rigid = self.is_rigid();
+        let bounces = owner == Owner::Collider && self.bounces(of);
         let has = move |quantity: &Quantity| {
-            quantity.row().owner == owner
-                && (!quantity.is_elastic() || pair.is_some_and(|pair| pair.contains(quantity)))
+            let there = match quantity {
+                Quantity::Density | Quantity::Mass => varying.is_some_and(|own| own.contains(quantity)),
+                Quantity::Viscosity => !rigid,
+                Quantity::Restitution => bounces,
+                Quantity::Mu | Quantity::Lambda | Quantity::Young | Quantity::Poisson => {
+                    !rigid && pair.is_some_and(|pair| pair.contains(quantity))
+                }
+                Quantity::Velocity(_) | Quantity::AngularVelocity(_) | Quantity::Friction | Quantity::Gravity(_) => {
+                    true
+                }
+                Quantity::Position(_) | Quantity::LookAt(_) | Quantity::FieldOfView => true,
+                Quantity::Exposure | Quantity::Distortion(_) => true,
+            };
+            quantity.row().owner == owner && there
         };
         let quantities = Quantity::ALL.into_iter().filter(has);
         quantities.flat_map(move |quantity| {
@@ -62,7 +77,11 @@ impl Scene {
     /// The quantity that a body has in a part that varies inside of bodies.
     pub(crate) fn varying(&self, body: usize) -> [Quantity; 4] {
         let [first, second] = self.bodies[body].material.pair.quantities();
-        [first, second, Quantity::Density, Quantity::Viscosity]
+        let weight = match self.bodies[body].rigid {
+            Some(Weight::Mass(_)) => Quantity::Mass,
+            Some(Weight::Density(_)) | None => Quantity::Density,
+        };
+        [first, second, weight, Quantity::Viscosity]
     }
 
     /// The elastic parameters of all bodies.
@@ -167,6 +186,17 @@ impl Scene {
     pub fn slides(&self) -> impl Iterator<Item = usize> {
         let with = |(of, collider): (usize, &Collider)| collider.friction().map(|_| of);
         self.colliders.iter().enumerate().filter_map(with)
+    }
+
+    /// Whether its bodies are rigid.
+    pub fn is_rigid(&self) -> bool {
+        self.bodies.iter().any(|body| body.rigid.is_some())
+    }
+
+    /// Whether bodies bounce off a collider: rigid ones off half-spaces that stand still.
+    pub(crate) fn bounces(&self, collider: usize) -> bool {
+        let collider = &self.colliders[collider];
+        self.is_rigid() && collider.is_still() && matches!(collider.surface, Surface::HalfSpace { .. })
     }
 
     /// What the file calls the field at `path`.

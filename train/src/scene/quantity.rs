@@ -2,7 +2,7 @@
 
 use super::bounds::{self, Bounds};
 use super::measure::Measure;
-use super::{Scene, Target};
+use super::{Scene, Target, Weight};
 
 /// What a parameter is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,6 +17,8 @@ pub enum Quantity {
     Poisson,
     /// Density at rest.
     Density,
+    /// Mass of a rigid body.
+    Mass,
     /// Newtonian viscosity.
     Viscosity,
     /// Component of the velocity of the centre of mass at t = 0.
@@ -25,6 +27,8 @@ pub enum Quantity {
     AngularVelocity(usize),
     /// Coulomb's coefficient of a collider.
     Friction,
+    /// Coefficient of restitution of a collider.
+    Restitution,
     /// Component of gravity.
     Gravity(usize),
     /// Component of a camera's position.
@@ -72,25 +76,29 @@ pub(crate) enum Part {
     Mu,
     /// Second elastic parameter: the second Lamé parameter, or Poisson's ratio.
     Lambda,
+    /// Of a rigid body that has a mass in its place, the mass.
     Density,
     Viscosity,
     /// Velocity and angular velocity of each body, six numbers.
     Motion,
     /// Of each collider; 0 of those without.
     Friction,
+    /// Of each collider.
+    Restitution,
     Gravity,
     /// Position, point looked at, field of view, exposure and distortion of each camera, thirteen numbers.
     Camera,
 }
 
 impl Part {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Mu,
         Self::Lambda,
         Self::Density,
         Self::Viscosity,
         Self::Motion,
         Self::Friction,
+        Self::Restitution,
         Self::Gravity,
         Self::Camera,
     ];
@@ -150,7 +158,22 @@ const DENSITY: Row = Row {
     measure: Measure::Density,
     bounds: &bounds::DENSITY,
     part: Part::Density,
-    known: |scene, target, _| Some(scene.bodies[target.of].density),
+    known: |scene, target, _| match scene.bodies[target.of].rigid {
+        Some(Weight::Density(density)) => density,
+        Some(Weight::Mass(_)) | None => Some(scene.bodies[target.of].density),
+    },
+    ..MU
+};
+
+const MASS: Row = Row {
+    path: "mass",
+    measure: Measure::Mass,
+    bounds: &bounds::MASS,
+    part: Part::Density,
+    known: |scene, target, _| match scene.bodies[target.of].rigid {
+        Some(Weight::Mass(mass)) => mass,
+        Some(Weight::Density(_)) | None => None,
+    },
     ..MU
 };
 
@@ -193,6 +216,14 @@ const FRICTION: Row = Row {
     part: Part::Friction,
     known: |scene, target, _| scene.colliders[target.of].friction(),
     ..MU
+};
+
+const RESTITUTION: Row = Row {
+    path: "restitution",
+    bounds: &bounds::RESTITUTION,
+    part: Part::Restitution,
+    known: |scene, target, _| Some(scene.colliders[target.of].restitution),
+    ..FRICTION
 };
 
 const GRAVITY: Row = Row {
@@ -283,7 +314,7 @@ pub(super) const AXES: [&str; 3] = ["x", "y", "z"];
 
 impl Quantity {
     /// Every quantity.
-    pub const ALL: [Self; 29] = {
+    pub const ALL: [Self; 31] = {
         use Quantity::*;
         [
             Mu,
@@ -291,6 +322,7 @@ impl Quantity {
             Young,
             Poisson,
             Density,
+            Mass,
             Viscosity,
             Velocity(0),
             Velocity(1),
@@ -299,6 +331,7 @@ impl Quantity {
             AngularVelocity(1),
             AngularVelocity(2),
             Friction,
+            Restitution,
             Gravity(0),
             Gravity(1),
             Gravity(2),
@@ -329,10 +362,12 @@ impl Quantity {
             Self::Young => YOUNG,
             Self::Poisson => POISSON,
             Self::Density => DENSITY,
+            Self::Mass => MASS,
             Self::Viscosity => VISCOSITY,
             Self::Velocity(axis) => component(VELOCITY, axis),
             Self::AngularVelocity(axis) => component(ANGULAR_VELOCITY, axis),
             Self::Friction => FRICTION,
+            Self::Restitution => RESTITUTION,
             Self::Gravity(axis) => component(GRAVITY, axis),
             Self::Position(axis) => component(POSITION, axis),
             Self::LookAt(axis) => component(LOOK_AT, axis),

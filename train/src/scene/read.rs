@@ -74,6 +74,22 @@ impl Document {
         Ok((loaded.document, notes))
     }
 
+    /// The names of the files of meshes that the scene in a folder names, those that nothing is made of included.
+    ///
+    /// # Errors
+    /// As [`Scene::read`].
+    pub(crate) fn mesh_files(&self, folder: &Path, access: Access) -> Result<Vec<String>> {
+        let mut names: Vec<String> = self.meshes().map(str::to_owned).collect();
+        let source = Source::open(folder, access)?;
+        let node = Syntax::of(&source.file).parse(&source.file, &source.text)?;
+        let plain = |fault| source.wrong(fault, &Fields::default());
+        if version::of(&node).map_err(plain)? == Version::None {
+            let named = mesh_name(&node).map_err(plain)?.map(str::to_owned);
+            names.extend(named.filter(|name| !self.meshes().any(|known| known == name)));
+        }
+        Ok(names)
+    }
+
     /// The document as JSON.
     ///
     /// # Errors

@@ -93,10 +93,10 @@ impl Parametrisation {
         Ok(Self {
             base: Physics::of(scene, &options.fixed),
             rows: first,
-            room: room.into().filter(|_| known_viscosity),
+            room: room.into().filter(|_| known_viscosity && options.simulator != Simulator::Rigid),
             least: match options.simulator {
                 Simulator::Mpm => LEAST_VISCOSITY,
-                Simulator::Fem => 0.0,
+                Simulator::Fem | Simulator::Rigid => 0.0,
             },
             cheap: options.simulator == Simulator::Fem && told.len() <= MANY,
             told,

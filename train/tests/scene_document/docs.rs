@@ -26,7 +26,7 @@ fn the_example_of_takes_is_read() {
     let text = fs::read_to_string(docs("scene.md")).unwrap();
     let json = blocks(&text, "json");
     let parse = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
-    let (mut scene, takes) = (parse(&json[0]), parse(&format!("{{{}}}", json[2])));
+    let (mut scene, takes) = (parse(&json[0]), parse(&format!("{{{}}}", json[3])));
     scene["units"] = serde_json::json!({"angle": "deg"});
     scene["bodies"]["jelly"]["material"]["lambda"] = serde_json::json!(13_300);
     let camera = scene["cameras"]["main"].clone();
@@ -43,11 +43,25 @@ fn the_example_of_observations_is_read() {
     let text = fs::read_to_string(docs("scene.md")).unwrap();
     let json = blocks(&text, "json");
     let mut scene: serde_json::Value = serde_json::from_str(&json[0]).unwrap();
-    let more: serde_json::Value = serde_json::from_str(&format!("{{{}}}", json[1])).unwrap();
+    let more: serde_json::Value = serde_json::from_str(&format!("{{{}}}", json[2])).unwrap();
     scene["observations"] = more["observations"].clone();
     let scene = Scene::read(&folder("observations", "scene.json", &scene.to_string())).unwrap();
     let tracks: Vec<_> = scene.tracks.iter().map(|track| (track.name.as_str(), track.points())).collect();
     assert_eq!(tracks, [("dots", 2), ("middle", 1)]);
+}
+
+#[test]
+fn the_example_of_pushes_is_read() {
+    let text = fs::read_to_string(docs("scene.md")).unwrap();
+    let json = blocks(&text, "json");
+    let mut scene: serde_json::Value = serde_json::from_str(&json[0]).unwrap();
+    let pushes: serde_json::Value = serde_json::from_str(&format!("{{{}}}", json[1])).unwrap();
+    scene["pushes"] = pushes["pushes"].clone();
+    scene["bodies"]["jelly"]["material"] = serde_json::json!({"law": "rigid"});
+    scene["unknowns"] = serde_json::json!({"bodies.jelly.density": {"range": [100, 3000]}});
+    let scene = Scene::read(&folder("pushes", "scene.json", &scene.to_string())).unwrap();
+    let intervals: Vec<_> = scene.pushes.iter().map(|push| (push.name.as_str(), push.interval)).collect();
+    assert_eq!(intervals, [("kick", [0.1, 0.1]), ("shove", [0.2, 0.3])]);
 }
 
 #[test]

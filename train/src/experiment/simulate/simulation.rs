@@ -256,9 +256,11 @@ fn copies(folder: &Path, access: Access) -> Result<(Vec<u8>, Vec<Named>)> {
         true => read_text(&file)?,
         false => document.to_json()?,
     };
-    let names = document.meshes().filter(|name| Access::Inside.allows(folder, name));
-    let meshes =
-        names.map(|name| Ok((name.to_owned(), input::bytes(&folder.join(name), input::MESH, "expected a mesh")?)));
+    let names = document.mesh_files(folder, access)?.into_iter().filter(|name| Access::Inside.allows(folder, name));
+    let meshes = names.map(|name| {
+        let text = input::bytes(&folder.join(&name), input::MESH, "expected a mesh")?;
+        Ok((name, text))
+    });
     Ok((text.into_bytes(), meshes.collect::<Result<_>>()?))
 }
 

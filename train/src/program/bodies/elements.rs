@@ -173,7 +173,7 @@ impl<F: Float> Elements<F> {
     }
 
     pub(super) fn bind(&self, numbers: Numbers<'_, F>) -> Result<(Solver<F>, State<F>)> {
-        let Numbers { properties, gravity, motion, friction } = numbers;
+        let Numbers { properties, gravity, motion, friction, restitution: _ } = numbers;
         let Properties { mu, lambda, density, viscosity } = properties;
         let start = &self.scene.state;
         let surfaces = self.surfaces(&mu, &lambda)?;

@@ -2,11 +2,15 @@
 
 mod particles;
 mod elements;
+mod shapes;
+mod stepping;
+mod pushes;
+mod rigid;
 mod plan;
 
 pub(crate) use plan::Plan;
 
-use super::inputs::{Inputs, vector_of};
+use super::inputs::{Inputs, of_four, vector_of};
 use super::material::Properties;
 use super::setup::GridOptions;
 use crate::error::Result;
@@ -21,17 +25,20 @@ use diffkern_sim::vertices::VertexState;
 use diffkern_sim::{Observe as _, Step as _};
 use elements::Elements;
 use particles::Particles;
+use rigid::{Course, Moved, Rigid};
 
-/// Bodies as particles on a grid, or as cells of a lattice.
+/// Bodies as particles on a grid, as cells of a lattice, or rigid.
 pub(crate) enum Bodies<F: Float> {
     Mpm(Box<Particles<F>>),
     Fem(Box<Elements<F>>),
+    Rigid(Box<Rigid<F>>),
 }
 
 /// A simulator with the numbers of a run, and its steps from one frame to the next.
 pub(crate) enum Solver<F: Float> {
     Mpm(Box<mpm::Solver<Dim3, F>>, usize),
     Fem(Box<lattice::Solver<F>>, usize),
+    Rigid(Box<Course<F>>),
 }
 
 /// What flows.
@@ -39,12 +46,15 @@ pub(crate) enum Solver<F: Float> {
 pub(crate) enum State<F: Float> {
     Mpm(mpm::State<Dim3, F>),
     Fem(VertexState<F>),
+    Rigid(Moved<F>),
 }
 
 /// Points that follow the bodies.
 pub(crate) enum Points<F: Float> {
     Mpm(Surface<F>),
     Fem(Skin<F>),
+    /// Four vertices each, and their weights.
+    Rigid(Array<u32>, Array<F>),
 }
 
 /// A point that is a sum over the sites of a state by their weights.
@@ -54,7 +64,7 @@ pub(crate) struct Mean {
     pub(crate) offset: [f64; 3],
 }
 
-/// Where properties are known, at rest: particles or centres of cells.
+/// Where properties are known, at rest: particles, centres of cells, or of rigid bodies.
 pub(crate) struct Sites {
     pub(crate) at: Vec<[f64; 3]>,
     pub(crate) body_of: Vec<u32>,
@@ -66,13 +76,16 @@ pub(super) struct Numbers<'a, F: Float> {
     pub(super) gravity: Array<Vec3<F>>,
     pub(super) motion: &'a Array<F>,
     pub(super) friction: &'a Array<F>,
+    pub(super) restitution: &'a Array<F>,
 }
 
 impl<'a, F: Float> Numbers<'a, F> {
     pub(super) fn new(properties: Properties<F>, inputs: &'a Inputs<F>) -> diffkern::Result<Self> {
         let gravity = inputs[Part::Gravity].device().uninit(1)?;
         vector_of(1, &inputs[Part::Gravity], &gravity, 0)?;
-        Ok(Self { properties, gravity, motion: &inputs[Part::Motion], friction: &inputs[Part::Friction] })
+        let [motion, friction, restitution] =
+            [Part::Motion, Part::Friction, Part::Restitution].map(|part| &inputs[part]);
+        Ok(Self { properties, gravity, motion, friction, restitution })
     }
 }
 
@@ -88,6 +101,7 @@ impl<F: Float> Bodies<F> {
         match options.simulator {
             Simulator::Mpm => Ok(Self::Mpm(Box::new(Particles::new(scene, take, known, options, device)?))),
             Simulator::Fem => Ok(Self::Fem(Box::new(Elements::new(scene, take, known, options, device)?))),
+            Simulator::Rigid => Ok(Self::Rigid(Box::new(Rigid::new(scene, take, known, options, device)?))),
         }
     }
 
@@ -96,6 +110,7 @@ impl<F: Float> Bodies<F> {
         match self {
             Self::Mpm(bodies) => bodies.scene.model.dt(),
             Self::Fem(bodies) => bodies.scene.model.dt(),
+            Self::Rigid(bodies) => bodies.dt(),
         }
     }
 
@@ -104,6 +119,7 @@ impl<F: Float> Bodies<F> {
         match self {
             Self::Mpm(bodies) => bodies.scene.model.grid().dx(),
             Self::Fem(bodies) => bodies.spacing(),
+            Self::Rigid(bodies) => bodies.thinnest(),
         }
     }
 
@@ -112,6 +128,7 @@ impl<F: Float> Bodies<F> {
         match self {
             Self::Mpm(bodies) => bodies.scene.state.len(),
             Self::Fem(bodies) => bodies.count(),
+            Self::Rigid(bodies) => bodies.points(),
         }
     }
 
@@ -120,6 +137,7 @@ impl<F: Float> Bodies<F> {
         match self {
             Self::Mpm(bodies) => bodies.scene.steps_per_frame,
             Self::Fem(bodies) => bodies.scene.steps_per_frame,
+            Self::Rigid(bodies) => bodies.steps_per_frame(),
         }
     }
 
@@ -128,6 +146,7 @@ impl<F: Float> Bodies<F> {
         match self {
             Self::Mpm(bodies) => bodies.sites(),
             Self::Fem(bodies) => bodies.sites(),
+            Self::Rigid(bodies) => Ok(bodies.sites()),
         }
     }
 
@@ -136,6 +155,7 @@ impl<F: Float> Bodies<F> {
         match self {
             Self::Mpm(bodies) => bodies.mesh(),
             Self::Fem(bodies) => bodies.mesh(),
+            Self::Rigid(bodies) => bodies.mesh(),
         }
     }
 
@@ -144,6 +164,7 @@ impl<F: Float> Bodies<F> {
         match self {
             Self::Mpm(bodies) => bodies.scene.body_of_vertex.clone(),
             Self::Fem(bodies) => bodies.body_of_vertex(),
+            Self::Rigid(bodies) => bodies.body_of_vertex(),
         }
     }
 
@@ -155,13 +176,14 @@ impl<F: Float> Bodies<F> {
         match self {
             Self::Mpm(bodies) => Ok(Points::Mpm(bodies.scene.points(device, body, points)?)),
             Self::Fem(bodies) => Ok(Points::Fem(Skin::of_points_on(device, &bodies.scene.bodies, body, points)?)),
+            Self::Rigid(bodies) => bodies.follow(body, points),
         }
     }
 
     /// Vertices of what is drawn at the start \[m\]; none where the simulator has a surface of its own for each resolution.
     pub(super) fn drawn_at_start(&self) -> Option<Vec<[f64; 3]>> {
         match self {
-            Self::Mpm(_) => None,
+            Self::Mpm(_) | Self::Rigid(_) => None,
             Self::Fem(bodies) => Some(bodies.scene.bodies.surface().copied().collect()),
         }
     }
@@ -171,6 +193,7 @@ impl<F: Float> Bodies<F> {
         match self {
             Self::Mpm(bodies) => bodies.centre(body),
             Self::Fem(bodies) => bodies.centre(body),
+            Self::Rigid(bodies) => bodies.centre(body),
         }
     }
 
@@ -179,6 +202,7 @@ impl<F: Float> Bodies<F> {
         match self {
             Self::Mpm(bodies) => bodies.bind(numbers),
             Self::Fem(bodies) => bodies.bind(numbers),
+            Self::Rigid(bodies) => bodies.bind(numbers),
         }
     }
 
@@ -187,7 +211,10 @@ impl<F: Float> Bodies<F> {
         match (self, state) {
             (Self::Mpm(bodies), State::Mpm(state)) => Ok(bodies.scene.surface.vertices(&state.x)?),
             (Self::Fem(bodies), State::Fem(state)) => bodies.scene.skin.vertices(state),
-            (Self::Mpm(_), State::Fem(_)) | (Self::Fem(_), State::Mpm(_)) => Err(mixed()),
+            (Self::Rigid(_), State::Rigid(moved)) => Ok(moved.vertices.clone()),
+            (Self::Mpm(_), State::Fem(_) | State::Rigid(_)) => Err(mixed()),
+            (Self::Fem(_), State::Mpm(_) | State::Rigid(_)) => Err(mixed()),
+            (Self::Rigid(_), State::Mpm(_) | State::Fem(_)) => Err(mixed()),
         }
     }
 }
@@ -198,16 +225,22 @@ impl<F: Float> Points<F> {
         match self {
             Self::Mpm(points) => Ok(points.vertices(x)?),
             Self::Fem(points) => points.carried(x),
+            Self::Rigid(index, weights) => {
+                let places = x.device().uninit(index.len() / 4)?;
+                of_four(places.len(), x, index, weights, &places)?;
+                Ok(places)
+            }
         }
     }
 }
 
 impl<F: Float> State<F> {
-    /// Positions of particles or control points \[m\].
+    /// Positions of particles, control points or, of rigid bodies, of vertices \[m\].
     pub(crate) fn x(&self) -> &Array<Vec3<F>> {
         match self {
             Self::Mpm(state) => &state.x,
             Self::Fem(state) => &state.x,
+            Self::Rigid(moved) => &moved.vertices,
         }
     }
 }
@@ -222,7 +255,10 @@ impl<F: Float> Solver<F> {
             (Self::Fem(solver, steps), State::Fem(state)) => {
                 Ok(State::Fem(solver.advance(state, (frame - 1) * steps, *steps, Schedule::Auto)?))
             }
-            (Self::Mpm(..), State::Fem(_)) | (Self::Fem(..), State::Mpm(_)) => Err(mixed()),
+            (Self::Rigid(course), State::Rigid(moved)) => Ok(State::Rigid(course.to_frame(moved, frame)?)),
+            (Self::Mpm(..), State::Fem(_) | State::Rigid(_)) => Err(mixed()),
+            (Self::Fem(..), State::Mpm(_) | State::Rigid(_)) => Err(mixed()),
+            (Self::Rigid(_), State::Mpm(_) | State::Fem(_)) => Err(mixed()),
         }
     }
 }

@@ -74,7 +74,13 @@ impl<F: Float> Particles<F> {
     }
 
     pub(super) fn bind(&self, numbers: Numbers<'_, F>) -> Result<(Solver<F>, State<F>)> {
-        let Numbers { properties: Properties { mu, lambda, density, viscosity }, gravity, motion, friction } = numbers;
+        let Numbers {
+            properties: Properties { mu, lambda, density, viscosity },
+            gravity,
+            motion,
+            friction,
+            restitution: _,
+        } = numbers;
         let particles = self.scene.state.len();
         let params = mpm::Params {
             mu,

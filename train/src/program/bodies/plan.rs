@@ -2,6 +2,7 @@
 //!
 //! Work is in what a step of one particle or one cell costs, which is measured; all other costs are parts of it, found by timing.
 
+use super::stepping::{RigidPlan, Spec};
 use super::{elements, particles};
 use crate::error::Result;
 use crate::job::{Simulator, Values};
@@ -26,6 +27,10 @@ const CELL: f64 = 8.0;
 /// Work of a step beside its cells, and of a point of contact.
 const CELL_LAUNCHES: f64 = 150.0;
 const CONTACT: f64 = 0.06;
+/// The same of a step of rigid bodies, beside its points.
+const RIGID_LAUNCHES: f64 = 300.0;
+/// Reals of a step that a tape keeps of each point of a rigid body: sweeps over its impulses.
+const RIGID_TAPED: f64 = 100.0;
 /// Reals of a step that a tape keeps, for each particle and node, or each cell and vertex.
 const TAPED: [f64; 2] = [24.0, 7.0];
 const CELL_TAPED: [f64; 2] = [220.0, 10.0];
@@ -34,6 +39,7 @@ const CELL_TAPED: [f64; 2] = [220.0, 10.0];
 pub(crate) enum Plan {
     Mpm(scene::Plan),
     Fem(ElasticPlan),
+    Rigid(RigidPlan),
 }
 
 impl Plan {
@@ -45,13 +51,20 @@ impl Plan {
         match options.simulator {
             Simulator::Mpm => Ok(Self::Mpm(particles::spec(scene, take, known, options).plan()?)),
             Simulator::Fem => Ok(Self::Fem(elements::spec(scene, take, known, options).plan()?)),
+            Simulator::Rigid => Ok(Self::Rigid(Spec::new(scene, take, known, options)?.plan())),
         }
+    }
+
+    /// A rigid box, step by step.
+    pub(crate) fn of_box() -> Self {
+        Self::Rigid(RigidPlan { steps_per_frame: 1.0, points: 8.0, vertices: 8.0 })
     }
 
     pub(crate) fn steps_per_frame(&self) -> f64 {
         match self {
             Self::Mpm(plan) => plan.steps_per_frame,
             Self::Fem(plan) => plan.steps_per_frame,
+            Self::Rigid(plan) => plan.steps_per_frame,
         }
     }
 
@@ -60,6 +73,7 @@ impl Plan {
         match self {
             Self::Mpm(plan) => plan.particles(),
             Self::Fem(plan) => plan.cells,
+            Self::Rigid(plan) => plan.points,
         }
     }
 
@@ -68,6 +82,7 @@ impl Plan {
         match self {
             Self::Mpm(plan) => plan.nodes(),
             Self::Fem(plan) => plan.nodes,
+            Self::Rigid(plan) => plan.vertices,
         }
     }
 
@@ -76,6 +91,7 @@ impl Plan {
         match self {
             Self::Mpm(plan) => plan.allowed_nodes(device),
             Self::Fem(plan) => plan.nodes,
+            Self::Rigid(plan) => plan.vertices,
         }
     }
 
@@ -94,6 +110,7 @@ impl Plan {
         match self {
             Self::Mpm(plan) => plan.bytes(device, real, tangents),
             Self::Fem(plan) => plan.bytes(real, tangents),
+            Self::Rigid(plan) => real * (1.0 + tangents) * RIGID_TAPED * (plan.points + plan.vertices),
         }
     }
 
@@ -102,6 +119,7 @@ impl Plan {
         match self {
             Self::Mpm(plan) => real * (TAPED[0] * plan.particles() + TAPED[1] * plan.active_nodes(device)),
             Self::Fem(plan) => real * (CELL_TAPED[0] * plan.cells + CELL_TAPED[1] * (plan.nodes + plan.vertices)),
+            Self::Rigid(plan) => real * RIGID_TAPED * (1.0 + plan.points),
         }
     }
 
@@ -112,6 +130,7 @@ impl Plan {
                 LAUNCHES + plan.particles() + NODE * plan.active_nodes(device) + IDLE_NODE * plan.near_nodes()
             }
             Self::Fem(plan) => CELL_LAUNCHES + plan.cells + CONTACT * plan.vertices,
+            Self::Rigid(plan) => RIGID_LAUNCHES + plan.points,
         }
     }
 
@@ -122,13 +141,14 @@ impl Plan {
                 NEAR_NODE * plan.near_nodes() + CHECKED * plan.particles() + VERTEX * plan.vertices() + PIXEL * pixels
             }
             Self::Fem(plan) => plan.cells + (VERTEX * plan.vertices + PIXEL * pixels) / CELL,
+            Self::Rigid(plan) => VERTEX * plan.vertices + PIXEL * pixels,
         }
     }
 
     /// Work of drawing colours too, and of writing them.
     pub(crate) fn drawing(&self, pixels: f64) -> f64 {
         match self {
-            Self::Mpm(_) => 3.0 * PIXEL * pixels,
+            Self::Mpm(_) | Self::Rigid(_) => 3.0 * PIXEL * pixels,
             Self::Fem(_) => 3.0 * PIXEL * pixels / CELL,
         }
     }

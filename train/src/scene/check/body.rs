@@ -2,7 +2,7 @@
 
 use super::numbers::{at_most, colour, rounded, share, within, wrong};
 use super::shape::{corners, numbers, placed};
-use super::takes;
+use super::{rigid, takes};
 use crate::scene::bounds;
 use crate::scene::document::{self, Axis, Document, LawName, Side};
 use crate::scene::folder::Files;
@@ -15,10 +15,19 @@ pub(super) fn bodies(document: &Document, files: &Files<'_>) -> Result<Vec<Body>
     let mut bodies: Vec<Body> = Vec::new();
     for (name, body) in &document.bodies {
         let at = format!("bodies.{name}");
-        within(&format!("{at}.density"), body.density, &bounds::DENSITY)?;
+        let rigid = rigid::weight(document, name, body)?;
+        let density = match (rigid, body.density) {
+            (Some(_), _) => 0.0,
+            (None, Some(density)) => density,
+            (None, None) => return wrong(&at, "the field density is missing"),
+        };
+        if rigid.is_none() {
+            within(&format!("{at}.density"), density, &bounds::DENSITY)?;
+        }
         colour(&format!("{at}.albedo"), body.albedo)?;
         let material = material(&format!("{at}.material"), &body.material, pair(document, name))?;
-        if let Some(first) = bodies.first().filter(|first| first.material.law != material.law) {
+        let other = |first: &&Body| first.material.law != material.law || first.rigid.is_some() != rigid.is_some();
+        if let Some(first) = bodies.first().filter(other) {
             let problem = format!(
                 "is another one than that of {}, expected the same: this version simulates one law at a time",
                 first.name
@@ -32,7 +41,8 @@ pub(super) fn bodies(document: &Document, files: &Files<'_>) -> Result<Vec<Body>
             starts,
             material,
             albedo: body.albedo,
-            density: body.density,
+            density,
+            rigid,
             fields: BTreeMap::new(),
         });
     }
@@ -62,6 +72,8 @@ fn material(at: &str, material: &document::Material, pair: Pair) -> Result<Mater
         LawName::NeoHookean => Law::NeoHookean,
         LawName::FixedCorotated => Law::FixedCorotated,
         LawName::StableNeoHookean => Law::StableNeoHookean,
+        // Nothing reads it.
+        LawName::Rigid => Law::NeoHookean,
     };
     share(&format!("{at}.viscosity"), material.viscosity, &bounds::VISCOSITY)?;
     let elastic = match pair {

@@ -36,7 +36,14 @@ fn collider(name: &str, of: &document::Collider) -> Result<Collider, Fault> {
     let contact = contact::checked(&format!("{at}.contact"), of.contact)?;
     at_most(&format!("{at}.motion.velocity"), velocity, &bounds::SPEED)?;
     at_most(&format!("{at}.motion.angular_velocity"), angular_velocity, &bounds::SPIN)?;
-    Ok(Collider { name: name.into(), surface: surface(&at, of)?, velocity, angular_velocity, contact })
+    Ok(Collider {
+        name: name.into(),
+        surface: surface(&at, of)?,
+        velocity,
+        angular_velocity,
+        contact,
+        restitution: of.restitution,
+    })
 }
 
 fn surface(at: &str, of: &document::Collider) -> Result<Surface, Fault> {

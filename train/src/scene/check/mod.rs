@@ -5,11 +5,12 @@ mod numbers;
 mod names;
 mod shape;
 mod takes;
+mod videos;
+mod rigid;
 mod body;
 mod contact;
 mod collider;
 mod view;
-mod videos;
 mod observations;
 mod unknowns;
 
@@ -65,12 +66,14 @@ pub(super) fn scene(document: &Document, fields: &Fields, files: &Files<'_>) -> 
         shading,
         bodies,
         colliders,
+        pushes: rigid::pushes(document)?,
         between: contact::between_bodies(document)?,
         clamp,
         unknowns: Vec::new(),
         fields: BTreeMap::new(),
         warnings,
     };
+    rigid::fits(&scene)?;
     unknowns::cut(document, &mut scene)?;
     observations::of_even_density(&scene)?;
     scene.unknowns = unknowns::ranges(document, &scene, fields)?;
@@ -80,9 +83,10 @@ pub(super) fn scene(document: &Document, fields: &Fields, files: &Files<'_>) -> 
 
 /// The names of the file, where they are not the paths, of what a job may be refused for.
 fn told(scene: &Scene, fields: &Fields) -> BTreeMap<String, String> {
-    const OF_A_BODY: [&str; 8] = [
+    const OF_A_BODY: [&str; 9] = [
         "shape",
         "density",
+        "mass",
         "velocity",
         "angular_velocity",
         "material",

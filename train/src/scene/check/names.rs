@@ -27,6 +27,7 @@ pub(super) fn of_groups(document: &Document) -> impl Iterator<Item = (&'static s
     }
     named("bodies", &document.bodies)
         .chain(named("colliders", &document.colliders))
+        .chain(named("pushes", &document.pushes))
         .chain(named("cameras", &document.cameras))
         .chain(named("lights", &document.lights))
         .chain(named("takes", &document.takes))

@@ -18,6 +18,9 @@ pub(super) fn cut(document: &Document, scene: &mut Scene) -> Result<(), Fault> {
         let at = format!("unknowns.{}.field", shown(path));
         let target =
             path.parse::<Name>().and_then(|name| scene.target(&name)).map_err(|problem| Fault::new(&at, problem))?;
+        if scene.is_rigid() {
+            return wrong(&at, "a rigid body is the same everywhere, expected no such field");
+        }
         if !target.quantity.may_vary() {
             return wrong(&at, "only properties of a material vary inside of a body, expected no such field");
         }

@@ -30,6 +30,7 @@ pub(super) fn to_si(document: &Document) -> Result<Document, Fault> {
         gravity: to.vector(Measure::Acceleration, document.gravity),
         bodies: document.bodies.iter().map(|(name, body)| (name.clone(), to.body(body))).collect(),
         colliders: document.colliders.iter().map(|(name, c)| (name.clone(), to.collider(c))).collect(),
+        pushes: document.pushes.iter().map(|(name, push)| (name.clone(), to.push(push, document))).collect(),
         cameras: document.cameras.iter().map(|(name, camera)| (name.clone(), to.camera(camera))).collect(),
         lights: document.lights.iter().map(|(name, light)| (name.clone(), to.light(light))).collect(),
         observations: document.observations.iter().map(|(name, o)| (name.clone(), to.observation(o))).collect(),

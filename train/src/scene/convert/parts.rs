@@ -3,12 +3,12 @@
 use super::Conversion;
 use super::turn::{UPRIGHT, after};
 use crate::scene::document::{
-    Axis, Body, BodyShape, BoxShape, Camera, Capsule, CentreOfMass, Clamp, Collider, ColliderShape, Cylinder, Document,
-    Ellipsoid, HalfSpace, Light, Markers, Material, MeshFile, Motion, Observation, Pose, Side, Sphere, Start, Take,
-    Torus, Up,
+    At, Axis, Body, BodyShape, BoxShape, Camera, Capsule, CentreOfMass, Clamp, Collider, ColliderShape, Cylinder,
+    Document, Ellipsoid, Force, HalfSpace, Impulse, Light, Markers, Material, MeshFile, Motion, Observation, Pose,
+    Push, Side, Sphere, Start, Take, Torus, Up,
 };
 use crate::scene::measure::Measure;
-use Measure::{Angle, AngularVelocity, Density, Length, Pressure, Velocity, Viscosity};
+use Measure::{Angle, AngularVelocity, Density, Length, Mass, Pressure, Time, Velocity, Viscosity};
 
 /// How a shape lies in the axes of its file.
 enum Lie {
@@ -28,7 +28,8 @@ impl Conversion {
             pose: self.pose(&body.pose, lie),
             velocity: self.vector(Velocity, body.velocity),
             angular_velocity: self.vector(AngularVelocity, body.angular_velocity),
-            density: self.number(Density, body.density),
+            density: body.density.map(|density| self.number(Density, density)),
+            mass: body.mass.map(|mass| self.number(Mass, mass)),
             material: Material {
                 mu: pressure(material.mu),
                 lambda: pressure(material.lambda),
@@ -69,7 +70,43 @@ impl Conversion {
             velocity: self.vector(Velocity, collider.motion.velocity),
             angular_velocity: self.vector(AngularVelocity, collider.motion.angular_velocity),
         };
-        Collider { shape, pose: self.pose(&collider.pose, lie), motion, contact: collider.contact }
+        Collider {
+            shape,
+            pose: self.pose(&collider.pose, lie),
+            motion,
+            contact: collider.contact,
+            restitution: collider.restitution,
+        }
+    }
+
+    /// A point of a body turns with its shape.
+    pub(super) fn push(&self, push: &Push, document: &Document) -> Push {
+        let at = |at: At, body: &Option<String>| match at {
+            At::Centre(arm) => At::Centre(self.vector(Length, arm)),
+            At::Body(point) => {
+                let only = document.bodies.values().next();
+                let of = body.as_ref().map_or(only, |name| document.bodies.get(name));
+                match of.map(|body| self.body_shape(&body.shape).1) {
+                    Some(Lie::AlongItsOwn) => At::Body(point.map(|x| self.number(Length, x))),
+                    Some(Lie::AlongAxes) | None => At::Body(self.vector(Length, point)),
+                }
+            }
+        };
+        let time = |x| self.number(Time, x);
+        match push {
+            Push::Force(force) => Push::Force(Force {
+                vector: self.direction(force.vector),
+                at: at(force.at, &force.body),
+                interval: force.interval.map(time),
+                ..force.clone()
+            }),
+            Push::Impulse(impulse) => Push::Impulse(Impulse {
+                vector: self.direction(impulse.vector),
+                at: at(impulse.at, &impulse.body),
+                time: time(impulse.time),
+                ..impulse.clone()
+            }),
+        }
     }
 
     pub(super) fn camera(&self, camera: &Camera) -> Camera {

@@ -5,7 +5,7 @@ use super::{Colour, Vector};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// An elastic body, stress free at rest.
+/// A body: elastic and stress free at rest, or rigid.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Body {
@@ -20,8 +20,12 @@ pub struct Body {
     /// Angular velocity about its centre of mass when the video begins \[angle/time\].
     #[serde(default)]
     pub angular_velocity: Vector,
-    /// Density \[density\].
-    pub density: f64,
+    /// Density \[density\]. Of a rigid body that has a mass or density to be found it may be left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub density: Option<f64>,
+    /// Mass of a rigid body \[kg\], spread evenly, in place of its density.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mass: Option<f64>,
     /// What it is made of.
     pub material: Material,
     /// Its colour: the part of red, green and blue light that it gives back.
@@ -65,6 +69,8 @@ pub enum LawName {
     FixedCorotated,
     /// Stable neo-Hookean.
     StableNeoHookean,
+    /// None: the body is rigid, and has no constants.
+    Rigid,
 }
 
 /// The part of a body on one side of a plane, in the position at rest, which does not move.

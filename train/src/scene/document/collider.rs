@@ -20,6 +20,13 @@ pub struct Collider {
     pub motion: Motion,
     /// What happens where a body touches it.
     pub contact: Contact,
+    /// Coefficient of restitution of rigid bodies that bounce off it, 0 to 1.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub restitution: f64,
+}
+
+fn is_zero(x: &f64) -> bool {
+    *x == 0.0
 }
 
 /// A motion of constant velocity.

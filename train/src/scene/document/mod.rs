@@ -5,6 +5,7 @@ mod shape;
 mod contact;
 mod body;
 mod collider;
+mod push;
 mod view;
 mod take;
 mod video;
@@ -16,6 +17,7 @@ pub use body::{Axis, Body, Clamp, LawName, Material, Side};
 pub use collider::{Collider, Motion};
 pub use contact::Contact;
 pub use observation::{CentreOfMass, Markers, Observation};
+pub use push::{At, Force, Impulse, Push};
 pub use shape::{
     BodyShape, BoxShape, Capsule, ColliderShape, Cylinder, Ellipsoid, HalfSpace, MeshFile, Pose, Sphere, Torus,
 };
@@ -62,6 +64,9 @@ pub struct Document {
     /// What bodies touch and do not move, by name.
     #[serde(default)]
     pub colliders: BTreeMap<String, Collider>,
+    /// What pushes rigid bodies, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pushes: BTreeMap<String, Push>,
     /// Who films it, by name.
     pub cameras: BTreeMap<String, Camera>,
     /// What shines on it from afar, by name.

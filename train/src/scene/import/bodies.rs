@@ -50,7 +50,8 @@ fn body(root: &mut Object<'_>, mut object: Object<'_>, name: &str, notes: &mut N
         pose,
         velocity: object.required("initial_velocity")?,
         angular_velocity: object.optional("initial_angular_velocity")?.unwrap_or_default(),
-        density: object.required("density")?,
+        density: Some(object.required("density")?),
+        mass: None,
         material: material(root, &here, notes)?,
         albedo,
         clamps: clamp(root, &here, notes)?.into_iter().collect(),
@@ -105,7 +106,12 @@ fn shape(object: &mut Object<'_>, here: &str, notes: &mut Notes) -> Result<(Body
 }
 
 /// Of the object itself, or of the shading.
-fn albedo(root: &mut Object<'_>, object: &mut Object<'_>, here: &str, notes: &mut Notes) -> Result<Colour, Fault> {
+pub(super) fn albedo(
+    root: &mut Object<'_>,
+    object: &mut Object<'_>,
+    here: &str,
+    notes: &mut Notes,
+) -> Result<Colour, Fault> {
     if let Some(own) = object.optional("albedo_rgb")? {
         notes.fields.add(format!("{here}.albedo"), object.path("albedo_rgb"));
         return Ok(own);

@@ -17,14 +17,15 @@ pub(super) fn floor(root: &mut Object<'_>, notes: &mut Notes) -> Result<BTreeMap
         notes.fields.add(format!("colliders.{FLOOR}{document}"), file);
     }
     let shape = HalfSpace { normal: floor.required("normal")?, point: floor.required("point")? };
-    let contact = contact(&mut floor, notes)?;
+    let contact = contact(&mut floor, root, notes)?;
+    let restitution = floor.optional("restitution")?.unwrap_or(0.0);
     notes.ignored.extend(floor.left());
     let shape = ColliderShape::HalfSpace(shape);
-    let collider = Collider { shape, pose: Pose::default(), motion: Motion::default(), contact };
+    let collider = Collider { shape, pose: Pose::default(), motion: Motion::default(), contact, restitution };
     Ok(BTreeMap::from([(FLOOR.into(), collider)]))
 }
 
-fn contact(floor: &mut Object<'_>, notes: &mut Notes) -> Result<Contact, Fault> {
+fn contact(floor: &mut Object<'_>, root: &mut Object<'_>, notes: &mut Notes) -> Result<Contact, Fault> {
     let friction: Option<f64> = floor.optional("friction")?;
     if let Some(Node::Object(_)) = floor.node("contact") {
         let mut object = floor.required_child("contact", "a contact")?;
@@ -50,6 +51,11 @@ fn contact(floor: &mut Object<'_>, notes: &mut Notes) -> Result<Contact, Fault> 
             notes.fields.add("colliders.floor.contact.friction", "floor.friction");
             (Contact::Friction(coefficient), format!("friction with the coefficient floor.friction, {coefficient}"))
         }
+        // It is searched for, from the middle of its range.
+        (Touch::Friction, None) if unknown(root)?.is_some() => {
+            let [low, high] = unknown(root)?.unwrap_or_default();
+            (Contact::Friction(0.5 * (low + high)), "friction with the coefficient that is to be found".to_owned())
+        }
         (Touch::Friction, None) => return Err(floor.fault("friction", "missing, expected the coefficient of friction")),
         (Touch::Frictionless | Touch::Sticky, Some(coefficient)) => {
             let problem = format!("{coefficient}, but floor.contact is {}, expected no such field", quoted(&text));
@@ -60,4 +66,10 @@ fn contact(floor: &mut Object<'_>, notes: &mut Notes) -> Result<Contact, Fault> 
         notes.taken.push(format!("floor.contact: {} is taken as {what}", quoted(&text)));
     }
     Ok(contact)
+}
+
+/// The range of the friction, if that is to be found.
+fn unknown(root: &mut Object<'_>) -> Result<Option<[f64; 2]>, Fault> {
+    let Some(mut unknowns) = root.child("unknowns")? else { return Ok(None) };
+    unknowns.child("friction")?.map(|mut friction| friction.optional("range")).transpose().map(Option::flatten)
 }

@@ -6,6 +6,7 @@ mod texts;
 mod object;
 mod floor;
 mod bodies;
+mod rigid;
 mod unknowns;
 mod view;
 
@@ -49,17 +50,20 @@ struct Notes {
 pub(super) fn import(node: &Node) -> Result<Imported, Fault> {
     let mut notes = Notes::default();
     let mut root = Object::root(node)?;
-    kind(&mut root)?;
+    let kind = kind(&mut root)?;
     let frame_rate = root.required("frame_rate")?;
     let gravity = root.required("gravity")?;
     let frames = frames(&mut root, frame_rate)?;
     notes.fields.add("frames", "num_frames");
     let colliders = floor::floor(&mut root, &mut notes)?;
-    let bodies = bodies::bodies(&mut root, &mut notes)?;
+    let (normals, (bodies, pushes)) = match kind {
+        Kind::Soft => (texts::NORMALS, (bodies::bodies(&mut root, &mut notes)?, BTreeMap::new())),
+        Kind::Rigid => (texts::FLAT, (rigid::bodies(&mut root, &mut notes)?, rigid::pushes(&mut root, &mut notes)?)),
+    };
     let unknowns = unknowns::unknowns(&mut root, &bodies, &mut notes)?;
     let contact_between_bodies = root.exact("contact_between_objects", &["frictionless"])?;
     notes.fields.add("contact_between_bodies", "contact_between_objects");
-    let (camera, light) = (view::camera(&mut root, &mut notes)?, view::shading(&mut root, &mut notes)?);
+    let (camera, light) = (view::camera(&mut root, &mut notes)?, view::shading(&mut root, normals, &mut notes)?);
     view::conventions(&mut root, &camera, &mut notes)?;
     let document = Document {
         version: 1,
@@ -72,6 +76,7 @@ pub(super) fn import(node: &Node) -> Result<Imported, Fault> {
         bodies,
         contact_between_bodies: contact_between_bodies.map(|_| Contact::Frictionless),
         colliders,
+        pushes,
         cameras: BTreeMap::from([(CAMERA.into(), camera)]),
         lights: BTreeMap::from([("light".into(), light.light)]),
         ambient: light.ambient,
@@ -86,16 +91,25 @@ pub(super) fn import(node: &Node) -> Result<Imported, Fault> {
     Ok(Imported { document, fields, taken, ignored })
 }
 
-fn kind(root: &mut Object<'_>) -> Result<(), Fault> {
+/// What a scene is of.
+enum Kind {
+    Soft,
+    Rigid,
+}
+
+fn kind(root: &mut Object<'_>) -> Result<Kind, Fault> {
     let kind: String = root.required("kind")?;
     match kind.as_str() {
-        "soft_body" => Ok(()),
-        "rigid_body" | "cloth" => {
-            let problem = format!("{kind:?} cannot be identified by this version, expected \"soft_body\"");
+        "soft_body" => Ok(Kind::Soft),
+        "rigid_body" => Ok(Kind::Rigid),
+        "cloth" => {
+            let problem =
+                format!("{kind:?} cannot be identified by this version, expected \"soft_body\" or \"rigid_body\"");
             Err(Fault::new("kind", problem))
         }
         _ => {
-            let problem = format!("unknown kind {}, expected \"soft_body\"", crate::text::quoted(&kind));
+            let problem =
+                format!("unknown kind {}, expected \"soft_body\" or \"rigid_body\"", crate::text::quoted(&kind));
             Err(Fault::new("kind", problem))
         }
     }

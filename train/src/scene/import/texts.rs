@@ -28,6 +28,11 @@ pub(super) const NORMALS: &[&str] = &[
     "smooth: area-weighted vertex normals inside each of the six sides of the block, hard edges between sides",
     "smooth: area-weighted vertex normals of the whole closed surface",
 ];
+/// Of rigid bodies.
+pub(super) const FLAT: &[&str] = &["flat (one per face)"];
+pub(super) const DISTRIBUTION: &[&str] = &["uniform density"];
+/// What is said of the frame of a mesh.
+pub(super) const FRAME: &[&str] = &["(body frame, origin at the centre of mass)"];
 pub(super) const SURFACE: &[&str] = &["the deformed boundary of the block"];
 pub(super) const DEFORMATION: &[&str] = &["none (stress free)", "none"];
 pub(super) const ENERGY: &[&str] = &["mu/2*(tr(F^T F)-3) - mu*ln(J) + lambda/2*ln(J)^2, J=det F"];
@@ -83,6 +88,8 @@ pub(super) fn units(measure: Measure) -> &'static [(&'static str, f64)] {
         Measure::Length => &[("m", 1.0)],
         Measure::Angle => &[("rad", 1.0)],
         Measure::Density => &[("kg/m^3", 1.0)],
+        Measure::Mass => &[("kg", 1.0), ("g", 1e-3)],
+        Measure::Time => &[("s", 1.0)],
         Measure::Velocity => &[("m/s", 1.0)],
         Measure::AngularVelocity => &[("rad/s", 1.0)],
         Measure::Acceleration => &[("m/s^2", 1.0)],

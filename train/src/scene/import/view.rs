@@ -62,7 +62,7 @@ pub(super) struct Shading {
     pub(super) background: Colour,
 }
 
-pub(super) fn shading(root: &mut Object<'_>, notes: &mut Notes) -> Result<Shading, Fault> {
+pub(super) fn shading(root: &mut Object<'_>, normals: &[&'static str], notes: &mut Notes) -> Result<Shading, Fault> {
     let mut object = root.required_child("shading", "light and colours")?;
     let pairs = [
         ("lights.light", "shading"),
@@ -72,7 +72,7 @@ pub(super) fn shading(root: &mut Object<'_>, notes: &mut Notes) -> Result<Shadin
         ("background", "shading.background_rgb"),
     ];
     pairs.iter().for_each(|(document, file)| notes.fields.add(*document, *file));
-    object.exact("normals", texts::NORMALS)?;
+    object.exact("normals", normals)?;
     // Objects may have colours of their own.
     object.node("albedo_rgb");
     let light = Light {

@@ -1,0 +1,255 @@
+//! Rigid bodies: off half-spaces that stand still they bounce by impulses at their time, off other colliders by forces.
+//!
+//! Velocities lie halfway between positions, so that falling, resting and sliding are exact whatever the step
+//! (`docs/decisions/0043-rigid-videos-by-impulses-at-half-steps.md`). Forces of contact are in proportion to the
+//! mass, as is weight: how heavy a body is shows in what pushes it alone.
+
+use super::super::inputs::{times, to_particles};
+use super::super::setup::{self, GridOptions};
+use super::pushes::Pushes;
+use super::shapes::{Form, anchors, weights};
+use super::stepping::Spec;
+use super::{Mean, Numbers, Points, Sites, Solver, State};
+use crate::error::Result;
+use crate::job::Values;
+use crate::scene::{Scene, Weight};
+use diffkern::memory::{collect, filled};
+use diffkern::prelude::*;
+use diffkern_render::Mesh;
+use diffkern_sim::collision::Pose;
+use diffkern_sim::contact::{Contact, Contacts};
+use diffkern_sim::rigid::{self, ImpactParams, Impacts, Mass, Model, Params, Plane};
+use diffkern_sim::{Observe as _, Span, Step as _};
+use std::sync::Arc;
+
+/// Part of the longest stable step of contact by forces that is taken.
+const CAUTION: f64 = 0.5;
+/// Damping of contact by forces \[s/m\]: little of what meets at some decimetres a second comes back.
+const DAMPING: f64 = 2.0;
+
+/// Rigid bodies of a take.
+pub(crate) struct Rigid<F: Float> {
+    device: Device,
+    spec: Spec,
+    model: Model<F>,
+    /// Parameters but for those that a run gives.
+    base: Params<F>,
+    poses: Array<Pose<F>>,
+    /// The mass of each by the number that says how heavy it is.
+    weight: Array<F>,
+    /// The colliders that they bounce off, and those of contact by forces.
+    planes: Option<Array<u32>>,
+    others: Option<Array<u32>>,
+    /// Stiffness and grip of contact by forces, each of a body of mass one.
+    stiffness: Array<F>,
+    grip: Array<F>,
+    pushes: Arc<Pushes<F>>,
+    /// Where vertices begin \[m\], and the body of each.
+    start: Vec<[f64; 3]>,
+    owner: Vec<u32>,
+}
+
+impl<F: Float> Rigid<F> {
+    pub(super) fn new(
+        scene: &Scene,
+        take: usize,
+        known: &Values,
+        options: &GridOptions,
+        device: &Device,
+    ) -> Result<Self> {
+        let spec = Spec::new(scene, take, known, options)?;
+        let dt = spec.frame / spec.steps_per_frame as f64;
+        let bodies = spec.forms.iter().map(Form::body).collect::<Result<Vec<_>>>()?;
+        let (bouncing, soft): (Vec<usize>, Vec<usize>) =
+            (0..scene.colliders.len()).partition(|&collider| scene.bounces(collider));
+        // What a run makes of a body of any mass; the parameters of a run count.
+        let contact = Contact::HuntCrossley { stiffness: 1.0, damping: DAMPING };
+        let colliders: Vec<_> = soft.iter().map(|&k| scene.colliders[k].rigid(contact)).collect();
+        let mut model = Model::new(device, &bodies, dt, &colliders)?;
+        let planes: Vec<Plane> = setup::half_spaces(scene)
+            .map(|(_, point, normal)| {
+                let offset = [0, 1, 2].map(|a| point[a] * normal[a]).iter().sum();
+                Plane { normal, offset, restitution: 0.0, friction: 0.0 }
+            })
+            .collect();
+        if !planes.is_empty() {
+            model = model.with_impacts(Impacts::new(planes))?;
+        }
+        let places = |of: &[usize]| -> diffkern::Result<Option<Array<u32>>> {
+            let of: Vec<u32> = of.iter().map(|&k| k as u32).collect();
+            (!of.is_empty()).then(|| device.array(&of)).transpose()
+        };
+        let reals = |of: &dyn Fn(usize, &Form) -> f64| {
+            let all: Vec<F> = spec.forms.iter().enumerate().map(|(k, form)| F::from_f64(of(k, form))).collect();
+            device.array(&all)
+        };
+        let by_mass = |k: usize| matches!(scene.bodies[k].rigid, Some(Weight::Mass(_)));
+        let centroids: Vec<[f64; 3]> = spec.forms.iter().map(|form| form.centroid).collect();
+        let mut owner = Vec::new();
+        let mut start = Vec::new();
+        for (k, form) in spec.forms.iter().enumerate() {
+            owner.resize(owner.len() + form.mesh.vertices().len(), k as u32);
+            start.extend(form.mesh.vertices().iter().map(|v| form.at(*v)));
+        }
+        let poses = spec.forms.iter().map(Form::pose).collect::<Vec<_>>();
+        Ok(Self {
+            base: model.params(1.0, [0.0; 3])?,
+            poses: device.array(&poses)?,
+            weight: reals(&|k, form| if by_mass(k) { 1.0 } else { form.volume })?,
+            planes: places(&bouncing)?,
+            others: places(&soft)?,
+            stiffness: reals(&|_, form| (2.0 * CAUTION / dt).powi(2) / form.compliance)?,
+            grip: reals(&|_, form| 2.0 * CAUTION / dt / form.compliance)?,
+            pushes: Arc::new(Pushes::new(scene, &centroids, device)?),
+            device: device.clone(),
+            spec,
+            model,
+            start,
+            owner,
+        })
+    }
+
+    pub(super) fn dt(&self) -> f64 {
+        self.spec.frame / self.steps_per_frame() as f64
+    }
+
+    pub(super) fn steps_per_frame(&self) -> usize {
+        self.spec.steps_per_frame
+    }
+
+    /// The thinnest side of the boxes around them \[m\].
+    pub(super) fn thinnest(&self) -> f64 {
+        self.spec.forms.iter().map(|form| form.thinnest).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Points that touch.
+    pub(super) fn points(&self) -> usize {
+        self.spec.forms.iter().map(Form::points).sum()
+    }
+
+    /// One a body.
+    pub(super) fn sites(&self) -> Sites {
+        let at = self.spec.forms.iter().map(|form| form.at([0.0; 3])).collect();
+        Sites { at, body_of: (0..self.spec.forms.len() as u32).collect() }
+    }
+
+    /// Of shapes with edges each face by itself.
+    pub(super) fn mesh(&self) -> Result<Mesh> {
+        let (mut triangles, mut sides, mut vertices) = (Vec::new(), Vec::new(), 0u32);
+        for form in &self.spec.forms {
+            for triangle in form.mesh.triangles() {
+                sides.push(if form.smooth { 0 } else { 1 + triangles.len() as u32 });
+                triangles.push(triangle.map(|k| k + vertices));
+            }
+            vertices += form.mesh.vertices().len() as u32;
+        }
+        Ok(Mesh::with_sides(triangles, &sides, vertices as usize)?)
+    }
+
+    pub(super) fn body_of_vertex(&self) -> Vec<u32> {
+        self.owner.clone()
+    }
+
+    /// Weights of four vertices of a body for each of some points in its place at the start.
+    fn by_anchors(&self, body: usize, points: &[[f64; 3]]) -> (Vec<u32>, Vec<f64>) {
+        let own: Vec<usize> = (0..self.owner.len()).filter(|&k| self.owner[k] as usize == body).collect();
+        let places: Vec<[f64; 3]> = own.iter().map(|&k| self.start[k]).collect();
+        let four = anchors(&places);
+        let corners = four.map(|k| places[k]);
+        let index = points.iter().flat_map(|_| four.map(|k| own[k] as u32)).collect();
+        (index, points.iter().flat_map(|point| weights(corners, *point)).collect())
+    }
+
+    /// Points anywhere: all of a rigid body moves as one.
+    pub(super) fn follow(&self, body: usize, points: &[[f64; 3]]) -> diffkern_sim::Result<Points<F>> {
+        let (index, weights) = self.by_anchors(body, points);
+        let weights: Vec<F> = collect(weights.into_iter().map(F::from_f64))?;
+        Ok(Points::Rigid(self.device.array(&index)?, self.device.array(&weights)?))
+    }
+
+    pub(super) fn centre(&self, body: usize) -> Result<Mean> {
+        let (index, own) = self.by_anchors(body, &[self.spec.forms[body].at([0.0; 3])]);
+        let mut weights = filled(self.start.len(), 0.0)?;
+        index.iter().zip(own).for_each(|(&k, weight)| weights[k as usize] = weight);
+        Ok(Mean { weights, offset: [0.0; 3] })
+    }
+
+    pub(super) fn bind(&self, numbers: Numbers<'_, F>) -> Result<(Solver<F>, State<F>)> {
+        let Numbers { properties, gravity, motion, friction, restitution } = numbers;
+        let product = |values: &Array<F>, factors: &Array<F>| -> diffkern::Result<Array<F>> {
+            let out = self.device.uninit(factors.len())?;
+            times(factors.len(), values, factors, &out)?;
+            Ok(out)
+        };
+        let of = |all: &Array<F>, colliders: &Array<u32>| -> diffkern::Result<Array<F>> {
+            let out = self.device.uninit(colliders.len())?;
+            to_particles(colliders.len(), all, colliders, &out)?;
+            Ok(out)
+        };
+        let mass = product(&properties.density, &self.weight)?;
+        let impact = match (&self.base.impact, &self.planes) {
+            (Some(base), Some(planes)) => {
+                let (friction, restitution) = (of(friction, planes)?, of(restitution, planes)?);
+                Some(ImpactParams { friction, restitution, ..base.clone() })
+            }
+            (Some(_), None) | (None, _) => None,
+        };
+        let contact = match (&self.base.contact, &self.others) {
+            (Some(base), Some(others)) => {
+                let stiffness = product(&mass, &self.stiffness)?;
+                Some(Contacts { friction: of(friction, others)?, stiffness, ..base.clone() })
+            }
+            (Some(_), None) | (None, _) => None,
+        };
+        let grip = product(&mass, &self.grip)?;
+        let params = Params { mass: Mass::Total(mass), gravity, contact, impact, grip, ..self.base.clone() };
+        let start = self.model.launch(&params, &self.poses, motion, -0.5 * self.dt())?;
+        let solver = self.model.solver(&params, &start)?;
+        let vertices = solver.vertices(&start)?;
+        let course = Course {
+            solver,
+            pushes: self.pushes.clone(),
+            frame: self.spec.frame,
+            dt: self.dt(),
+            steps: self.steps_per_frame(),
+        };
+        Ok((Solver::Rigid(Box::new(course)), State::Rigid(Moved { motion: start, vertices })))
+    }
+}
+
+/// Where bodies are and how they move, and where their vertices are \[m\].
+#[derive(Clone)]
+pub(crate) struct Moved<F: Float> {
+    motion: rigid::State<F>,
+    pub(super) vertices: Array<Vec3<F>>,
+}
+
+/// A solver, and what pushes bodies on the way.
+pub(crate) struct Course<F: Float> {
+    solver: rigid::Solver<F>,
+    pushes: Arc<Pushes<F>>,
+    frame: f64,
+    dt: f64,
+    steps: usize,
+}
+
+impl<F: Float> Course<F> {
+    /// The state at `frame`, from that at the frame before. Steps begin where impulses act.
+    pub(super) fn to_frame(&self, from: &Moved<F>, frame: usize) -> diffkern_sim::Result<Moved<F>> {
+        let [begin, end] = [frame - 1, frame].map(|frame| frame as f64 * self.frame);
+        let mut times = vec![begin];
+        times.extend(self.pushes.instants(begin, end));
+        times.push(end);
+        let (mut motion, mut taken) = (from.motion.clone(), (frame - 1) * self.steps);
+        for pair in times.windows(2) {
+            let length = pair[1] - pair[0];
+            let steps = (length / self.dt - 1e-6).ceil().max(1.0);
+            let span = Span::until(taken, pair[0], pair[1], length / steps)?;
+            let pushes = self.pushes.clone();
+            motion = self.solver.advance_with(&motion, span, move |_, tick| pushes.control(tick), Schedule::Auto)?;
+            taken = span.end_index();
+        }
+        let vertices = self.solver.vertices(&motion)?;
+        Ok(Moved { motion, vertices })
+    }
+}

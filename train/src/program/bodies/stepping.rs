@@ -1,0 +1,82 @@
+//! How rigid bodies are stepped, from the scene alone.
+
+use super::super::setup::{self, GridOptions};
+use super::shapes::Form;
+use crate::error::Result;
+use crate::job::Values;
+use crate::scene::{At, Quantity, Scene, Target};
+
+/// Fewest steps from one frame to the next.
+const LEAST_STEPS: f64 = 4.0;
+/// Longest step in units of the time in which a body falls by about its own thinnest side, in which it moves so far, and in which it turns by a radian.
+const FALLING: f64 = 0.02;
+const MOVING: f64 = 0.1;
+const TURNING: f64 = 0.05;
+/// Part of its thinnest side by which a body sinks into a collider of contact by forces on which it lies.
+const SUNK: f64 = 5e-3;
+
+/// What a run takes, from the scene alone.
+pub(super) struct Spec {
+    pub(super) forms: Vec<Form>,
+    pub(super) steps_per_frame: usize,
+    /// Time from one frame to the next \[s\].
+    pub(super) frame: f64,
+}
+
+/// What a [`Plan`](super::Plan) knows of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RigidPlan {
+    pub(super) steps_per_frame: f64,
+    /// Points that touch.
+    pub(super) points: f64,
+    pub(super) vertices: f64,
+}
+
+impl Spec {
+    pub(super) fn new(scene: &Scene, take: usize, known: &Values, options: &GridOptions) -> Result<Self> {
+        let forms = scene.bodies.iter().map(|body| Form::new(&body.starts[take].shape)).collect::<Result<Vec<_>>>()?;
+        let frame = 1.0 / scene.frame_rate;
+        let steps = forms.iter().enumerate().map(|(body, form)| step(scene, take, known, body, form));
+        let step = steps.fold(frame / LEAST_STEPS, f64::min) / options.cells as f64;
+        Ok(Self { forms, steps_per_frame: (frame / step - 1e-6).ceil() as usize, frame })
+    }
+
+    pub(super) fn plan(&self) -> RigidPlan {
+        let sum = |of: &dyn Fn(&Form) -> usize| self.forms.iter().map(of).sum::<usize>() as f64;
+        RigidPlan {
+            steps_per_frame: self.steps_per_frame as f64,
+            points: sum(&Form::points),
+            vertices: sum(&|form| form.mesh.vertices().len()),
+        }
+    }
+}
+
+/// Longest step of the fewest that a body moves well with \[s\].
+fn step(scene: &Scene, take: usize, known: &Values, body: usize, form: &Form) -> f64 {
+    let largest = |of: &dyn Fn(usize) -> Target| -> f64 {
+        let ends = [0, 1, 2].map(|a| setup::range(scene, known, of(a)));
+        setup::norm(ends.map(|[low, high]| low.abs().max(high.abs())))
+    };
+    let gravity = largest(&|a| Target::new(0, Quantity::Gravity(a)));
+    let speed = largest(&|a| Target { take, ..Target::new(body, Quantity::Velocity(a)) });
+    let spin = largest(&|a| Target { take, ..Target::new(body, Quantity::AngularVelocity(a)) });
+    // What is pushed is thought to turn as the lightest that may be tried does about its weakest axis.
+    let quantity = scene.varying(body)[2];
+    let least = setup::range(scene, known, Target::new(body, quantity))[0];
+    let mass = if quantity == Quantity::Mass { least } else { least * form.volume };
+    let pushed = scene.pushes.iter().filter(|push| push.body == body).map(|push| {
+        let arm = match push.at {
+            At::Centre(arm) => setup::norm(arm),
+            At::Body(point) => setup::norm([0, 1, 2].map(|a| point[a] - form.centroid[a])),
+        };
+        let [begin, end] = push.interval;
+        let lasting = if begin == end { 1.0 } else { end - begin };
+        arm * setup::norm(push.vector) * lasting * form.looseness / mass
+    });
+    let spin = spin + pushed.sum::<f64>();
+    let side = form.thinnest;
+    let limits = [FALLING * (side / gravity).sqrt(), MOVING * side / speed, TURNING / spin];
+    let sinking = (0..scene.colliders.len()).any(|k| !scene.bounces(k));
+    let soft = if sinking { (SUNK * side / (gravity * form.compliance)).sqrt() } else { f64::INFINITY };
+    limits.into_iter().fold(soft, f64::min)
+}
