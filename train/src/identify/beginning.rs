@@ -66,7 +66,8 @@ struct Beginning<'a, F: Float> {
     flights: Vec<Flight>,
     body_of: Vec<u32>,
     /// Vertices at each frame, on the device and here.
-    vertices: Vec<(Array<Vec3<F>>, Vec<[f64; 3]>)>,
+    vertices: Vec<Array<Vec3<F>>>,
+    places: Vec<Vec<[f64; 3]>>,
 }
 
 impl<'a, F: Float> Beginning<'a, F> {
@@ -78,13 +79,12 @@ impl<'a, F: Float> Beginning<'a, F> {
         most: usize,
     ) -> Outcome<Self> {
         let body_of = program.bodies().body_of_vertex();
-        let host = |array: Array<Vec3<F>>| -> diffkern::Result<_> {
-            let here = collect(array.to_vec()?.iter().map(|x| [x.x, x.y, x.z].map(Float::to_f64)))?;
-            Ok((array, here))
+        let host = |array: &Array<Vec3<F>>| -> diffkern::Result<Vec<[f64; 3]>> {
+            collect(array.to_vec()?.iter().map(|x| [x.x, x.y, x.z].map(Float::to_f64)))
         };
-        let flow = program.flow(values, most, &mut || Flow::Continue)?;
-        let mut vertices = flow.into_iter().map(host).collect::<diffkern::Result<Vec<_>>>()?;
-        let start = vertices[0].1.clone();
+        let mut vertices = program.flow(values, most, &mut || Flow::Continue)?;
+        let places = vertices.iter().map(host).collect::<diffkern::Result<Vec<_>>>()?;
+        let start = places[0].clone();
         let flight = |body: usize| {
             let own = start.iter().zip(&body_of).filter(|(_, of)| **of as usize == body);
             Flight::of(values, body, take, &own.map(|(x, _)| *x).collect::<Vec<_>>())
@@ -92,15 +92,15 @@ impl<'a, F: Float> Beginning<'a, F> {
         let flights: Vec<Flight> = (0..scene.bodies.len()).map(flight).collect();
         let free = |frame: usize| {
             let t = frame as f64 / scene.frame_rate;
-            vertices[frame].1.iter().zip(&start).zip(&body_of).all(|((x, start), of)| {
+            places[frame].iter().zip(&start).zip(&body_of).all(|((x, start), of)| {
                 let flight = &flights[*of as usize];
                 let away = x.iter().zip(flight.place(*start, t)).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
                 away.sqrt() < FREE * flight.size
             })
         };
-        let frames = (0..vertices.len()).take_while(|&frame| free(frame)).count();
+        let frames = (0..places.len()).take_while(|&frame| free(frame)).count();
         vertices.truncate(frames);
-        Ok(Self { scene, program, values, flights, body_of, vertices })
+        Ok(Self { scene, program, values, flights, body_of, vertices, places })
     }
 
     /// What a film says that the scene is wrong about.
@@ -165,7 +165,7 @@ impl<'a, F: Float> Beginning<'a, F> {
     }
 
     fn drawn(&self, frame: usize, film: usize, columns: &[Column]) -> Outcome<Linear> {
-        let (vertices, places) = &self.vertices[frame];
+        let (vertices, places) = (&self.vertices[frame], &self.places[frame]);
         let t = frame as f64 / self.scene.frame_rate;
         let (mut shifts, mut directions) = (Vec::new(), Vec::new());
         for Column { moved, .. } in columns {

@@ -92,11 +92,13 @@ mod tests {
         Flight { centre, velocity, spin: [0.0, 0.0, 1.5], gravity: [0.2, 0.0, -9.81], size: 0.3 }
     }
 
+    type Edit = dyn Fn(&mut Flight, &mut [f64; 3], &mut f64, f64);
+
     /// Each shift against the difference of two flights, about an axis along which the body turns.
     #[test]
     fn shifts_are_derivatives_of_flights() {
         let (h, t, rate, x) = (1e-6, 0.13, 36.0, [0.17, -0.11, 0.71]);
-        let moved = |edit: &dyn Fn(&mut Flight, &mut [f64; 3], &mut f64, f64)| {
+        let moved = |edit: &Edit| {
             let of = |by: f64| {
                 let (mut flight, mut start, mut time) = (flight(), x, t);
                 edit(&mut flight, &mut start, &mut time, by);
@@ -105,8 +107,7 @@ mod tests {
             let (up, down) = (of(h), of(-h));
             [0, 1, 2].map(|a| (up[a] - down[a]) / (2.0 * h))
         };
-        type Edit = Box<dyn Fn(&mut Flight, &mut [f64; 3], &mut f64, f64)>;
-        let cases: [(Change, Edit); 8] = [
+        let cases: [(Change, Box<Edit>); 8] = [
             (
                 Change::Along(1, 0),
                 Box::new(|f, x, _, by| {
