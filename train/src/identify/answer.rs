@@ -52,10 +52,10 @@ pub(super) fn outcome<F: Float>(
         }
     }
     let mut frames = Vec::new();
-    if ending == Ending::Converged && state.normals.last().is_some_and(|normal| normal.parameters() > 0) {
-        match simulable(
-            problem.by_frame(&state.at, &problem.parametrisation().doubt(), &mut |part| reporter.tick(part)),
-        ) {
+    let doubt = problem.parametrisation().doubt();
+    let tangents = state.normals.last().filter(|normal| ending == Ending::Converged && normal.parameters() > 0);
+    if tangents.is_some_and(|normal| interval::all_show(normal, &doubt)) {
+        match simulable(problem.by_frame(&state.at, &doubt, &mut |part| reporter.tick(part))) {
             Ok(told) => frames = told.unwrap_or_default(),
             Err(Failure::Stopped) => ending = Ending::Interrupted,
             Err(Failure::Unstable(error) | Failure::Fatal(error)) => return Err(error),

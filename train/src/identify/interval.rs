@@ -18,6 +18,16 @@ const STUDENT: [f64; PARTS - 1] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.
 /// Correlation of what a model lacks between any two parts: some of it is the same in all, which leaving parts out does not show. Chosen on `jelly_drop_a`, `jelly_drop_e` and `jelly_fric_g`.
 const SHARED: f64 = 0.2;
 
+/// Least part of what shows most that a coordinate shows of itself over its `doubt`, squared: of less, differences in single precision are rounding errors.
+const SHOWS: f64 = 1e-8;
+
+/// Whether differences over the `doubt` of each coordinate tell of all of them.
+pub(super) fn all_show(normal: &NormalEquations, doubt: &[f64]) -> bool {
+    let n = normal.parameters();
+    let shown: Vec<f64> = (0..n).map(|k| normal.hessian[k * n + k] * doubt[k] * doubt[k]).collect();
+    shown.iter().all(|own| *own > SHOWS * shown.iter().copied().fold(0.0, f64::max))
+}
+
 /// The covariance of the first `free` coordinates at `at`, such that [`SIGMAS`] standard deviations hold 95 %; none where the residuals do not fix them.
 pub(super) fn covariance<F: Float>(
     problem: &VideoProblem<'_, F>,
