@@ -157,6 +157,10 @@ fn whole(folder: &Path) -> Result<(), String> {
             Some("png") => bytes.ends_with(b"IEND\xaeB`\x82"),
             Some("gif") => bytes.ends_with(b"\x3b"),
             Some("jsonl" | "ron") => bytes.ends_with(b"\n"),
+            // A copy of one that the scene names.
+            Some("obj" | "ply" | "stl") => files(folder)
+                .iter()
+                .any(|other| !other.starts_with(folder.join("out")) && fs::read(other).ok().as_ref() == Some(&bytes)),
             Some("html") => bytes.trim_ascii_end().ends_with(b"</html>"),
             _ if name.contains("tfevents") => ends_with_an_event(&bytes),
             _ => name.contains("lock"),
