@@ -9,7 +9,7 @@ use super::fault::{Cause, Column, Moved};
 use super::flight::Flight;
 use super::misfit::{LevelOptions, Misfit};
 use crate::job::Flow;
-use crate::program::{Linear, Outcome, Physics, Program, Seen, Shot, TakeProgram, shots};
+use crate::program::{Linear, Outcome, Physics, Program, Seen, Shot, TakeProgram, norm, shots, simulable};
 use crate::scene::{Owner, Scene, Target};
 use crate::video::Video;
 use diffkern::Float;
@@ -49,7 +49,8 @@ pub(super) fn faults<F: Float>(
     let most = if unknown(Owner::Start) || unknown(Owner::Scene) { 1 } else { FRAMES.min(frames) };
     let mut all = Vec::new();
     for (take, program) in program.takes() {
-        let beginning = Beginning::new(scene, take, program, values, most)?;
+        // What these values do so early is the search's to judge.
+        let Some(beginning) = simulable(Beginning::new(scene, take, program, values, most))? else { continue };
         let films = (0..scene.films.len()).filter(|&film| scene.films[film].take == take);
         for film in films.filter(|&film| scene.films[film].weights[0] > 0.0) {
             all.extend(beginning.fault(videos, film)?);
@@ -94,8 +95,8 @@ impl<'a, F: Float> Beginning<'a, F> {
             let t = frame as f64 / scene.frame_rate;
             places[frame].iter().zip(&start).zip(&body_of).all(|((x, start), of)| {
                 let flight = &flights[*of as usize];
-                let away = x.iter().zip(flight.place(*start, t)).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
-                away.sqrt() < FREE * flight.size
+                let expected = flight.place(*start, t);
+                norm([0, 1, 2].map(|a| x[a] - expected[a])) < FREE * flight.size
             })
         };
         let frames = (0..places.len()).take_while(|&frame| free(frame)).count();
@@ -108,6 +109,10 @@ impl<'a, F: Float> Beginning<'a, F> {
         let causes = Cause::all(self.scene.bodies.len());
         let columns: Vec<Column> = causes.iter().flat_map(|cause| cause.columns()).collect();
         let (normal, pixel) = self.compared(videos, film, &columns)?;
+        if pixel == 0.0 {
+            // Nothing is in the picture.
+            return Ok(None);
+        }
         let variance = normal.cost / normal.residuals.max(1) as f64;
         let off = |cost: f64| (cost.max(0.0) / pixel).sqrt();
         let mut found = Vec::new();

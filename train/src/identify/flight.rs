@@ -1,7 +1,8 @@
 //! Where a rigid body in free flight is, and how it would be elsewhere if its scene said something else.
 
-use crate::program::Physics;
+use crate::program::{Physics, norm};
 use crate::scene::{Quantity, Target};
+use diffkern_sim::mesh::Pose;
 
 /// What of a free flight a scene may say otherwise. Powers of time are those of a motion: `t` of a velocity, `t^2 / 2` of an acceleration.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,7 +41,7 @@ impl Flight {
             velocity: [0, 1, 2].map(|a| of(Quantity::Velocity(a))),
             spin: [0, 1, 2].map(|a| of(Quantity::AngularVelocity(a))),
             gravity: [0, 1, 2].map(|a| values[Target::new(0, Quantity::Gravity(a))]),
-            size: ends.map(|[low, high]| (high - low).powi(2)).iter().sum::<f64>().sqrt(),
+            size: norm(ends.map(|[low, high]| high - low)),
         }
     }
 
@@ -50,13 +51,8 @@ impl Flight {
 
     /// Where is at `t` \[s\] what was at `x` at the start.
     pub(super) fn place(&self, x: [f64; 3], t: f64) -> [f64; 3] {
-        let d = [0, 1, 2].map(|a| x[a] - self.centre[a]);
-        let speed = self.spin.iter().map(|w| w * w).sum::<f64>().sqrt();
-        let axis = self.spin.map(|w| if speed > 0.0 { w / speed } else { 0.0 });
-        let along = axis.iter().zip(d).map(|(a, d)| a * d).sum::<f64>();
-        let (centre, across, (sin, cos)) = (self.centre(t), cross(axis, d), (speed * t).sin_cos());
-        // Rodrigues' formula.
-        [0, 1, 2].map(|a| centre[a] + d[a] * cos + across[a] * sin + axis[a] * along * (1.0 - cos))
+        let turned = Pose { rotation: self.spin.map(|w| w * t), translation: self.centre(t) };
+        turned.apply([0, 1, 2].map(|a| x[a] - self.centre[a]))
     }
 
     /// How what is at `x` at `t` would move per unit of a change, small turns taken as they are.
