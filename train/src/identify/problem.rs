@@ -62,6 +62,13 @@ pub(super) struct Refined<F: Float> {
     carried: Vec<Carried<f32>>,
 }
 
+/// How what the refined grid draws moves with the coordinates about a place.
+pub(super) struct Motions {
+    pub(super) at: Vec<f64>,
+    /// Of each take and coordinate.
+    of: Vec<Vec<Coverage>>,
+}
+
 /// What a [`VideoProblem`] runs.
 pub(super) struct Programs<F: Float> {
     pub(super) coarse: Program<f32>,
@@ -116,22 +123,27 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         self.refined.as_ref().map_or(&self.fine.program, |refined| &refined.full)
     }
 
-    /// What the refined grid shows, with the derivatives of how the grid of the search moves: those hardly change with the grid, while what is
-    /// seen does. None where there is no refined grid.
-    pub(super) fn refined(&self, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Option<Evaluation>> {
-        let (Some(Refined { grid, carried, .. }), Some(rough)) = (&self.refined, &self.rough) else { return Ok(None) };
-        let (moving, drawing) = (&rough.program, &grid.program);
-        let values = self.parametrisation.values(at);
-        let (directions, frames) = (self.parametrisation.tangents(&values), self.frames);
-        let motions = {
-            let mut first = |part| tick(0.5 * part);
-            moving.motions(carried, &values, &directions, frames, &mut ticking(moving, frames, &mut first))?
+    /// How the grid of the search moves what the refined grid draws, by the coordinates. None where there is no refined grid.
+    pub(super) fn motions(&self, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Option<Motions>> {
+        let (Some(Refined { carried, .. }), Some(Grid { program, .. })) = (&self.refined, &self.rough) else {
+            return Ok(None);
         };
-        let mut second = |part| tick(0.5 + 0.5 * part);
-        let ticks = &mut ticking(drawing, frames, &mut second);
-        let linear = drawing.along(carried, &motions, &values, &directions, frames, ticks)?;
+        let values = self.parametrisation.values(at);
+        let directions = self.parametrisation.tangents(&values);
+        let tick = &mut ticking(program, self.frames, tick);
+        Ok(Some(Motions { at: at.to_vec(), of: program.motions(carried, &values, &directions, self.frames, tick)? }))
+    }
+
+    /// What the refined grid shows, with the derivatives of how the grid of the search moves: those hardly change with the grid and from a place to those near it,
+    /// while what is seen does. None where there is no refined grid.
+    pub(super) fn refined(&self, at: &[f64], motions: &Motions, tick: &mut Tick<'_>) -> Outcome<Option<Evaluation>> {
+        let Some(Refined { grid: Grid { program, misfit }, carried, .. }) = &self.refined else { return Ok(None) };
+        let values = self.parametrisation.values(at);
+        let directions = self.parametrisation.tangents(&values);
+        let ticks = &mut ticking(program, self.frames, tick);
+        let linear = program.along(carried, &motions.of, &values, &directions, self.frames, ticks)?;
         let agreement = self.agreement(&linear.coverage)?;
-        Ok(Some(Evaluation { normals: grid.misfit.normals(&linear)?, agreement, rough: true }))
+        Ok(Some(Evaluation { normals: misfit.normals(&linear)?, agreement, rough: true }))
     }
 
     /// Normal equations of what the last grid shows at `at`, blurred a little, of each frame by itself. Derivatives are differences of the grid of the search over

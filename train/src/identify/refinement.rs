@@ -1,10 +1,10 @@
 //! The answer on a finer grid than that of its search.
 //!
 //! A step of Gauss and Newton needs what is seen to all its digits, but derivatives only to the few that say how fast it converges. So what is seen is of
-//! the refined grid, how it moves is of the grid of the search, which costs a tenth. A step that does not lower the misfit on the refined grid is
-//! not taken.
+//! the refined grid, how it moves is of the grid of the search, which costs half as much, and serves for all places near. A step that does not lower the
+//! misfit on the refined grid is not taken.
 
-use super::problem::VideoProblem;
+use super::problem::{Motions, VideoProblem};
 use crate::job::{Flow, IdentifyOptions, Record};
 use crate::program::{Failure, Outcome, simulable};
 use crate::search::{Evaluation, Priors, Problem as _, REFINED, Reporter, Search, State};
@@ -19,6 +19,10 @@ const SHORT: f64 = 1e-4;
 const GAIN: f64 = 0.02;
 /// Levels of the misfit that it goes through.
 const FIRST_LEVEL: usize = 1;
+/// Coordinates about a place in which its motions serve.
+const NEAR: f64 = 0.05;
+/// Part of an evaluation that its motions take.
+const MOVING: f64 = 0.5;
 /// Most by which steps are stretched. Fast vibrations that a step does not explain make those of Gauss and Newton too short, by about as much each
 /// time.
 const LONGEST: f64 = 4.0;
@@ -39,7 +43,7 @@ pub(super) fn refine<F: Float>(
         return Ok(None);
     }
     let parametrisation = problem.parametrisation();
-    let mut refinement = Refinement { problem, search, reporter, evaluations: 0 };
+    let mut refinement = Refinement { problem, search, reporter, motions: None, evaluations: 0 };
     let Some(begin) = refinement.evaluate(&state.at)? else {
         state.warnings.push("what was found cannot be simulated on a finer grid: it depends on the grid".into());
         return Ok(None);
@@ -96,6 +100,8 @@ struct Refinement<'r, 'a, 'o, F: Float> {
     problem: &'r VideoProblem<'a, F>,
     search: &'r Search<'r>,
     reporter: &'r mut Reporter<'o>,
+    /// The last.
+    motions: Option<Motions>,
     evaluations: usize,
 }
 
@@ -106,7 +112,16 @@ impl<F: Float> Refinement<'_, '_, '_, F> {
         let part = 1.0 / (1 + self.evaluations.max(super::cost::REFINING as usize)) as f64;
         self.reporter.refining(self.search.runs(), part, coordinates.named(&coordinates.values(at)));
         self.evaluations += 1;
-        Ok(simulable(self.problem.refined(at, &mut |part| self.reporter.tick(part)))?.flatten())
+        let near = |motions: &Motions| motions.at.iter().zip(at).all(|(from, to)| (to - from).abs() < NEAR);
+        let fresh = !self.motions.as_ref().is_some_and(near);
+        let share = if fresh { MOVING } else { 0.0 };
+        if fresh {
+            let moved = self.problem.motions(at, &mut |part| self.reporter.tick(share * part));
+            self.motions = simulable(moved)?.flatten();
+        }
+        let Some(motions) = &self.motions else { return Ok(None) };
+        let mut tick = |part| self.reporter.tick(share + (1.0 - share) * part);
+        Ok(simulable(self.problem.refined(at, motions, &mut tick))?.flatten())
     }
 
     /// None where it cannot be simulated.

@@ -312,11 +312,9 @@ impl Parametrisation {
         std::iter::once(at.to_vec()).chain(ratios.flat_map(|k| AROUND.map(|nu| other(k, nu)))).collect()
     }
 
-    /// The same with other moduli, where runs are so cheap that more of them may be looked at: by finite elements of one material.
+    /// A point with other moduli, where runs are so cheap that more of them may be looked at: by finite elements of one material.
     pub(crate) fn farther(&self, at: &[f64]) -> Vec<Vec<f64>> {
-        let points = if self.cheap { self.around(at) } else { Vec::new() };
-        let shifted = |by: f64| points.iter().filter_map(move |at| self.stiffer(at, by)).collect::<Vec<_>>();
-        NEARBY.iter().flat_map(|&by| shifted(by)).collect()
+        NEARBY.iter().filter(|_| self.cheap).filter_map(|&by| self.stiffer(at, by)).collect()
     }
 
     /// The same point with stiffnesses raised by `by` of their logarithms; none if there are none.

@@ -50,13 +50,18 @@ impl Search<'_> {
     /// valleys that end at a wrong ratio.
     pub(super) fn look_around(&self, state: &mut State, reporter: &mut Reporter<'_>) -> Outcome<()> {
         let points = self.parametrisation().around(&state.at);
-        let near = self.best_of(&points, Some(state.stage), reporter)?;
-        let others = self.parametrisation().farther(&state.at);
-        let far = self.best_of(&others, Some(state.stage), reporter)?;
-        let least = near.map_or(f64::INFINITY, |(cost, _)| cost);
-        if let Some((_, best)) = far.filter(|(cost, _)| *cost < FARTHER * least).or(near) {
-            state.go_to(Place { at: best.clone(), normals: Vec::new(), iou: state.iou, rough: false });
-        }
+        let Some((cost, near)) = self.best_of(&points, Some(state.stage), reporter)? else { return Ok(()) };
+        let others = self.parametrisation().farther(near);
+        let far = self.best_of(&others, Some(state.stage), reporter)?.filter(|(other, _)| *other < FARTHER * cost);
+        let at = match far {
+            None => near.clone(),
+            // Its ratio was chosen with other moduli.
+            Some((_, far)) => {
+                let points = self.parametrisation().around(far);
+                self.best_of(&points, Some(state.stage), reporter)?.map_or(far, |(_, best)| best).clone()
+            }
+        };
+        state.go_to(Place { at, normals: Vec::new(), iou: state.iou, rough: false });
         Ok(())
     }
 
