@@ -90,7 +90,7 @@ pub(crate) fn unknown(path: &str, groups: &[Group<'_>]) -> Error {
 macro_rules! parameters {
     (impl [$($generics:tt)*] for $type:ty {
         $($($field:ident).+: $path:literal, $unit:literal, $bounds:ident;)+
-        $([$option:ident: $option_path:literal, $option_unit:literal, $option_bounds:ident;])?
+        $([$option:ident: $option_path:literal, $option_unit:literal, $option_bounds:ident;])*
     } $(and $($part:ident),+)?) => {
         impl<$($generics)*> $crate::params::Params for $type {
             fn groups(&self) -> Vec<$crate::params::Group<'_>> {
@@ -103,7 +103,7 @@ macro_rules! parameters {
                 let mut groups = always.to_vec();
                 $(groups.extend(
                     self.$option.iter().map(|a| row($option_path, $option_unit, Bounds::$option_bounds, a.as_any())),
-                );)?
+                );)*
                 $($(groups.extend(self.$part.iter().flat_map($crate::params::Params::groups));)+)?
                 groups
             }
@@ -114,7 +114,7 @@ macro_rules! parameters {
                 })+)?
                 match path {
                     $($path => self.$($field).+ = diffkern::Array::try_from(array)?,)+
-                    $($option_path => self.$option = Some(diffkern::Array::try_from(array)?),)?
+                    $($option_path => self.$option = Some(diffkern::Array::try_from(array)?),)*
                     _ => return Err($crate::params::unknown(path, &self.groups())),
                 }
                 Ok(())

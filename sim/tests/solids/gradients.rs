@@ -35,12 +35,14 @@ fn check(body: &Body, law: Law, contact: Option<Contact>, leave_out: &[&str]) ->
             .moving([0.1, 0.05, 0.2], [0.4, -0.3, 0.6])
             .with_friction(0.4)
     });
-    let model = Model::new(&dev, &cut, law, 2e-3, ball.as_slice())?;
+    let loads = [(0, [0.05, 0.02, 0.04]), (0, [-0.03, 0.01, 0.05])];
+    let model = Model::new(&dev, &cut, law, 2e-3, ball.as_slice())?.with_loads(&loads)?;
     let mut params = Params::<f64>::uniform(&dev, 2e3, 3e3, 900.0, [0.4, -0.3, -9.81])?;
     let cells = cut.cells();
     params.mu = dev.array(&r.many(cells, |r| r.between(1.5e3, 2.5e3)))?;
     params.density = dev.array(&r.many(cells, |r| r.between(800.0, 1000.0)))?;
-    params.damping = dev.array(&[0.3])?;
+    params.damping = dev.array(&r.many(cut.rest().len(), |r| r.between(0.2, 0.5)))?;
+    params.loads = Some(dev.array(&[0.3, 0.2])?);
     params.viscosity = Some(dev.array(&r.many(cells, |r| r.between(1.0, 2.0)))?);
     params.contact = model.obstacles().map(|o| o.contacts(&dev)).transpose()?;
     let positions: Vec<_> = cut.rest().iter().map(|p| p.map(|x| 1.05 * x + r.between(-0.002, 0.002))).collect();

@@ -8,6 +8,7 @@ mod contact;
 mod cutting;
 mod energy;
 mod gradients;
+mod loads;
 mod several;
 mod vibration;
 

@@ -18,18 +18,37 @@ pub struct Vibration<'a> {
     pub share: f64,
 }
 
+/// A vibration of a body with masses at points.
+pub struct Loaded<'a> {
+    vibration: &'a Vibration<'a>,
+    loads: &'a [(usize, [f64; 3])],
+}
+
 impl Vibration<'_> {
+    /// With masses at these points, as the parameters have them.
+    pub fn loaded<'a>(&'a self, loads: &'a [(usize, [f64; 3])]) -> Loaded<'a> {
+        Loaded { vibration: self, loads }
+    }
+
+    /// Circular frequency without loads.
+    pub fn frequency(&self, halves: usize) -> Result<f64> {
+        self.loaded(&[]).frequency(halves)
+    }
+}
+
+impl Loaded<'_> {
     /// Circular frequency, from the times at which the surface is where it would stay, by its projection on the mode.
     pub fn frequency(&self, halves: usize) -> Result<f64> {
-        let sum = |x: [f64; 3]| [0, 1, 2].map(|a| (self.about)(x)[a] + (self.mode)(x)[a]);
-        let state = displaced(self.body, sum, |_| [0.0; 3])?;
-        let model = Model::new(&device(), self.body, Law::NeoHookean, 1.0, self.colliders)?;
-        let dt = self.share * model.max_dt(self.params, &state)?;
-        let solver = model.with_dt(dt)?.solver(self.params, &state)?;
-        let skin = Skin::new(&device(), self.body)?;
+        let &Vibration { body, params, colliders, about, mode, share } = self.vibration;
+        let sum = |x: [f64; 3]| [0, 1, 2].map(|a| about(x)[a] + mode(x)[a]);
+        let state = displaced(body, sum, |_| [0.0; 3])?;
+        let model = Model::new(&device(), body, Law::NeoHookean, 1.0, colliders)?.with_loads(self.loads)?;
+        let dt = share * model.max_dt(params, &state)?;
+        let solver = model.with_dt(dt)?.solver(params, &state)?;
+        let skin = Skin::new(&device(), body)?;
         let seen = |s: &VertexState<f64>| -> Result<f64> {
-            let moved = skin.carried(&s.x)?.to_vec()?.into_iter().zip(self.body.mesh().vertices()).map(|(x, &rest)| {
-                let (x, mode, about) = (x.to_array(), (self.mode)(rest), (self.about)(rest));
+            let moved = skin.carried(&s.x)?.to_vec()?.into_iter().zip(body.mesh().vertices()).map(|(x, &rest)| {
+                let (x, mode, about) = (x.to_array(), mode(rest), about(rest));
                 (0..3).map(|a| (x[a] - rest[a] - about[a]) * mode[a]).sum::<f64>()
             });
             Ok(moved.sum())

@@ -2,6 +2,7 @@
 
 use diffkern::prelude::*;
 use diffkern_sim::fem::lattice::kernels::{carry, carry_motion, gradients, stress_forces, surface_forces};
+use diffkern_sim::fem::lattice::loads::lump_loads;
 use diffkern_sim::fem::lattice::mass::{inertia, kick, lump_cells, lumped_acceleration, pack_points, surface_mass};
 use diffkern_sim::fem::stress::{add_viscous_stress, stress};
 use diffkern_sim::material::NeoHookean;
@@ -132,6 +133,8 @@ pub fn kernels() -> Vec<Kernel> {
         kernel!(lump_cells: lattice => |i| "cells" i.cells,
             (i.cells, &i.per_cell, &i.per_cell, &i.rows, &i.shape, &i.mass_out, &i.lumped_out),
             writes [i.mass_out => 1.0, i.lumped_out => 1.0]),
+        kernel!(lump_loads: lattice => |i| "points" i.surface,
+            (i.surface, &i.area, &i.rows, &i.carrier, &i.place, &i.lumped_out), writes [i.lumped_out => 1.0]),
         kernel!(surface_mass: lattice => |i| "points" i.surface,
             (i.surface, &i.per_cell, &i.carrier, &i.per_cell, &i.surface_mass_out), writes [i.surface_mass_out => 1.0]),
         kernel!(lumped_acceleration: lattice => |i| "nodes" i.nodes,

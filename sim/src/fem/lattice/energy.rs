@@ -39,10 +39,11 @@ impl<F: Float> Solver<F> {
             |array: &Array<F>| Ok::<_, diffkern::Error>(array.to_vec()?.into_iter().map(F::to_f64).collect::<Vec<_>>());
         let (mass, lumped) = (reals(&self.mass)?, reals(&self.lumped)?);
         let v: Vec<_> = state.v.to_vec()?.iter().map(|v| v.to_array().map(F::to_f64)).collect();
+        let loads = self.loads_on_host()?;
         let kinetic = |(k, body)| {
             let (cells, nodes) = (bodies.cells(k), bodies.nodes(k));
             let q = &q[8 * cells.start..8 * cells.end];
-            Linear::new(body, q, &mass[cells], &lumped[nodes.clone()], 0.0).kinetic(&v[nodes])
+            Linear::new(body, q, &mass[cells], &lumped[nodes.clone()], 0.0).with(&loads[k]).kinetic(&v[nodes])
         };
         Ok(Energy { kinetic: bodies.bodies().iter().enumerate().map(kinetic).sum(), elastic })
     }

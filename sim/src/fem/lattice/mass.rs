@@ -121,7 +121,7 @@ pub fn inertia<F: Float>(
     }
 }
 
-/// `v+ = e (e v + dt a)`, `a = 2 b - D^-1 M b`, `e = exp(-dt damping / 2)`; tied and held control points as in `lumped_acceleration`.
+/// `v+ = e (e v + dt a)`, `a = 2 b - D^-1 M b`, `e = exp(-dt damping / 2)`, one damping for all or one each; tied and held control points as in `lumped_acceleration`.
 #[diff_kernel]
 pub fn kick<F: Float>(
     v: &Array<Vec3<F>>,
@@ -142,7 +142,7 @@ pub fn kick<F: Float>(
         if j != i {
             counted = (sum[i] - sum[j]) / (lumped[i] + lumped[j]);
         }
-        let half = (damping[0] * dt * -0.5).exp();
+        let half = (damping[i.min(damping.len() - 1)] * dt * -0.5).exp();
         new = (new * half + (b[i] * 2.0 - counted) * dt) * half;
     }
     v_next[i] = new;

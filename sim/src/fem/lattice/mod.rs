@@ -14,6 +14,7 @@
 //!   the one that hardly shows in what is found for the body.
 //! - Several bodies: an [`Assembly`] of them is one model with one state. Where they touch, a place of one is carried back through the lattice of the other to where its matter
 //!   was at rest, and the [contact](BodyContact) is a law of the signed distance there.
+//! - Loads: point masses that hang on a body, of which the mass matrix is a sum too.
 //! - Clamps: planes between cells, where control points on both sides move against each other, so that the plane stays where it is and slopes
 //!   are free.
 //!
@@ -63,6 +64,8 @@ pub mod stencil;
 pub mod kernels;
 #[doc(hidden)]
 pub mod mass;
+#[doc(hidden)]
+pub mod loads;
 #[doc(hidden)]
 pub mod touch;
 #[doc(hidden)]

@@ -5,14 +5,16 @@ use super::between::{BodyContact, Surfaces};
 use super::body::CutBody;
 use super::contact::{BoundTouching, Touching};
 use super::grid::Grid;
-use super::kernels::{gradients, stress_forces};
+use super::kernels::{carry, gradients, stress_forces, surface_forces};
+use super::loads::{Loads, lump_loads};
 use super::mass::{inertia, kick, lump_cells, lumped_acceleration, pack_points};
 use super::params::Params;
-use super::stability::fastest;
+use super::stability::{Linear, Load};
 use crate::contact::{Collider, Obstacles};
 use crate::error::{Error, Result, positive};
 use crate::fem::stress::{add_viscous_stress, stress};
 use crate::material::{Law, with_law};
+use crate::mesh::Point;
 use crate::step::{Step, Tick};
 use crate::vertices::kernels::drift;
 use crate::vertices::{VertexState, one_or};
@@ -35,6 +37,7 @@ pub struct Model<F: Float> {
     law: Law,
     dt: f64,
     touching: Touching<F>,
+    loads: Option<Loads<F>>,
 }
 
 /// A solid with its parameters: takes a state to the next.
@@ -87,6 +90,7 @@ impl<F: Float> Model<F> {
             law,
             dt,
             grid,
+            loads: None,
         })
     }
 
@@ -96,6 +100,16 @@ impl<F: Float> Model<F> {
     /// When a value of the contact is out of its range or there is not one for each body, or memory is short.
     pub fn with_body_contact(self, contact: &BodyContact) -> Result<Model<F>> {
         Ok(Model { touching: self.touching.with(&self.device, &self.bodies, contact)?, ..self })
+    }
+
+    /// The same with points \[m\] of bodies at rest, by the number of each body, from which masses hang:
+    /// [`Params::loads`] has one for each.
+    ///
+    /// # Errors
+    /// When there is no such body, a point is not on it, or memory is short.
+    pub fn with_loads(self, points: &[(usize, Point)]) -> Result<Model<F>> {
+        let loads = Loads::new(&self.device, &self.bodies, points)?;
+        Ok(Model { loads: (!points.is_empty()).then_some(loads), ..self })
     }
 
     /// The default parameters of the surfaces of bodies that touch each other.
@@ -138,10 +152,14 @@ impl<F: Float> Model<F> {
         for (what, array) in per_cell.into_iter().chain(params.viscosity.iter().map(|eta| ("viscosity", eta))) {
             one_or(what, array.len(), grid.cells, "cell")?;
         }
-        for (what, len) in [("gravity", params.gravity.len()), ("damping", params.damping.len())] {
-            if len != 1 {
-                return Err(Error::invalid(format!("length of {what}"), len, "1"));
-            }
+        one_or("damping", params.damping.len(), grid.nodes, "control point")?;
+        if params.gravity.len() != 1 {
+            return Err(Error::invalid("length of gravity", params.gravity.len(), "1"));
+        }
+        let points = self.loads.as_ref().map_or(0, |loads| loads.carriers.len());
+        let masses = params.loads.as_ref().map_or(0, |loads| loads.len());
+        if masses != points {
+            return Err(Error::invalid("number of loads", masses, format!("{points}, as in the model")));
         }
         let Params { mu, lambda, density, .. } = params;
         let q = device.uninit(grid.at.len())?;
@@ -149,6 +167,9 @@ impl<F: Float> Model<F> {
         pack_points(q.len(), mu, lambda, &viscosity, &grid.point_volumes, &q)?;
         let (mass, lumped) = (device.uninit(grid.cells)?, device.zeros(grid.nodes)?);
         lump_cells(grid.cells, density, &grid.volumes, &grid.rows, &grid.shapes, &mass, &lumped)?;
+        if let (Some(Loads { carriers, .. }), Some(load)) = (&self.loads, &params.loads) {
+            lump_loads(load.len(), load, &grid.rows, &carriers.cells, &carriers.at, &lumped)?;
+        }
         let touching = self.touching.bind(device, grid, params)?;
         Ok(Solver { model: self.clone(), params: params.clone(), q, mass, lumped, touching })
     }
@@ -171,12 +192,13 @@ impl<F: Float> crate::step::Model for Model<F> {
         let stiffnesses = solver.touching.stiffnesses(self.bodies.bodies().len())?;
         let q: Vec<[f64; 4]> = solver.q.to_vec()?.iter().map(|q| q.to_array().map(F::to_f64)).collect();
         let host = |array: &Array<F>| Ok::<_, Error>(array.to_vec()?.into_iter().map(F::to_f64).collect::<Vec<_>>());
-        let (mass, lumped) = (host(&solver.mass)?, host(&solver.lumped)?);
+        let (mass, lumped, loads) = (host(&solver.mass)?, host(&solver.lumped)?, solver.loads_on_host()?);
         let caution = CONTACT_CAUTION[usize::from(solver.touching.has_friction()?)];
         let own = |(k, body): (usize, &CutBody)| {
             let (cells, nodes) = (self.bodies.cells(k), self.bodies.nodes(k));
             let (q, mass, lumped) = (&q[8 * cells.start..8 * cells.end], &mass[cells], &lumped[nodes]);
-            let limit = |stiffness| fastest(body, q, mass, lumped, stiffness).stable_step();
+            let limit =
+                |stiffness| Linear::new(body, q, mass, lumped, stiffness).with(&loads[k]).fastest().stable_step();
             let contact = if stiffnesses[k] > 0.0 { caution * limit(stiffnesses[k]) } else { f64::INFINITY };
             contact.min(CAUTION * limit(0.0))
         };
@@ -197,6 +219,22 @@ impl<F: Float> Solver<F> {
 
     pub(super) fn bodies(&self) -> &Assembly {
         &self.model.bodies
+    }
+
+    /// The point masses of each body.
+    pub(super) fn loads_on_host(&self) -> Result<Vec<Vec<Load>>> {
+        let bodies = &self.model.bodies;
+        let mut all = vec![Vec::new(); bodies.bodies().len()];
+        if let (Some(Loads { carried, body_of, .. }), Some(masses)) = (&self.model.loads, &self.params.loads) {
+            for (k, mass) in masses.to_vec()?.into_iter().enumerate() {
+                let (cell, own) = (carried.cells[k] as usize, bodies.cells(body_of[k]));
+                // What is held does not move.
+                if own.contains(&cell) {
+                    all[body_of[k]].push(Load { cell: cell - own.start, at: carried.at[k], mass: mass.to_f64() });
+                }
+            }
+        }
+        Ok(all)
     }
 
     /// Deformation gradients at the stress points.
@@ -227,6 +265,11 @@ impl<F: Float> Solver<F> {
         let (b, sum, next) = (device.uninit(n)?, device.zeros(n)?, device.uninit(n)?);
         lumped_acceleration(n, force, &self.lumped, &grid.ties, gravity, &b)?;
         inertia(grid.cells, &b, &grid.rows, &grid.shapes, &grid.second, &self.mass, &sum)?;
+        if let (Some(Loads { carriers, .. }), Some(load)) = (&self.model.loads, &self.params.loads) {
+            let moved = device.uninit(load.len())?;
+            carry(load.len(), &b, &grid.rows, &carriers.cells, &carriers.at, &moved)?;
+            surface_forces(load.len(), &moved, load, &grid.rows, &carriers.cells, &carriers.at, &sum)?;
+        }
         kick(n, v, &b, &sum, &self.lumped, &grid.ties, damping, &next, dt)?;
         Ok(next)
     }

@@ -15,12 +15,14 @@ pub struct Params<F: Float> {
     pub lambda: Array<F>,
     /// Density at rest \[kg/m^3\], per cell.
     pub density: Array<F>,
-    /// Rate at which velocities decay \[1/s\], one element.
+    /// Rate at which velocities decay \[1/s\], Rayleigh's damping by mass: one element, or one for each control point.
     pub damping: Array<F>,
     /// Gravity \[m/s^2\], one element.
     pub gravity: Array<Vec3<F>>,
     /// Newtonian viscosity \[Pa s\], per cell; none costs nothing.
     pub viscosity: Option<Array<F>>,
+    /// Point masses that hang on the bodies \[kg\], one for each point of [`Model::with_loads`](super::Model::with_loads); none without any.
+    pub loads: Option<Array<F>>,
     /// Of the colliders, where there are any: by default as the colliders have them. Stiffnesses are pressures per depth \[Pa/m\].
     pub contact: Option<Contacts<F>>,
     /// Of the surfaces of bodies that touch each other, where they do: by default as the model has them.
@@ -35,6 +37,7 @@ parameters! {
         damping: "damping", "1/s", NonNegative;
         gravity: "gravity", "m/s^2", Finite;
         [viscosity: "material.viscosity", "Pa s", NonNegative;]
+        [loads: "load.mass", "kg", NonNegative;]
     } and contact, surfaces
 }
 
@@ -52,6 +55,7 @@ impl<F: Float> Params<F> {
             damping: one(0.0)?,
             gravity: device.array(&[Vec3::from_array(gravity.map(F::from_f64))])?,
             viscosity: None,
+            loads: None,
             contact: None,
             surfaces: None,
         })

@@ -41,13 +41,15 @@ pub(super) struct Linear<'a> {
     means: Vec<Stencil>,
     mass: &'a [f64],
     lumped: &'a [f64],
+    loads: Vec<(Stencil, f64)>,
 }
 
-pub(super) fn fastest(body: &CutBody, q: &[[f64; 4]], mass: &[f64], lumped: &[f64], stiffness: f64) -> Fastest {
-    let linear = Linear::new(body, q, mass, lumped, stiffness);
-    let viscous = q.iter().any(|q| q[2] > 0.0);
-    let damping = if viscous { linear.largest(&|l, x| l.viscous(x)) } else { 0.0 };
-    Fastest { square: linear.largest(&|l, x| l.elastic(x)), damping }
+/// A point mass \[kg\] by the cell that carries it and its place there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Load {
+    pub(super) cell: usize,
+    pub(super) at: Point,
+    pub(super) mass: f64,
 }
 
 /// Depth of the layer \[m\] whose mass, of a uniform density, is the least that moves with a unit of area when all points of the surface are pushed in any
@@ -111,7 +113,20 @@ impl<'a> Linear<'a> {
             means: cells().map(|(k, p)| Stencil::new(9 * k, mean_shape(&p.points), body.size)).collect(),
             mass,
             lumped,
+            loads: Vec::new(),
         }
+    }
+
+    /// The same with point masses, which are in the lumped ones already.
+    pub(super) fn with(self, loads: &[Load]) -> Linear<'a> {
+        let stencil = |load: &Load| (Stencil::new(9 * load.cell, shape(load.at), self.body.size), load.mass);
+        Linear { loads: loads.iter().map(stencil).collect(), ..self }
+    }
+
+    pub(super) fn fastest(&self) -> Fastest {
+        let viscous = self.q.iter().any(|q| q[2] > 0.0);
+        let damping = if viscous { self.largest(&|l, x| l.viscous(x)) } else { 0.0 };
+        Fastest { square: self.largest(&|l, x| l.elastic(x)), damping }
     }
 
     /// Adds what points with `mu` and `lambda` of `q` resist.
@@ -167,6 +182,10 @@ impl<'a> Linear<'a> {
                 let slope = moments.map(|row| row[0] * d[0] + row[1] * d[1] + row[2] * d[2]);
                 sum[i] = add(sum[i], scale(add(scale(value, *w), slope), *m));
             }
+        }
+        for (stencil, m) in &self.loads {
+            let value = scale(stencil.value(self.body, x), *m);
+            stencil.nodes(self.body).for_each(|(i, (w, _))| sum[i] = add(sum[i], scale(value, *w)));
         }
         sum
     }
