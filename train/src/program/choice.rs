@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::job::Simulator;
-use crate::scene::{Contact, Scene};
+use crate::scene::{Contact, Quantity, Scene, Target};
 use diffkern_sim::scene::BodyShape;
 
 /// What of a scene finite elements cannot do, if there is anything: the field, and what it is.
@@ -33,6 +33,19 @@ fn obstacle(scene: &Scene) -> Option<(String, String)> {
     None
 }
 
+/// What MPM cannot do of a scene, with the field.
+fn elements_only(scene: &Scene) -> Option<(String, String)> {
+    scene.bodies.iter().enumerate().find_map(|(of, body)| {
+        let path = |field: &str| format!("bodies.{}.{field}", body.name);
+        let damped = body.material.damping > 0.0 || scene.range(Target::new(of, Quantity::Damping)).is_some();
+        match (&body.load, damped) {
+            (Some(_), _) => Some((path("load"), "a load".into())),
+            (None, true) => Some((path("material.damping"), "damping by mass".into())),
+            (None, false) => None,
+        }
+    })
+}
+
 /// The simulator of a scene, that which is asked for if any is, and why.
 ///
 /// # Errors
@@ -58,6 +71,12 @@ pub(crate) fn choose(scene: &Scene, asked: Option<Simulator>) -> Result<(Simulat
         }
         Some(Contact::Sticky | Contact::Slip) | None => "",
     };
+    if let Some((field, what)) = elements_only(scene)
+        && (asked == Some(Simulator::Mpm) || asked.is_none() && obstacle(scene).is_some())
+    {
+        let problem = format!("{what}, which MPM cannot do yet, expected a scene for --simulator fem");
+        return Err(Error::scene(field, problem));
+    }
     match (asked, obstacle(scene)) {
         (Some(Simulator::Mpm | Simulator::Rigid), _) => {
             Ok((Simulator::Mpm, format!("by MPM, as asked for{simplified}")))

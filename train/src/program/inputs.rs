@@ -4,13 +4,12 @@ use crate::scene::Part;
 use diffkern::prelude::*;
 
 /// One array for each part.
-pub(crate) struct Inputs<F: Float>([Array<F>; Part::ALL.len()]);
+pub(crate) struct Inputs<F: Float>(Vec<Array<F>>);
 
 impl<F: Float> Inputs<F> {
     /// From the array of each part.
     pub(crate) fn new(array: impl Fn(Part) -> diffkern::Result<Array<F>>) -> diffkern::Result<Self> {
-        let [a, b, c, d, e, f, g, h, i] = Part::ALL;
-        Ok(Self([array(a)?, array(b)?, array(c)?, array(d)?, array(e)?, array(f)?, array(g)?, array(h)?, array(i)?]))
+        Ok(Self(Part::ALL.into_iter().map(array).collect::<diffkern::Result<_>>()?))
     }
 
     /// Puts another array in place of that of a part.
@@ -20,7 +19,7 @@ impl<F: Float> Inputs<F> {
 
     /// The same with arrays that want a gradient.
     pub(crate) fn requires_grad(self) -> Self {
-        Self(self.0.map(|array| array.requires_grad()))
+        Self(self.0.into_iter().map(Array::requires_grad).collect())
     }
 }
 

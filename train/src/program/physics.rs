@@ -42,6 +42,7 @@ impl Layout {
     fn len(&self, part: Part) -> usize {
         match part {
             Part::Mu | Part::Lambda | Part::Density | Part::Viscosity => self.pieces[part as usize][self.bodies],
+            Part::Damping | Part::Load => self.bodies,
             Part::Motion => MOTION * self.bodies * self.takes,
             // Arrays have at least one element.
             Part::Friction | Part::Restitution => self.colliders.max(1),
@@ -57,6 +58,7 @@ impl Layout {
             Part::Mu | Part::Lambda | Part::Density | Part::Viscosity => {
                 self.pieces[row.part as usize][target.of] + target.piece
             }
+            Part::Damping | Part::Load => target.of,
             Part::Motion => MOTION * (self.bodies * target.take + target.of) + row.place,
             Part::Friction | Part::Restitution => target.of,
             Part::Gravity => row.place,
@@ -70,6 +72,7 @@ impl Layout {
         match part {
             Part::Motion => MOTION * self.bodies * take..MOTION * self.bodies * (take + 1),
             Part::Mu | Part::Lambda | Part::Density | Part::Viscosity => 0..self.len(part),
+            Part::Damping | Part::Load => 0..self.len(part),
             Part::Friction | Part::Restitution | Part::Gravity | Part::Camera => 0..self.len(part),
         }
     }

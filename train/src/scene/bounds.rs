@@ -45,6 +45,8 @@ pub(in crate::scene) const MODULUS: Bounds = bounds(1e-3, 1e13, " Pa", "diamond 
 pub(in crate::scene) const RATIO: Bounds =
     bounds(0.0, 0.499, "", "at 0.5 a body cannot be compressed, and steps would be endlessly short");
 pub(in crate::scene) const VISCOSITY: Bounds = bounds(0.0, 1e12, " Pa s", "glass that sets has no more");
+pub(in crate::scene) const DAMPING: Bounds = bounds(0.0, 1e9, " 1/s", "nothing moves against more");
+pub(in crate::scene) const LOAD: Bounds = bounds(0.0, 1e18, " kg", "mountains are lighter");
 pub(in crate::scene) const FRICTION: Bounds = bounds(0.0, 1e3, "", "more holds as well");
 pub(in crate::scene) const FIELD_OF_VIEW: Bounds = bounds(
     0.01,

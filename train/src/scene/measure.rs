@@ -18,6 +18,8 @@ pub(in crate::scene) enum Measure {
     Velocity,
     AngularVelocity,
     Acceleration,
+    /// Of a decay.
+    Rate,
 }
 
 impl Measure {
@@ -35,6 +37,7 @@ impl Measure {
             Self::Velocity => "m/s",
             Self::AngularVelocity => "rad/s",
             Self::Acceleration => "m/s^2",
+            Self::Rate => "1/s",
         }
     }
 
@@ -52,6 +55,7 @@ impl Measure {
             Self::Velocity => length / time,
             Self::AngularVelocity => angle / time,
             Self::Acceleration => length / (time * time),
+            Self::Rate => 1.0 / time,
         }
     }
 

@@ -151,10 +151,21 @@ pub struct Body {
     pub albedo: [f64; 3],
     /// Density of an elastic body \[kg/m^3\].
     pub density: f64,
+    /// What hangs on it.
+    pub load: Option<Load>,
     /// How heavy a rigid body is; none of an elastic one. Nothing is read of the material of a rigid body.
     pub rigid: Option<Weight>,
     /// Numbers of pieces along each axis, of properties that have a value of their own in each.
     pub fields: BTreeMap<Quantity, [usize; 3]>,
+}
+
+/// A point mass that moves with a point of an elastic body.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Load {
+    /// The point \[m\] at t = 0 of the first take.
+    pub at: [f64; 3],
+    /// Its mass \[kg\], where it is known.
+    pub mass: Option<f64>,
 }
 
 /// How heavy a rigid body is, where the scene says so.
@@ -199,6 +210,8 @@ pub struct Material {
     pub law: Law,
     /// Newtonian viscosity eta of the Cauchy stress `eta (L + L^T)` \[Pa s\], zero if there is none.
     pub viscosity: f64,
+    /// Rate at which velocities decay, Rayleigh's damping by mass \[1/s\].
+    pub damping: f64,
     /// First Lamé parameter \[Pa\], where the scene gives it.
     pub mu: Option<f64>,
     /// Second Lamé parameter \[Pa\], where the scene gives it.

@@ -26,7 +26,8 @@ impl Target {
 impl Scene {
     /// Every parameter that the scene has.
     pub fn targets(&self) -> impl Iterator<Item = Target> {
-        let owners = (0..self.bodies.len()).flat_map(|of| [Owner::Material, Owner::Start].map(|owner| (owner, of)));
+        let owners =
+            (0..self.bodies.len()).flat_map(|of| [Owner::Material, Owner::Body, Owner::Start].map(|owner| (owner, of)));
         let colliders = self.slides().map(|of| (Owner::Collider, of));
         let cameras = (0..self.cameras.len()).map(|of| (Owner::Camera, of));
         let all = owners.chain(colliders).chain([(Owner::Scene, 0)]).chain(cameras);
@@ -37,11 +38,13 @@ impl Scene {
         let pair = (owner == Owner::Material).then(|| self.bodies[of].material.pair.quantities());
         let varying = (owner == Owner::Material).then(|| self.varying(of));
         let rigid = self.is_rigid();
+        let loaded = owner == Owner::Body && self.bodies[of].load.is_some();
         let bounces = owner == Owner::Collider && self.bounces(of);
         let has = move |quantity: &Quantity| {
             let there = match quantity {
                 Quantity::Density | Quantity::Mass => varying.is_some_and(|own| own.contains(quantity)),
-                Quantity::Viscosity => !rigid,
+                Quantity::Viscosity | Quantity::Damping => !rigid,
+                Quantity::Load => loaded,
                 Quantity::Restitution => bounces,
                 Quantity::Mu | Quantity::Lambda | Quantity::Young | Quantity::Poisson => {
                     !rigid && pair.is_some_and(|pair| pair.contains(quantity))
@@ -141,7 +144,7 @@ impl Scene {
     /// What a parameter is of, by its name in the scene.
     fn owner(&self, target: Target) -> &str {
         match target.quantity.row().owner {
-            Owner::Material | Owner::Start => &self.bodies[target.of].name,
+            Owner::Material | Owner::Body | Owner::Start => &self.bodies[target.of].name,
             Owner::Collider => &self.colliders[target.of].name,
             Owner::Camera => &self.cameras[target.of].name,
             Owner::Scene => "",
@@ -161,7 +164,7 @@ impl Scene {
     fn short(&self, target: Target, with_piece: bool) -> Name {
         let owner = target.quantity.row().owner;
         let several = match owner {
-            Owner::Material | Owner::Start => self.bodies.len() > 1,
+            Owner::Material | Owner::Body | Owner::Start => self.bodies.len() > 1,
             Owner::Collider => self.slides().count() > 1,
             Owner::Camera => self.cameras.len() > 1,
             Owner::Scene => false,

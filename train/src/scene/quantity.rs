@@ -17,10 +17,14 @@ pub enum Quantity {
     Poisson,
     /// Density at rest.
     Density,
+    /// Mass of what hangs on a body.
+    Load,
     /// Mass of a rigid body.
     Mass,
     /// Newtonian viscosity.
     Viscosity,
+    /// Rate at which velocities of a body decay.
+    Damping,
     /// Component of the velocity of the centre of mass at t = 0.
     Velocity(usize),
     /// Component of the angular velocity about the centre of mass at t = 0.
@@ -48,6 +52,8 @@ pub enum Quantity {
 pub(crate) enum Owner {
     /// The material of a body; it may vary from piece to piece.
     Material,
+    /// A body as a whole.
+    Body,
     /// The way in which a body begins; each take has its own.
     Start,
     /// A collider.
@@ -79,6 +85,10 @@ pub(crate) enum Part {
     /// Of a rigid body that has a mass in its place, the mass.
     Density,
     Viscosity,
+    /// Of each body.
+    Damping,
+    /// Of each body; 0 of those without.
+    Load,
     /// Velocity and angular velocity of each body, six numbers.
     Motion,
     /// Of each collider; 0 of those without.
@@ -91,11 +101,13 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Mu,
         Self::Lambda,
         Self::Density,
         Self::Viscosity,
+        Self::Damping,
+        Self::Load,
         Self::Motion,
         Self::Friction,
         Self::Restitution,
@@ -110,6 +122,8 @@ pub(crate) struct Row {
     pub(crate) owner: Owner,
     /// Where a document has it, below the name of what it is of; of a vector without its component.
     pub(crate) path: &'static str,
+    /// How many of its last words are the key: more than one where another quantity has the same last word.
+    words: usize,
     /// Which component of a vector.
     pub(crate) component: Option<usize>,
     pub(super) measure: Measure,
@@ -125,6 +139,7 @@ pub(crate) struct Row {
 const MU: Row = Row {
     owner: Owner::Material,
     path: "material.mu",
+    words: 1,
     component: None,
     measure: Measure::Pressure,
     scale: Scale::Factors,
@@ -184,6 +199,28 @@ const VISCOSITY: Row = Row {
     bounds: &bounds::VISCOSITY,
     part: Part::Viscosity,
     known: |scene, target, _| Some(scene.bodies[target.of].material.viscosity),
+    ..MU
+};
+
+const DAMPING: Row = Row {
+    owner: Owner::Body,
+    path: "material.damping",
+    measure: Measure::Rate,
+    scale: Scale::NotNegative,
+    bounds: &bounds::DAMPING,
+    part: Part::Damping,
+    known: |scene, target, _| Some(scene.bodies[target.of].material.damping),
+    ..MU
+};
+
+const LOAD: Row = Row {
+    owner: Owner::Body,
+    path: "load.mass",
+    words: 2,
+    measure: Measure::Mass,
+    bounds: &bounds::LOAD,
+    part: Part::Load,
+    known: |scene, target, _| scene.bodies[target.of].load.as_ref().and_then(|load| load.mass),
     ..MU
 };
 
@@ -314,7 +351,7 @@ pub(super) const AXES: [&str; 3] = ["x", "y", "z"];
 
 impl Quantity {
     /// Every quantity.
-    pub const ALL: [Self; 31] = {
+    pub const ALL: [Self; 33] = {
         use Quantity::*;
         [
             Mu,
@@ -322,8 +359,11 @@ impl Quantity {
             Young,
             Poisson,
             Density,
+            // Before what its path ends with.
+            Load,
             Mass,
             Viscosity,
+            Damping,
             Velocity(0),
             Velocity(1),
             Velocity(2),
@@ -364,6 +404,8 @@ impl Quantity {
             Self::Density => DENSITY,
             Self::Mass => MASS,
             Self::Viscosity => VISCOSITY,
+            Self::Damping => DAMPING,
+            Self::Load => LOAD,
             Self::Velocity(axis) => component(VELOCITY, axis),
             Self::AngularVelocity(axis) => component(ANGULAR_VELOCITY, axis),
             Self::Friction => FRICTION,
@@ -379,8 +421,8 @@ impl Quantity {
 
     /// Last words of its path.
     pub fn key(self) -> String {
-        let Row { path, component, .. } = self.row();
-        let last = path.rsplit('.').next().unwrap_or(path);
+        let Row { path, words, component, .. } = self.row();
+        let last = path.rmatch_indices('.').nth(words - 1).map_or(path, |(dot, _)| &path[dot + 1..]);
         component.map_or_else(|| last.to_owned(), |axis| format!("{last}.{}", AXES[axis]))
     }
 

@@ -4,7 +4,7 @@ use super::super::inputs::{floor_stiffness, launch_free, to_particles};
 use super::super::material::Properties;
 use super::super::setup::{self, GridOptions};
 use super::{Mean, Numbers, Sites, Solver, State};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::job::Values;
 use crate::scene::{Quantity, Scene, Target};
 use diffkern::prelude::*;
@@ -65,6 +65,8 @@ pub(crate) struct Elements<F: Float> {
     /// Stiffness of contacts by the P-wave modulus of each body \[1/m\], and the share of a cell in it where cells have moduli of their own.
     stiffness: [Array<F>; 2],
     fixed_steps: bool,
+    /// The bodies with loads.
+    loaded: Option<Array<u32>>,
     /// Whether they may be viscous: else nothing of it is computed.
     viscous: bool,
     /// Of each body whether it has faces with edges between them.
@@ -80,7 +82,12 @@ impl<F: Float> Elements<F> {
         device: &Device,
     ) -> Result<Self> {
         let spec = spec(scene, take, known, options);
-        let elastic = spec.build::<F>(device)?;
+        let mut elastic = spec.build::<F>(device)?;
+        let loads = loads(scene, take);
+        elastic.model = elastic.model.with_loads(&loads).map_err(|error| match loads.first() {
+            Some((body, _)) => Error::scene(format!("bodies.{}.load.at", scene.bodies[*body].name), error.to_string()),
+            None => error.into(),
+        })?;
         let bodies = &elastic.bodies;
         let free: Vec<u32> =
             bodies.bodies().iter().flat_map(|b| (0..b.rest().len()).map(|k| u32::from(b.is_free(k)))).collect();
@@ -102,6 +109,10 @@ impl<F: Float> Elements<F> {
             centres: device.array(&centres)?,
             colliders: (!colliders.is_empty()).then(|| device.array(&colliders)).transpose()?,
             stiffness: [shares(&|_| whole)?, shares(&|k| whole / bodies.cells(k).len() as f64)?],
+            loaded: match loads.is_empty() {
+                true => None,
+                false => Some(device.array(&loads.iter().map(|(body, _)| *body as u32).collect::<Vec<_>>())?),
+            },
             fixed_steps: options.fixed_steps,
             viscous: spec.bodies.iter().any(|body| body.viscosity[1] > 0.0),
             faceted: spec.bodies.iter().map(|body| matches!(body.shape, BodyShape::Block { .. })).collect(),
@@ -173,7 +184,7 @@ impl<F: Float> Elements<F> {
     }
 
     pub(super) fn bind(&self, numbers: Numbers<'_, F>) -> Result<(Solver<F>, State<F>)> {
-        let Numbers { properties, gravity, motion, friction, restitution: _ } = numbers;
+        let Numbers { properties, gravity, damping, load, motion, friction, restitution: _ } = numbers;
         let Properties { mu, lambda, density, viscosity } = properties;
         let start = &self.scene.state;
         let surfaces = self.surfaces(&mu, &lambda)?;
@@ -193,7 +204,23 @@ impl<F: Float> Elements<F> {
         let v = self.device.uninit(start.len())?;
         launch_free(start.len(), &start.x, &self.free, &self.body_of[0], &self.centres, motion, &v)?;
         let viscosity = self.viscous.then_some(viscosity);
-        let params = Params { mu, lambda, density, viscosity, gravity, contact, surfaces, ..self.scene.params.clone() };
+        let damping = match damping.len() {
+            1 => damping.clone(),
+            _ => {
+                let each = self.device.uninit(start.len())?;
+                to_particles(start.len(), damping, &self.body_of[0], &each)?;
+                each
+            }
+        };
+        let loads = match &self.loaded {
+            None => None,
+            Some(of) => {
+                let each = self.device.uninit(of.len())?;
+                to_particles(of.len(), load, of, &each)?;
+                Some(each)
+            }
+        };
+        let params = Params { mu, lambda, density, viscosity, damping, loads, gravity, contact, surfaces };
         let start = VertexState { x: start.x.clone(), v };
         let (model, steps) = match self.fixed_steps {
             true => (self.scene.model.clone(), self.scene.steps_per_frame),
@@ -201,6 +228,16 @@ impl<F: Float> Elements<F> {
         };
         Ok((Solver::Fem(Box::new(model.solver(&params, &start)?), steps), State::Fem(start)))
     }
+}
+
+/// Bodies with loads, by their numbers, and the points of those at the start of a take: they move with their bodies from that of the first.
+fn loads(scene: &Scene, take: usize) -> Vec<(usize, [f64; 3])> {
+    let bodies = scene.bodies.iter().enumerate();
+    let own = bodies.filter_map(|(k, body)| {
+        let [first, here] = [0, take].map(|take| body.starts[take].shape.placed().1);
+        body.load.map(|load| (k, here.apply(first.apply_inverse(load.at))))
+    });
+    own.collect()
 }
 
 /// The side of a block that a triangle is on.

@@ -74,6 +74,8 @@ pub(crate) struct Sites {
 pub(super) struct Numbers<'a, F: Float> {
     pub(super) properties: Properties<F>,
     pub(super) gravity: Array<Vec3<F>>,
+    pub(super) damping: &'a Array<F>,
+    pub(super) load: &'a Array<F>,
     pub(super) motion: &'a Array<F>,
     pub(super) friction: &'a Array<F>,
     pub(super) restitution: &'a Array<F>,
@@ -85,7 +87,8 @@ impl<'a, F: Float> Numbers<'a, F> {
         vector_of(1, &inputs[Part::Gravity], &gravity, 0)?;
         let [motion, friction, restitution] =
             [Part::Motion, Part::Friction, Part::Restitution].map(|part| &inputs[part]);
-        Ok(Self { properties, gravity, motion, friction, restitution })
+        let [damping, load] = [Part::Damping, Part::Load].map(|part| &inputs[part]);
+        Ok(Self { properties, gravity, damping, load, motion, friction, restitution })
     }
 }
 

@@ -80,6 +80,8 @@ impl<F: Float> Particles<F> {
             motion,
             friction,
             restitution: _,
+            damping: _,
+            load: _,
         } = numbers;
         let particles = self.scene.state.len();
         let params = mpm::Params {

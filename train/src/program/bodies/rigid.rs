@@ -175,7 +175,7 @@ impl<F: Float> Rigid<F> {
     }
 
     pub(super) fn bind(&self, numbers: Numbers<'_, F>) -> Result<(Solver<F>, State<F>)> {
-        let Numbers { properties, gravity, motion, friction, restitution } = numbers;
+        let Numbers { properties, gravity, motion, friction, restitution, damping: _, load: _ } = numbers;
         let product = |values: &Array<F>, factors: &Array<F>| -> diffkern::Result<Array<F>> {
             let out = self.device.uninit(factors.len())?;
             times(factors.len(), values, factors, &out)?;

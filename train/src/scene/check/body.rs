@@ -7,7 +7,7 @@ use crate::scene::bounds;
 use crate::scene::document::{self, Axis, Document, LawName, Side};
 use crate::scene::folder::Files;
 use crate::scene::tree::Fault;
-use crate::scene::{Body, Clamp, Material, Pair, Start};
+use crate::scene::{Body, Clamp, Load, Material, Pair, Start};
 use diffkern_sim::mpm::Law;
 use std::collections::BTreeMap;
 
@@ -42,11 +42,27 @@ pub(super) fn bodies(document: &Document, files: &Files<'_>) -> Result<Vec<Body>
             material,
             albedo: body.albedo,
             density,
+            load: load(&at, document, body)?,
             rigid,
             fields: BTreeMap::new(),
         });
     }
     Ok(bodies)
+}
+
+/// What hangs on a body: whether its point is on the body is seen when that is cut.
+fn load(at: &str, document: &Document, body: &document::Body) -> Result<Option<Load>, Fault> {
+    let Some(load) = &body.load else { return Ok(None) };
+    at_most(&format!("{at}.load.at"), load.at, &bounds::PLACE)?;
+    let path = format!("{at}.load.mass");
+    match load.mass {
+        Some(mass) => share(&path, mass, &bounds::LOAD)?,
+        None if !document.unknowns.contains_key(&path) => {
+            return wrong(&path, "missing, expected a mass [kg], or it among the unknowns");
+        }
+        None => {}
+    }
+    Ok(Some(Load { at: load.at, mass: load.mass }))
 }
 
 fn start(
@@ -76,13 +92,22 @@ fn material(at: &str, material: &document::Material, pair: Pair) -> Result<Mater
         LawName::Rigid => Law::NeoHookean,
     };
     share(&format!("{at}.viscosity"), material.viscosity, &bounds::VISCOSITY)?;
+    share(&format!("{at}.damping"), material.damping, &bounds::DAMPING)?;
     let elastic = match pair {
         Pair::Lame => lame(at, material)?,
         Pair::Engineering => engineering(at, material)?,
     };
     let [first, second] = elastic;
-    let none =
-        Material { law, viscosity: material.viscosity, mu: None, lambda: None, pair, young: None, poisson: None };
+    let none = Material {
+        law,
+        viscosity: material.viscosity,
+        damping: material.damping,
+        mu: None,
+        lambda: None,
+        pair,
+        young: None,
+        poisson: None,
+    };
     Ok(match pair {
         Pair::Lame => Material { mu: first, lambda: second, ..none },
         Pair::Engineering => Material { young: first, poisson: second, ..none },

@@ -16,13 +16,19 @@ pub(super) fn weight(document: &Document, name: &str, body: &Body) -> Result<Opt
             Some(_) => wrong(&at("mass"), "the body is elastic, expected its density, or the law \"rigid\""),
         };
     }
-    let document::Material { law: _, mu, lambda, young, poisson, viscosity } = &body.material;
+    let document::Material { law: _, mu, lambda, young, poisson, viscosity, damping } = &body.material;
     let constants = [("mu", mu), ("lambda", lambda), ("young", young), ("poisson", poisson)];
     if let Some((field, _)) = constants.into_iter().find(|(_, constant)| constant.is_some()) {
         return wrong(&at(&format!("material.{field}")), "a rigid body has no constants, expected no such field");
     }
-    if *viscosity != 0.0 {
-        return wrong(&at("material.viscosity"), "a rigid body has no constants, expected no such field");
+    if let Some((field, _)) = [("viscosity", viscosity), ("damping", damping)].into_iter().find(|(_, x)| **x != 0.0) {
+        return wrong(&at(&format!("material.{field}")), "a rigid body has no constants, expected no such field");
+    }
+    if body.load.is_some() {
+        return wrong(
+            &at("load"),
+            "a rigid body carries no load, expected its mass and inertia in its shape, or no such field",
+        );
     }
     if !body.clamps.is_empty() {
         return wrong(&at("clamps[0]"), "a rigid body that is held does not move, expected no clamp");

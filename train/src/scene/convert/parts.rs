@@ -4,11 +4,11 @@ use super::Conversion;
 use super::turn::{UPRIGHT, after};
 use crate::scene::document::{
     At, Axis, Body, BodyShape, BoxShape, Camera, Capsule, CentreOfMass, Clamp, Collider, ColliderShape, Cylinder,
-    Document, Ellipsoid, Force, HalfSpace, Impulse, Light, Markers, Material, MeshFile, Motion, Observation, Pose,
-    Push, Side, Sphere, Start, Take, Torus, Up,
+    Document, Ellipsoid, Force, HalfSpace, Impulse, Light, Load, Markers, Material, MeshFile, Motion, Observation,
+    Pose, Push, Side, Sphere, Start, Take, Torus, Up,
 };
 use crate::scene::measure::Measure;
-use Measure::{Angle, AngularVelocity, Density, Length, Mass, Pressure, Time, Velocity, Viscosity};
+use Measure::{Angle, AngularVelocity, Density, Length, Mass, Pressure, Rate, Time, Velocity, Viscosity};
 
 /// How a shape lies in the axes of its file.
 enum Lie {
@@ -35,10 +35,15 @@ impl Conversion {
                 lambda: pressure(material.lambda),
                 young: pressure(material.young),
                 viscosity: self.number(Viscosity, material.viscosity),
+                damping: self.number(Rate, material.damping),
                 ..material.clone()
             },
             albedo: body.albedo,
             clamps: body.clamps.iter().map(|clamp| self.clamp(clamp)).collect(),
+            load: body
+                .load
+                .as_ref()
+                .map(|load| Load { at: self.position(load.at), mass: load.mass.map(|mass| self.number(Mass, mass)) }),
         }
     }
 

@@ -29,7 +29,7 @@ const GROUPS: [&str; 3] = ["bodies", "colliders", "cameras"];
 /// The group of what a quantity is of; none if it is of the whole scene.
 fn group(owner: Owner) -> Option<&'static str> {
     match owner {
-        Owner::Material | Owner::Start => Some("bodies"),
+        Owner::Material | Owner::Body | Owner::Start => Some("bodies"),
         Owner::Collider => Some("colliders"),
         Owner::Camera => Some("cameras"),
         Owner::Scene => None,

@@ -33,6 +33,20 @@ pub struct Body {
     /// Parts of it that are held.
     #[serde(default)]
     pub clamps: Vec<Clamp>,
+    /// A weight that hangs on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<Load>,
+}
+
+/// A point mass that moves with a point of an elastic body.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Load {
+    /// The point when the video begins, on or in the body \[length\].
+    pub at: Vector,
+    /// Its mass \[kg\]; may be left out where `unknowns` lists it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mass: Option<f64>,
 }
 
 /// A constitutive model and its constants: `mu` and `lambda`, or `young` and `poisson`. Those that `unknowns` lists may be left
@@ -57,6 +71,9 @@ pub struct Material {
     /// Newtonian viscosity eta of the stress `eta (L + L^T)` \[pressure time\].
     #[serde(default)]
     pub viscosity: f64,
+    /// Rate at which velocities decay, Rayleigh's damping by mass \[1/time\].
+    #[serde(default)]
+    pub damping: f64,
 }
 
 /// A constitutive model.

@@ -55,6 +55,7 @@ fn body(root: &mut Object<'_>, mut object: Object<'_>, name: &str, notes: &mut N
         material: material(root, &here, notes)?,
         albedo,
         clamps: clamp(root, &here, notes)?.into_iter().collect(),
+        load: None,
     };
     notes.ignored.extend(object.left());
     Ok(body)
@@ -139,7 +140,7 @@ fn material(root: &mut Object<'_>, here: &str, notes: &mut Notes) -> Result<Mate
     let mut constant = |key| Ok::<_, Fault>(object.optional::<f64>(key)?.map(|value| value * pascals));
     let (mu, lambda) = (constant("mu")?, constant("lambda")?);
     note_once(&mut notes.ignored, object.left());
-    Ok(Material { law: *law, mu, lambda, young: None, poisson: None, viscosity })
+    Ok(Material { law: *law, mu, lambda, young: None, poisson: None, viscosity, damping: 0.0 })
 }
 
 fn viscosity(material: &mut Object<'_>, notes: &mut Notes) -> Result<f64, Fault> {

@@ -49,9 +49,18 @@ pub(super) fn bodies(root: &mut Object<'_>, notes: &mut Notes) -> Result<BTreeMa
         angular_velocity: object.optional("initial_angular_velocity_world")?.unwrap_or_default(),
         density,
         mass,
-        material: Material { law: LawName::Rigid, mu: None, lambda: None, young: None, poisson: None, viscosity: 0.0 },
+        material: Material {
+            law: LawName::Rigid,
+            mu: None,
+            lambda: None,
+            young: None,
+            poisson: None,
+            viscosity: 0.0,
+            damping: 0.0,
+        },
         albedo: albedo(root, &mut object, &here, notes)?,
         clamps: Vec::new(),
+        load: None,
     };
     notes.ignored.extend(object.left());
     Ok(BTreeMap::from([(OBJECT.into(), body)]))

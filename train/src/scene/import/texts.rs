@@ -93,6 +93,7 @@ pub(super) fn units(measure: Measure) -> &'static [(&'static str, f64)] {
         Measure::Velocity => &[("m/s", 1.0)],
         Measure::AngularVelocity => &[("rad/s", 1.0)],
         Measure::Acceleration => &[("m/s^2", 1.0)],
+        Measure::Rate => &[("1/s", 1.0)],
     }
 }
 

@@ -36,7 +36,7 @@ fn path(of: Option<&str>, quantity: Quantity, bodies: &BTreeMap<String, Body>) -
     let row = quantity.row();
     let path = row.component.map_or_else(|| row.path.to_owned(), |axis| format!("{}.{}", row.path, AXES[axis]));
     match row.owner {
-        Owner::Material | Owner::Start => {}
+        Owner::Material | Owner::Body | Owner::Start => {}
         Owner::Collider => return Ok(format!("colliders.{FLOOR}.{path}")),
         Owner::Scene => return Ok(path),
         Owner::Camera => return Ok(format!("cameras.{CAMERA}.{path}")),
@@ -58,6 +58,7 @@ fn unknown(mut object: Object<'_>, quantity: Quantity) -> Result<Unknown, Fault>
         Quantity::Lambda => texts::MEANING_OF_LAMBDA,
         Quantity::Young | Quantity::Poisson => texts::NO_MEANING,
         Quantity::Density | Quantity::Mass | Quantity::Viscosity => texts::NO_MEANING,
+        Quantity::Damping | Quantity::Load => texts::NO_MEANING,
         Quantity::Friction | Quantity::Restitution => texts::NO_MEANING,
         Quantity::Velocity(_) | Quantity::AngularVelocity(_) | Quantity::Gravity(_) => texts::NO_MEANING,
         Quantity::Position(_) | Quantity::LookAt(_) | Quantity::FieldOfView => texts::NO_MEANING,
