@@ -10,7 +10,7 @@ use super::flight::Flight;
 use super::misfit::{LevelOptions, Misfit};
 use crate::job::Flow;
 use crate::program::{Linear, Outcome, Physics, Program, Seen, Shot, TakeProgram, norm, shots, simulable};
-use crate::scene::{Owner, Scene, Target};
+use crate::scene::{Owner, Quantity, Scene, Target};
 use crate::video::Video;
 use diffkern::Float;
 use diffkern::memory::{collect, filled};
@@ -34,7 +34,7 @@ const ALIKE: f64 = 0.9;
 const EXPLAINS: f64 = 0.5;
 
 /// What the videos say that the scene is wrong about, in words; `values` are those that a search begins with. Nothing is said of a scene whose
-/// cameras are unknown, and only of the first frame where starts or gravity are.
+/// cameras or positions are unknown, and only of the first frame where starts or gravity are.
 pub(super) fn faults<F: Float>(
     scene: &Scene,
     videos: &[Video],
@@ -44,6 +44,10 @@ pub(super) fn faults<F: Float>(
 ) -> Outcome<Vec<String>> {
     let unknown = |owner: Owner| scene.unknowns.iter().any(|range| range.target.quantity.row().owner == owner);
     if unknown(Owner::Camera) {
+        return Ok(Vec::new());
+    }
+    // The first frame is not that of the start that the scene has.
+    if scene.unknowns.iter().any(|range| matches!(range.target.quantity, Quantity::StartPosition(_))) {
         return Ok(Vec::new());
     }
     let most = if unknown(Owner::Start) || unknown(Owner::Scene) { 1 } else { FRAMES.min(frames) };

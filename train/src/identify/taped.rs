@@ -277,6 +277,7 @@ mod tests {
                 },
                 velocity: [0.9, 0.1, 0.3],
                 angular_velocity: [0.0, 1.0, 0.0],
+                driven: false,
                 contact: Contact::Friction(0.4),
                 restitution: 0.0,
             });

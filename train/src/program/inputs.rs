@@ -2,6 +2,7 @@
 
 use crate::scene::Part;
 use diffkern::prelude::*;
+use diffkern_sim::collision::Pose;
 
 /// One array for each part.
 pub(crate) struct Inputs<F: Float>(Vec<Array<F>>);
@@ -162,6 +163,48 @@ pub(crate) fn launch_free<F: Float>(
     v[ABSOLUTE_POS] = if free[ABSOLUTE_POS] == 1 { moving } else { Vec3::zero() };
 }
 
+/// Places of bodies that begin elsewhere: each moves with its body from where that lies in its scene, `from`, to `place`.
+#[diff_kernel]
+pub(crate) fn placed<F: Float>(
+    x: &Array<Vec3<F>>,
+    body_of: &Array<u32>,
+    from: &Array<F>,
+    place: &Array<F>,
+    out: &mut Array<Vec3<F>>,
+) {
+    let k = 3 * body_of[ABSOLUTE_POS] as usize;
+    let shift = Vec3::new(place[k] - from[k], place[k + 1] - from[k + 1], place[k + 2] - from[k + 2]);
+    out[ABSOLUTE_POS] = x[ABSOLUTE_POS] + shift;
+}
+
+/// The same of the poses of rigid bodies, one each.
+#[diff_kernel]
+pub(crate) fn placed_poses<F: Float>(
+    poses: &Array<Pose<F>>,
+    from: &Array<F>,
+    place: &Array<F>,
+    out: &mut Array<Pose<F>>,
+) {
+    let k = 3 * ABSOLUTE_POS;
+    let shift = Vec3::new(place[k] - from[k], place[k + 1] - from[k + 1], place[k + 2] - from[k + 2]);
+    let pose = poses[ABSOLUTE_POS];
+    out[ABSOLUTE_POS] = Pose { centre: pose.centre + shift, ..pose };
+}
+
+/// Poses with the motions of their colliders, velocity and angular velocity of each of the scene; `colliders` says which they are of.
+#[diff_kernel]
+pub(crate) fn driven<F: Float>(
+    poses: &Array<Pose<F>>,
+    colliders: &Array<u32>,
+    motion: &Array<F>,
+    out: &mut Array<Pose<F>>,
+) {
+    let k = 6 * colliders[ABSOLUTE_POS] as usize;
+    let velocity = Vec3::new(motion[k], motion[k + 1], motion[k + 2]);
+    let spin = Vec3::new(motion[k + 3], motion[k + 4], motion[k + 5]);
+    out[ABSOLUTE_POS] = Pose { velocity, spin, ..poses[ABSOLUTE_POS] };
+}
+
 /// Adds up the P-wave moduli of each body times its factor, and `scale`; arrays of moduli of one element stand for all.
 #[diff_kernel]
 pub(crate) fn floor_stiffness<F: Float>(
@@ -200,6 +243,16 @@ mod tests {
             launch::gradcheck(n, &x, &body_of, &centres, &motion, &gravity, &v, &c, 0.3)?;
             let free = device.array(&[1u32, 0, 1, 1, 0])?;
             launch_free::gradcheck(n, &x, &free, &body_of, &centres, &motion, &v)?;
+            let (from, place) = (device.array(&numbers(6, seed + 6))?, device.array(&numbers(6, seed + 7))?);
+            placed::gradcheck(n, &x, &body_of, &from, &place, &device.zeros(n)?)?;
+            let pose = |at: [f64; 3], turn: [f64; 3]| {
+                let [centre, velocity] = [at, turn].map(Vec3::from_array);
+                Pose { centre, rotation: Quat::from_rotation_vector(velocity), velocity, spin: centre }
+            };
+            let poses = device.array(&[pose([0.3, -0.2, 0.1], [0.2, 0.1, -0.4]), pose([0.1; 3], [0.3, 0.5, 0.2])])?;
+            let moved = || device.array(&[pose([0.0; 3], [0.0; 3]); 2]);
+            placed_poses::gradcheck(2, &poses, &from, &place, &moved()?)?;
+            driven::gradcheck(2, &poses, &device.array(&[1u32, 0])?, &motion, &moved()?)?;
             let (one, factors) = (device.array(&[0.7])?, device.array(&[0.3, 0.8])?);
             let (mu, out) = (device.array(&numbers(n, seed))?, device.zeros(2)?);
             floor_stiffness::gradcheck(n, &mu, &one, &body_of, &factors, &out, 1.3)?;

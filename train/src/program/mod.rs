@@ -5,7 +5,7 @@ mod inputs;
 mod resolution;
 mod setup;
 mod choice;
-mod friction;
+mod colliders;
 mod failure;
 mod shot;
 mod follower;
@@ -215,6 +215,7 @@ mod tests {
             },
             velocity: [0.9, 0.1, 0.3],
             angular_velocity: [0.2, 0.5, -0.3],
+            driven: false,
             contact: Contact::Friction(0.4),
             restitution: 0.0,
         });
@@ -360,6 +361,7 @@ mod tests {
                 // The rim of a picture moves with the seventh power of its distance from the middle.
                 Quantity::Distortion(2) => 30.0,
                 Quantity::Position(_) | Quantity::LookAt(_) | Quantity::FieldOfView => 0.1,
+                Quantity::StartPosition(_) => 0.1,
                 _ => at[target].abs().max(0.3),
             };
             along.push((scene.name_of(target).to_string(), direction));

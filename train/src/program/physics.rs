@@ -15,8 +15,9 @@ struct Layout {
     colliders: usize,
 }
 
-/// Numbers of the motion of a body, and of a camera.
+/// Numbers of the motion of a body or collider, of the place of a body, and of a camera.
 const MOTION: usize = 6;
+const PLACE: usize = 3;
 pub(crate) const CAMERA: usize = 13;
 
 impl Layout {
@@ -44,7 +45,9 @@ impl Layout {
             Part::Mu | Part::Lambda | Part::Density | Part::Viscosity => self.pieces[part as usize][self.bodies],
             Part::Damping | Part::Load => self.bodies,
             Part::Motion => MOTION * self.bodies * self.takes,
+            Part::Place => PLACE * self.bodies * self.takes,
             // Arrays have at least one element.
+            Part::ColliderMotion => MOTION * self.colliders.max(1),
             Part::Friction | Part::Restitution => self.colliders.max(1),
             Part::Gravity => 3,
             Part::Camera => CAMERA * self.cameras,
@@ -60,6 +63,8 @@ impl Layout {
             }
             Part::Damping | Part::Load => target.of,
             Part::Motion => MOTION * (self.bodies * target.take + target.of) + row.place,
+            Part::Place => PLACE * (self.bodies * target.take + target.of) + row.place,
+            Part::ColliderMotion => MOTION * target.of + row.place,
             Part::Friction | Part::Restitution => target.of,
             Part::Gravity => row.place,
             Part::Camera => CAMERA * target.of + row.place,
@@ -71,7 +76,8 @@ impl Layout {
     fn seen(&self, part: Part, take: usize) -> std::ops::Range<usize> {
         match part {
             Part::Motion => MOTION * self.bodies * take..MOTION * self.bodies * (take + 1),
-            Part::Mu | Part::Lambda | Part::Density | Part::Viscosity => 0..self.len(part),
+            Part::Place => PLACE * self.bodies * take..PLACE * self.bodies * (take + 1),
+            Part::Mu | Part::Lambda | Part::Density | Part::Viscosity | Part::ColliderMotion => 0..self.len(part),
             Part::Damping | Part::Load => 0..self.len(part),
             Part::Friction | Part::Restitution | Part::Gravity | Part::Camera => 0..self.len(part),
         }

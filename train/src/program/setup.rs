@@ -7,6 +7,7 @@ use crate::scene::{Collider, Contact, Pair, Quantity, Scene, Surface, Target};
 use crate::text::rounded;
 use diffkern::prelude::*;
 use diffkern_render::{Camera, Light, Lighting};
+use diffkern_sim::contact::Collider as Rigid;
 use diffkern_sim::mpm::{self, HalfSpace, Transfer};
 use diffkern_sim::scene::{BodiesSpec, BodyShape, BodySpec};
 
@@ -138,7 +139,9 @@ pub(super) fn spec(scene: &Scene, take: usize, known: &Values, cells: usize, roo
         damping: [0.0; 2],
         gravity: gravity(scene, known),
         half_spaces: half_spaces.chain(clamp).collect(),
-        colliders: others(scene).map(|of| &scene.colliders[of]).map(|c| c.rigid(contact(c))).collect(),
+        colliders: others(scene)
+            .map(|of| fastest(scene, known, of, scene.colliders[of].rigid(contact(&scene.colliders[of]))))
+            .collect(),
         duration,
         frame_rate: scene.frame_rate,
         spacing,
@@ -183,6 +186,19 @@ pub(super) fn thick_enough(scene: &Scene, dx: f64) -> Result<()> {
     Ok(())
 }
 
+/// A collider with the greatest motion that may be tried, for which steps and room are to be.
+pub(super) fn fastest(scene: &Scene, known: &Values, of: usize, collider: Rigid) -> Rigid {
+    if scene.colliders[of].is_still() {
+        return collider;
+    }
+    let end = |quantity| {
+        let [low, high] = range(scene, known, Target::new(of, quantity));
+        if low.abs() > high.abs() { low } else { high }
+    };
+    let velocity = [0, 1, 2].map(|a| end(Quantity::ColliderVelocity(a)));
+    collider.moving(velocity, [0, 1, 2].map(|a| end(Quantity::ColliderAngularVelocity(a))))
+}
+
 pub(super) fn body_spec(scene: &Scene, take: usize, known: &Values, body: usize, room: f64) -> BodySpec {
     let of = |quantity| over_pieces(scene, known, body, quantity);
     let [mu, lambda] = lame(scene, known, body);
@@ -211,9 +227,35 @@ fn reach(scene: &Scene, take: usize, known: &Values, duration: f64) -> f64 {
         let [low, high] = range(scene, known, target);
         0.5 * (high - low)
     };
-    let away = |body: usize| norm([0, 1, 2].map(|a| half(Target { take, ..Target::new(body, Quantity::Velocity(a)) })));
+    let of_start = |body: usize, quantity: fn(usize) -> Quantity| {
+        norm([0, 1, 2].map(|a| half(Target { take, ..Target::new(body, quantity(a)) })))
+    };
+    let away = |body| of_start(body, Quantity::Velocity) * duration + of_place(scene, known, take, body);
     let fall = norm([0, 1, 2].map(|a| half(Target::new(0, Quantity::Gravity(a)))));
-    most(scene, away) * duration + 0.5 * fall * duration * duration
+    most(scene, away) + 0.5 * fall * duration * duration + struck(scene, known, take) * duration
+}
+
+/// How far the ends of the ranges are from where the scene has a body \[m\].
+fn of_place(scene: &Scene, known: &Values, take: usize, body: usize) -> f64 {
+    let from = scene.bodies[body].starts[take].position();
+    norm([0, 1, 2].map(|a| {
+        let target = Target { take, ..Target::new(body, Quantity::StartPosition(a)) };
+        // Of a body that is clamped there is no such number.
+        let [low, high] = if scene.clamp.is_some() { [from[a]; 2] } else { range(scene, known, target) };
+        (low - from[a]).abs().max((high - from[a]).abs())
+    }))
+}
+
+/// Largest speed of a body that colliders of unknown motion strike: that of what moves otherwise may be taken the other way \[m/s\].
+fn struck(scene: &Scene, known: &Values, take: usize) -> f64 {
+    let own = most(scene, |body| body_spec(scene, take, known, body, 0.0).top_speed);
+    let size = most(scene, |body| norm(scene.bodies[body].starts[take].shape.sides()));
+    let driven = (0..scene.colliders.len()).filter(|&of| scene.colliders[of].driven);
+    let speed = driven.map(|of| {
+        let rigid = fastest(scene, known, of, scene.colliders[of].rigid(mpm::Contact::Slip));
+        own + 2.0 * (rigid.pose.velocity.norm() + rigid.pose.spin.norm() * rigid.solid.radius().min(size))
+    });
+    speed.fold(0.0, f64::max)
 }
 
 fn middle([low, high]: [f64; 2]) -> f64 {
@@ -293,6 +335,7 @@ mod tests {
             surface: Surface::Solid { solid: plate, position: [0.0; 3], rotation: [0.0; 3] },
             velocity: [0.0; 3],
             angular_velocity: [0.0; 3],
+            driven: false,
             contact: Contact::Friction(0.1),
             restitution: 0.0,
         });

@@ -23,9 +23,9 @@ impl Collider {
         }
     }
 
-    /// Whether it stands still.
+    /// Whether it stands still, whatever is searched for.
     pub fn is_still(&self) -> bool {
-        [self.velocity, self.angular_velocity] == [[0.0; 3]; 2]
+        !self.driven && [self.velocity, self.angular_velocity] == [[0.0; 3]; 2]
     }
 
     /// Least width \[m\], without end of a half-space.

@@ -234,6 +234,16 @@ pub enum Pair {
     Engineering,
 }
 
+impl Start {
+    /// Where the origin of its shape is \[m\]; of a box given by its corners the middle.
+    pub fn position(&self) -> [f64; 3] {
+        match &self.shape {
+            BodyShape::Block { .. } => self.shape.centre(),
+            BodyShape::Solid(solid) => solid.pose().translation,
+        }
+    }
+}
+
 impl Pair {
     /// The parameters.
     pub fn quantities(self) -> [Quantity; 2] {
@@ -266,6 +276,8 @@ pub struct Collider {
     pub velocity: [f64; 3],
     /// Angular velocity about it \[rad/s\].
     pub angular_velocity: [f64; 3],
+    /// Whether its motion is to be found.
+    pub driven: bool,
     /// What it does to what touches it.
     pub contact: Contact,
     /// Coefficient of restitution of rigid bodies that bounce off it.

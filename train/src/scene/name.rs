@@ -8,8 +8,8 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Words of a path that stand for no name.
-pub(super) const WORDS: [&str; 8] =
-    ["bodies", "material", "colliders", "contact", "cameras", "camera", "distortion", "takes"];
+pub(super) const WORDS: [&str; 10] =
+    ["bodies", "material", "pose", "colliders", "motion", "contact", "cameras", "camera", "distortion", "takes"];
 /// What the path of a value in a take begins with.
 const TAKES: &str = "takes.";
 /// Longest name of a part of a scene.
@@ -102,7 +102,11 @@ impl<'a> Path<'a> {
         };
         let ends = |quantity: Quantity| text.strip_suffix(&quantity.key()).map(|before| (before, quantity));
         let whole = |before: &&str| before.is_empty() || before.ends_with('.');
-        let (before, quantity) = Quantity::ALL.into_iter().filter_map(ends).find(|(before, _)| whole(before))?;
+        let group = text.split('.').next().unwrap_or(text);
+        let of_group = |quantity: &Quantity| quantity.row().owner.may_be_in(group);
+        // The longest key: `pose.position.x` is no position of a camera.
+        let fitting = Quantity::ALL.into_iter().filter(of_group).filter_map(ends).filter(|(before, _)| whole(before));
+        let (before, quantity) = fitting.min_by_key(|(before, _)| before.len())?;
         let mut names = before.split('.').filter(|word| !WORDS.contains(word) && !word.is_empty());
         let of = names.next();
         let good = names.next().is_none() && of.is_none_or(plain) && take.is_none_or(plain);
@@ -160,6 +164,12 @@ mod tests {
             ("bodies.mu.material.viscosity", None, Some("mu"), Quantity::Viscosity, None),
             ("velocity.x", None, None, Quantity::Velocity(0), None),
             ("left.angular_velocity.z", None, Some("left"), Quantity::AngularVelocity(2), None),
+            ("bodies.jelly.pose.position.y", None, Some("jelly"), Quantity::StartPosition(1), None),
+            ("pose.position.z", None, None, Quantity::StartPosition(2), None),
+            ("position.z", None, None, Quantity::Position(2), None),
+            ("takes.high.left.pose.position.x", Some("high"), Some("left"), Quantity::StartPosition(0), None),
+            ("colliders.bat.motion.velocity.x", None, Some("bat"), Quantity::ColliderVelocity(0), None),
+            ("motion.angular_velocity.z", None, None, Quantity::ColliderAngularVelocity(2), None),
             ("colliders.floor.contact.friction", None, Some("floor"), Quantity::Friction, None),
             ("cameras.main.position.y", None, Some("main"), Quantity::Position(1), None),
             ("cameras.main.vertical_fov", None, Some("main"), Quantity::FieldOfView, None),
@@ -176,8 +186,9 @@ mod tests {
             assert_eq!((name.take(), name.of(), name.quantity(), name.piece()), (take, of, quantity, piece), "{text}");
         }
         let wrong = ["", "softness", "softmu", ".mu", "a..mu", "a.b.mu", "velocity", "velocity.w", "a b.mu"];
+        let groups = ["bodies.a.position.x", "colliders.a.velocity.x", "bodies.a.friction"];
         let pieces = ["mu[", "mu[]", "mu[-1]", "mu[01]", "[1]", "mu[1][2]", "takes.mu", "takes..mu", "takes.a b.mu"];
-        for text in wrong.into_iter().chain(pieces) {
+        for text in wrong.into_iter().chain(groups).chain(pieces) {
             assert!(text.parse::<Name>().unwrap_err().contains("mu, lambda, young"), "{text}");
         }
     }

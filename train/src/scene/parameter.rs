@@ -28,7 +28,7 @@ impl Scene {
     pub fn targets(&self) -> impl Iterator<Item = Target> {
         let owners =
             (0..self.bodies.len()).flat_map(|of| [Owner::Material, Owner::Body, Owner::Start].map(|owner| (owner, of)));
-        let colliders = self.slides().map(|of| (Owner::Collider, of));
+        let colliders = (0..self.colliders.len()).map(|of| (Owner::Collider, of));
         let cameras = (0..self.cameras.len()).map(|of| (Owner::Camera, of));
         let all = owners.chain(colliders).chain([(Owner::Scene, 0)]).chain(cameras);
         all.flat_map(|(owner, of)| self.targets_of(owner, of))
@@ -39,7 +39,8 @@ impl Scene {
         let varying = (owner == Owner::Material).then(|| self.varying(of));
         let rigid = self.is_rigid();
         let loaded = owner == Owner::Body && self.bodies[of].load.is_some();
-        let bounces = owner == Owner::Collider && self.bounces(of);
+        let collider = (owner == Owner::Collider).then(|| &self.colliders[of]);
+        let bounces = collider.is_some() && self.bounces(of);
         let has = move |quantity: &Quantity| {
             let there = match quantity {
                 Quantity::Density | Quantity::Mass => varying.is_some_and(|own| own.contains(quantity)),
@@ -49,9 +50,13 @@ impl Scene {
                 Quantity::Mu | Quantity::Lambda | Quantity::Young | Quantity::Poisson => {
                     !rigid && pair.is_some_and(|pair| pair.contains(quantity))
                 }
-                Quantity::Velocity(_) | Quantity::AngularVelocity(_) | Quantity::Friction | Quantity::Gravity(_) => {
-                    true
+                Quantity::Friction => collider.is_some_and(|collider| collider.friction().is_some()),
+                Quantity::ColliderVelocity(_) | Quantity::ColliderAngularVelocity(_) => {
+                    collider.is_some_and(|collider| !collider.is_still())
                 }
+                // What is clamped stays where it is.
+                Quantity::StartPosition(_) => self.clamp.is_none(),
+                Quantity::Velocity(_) | Quantity::AngularVelocity(_) | Quantity::Gravity(_) => true,
                 Quantity::Position(_) | Quantity::LookAt(_) | Quantity::FieldOfView => true,
                 Quantity::Exposure | Quantity::Distortion(_) => true,
             };
@@ -165,7 +170,12 @@ impl Scene {
         let owner = target.quantity.row().owner;
         let several = match owner {
             Owner::Material | Owner::Body | Owner::Start => self.bodies.len() > 1,
-            Owner::Collider => self.slides().count() > 1,
+            Owner::Collider => match target.quantity {
+                Quantity::ColliderVelocity(_) | Quantity::ColliderAngularVelocity(_) => {
+                    self.colliders.iter().filter(|collider| !collider.is_still()).count() > 1
+                }
+                _ => self.slides().count() > 1,
+            },
             Owner::Camera => self.cameras.len() > 1,
             Owner::Scene => false,
         };

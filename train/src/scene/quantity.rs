@@ -29,6 +29,12 @@ pub enum Quantity {
     Velocity(usize),
     /// Component of the angular velocity about the centre of mass at t = 0.
     AngularVelocity(usize),
+    /// Component of where a body is at t = 0: of the origin of its shape.
+    StartPosition(usize),
+    /// Component of the velocity of a collider.
+    ColliderVelocity(usize),
+    /// Component of the angular velocity of a collider.
+    ColliderAngularVelocity(usize),
     /// Coulomb's coefficient of a collider.
     Friction,
     /// Coefficient of restitution of a collider.
@@ -64,6 +70,18 @@ pub(crate) enum Owner {
     Scene,
 }
 
+impl Owner {
+    /// Whether a path that begins with this word may lead to what is of it: the name of a group leads into that group alone.
+    pub(crate) fn may_be_in(self, word: &str) -> bool {
+        match word {
+            "bodies" => matches!(self, Self::Material | Self::Body | Self::Start),
+            "colliders" => self == Self::Collider,
+            "cameras" => self == Self::Camera,
+            _ => true,
+        }
+    }
+}
+
 /// How values of a quantity differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scale {
@@ -91,6 +109,10 @@ pub(crate) enum Part {
     Load,
     /// Velocity and angular velocity of each body, six numbers.
     Motion,
+    /// Where each body begins, three numbers.
+    Place,
+    /// Velocity and angular velocity of each collider, six numbers.
+    ColliderMotion,
     /// Of each collider; 0 of those without.
     Friction,
     /// Of each collider.
@@ -101,7 +123,7 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::Mu,
         Self::Lambda,
         Self::Density,
@@ -109,6 +131,8 @@ impl Part {
         Self::Damping,
         Self::Load,
         Self::Motion,
+        Self::Place,
+        Self::ColliderMotion,
         Self::Friction,
         Self::Restitution,
         Self::Gravity,
@@ -244,6 +268,34 @@ const ANGULAR_VELOCITY: Row = Row {
     ..VELOCITY
 };
 
+const START_POSITION: Row = Row {
+    path: "pose.position",
+    words: 2,
+    measure: Measure::Length,
+    bounds: &bounds::PLACE,
+    part: Part::Place,
+    known: |scene, target, a| Some(scene.bodies[target.of].starts[target.take].position()[a]),
+    ..VELOCITY
+};
+
+const COLLIDER_VELOCITY: Row = Row {
+    owner: Owner::Collider,
+    path: "motion.velocity",
+    words: 2,
+    part: Part::ColliderMotion,
+    known: |scene, target, a| Some(scene.colliders[target.of].velocity[a]),
+    ..VELOCITY
+};
+
+const COLLIDER_ANGULAR_VELOCITY: Row = Row {
+    path: "motion.angular_velocity",
+    measure: Measure::AngularVelocity,
+    bounds: &bounds::SPIN,
+    place: 3,
+    known: |scene, target, a| Some(scene.colliders[target.of].angular_velocity[a]),
+    ..COLLIDER_VELOCITY
+};
+
 const FRICTION: Row = Row {
     owner: Owner::Collider,
     path: "contact.friction",
@@ -351,7 +403,7 @@ pub(super) const AXES: [&str; 3] = ["x", "y", "z"];
 
 impl Quantity {
     /// Every quantity.
-    pub const ALL: [Self; 33] = {
+    pub const ALL: [Self; 42] = {
         use Quantity::*;
         [
             Mu,
@@ -370,6 +422,15 @@ impl Quantity {
             AngularVelocity(0),
             AngularVelocity(1),
             AngularVelocity(2),
+            StartPosition(0),
+            StartPosition(1),
+            StartPosition(2),
+            ColliderVelocity(0),
+            ColliderVelocity(1),
+            ColliderVelocity(2),
+            ColliderAngularVelocity(0),
+            ColliderAngularVelocity(1),
+            ColliderAngularVelocity(2),
             Friction,
             Restitution,
             Gravity(0),
@@ -408,6 +469,9 @@ impl Quantity {
             Self::Load => LOAD,
             Self::Velocity(axis) => component(VELOCITY, axis),
             Self::AngularVelocity(axis) => component(ANGULAR_VELOCITY, axis),
+            Self::StartPosition(axis) => component(START_POSITION, axis),
+            Self::ColliderVelocity(axis) => component(COLLIDER_VELOCITY, axis),
+            Self::ColliderAngularVelocity(axis) => component(COLLIDER_ANGULAR_VELOCITY, axis),
             Self::Friction => FRICTION,
             Self::Restitution => RESTITUTION,
             Self::Gravity(axis) => component(GRAVITY, axis),

@@ -138,12 +138,12 @@ fn what_is_not_simulated_yet_is_refused() {
         (
             "/unknowns/bodies.jelly.pose.position",
             json!({"range": [[0, 1], [0, 1], [0, 1]]}),
-            &["pose.position", "cannot be found"],
+            &["pose.position.range", "may start", "inside the collider \"ground\""],
         ),
         (
-            "/unknowns/colliders.ground.motion.velocity",
+            "/unknowns/colliders.ground.pose.position",
             json!({"range": [[0, 1], [0, 1], [0, 1]]}),
-            &["colliders.ground.motion.velocity", "cannot be found by this version"],
+            &["colliders.ground.pose.position", "cannot be found by this version"],
         ),
         ("/unknowns/gravity.z", json!({"range": [-10, -9], "transform": "log"}), &["gravity.z.transform", "positive"]),
         ("/bodies/other", ball()["bodies"]["jelly"].clone(), &["contact_between_bodies", "missing"]),

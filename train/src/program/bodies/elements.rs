@@ -1,8 +1,10 @@
 //! Bodies by finite elements.
 
+use super::super::colliders::{at, moving};
 use super::super::inputs::{floor_stiffness, launch_free, to_particles};
 use super::super::material::Properties;
 use super::super::setup::{self, GridOptions};
+use super::place::Origin;
 use super::{Mean, Numbers, Sites, Solver, State};
 use crate::error::{Error, Result};
 use crate::job::Values;
@@ -43,12 +45,12 @@ fn p_wave([mu, lambda]: [f64; 2]) -> f64 {
     lambda + 2.0 * mu
 }
 
-/// A collider as rough as it may be, which the steps are to stand.
+/// A collider as rough and as fast as it may be, which the steps are to stand.
 fn rough(scene: &Scene, known: &Values, of: usize, contact: Contact) -> Collider {
     let collider = &scene.colliders[of];
     let friction =
         collider.friction().map_or(0.0, |_| setup::range(scene, known, Target::new(of, Quantity::Friction))[1]);
-    collider.rigid(contact).with_friction(friction)
+    setup::fastest(scene, known, of, collider.rigid(contact)).with_friction(friction)
 }
 
 /// Bodies in their lattices.
@@ -60,6 +62,7 @@ pub(crate) struct Elements<F: Float> {
     /// The body of each control point, and of each cell.
     body_of: [Array<u32>; 2],
     centres: Array<Vec3<F>>,
+    origin: Origin<F>,
     /// The collider of each obstacle; none without any.
     colliders: Option<Array<u32>>,
     /// Stiffness of contacts by the P-wave modulus of each body \[1/m\], and the share of a cell in it where cells have moduli of their own.
@@ -107,6 +110,7 @@ impl<F: Float> Elements<F> {
             free: device.array(&free)?,
             body_of: [device.array(&numbers(&|k| bodies.nodes(k)))?, device.array(&numbers(&|k| bodies.cells(k)))?],
             centres: device.array(&centres)?,
+            origin: Origin::of(scene, take, device)?,
             colliders: (!colliders.is_empty()).then(|| device.array(&colliders)).transpose()?,
             stiffness: [shares(&|_| whole)?, shares(&|k| whole / bodies.cells(k).len() as f64)?],
             loaded: match loads.is_empty() {
@@ -184,7 +188,8 @@ impl<F: Float> Elements<F> {
     }
 
     pub(super) fn bind(&self, numbers: Numbers<'_, F>) -> Result<(Solver<F>, State<F>)> {
-        let Numbers { properties, gravity, damping, load, motion, friction, restitution: _ } = numbers;
+        let Numbers { properties, gravity, damping, load, motion, place, collider_motion, friction, restitution: _ } =
+            numbers;
         let Properties { mu, lambda, density, viscosity } = properties;
         let start = &self.scene.state;
         let surfaces = self.surfaces(&mu, &lambda)?;
@@ -195,9 +200,9 @@ impl<F: Float> Elements<F> {
                     Some(_) => self.device.array(&[F::from_f64(1.0)])?,
                     None => self.contact_stiffness(&mu, &lambda, 1.0)?,
                 };
-                let coefficients = self.device.uninit(of.len())?;
-                to_particles(of.len(), friction, of, &coefficients)?;
-                Some(Contacts { stiffness, friction: coefficients, ..obstacles.contacts(&self.device)? })
+                let contacts = obstacles.contacts(&self.device)?;
+                let poses = moving(&contacts.poses, of, collider_motion)?;
+                Some(Contacts { stiffness, friction: at(friction, of)?, poses, ..contacts })
             }
             (None, _) | (_, None) => None,
         };
@@ -221,7 +226,7 @@ impl<F: Float> Elements<F> {
             }
         };
         let params = Params { mu, lambda, density, viscosity, damping, loads, gravity, contact, surfaces };
-        let start = VertexState { x: start.x.clone(), v };
+        let start = VertexState { x: self.origin.moved(&start.x, &self.body_of[0], place)?, v };
         let (model, steps) = match self.fixed_steps {
             true => (self.scene.model.clone(), self.scene.steps_per_frame),
             false => self.scene.for_material(&params)?,

@@ -1,5 +1,6 @@
 //! The bodies of a take in one of the simulators. The program of a take sees no more of it than this.
 
+mod place;
 mod particles;
 mod elements;
 mod shapes;
@@ -77,6 +78,8 @@ pub(super) struct Numbers<'a, F: Float> {
     pub(super) damping: &'a Array<F>,
     pub(super) load: &'a Array<F>,
     pub(super) motion: &'a Array<F>,
+    pub(super) place: &'a Array<F>,
+    pub(super) collider_motion: &'a Array<F>,
     pub(super) friction: &'a Array<F>,
     pub(super) restitution: &'a Array<F>,
 }
@@ -85,10 +88,11 @@ impl<'a, F: Float> Numbers<'a, F> {
     pub(super) fn new(properties: Properties<F>, inputs: &'a Inputs<F>) -> diffkern::Result<Self> {
         let gravity = inputs[Part::Gravity].device().uninit(1)?;
         vector_of(1, &inputs[Part::Gravity], &gravity, 0)?;
-        let [motion, friction, restitution] =
-            [Part::Motion, Part::Friction, Part::Restitution].map(|part| &inputs[part]);
+        let [motion, place, collider_motion] =
+            [Part::Motion, Part::Place, Part::ColliderMotion].map(|part| &inputs[part]);
+        let [friction, restitution] = [Part::Friction, Part::Restitution].map(|part| &inputs[part]);
         let [damping, load] = [Part::Damping, Part::Load].map(|part| &inputs[part]);
-        Ok(Self { properties, gravity, damping, load, motion, friction, restitution })
+        Ok(Self { properties, gravity, damping, load, motion, place, collider_motion, friction, restitution })
     }
 }
 

@@ -1,9 +1,10 @@
 //! Bodies by the material point method.
 
-use super::super::friction::Friction;
+use super::super::colliders::Colliders;
 use super::super::inputs::launch;
 use super::super::material::Properties;
 use super::super::setup::{self, GridOptions};
+use super::place::Origin;
 use super::{Mean, Numbers, Sites, Solver, State};
 use crate::error::Result;
 use crate::job::Values;
@@ -25,7 +26,8 @@ pub(crate) struct Particles<F: Float> {
     /// The body of each particle.
     body_of: Array<u32>,
     centres: Array<Vec3<F>>,
-    friction: Friction,
+    origin: Origin<F>,
+    colliders: Colliders,
 }
 
 impl<F: Float> Particles<F> {
@@ -45,7 +47,8 @@ impl<F: Float> Particles<F> {
             device: device.clone(),
             body_of: device.array(&bodies.body_of)?,
             centres: device.array(&centres)?,
-            friction: Friction::of(scene, device)?,
+            origin: Origin::of(scene, take, device)?,
+            colliders: Colliders::of(scene, device)?,
             scene: bodies,
         })
     }
@@ -78,6 +81,8 @@ impl<F: Float> Particles<F> {
             properties: Properties { mu, lambda, density, viscosity },
             gravity,
             motion,
+            place,
+            collider_motion,
             friction,
             restitution: _,
             damping: _,
@@ -90,8 +95,8 @@ impl<F: Float> Particles<F> {
             density,
             viscosity,
             gravity: gravity.clone(),
-            friction: self.friction.half_spaces(friction)?,
-            contact: self.friction.contacts(&self.scene.model, friction)?,
+            friction: self.colliders.half_spaces(friction)?,
+            contact: self.colliders.contacts(&self.scene.model, friction, collider_motion)?,
             ..self.scene.params(&self.device)?
         };
         // The steps place velocities halfway between positions; starting them half a step early makes the flight exact to
@@ -100,10 +105,11 @@ impl<F: Float> Particles<F> {
         let start = &self.scene.state;
         let (v, c) = (self.device.uninit(particles)?, self.device.uninit(particles)?);
         launch(particles, &start.x, &self.body_of, &self.centres, motion, &gravity, &v, &c, back)?;
+        let x = self.origin.moved(&start.x, &self.body_of, place)?;
         let solver = self.scene.model.solver(&params, particles)?;
         Ok((
             Solver::Mpm(Box::new(solver), self.scene.steps_per_frame),
-            State::Mpm(mpm::State { v, c, ..start.clone() }),
+            State::Mpm(mpm::State { x, v, c, ..start.clone() }),
         ))
     }
 }

@@ -4,8 +4,10 @@
 //! (`docs/decisions/0043-rigid-videos-by-impulses-at-half-steps.md`). Forces of contact are in proportion to the
 //! mass, as is weight: how heavy a body is shows in what pushes it alone.
 
-use super::super::inputs::{times, to_particles};
+use super::super::colliders::{at, moving};
+use super::super::inputs::times;
 use super::super::setup::{self, GridOptions};
+use super::place::Origin;
 use super::pushes::Pushes;
 use super::shapes::{Form, anchors, weights};
 use super::stepping::Spec;
@@ -35,6 +37,7 @@ pub(crate) struct Rigid<F: Float> {
     /// Parameters but for those that a run gives.
     base: Params<F>,
     poses: Array<Pose<F>>,
+    origin: Origin<F>,
     /// The mass of each by the number that says how heavy it is.
     weight: Array<F>,
     /// The colliders that they bounce off, and those of contact by forces.
@@ -95,6 +98,7 @@ impl<F: Float> Rigid<F> {
         Ok(Self {
             base: model.params(1.0, [0.0; 3])?,
             poses: device.array(&poses)?,
+            origin: Origin::of(scene, take, device)?,
             weight: reals(&|k, form| if by_mass(k) { 1.0 } else { form.volume })?,
             planes: places(&bouncing)?,
             others: places(&soft)?,
@@ -175,21 +179,17 @@ impl<F: Float> Rigid<F> {
     }
 
     pub(super) fn bind(&self, numbers: Numbers<'_, F>) -> Result<(Solver<F>, State<F>)> {
-        let Numbers { properties, gravity, motion, friction, restitution, damping: _, load: _ } = numbers;
+        let Numbers { properties, gravity, damping: _, load: _, motion, place, collider_motion, friction, restitution } =
+            numbers;
         let product = |values: &Array<F>, factors: &Array<F>| -> diffkern::Result<Array<F>> {
             let out = self.device.uninit(factors.len())?;
             times(factors.len(), values, factors, &out)?;
             Ok(out)
         };
-        let of = |all: &Array<F>, colliders: &Array<u32>| -> diffkern::Result<Array<F>> {
-            let out = self.device.uninit(colliders.len())?;
-            to_particles(colliders.len(), all, colliders, &out)?;
-            Ok(out)
-        };
         let mass = product(&properties.density, &self.weight)?;
         let impact = match (&self.base.impact, &self.planes) {
             (Some(base), Some(planes)) => {
-                let (friction, restitution) = (of(friction, planes)?, of(restitution, planes)?);
+                let (friction, restitution) = (at(friction, planes)?, at(restitution, planes)?);
                 Some(ImpactParams { friction, restitution, ..base.clone() })
             }
             (Some(_), None) | (None, _) => None,
@@ -197,13 +197,15 @@ impl<F: Float> Rigid<F> {
         let contact = match (&self.base.contact, &self.others) {
             (Some(base), Some(others)) => {
                 let stiffness = product(&mass, &self.stiffness)?;
-                Some(Contacts { friction: of(friction, others)?, stiffness, ..base.clone() })
+                let poses = moving(&base.poses, others, collider_motion)?;
+                Some(Contacts { friction: at(friction, others)?, stiffness, poses, ..base.clone() })
             }
             (Some(_), None) | (None, _) => None,
         };
         let grip = product(&mass, &self.grip)?;
         let params = Params { mass: Mass::Total(mass), gravity, contact, impact, grip, ..self.base.clone() };
-        let start = self.model.launch(&params, &self.poses, motion, -0.5 * self.dt())?;
+        let start =
+            self.model.launch(&params, &self.origin.moved_poses(&self.poses, place)?, motion, -0.5 * self.dt())?;
         let solver = self.model.solver(&params, &start)?;
         let vertices = solver.vertices(&start)?;
         let course = Course {

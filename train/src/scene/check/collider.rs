@@ -16,10 +16,11 @@ const HALF_SPACES: usize = 31;
 /// Points along the longest side of a body that are looked for in colliders.
 const PIECES: usize = 16;
 /// Share of the thinnest side by which a body may begin inside of a collider.
-const INSIDE: f64 = 0.01;
+pub(super) const INSIDE: f64 = 0.01;
 
 pub(super) fn colliders(document: &Document) -> Result<Vec<Collider>, Fault> {
-    let all = document.colliders.iter().map(|(name, of)| collider(name, of)).collect::<Result<Vec<_>, _>>()?;
+    let all =
+        document.colliders.iter().map(|(name, of)| collider(document, name, of)).collect::<Result<Vec<_>, _>>()?;
     let still = |c: &&Collider| c.is_still() && matches!(c.surface, Surface::HalfSpace { .. });
     match all.iter().filter(still).nth(HALF_SPACES) {
         None => Ok(all),
@@ -30,7 +31,7 @@ pub(super) fn colliders(document: &Document) -> Result<Vec<Collider>, Fault> {
     }
 }
 
-fn collider(name: &str, of: &document::Collider) -> Result<Collider, Fault> {
+fn collider(document: &Document, name: &str, of: &document::Collider) -> Result<Collider, Fault> {
     let at = format!("colliders.{name}");
     let Motion { velocity, angular_velocity } = of.motion;
     let contact = contact::checked(&format!("{at}.contact"), of.contact)?;
@@ -41,6 +42,7 @@ fn collider(name: &str, of: &document::Collider) -> Result<Collider, Fault> {
         surface: surface(&at, of)?,
         velocity,
         angular_velocity,
+        driven: document.unknowns.keys().any(|path| path.starts_with(&format!("{at}.motion."))),
         contact,
         restitution: of.restitution,
     })

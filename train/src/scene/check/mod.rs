@@ -77,6 +77,7 @@ pub(super) fn scene(document: &Document, fields: &Fields, files: &Files<'_>) -> 
     unknowns::cut(document, &mut scene)?;
     observations::of_even_density(&scene)?;
     scene.unknowns = unknowns::ranges(document, &scene, fields)?;
+    unknowns::outside(document, &scene)?;
     scene.fields = told(&scene, fields);
     Ok(scene)
 }

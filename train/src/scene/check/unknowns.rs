@@ -1,12 +1,14 @@
 //! Checks of what is to be found.
 
-use super::numbers::{at_most, positive, rounded, share, within, wrong};
+use super::collider::INSIDE;
+use super::numbers::{at_most, dot, positive, rounded, share, within, wrong};
+use super::shape::called;
 use crate::scene::document::{self, Document, Transform, Unknown};
 use crate::scene::import::Fields;
 use crate::scene::quantity::{AXES, Row};
 use crate::scene::tree::Fault;
-use crate::scene::{Camera, Name, Prior, Quantity, Range, Scale, Scene, Target};
-use crate::text::shown;
+use crate::scene::{Camera, Name, Prior, Quantity, Range, Scale, Scene, Surface, Target};
+use crate::text::{quoted, shown};
 
 /// Most pieces of a body.
 const PIECES: usize = 1000;
@@ -73,9 +75,46 @@ pub(super) fn ranges(document: &Document, scene: &Scene, fields: &Fields) -> Res
     Ok(ranges)
 }
 
+/// No body begins inside of a half-space wherever it is looked for.
+pub(super) fn outside(document: &Document, scene: &Scene) -> Result<(), Fault> {
+    for (take, body) in (0..scene.takes.len()).flat_map(|take| (0..scene.bodies.len()).map(move |body| (take, body))) {
+        let start = &scene.bodies[body].starts[take];
+        let from = start.position();
+        let range = |a: usize| scene.range(Target { take, ..Target::new(body, Quantity::StartPosition(a)) });
+        let ranges = [0, 1, 2].map(range);
+        let Some(named) = ranges.iter().flatten().next() else { continue };
+        for collider in &scene.colliders {
+            let Surface::HalfSpace { point, normal } = collider.surface else { continue };
+            // How much nearer than where the scene has it.
+            let nearer = |a: usize| {
+                ranges[a].map_or(0.0, |range| {
+                    let ends = [range.min, range.max].map(|end| normal[a] * (end - from[a]));
+                    ends[0].min(ends[1])
+                })
+            };
+            let gap = start.shape.span(normal)[0] - dot(normal, point) + (0..3).map(nearer).sum::<f64>();
+            let size = start.shape.sides().into_iter().fold(f64::MAX, f64::min);
+            if gap < -INSIDE * size {
+                let written = document.unknowns.keys().find(|path| named.name.key().starts_with(path.as_str()));
+                let at = format!("unknowns.{}.range", shown(written.map_or(named.name.key(), String::as_str)));
+                let (what, name, depth) = (called(&start.shape), quoted(&collider.name), rounded(-gap));
+                let problem = format!(
+                    "{what} may start {depth} m inside the collider {name}, expected a range of places outside of it"
+                );
+                return wrong(&at, problem);
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The range of a number, or of each piece of what varies.
 fn of_name(at: &str, name: &str, ends: [f64; 2], unknown: &Unknown, scene: &Scene) -> Result<Vec<Range>, Fault> {
     let found = name.parse::<Name>().and_then(|name| scene.all(&name).map(|targets| (name, targets)));
+    if matches!(name.parse().map(|name: Name| name.quantity()), Ok(Quantity::StartPosition(_))) && scene.clamp.is_some()
+    {
+        return wrong(at, "a clamp holds the body in its place, expected no such unknown, or no clamp");
+    }
     let (name, targets) =
         found.map_err(|problem| Fault::new(at, format!("cannot be found by this version: {problem}")))?;
     let prior = checked(at, scene, targets[0], ends, unknown)?;

@@ -60,6 +60,8 @@ fn unknown(mut object: Object<'_>, quantity: Quantity) -> Result<Unknown, Fault>
         Quantity::Density | Quantity::Mass | Quantity::Viscosity => texts::NO_MEANING,
         Quantity::Damping | Quantity::Load => texts::NO_MEANING,
         Quantity::Friction | Quantity::Restitution => texts::NO_MEANING,
+        Quantity::StartPosition(_) | Quantity::ColliderVelocity(_) => texts::NO_MEANING,
+        Quantity::ColliderAngularVelocity(_) => texts::NO_MEANING,
         Quantity::Velocity(_) | Quantity::AngularVelocity(_) | Quantity::Gravity(_) => texts::NO_MEANING,
         Quantity::Position(_) | Quantity::LookAt(_) | Quantity::FieldOfView => texts::NO_MEANING,
         Quantity::Exposure | Quantity::Distortion(_) => texts::NO_MEANING,
