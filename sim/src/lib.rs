@@ -45,7 +45,7 @@
 //! - `error`: what can go wrong
 //! - `params`: parameters by path
 //! - `step`: model, state, step; runs, frames, the step at which a run went wrong
-//! - `coupled`: two models that act on each other
+//! - `coupled`: models that act on each other
 //! - `observe`: surfaces that follow a state
 //! - `grid`: regular grids, as kernels take them
 //! - `collision`: shapes and how far points are from them
@@ -57,6 +57,7 @@
 //! - `shape`: bodies of any shape, and the particles that fill them
 //! - `rigid`: rigid bodies: mass properties, motion, contact, impacts
 //! - `fem`: finite elements: bodies of any shape cut from lattices of splines, linear tetrahedra
+//! - `coupling`: contact between bodies of different models
 //! - `diffsim`: solver and simulator of tetrahedra as tensor frameworks have them
 //! - `mpm`: the simulator of particles and grid
 //! - `scene`: blocks and bodies to start from
@@ -79,11 +80,12 @@ pub mod mesh;
 pub mod shape;
 pub mod rigid;
 pub mod fem;
+pub mod coupling;
 pub mod diffsim;
 pub mod mpm;
 pub mod scene;
 
-pub use coupled::{Both, Coupled, Exchange};
+pub use coupled::{At, Both, Coupled, Exchange, WithSecond};
 pub use error::{Error, Result};
 pub use observe::Observe;
 pub use params::{Bounds, Group, Params};

@@ -95,7 +95,7 @@ pub trait Model: Clone {
     /// What may be identified.
     type Params: Params;
     /// What acts on a step from outside, `()` if nothing does.
-    type Control: 'static;
+    type Control: Clone + 'static;
     /// The model with its parameters.
     type Step: Step<State = Self::State, Control = Self::Control>;
 
@@ -118,7 +118,7 @@ pub trait Step: Clone + 'static {
     /// What flows.
     type State: State + 'static;
     /// What acts on a step from outside.
-    type Control: 'static;
+    type Control: Clone + 'static;
 
     /// Usual length of a step \[s\].
     fn dt(&self) -> f64;

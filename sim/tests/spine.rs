@@ -11,7 +11,7 @@ use diffkern_sim::material::Law;
 use diffkern_sim::mpm::{self, Dim3, Grid};
 use diffkern_sim::scene::BlockSpec;
 use diffkern_sim::vertices::{Skin, VertexState};
-use diffkern_sim::{Coupled, Error, Exchange, Model, Observe, Params as _, Result, Span, Step, Tick, fem, springs};
+use diffkern_sim::{At, Coupled, Error, Exchange, Model, Observe, Params as _, Result, Span, Step, Tick, fem, springs};
 use std::sync::Arc;
 
 /// A model, its parameters and a start.
@@ -439,16 +439,28 @@ fn pull_together<F: Float>(
 type Springs = springs::Solver<f64>;
 
 impl Exchange<Springs, Springs> for Tether {
+    type Params = ();
+
+    fn bind(&self, (): &()) -> Result<Tether> {
+        Ok(self.clone())
+    }
+
     fn controls(
         &self,
-        a: &VertexState<f64>,
-        b: &VertexState<f64>,
+        a: At<'_, Springs>,
+        b: At<'_, Springs>,
+        (for_a, for_b): (springs::Control<f64>, springs::Control<f64>),
         _: Tick,
     ) -> diffkern::Result<(springs::Control<f64>, springs::Control<f64>)> {
-        let (on_a, on_b) = (device().zeros(a.len())?, device().zeros(b.len())?);
-        pull_together(1, &a.x, &b.x, &on_a, &on_b, self.stiffness)?;
-        let control = |force| springs::Control { force: Some(force), actuation: None };
-        Ok((control(on_a), control(on_b)))
+        let begin = |outer: &springs::Control<f64>, n| -> diffkern::Result<Array<Vec3<f64>>> {
+            let force = device().zeros(n)?;
+            outer.force.as_ref().map_or(Ok(()), |outer| force.copy_from(outer))?;
+            Ok(force)
+        };
+        let (on_a, on_b) = (begin(&for_a, a.state.len())?, begin(&for_b, b.state.len())?);
+        pull_together(1, &a.state.x, &b.state.x, &on_a, &on_b, self.stiffness)?;
+        let control = |force, outer| springs::Control { force: Some(force), ..outer };
+        Ok((control(on_a, for_a), control(on_b, for_b)))
     }
 }
 
@@ -464,7 +476,7 @@ fn coupled_bodies_keep_their_momentum_and_have_gradients() -> Result<()> {
     };
     let ((a, start_a), (b, start_b)) = (one(1.0)?, one(2.0)?);
     let both = Coupled { a: model.clone(), b: model, exchange: Tether { stiffness: 30.0 } };
-    let params = diffkern_sim::Both { a, b };
+    let params = diffkern_sim::Both { a, b, exchange: () };
     let start = (start_a, start_b);
     let momentum = |(a, b): &(VertexState<f64>, VertexState<f64>)| -> Result<Vec3<f64>> {
         let of = |s: &VertexState<f64>| Ok::<_, Error>(s.v.to_vec()?.into_iter().fold(Vec3::zero(), |p, v| p + v));

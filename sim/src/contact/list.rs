@@ -104,7 +104,7 @@ contacts! { $
 pub(crate) use with_contact;
 
 impl Contact {
-    pub(super) fn check(self, of: &str) -> Result<()> {
+    pub(crate) fn check(self, of: &str) -> Result<()> {
         if let Some([stiffness, damping, width]) = self.numbers() {
             positive(&format!("stiffness of {of}"), stiffness)?;
             non_negative(&format!("damping of {of}"), damping)?;

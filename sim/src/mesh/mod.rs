@@ -13,6 +13,7 @@ mod signed;
 mod weld;
 mod read;
 mod block;
+mod pieces;
 mod stencil;
 mod surface;
 
@@ -27,5 +28,6 @@ pub use surface::{Carried, Surface, interpolate_3d};
 
 pub(crate) use block::{indices, quads};
 pub(crate) use inscribed::Inscribed;
+pub(crate) use pieces::{centres, divisions};
 pub(crate) use signed::{Samples, signed_distances};
 pub(crate) use vector::{Point, add, cross, norm, scale, sub};

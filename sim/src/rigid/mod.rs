@@ -60,6 +60,8 @@ pub mod contact;
 mod model;
 mod solver;
 mod bind;
+#[doc(hidden)]
+pub mod touching;
 
 pub use geometry::Body;
 pub use impact::{ImpactParams, Impacts, Impulse, Plane};
@@ -70,3 +72,4 @@ pub use params::{Mass, Params};
 pub use properties::MassProperties;
 pub use solver::Solver;
 pub use state::State;
+pub use touching::SurfacePoints;

@@ -27,6 +27,9 @@
 pub mod kernels;
 mod model;
 mod params;
+#[doc(hidden)]
+pub mod touching;
 
 pub use model::{Control, Model, Solver};
 pub use params::Params;
+pub use touching::VertexPoints;

@@ -14,8 +14,8 @@ const CAUTION: f64 = 0.5;
 /// The constant part of a network of springs.
 #[derive(Clone, Debug)]
 pub struct Model<F: Float> {
-    device: Device,
-    vertices: usize,
+    pub(super) device: Device,
+    pub(super) vertices: usize,
     springs: Vec<[u32; 2]>,
     ends: Array<u32>,
     dt: f64,
@@ -42,11 +42,11 @@ impl<F: Float> Default for Control<F> {
 /// Springs with their parameters: takes a state to the next.
 #[derive(Clone, Debug)]
 pub struct Solver<F: Float> {
-    model: Model<F>,
+    pub(super) model: Model<F>,
     stiffness: Array<F>,
     damping: Array<F>,
     rest: Array<F>,
-    motion: Motion<F>,
+    pub(super) motion: Motion<F>,
 }
 
 impl<F: Float> Model<F> {

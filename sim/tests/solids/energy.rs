@@ -93,7 +93,7 @@ fn in_steps_of(dt: f64) -> Result<[Vec<f64>; 2]> {
         Model::new(&device(), &body, Law::NeoHookean, dt, &[])?.solver(&params, &state)?.advance_with(
             &state,
             Span::until(0, 0.0, 0.02, dt)?,
-            |_, _| Ok(()),
+            |_, _| Ok(Default::default()),
             Schedule::StoreAll,
         )
     })?;

@@ -1,10 +1,9 @@
 //! Contact of the bodies of a model with each other.
 
 use super::assembly::Assembly;
-use super::grid::{Grid, vectors};
+use super::grid::Grid;
 use super::press::{Rub, beneath, pack_surfaces, press, reactions};
-use super::surroundings::{FINER, Surroundings};
-use super::touch::{Touched, approach, locate, mean_map, reach};
+use super::targets::{Found, Targets};
 use super::{WIDTH, contact_stiffness};
 use crate::contact::SmoothPenalty;
 use crate::error::{Error, Result, non_negative, positive};
@@ -87,26 +86,13 @@ parameters! {
     }
 }
 
-/// A body as others touch it, on a device.
-#[derive(Clone, Debug)]
-struct Target<F: Float> {
-    touched: Touched<F>,
-    near: Array<u32>,
-    distance: Array<F>,
-    /// Of the layer that friction may stop \[m\].
-    depth: F,
-}
-
 /// The constant part.
 #[derive(Clone, Debug)]
 pub(super) struct Between<F: Float> {
     spec: BodyContact,
-    targets: Vec<Target<F>>,
-    /// The body of each place of contact, and of each control point.
+    targets: Targets<F>,
+    /// The body of each place of contact.
     pub(super) owner: Array<u32>,
-    node_owner: Array<u32>,
-    weights: Array<Vec4<F>>,
-    corners: Array<Vec3<F>>,
     width: Array<F>,
 }
 
@@ -135,32 +121,12 @@ impl<F: Float> Between<F> {
     /// Between bodies with layers of these depths \[m\].
     pub(super) fn new(device: &Device, bodies: &Assembly, depths: &[f64], contact: &BodyContact) -> Result<Between<F>> {
         contact.check(bodies.bodies().len())?;
-        let all = bodies.bodies().iter().map(Surroundings::of).collect::<Result<Vec<_>>>()?;
-        let real = F::from_f64;
-        let target = |(k, (around, &depth)): (usize, (&Surroundings, &f64))| -> Result<Target<F>> {
-            let [nx, ny, nz] = around.size.map(|n| n as u32);
-            let (cells, own) = (bodies.cells(k), bodies.contacts(k));
-            let [first_cell, first, end] = [cells.start, own.start, own.end].map(|n| n as u32);
-            let centre = Vec3::from_array(around.centre.map(real));
-            Ok(Target {
-                touched: Touched { body: k as u32, first_cell, first, end, nx, ny, nz, finer: FINER as u32, centre },
-                near: device.array(&around.near)?,
-                distance: device.array(&around.distance.iter().map(|&d| real(d)).collect::<Vec<_>>())?,
-                depth: real(depth),
-            })
-        };
-        let numbers = |range: &dyn Fn(usize) -> std::ops::Range<usize>| -> Vec<u32> {
-            (0..all.len()).flat_map(|k| vec![k as u32; range(k).len()]).collect()
-        };
-        let weights = all.iter().flat_map(|a| a.weights.iter().map(|w| (w, 1.0 / a.weights.len() as f64)));
-        let weights: Vec<_> = weights.map(|(w, share)| Vec4::from_array([w[0], w[1], w[2], share].map(real))).collect();
+        let all = 0..bodies.bodies().len();
+        let owners: Vec<u32> = all.flat_map(|k| vec![k as u32; bodies.contacts(k).len()]).collect();
         Ok(Between {
-            targets: all.iter().zip(depths).enumerate().map(target).collect::<Result<_>>()?,
-            owner: device.array(&numbers(&|k| bodies.contacts(k)))?,
-            node_owner: device.array(&numbers(&|k| bodies.nodes(k)))?,
-            weights: device.array(&weights)?,
-            corners: vectors(device, all.iter().flat_map(|a| a.corners.iter().copied()))?,
-            width: device.array(&contact.width.iter().map(|&w| real(w)).collect::<Vec<_>>())?,
+            targets: Targets::new(device, bodies, depths, |k| bodies.contacts(k))?,
+            owner: device.array(&owners)?,
+            width: device.array(&contact.width.iter().map(|&w| F::from_f64(w)).collect::<Vec<_>>())?,
             spec: contact.clone(),
         })
     }
@@ -204,34 +170,25 @@ impl<F: Float> BoundBetween<F> {
         force: &Array<Vec3<F>>,
         tick: Tick,
     ) -> diffkern::Result<()> {
-        let (Between { targets, owner, node_owner, weights, corners, .. }, device) = (&self.between, at.x.device());
+        let (Between { targets, owner, .. }, device) = (&self.between, at.x.device());
         let Places { grid, x, v, place, speed } = at;
         let (n, rows) = (place.len(), &grid.rows);
-        let (map, mean) = (device.zeros(targets.len())?, device.zeros(targets.len())?);
-        mean_map(x.len(), x, node_owner, weights, &map, &mean)?;
-        for Target { touched, near, distance, depth } in targets {
-            let (cell, found) = (device.uninit(n)?, device.uninit(n)?);
-            locate(n, x, rows, place, &map, &mean, near, corners, &cell, &found, *touched)?;
-            let (nearer, foot, slope) = (device.uninit(n)?, device.uninit(n)?, device.uninit(n)?);
-            approach(n, x, rows, place, &cell, &found, &nearer)?;
-            approach(n, x, rows, place, &cell, &nearer, &foot)?;
-            reach(n, x, rows, &cell, &foot, corners, distance, &slope, *touched)?;
+        targets.each(x, rows, place, |Found { target, cell, foot, slope }| {
             let (under, mass) = match self.rough {
                 true => {
                     let (under, mass) = (device.uninit(n)?, device.uninit(n)?);
-                    beneath(n, v, rows, &cell, &foot, &self.density, &self.behind, &under, &mass, *depth)?;
+                    beneath(n, v, rows, &cell, &foot, &self.density, &self.behind, &under, &mass, target.depth)?;
                     (under, mass)
                 }
                 // Nothing rubs: no matter what it slides by.
                 false => ((*speed).clone(), self.behind.clone()),
             };
             let [dt, slip] = [tick.dt, SLIP_SPEED].map(F::from_f64);
-            let (reaction, rub) = (device.uninit(n)?, Rub { body: touched.body, dt, slip });
+            let (reaction, rub) = (device.uninit(n)?, Rub { body: target.touched.body, dt, slip });
             let (radius, laws) = (&grid.depths, &self.laws);
             press::<F, SmoothPenalty>(n, speed, &under, &mass, &slope, radius, owner, laws, traction, &reaction, rub)?;
-            reactions(n, &reaction, &grid.areas, rows, &cell, &foot, force)?;
-        }
-        Ok(())
+            reactions(n, &reaction, &grid.areas, rows, &cell, &foot, force)
+        })
     }
 
     /// The largest stiffness that the surface of each body meets \[Pa/m\]: of two bodies, which may move against each other, twice that of their contact.

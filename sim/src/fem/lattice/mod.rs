@@ -81,10 +81,12 @@ mod surroundings;
 mod grid;
 mod skin;
 mod stability;
+mod targets;
 mod between;
 mod params;
 mod contact;
 mod model;
+mod outside;
 mod energy;
 
 pub use assembly::Assembly;
@@ -92,9 +94,11 @@ pub use between::{BodyContact, Surfaces};
 pub use body::{Body, CutBody};
 pub use cells::Clamp;
 pub use energy::Energy;
-pub use model::{Model, Solver};
+pub use model::{Control, Model, Solver};
+pub(crate) use outside::Outside;
 pub use params::Params;
 pub use skin::Skin;
+pub(crate) use targets::Targets;
 
 use crate::contact::Contact;
 use mass::HELD;

@@ -9,7 +9,7 @@ use super::kernels::{carry, gradients, stress_forces, surface_forces};
 use super::loads::{Loads, lump_loads};
 use super::mass::{inertia, kick, lump_cells, lumped_acceleration, pack_points};
 use super::params::Params;
-use super::stability::{Linear, Load};
+use super::stability::{Fastest, Linear, Load};
 use crate::contact::{Collider, Obstacles};
 use crate::error::{Error, Result, positive};
 use crate::fem::stress::{add_viscous_stress, stress};
@@ -133,6 +133,14 @@ impl<F: Float> Model<F> {
         self.dt
     }
 
+    pub(super) fn device(&self) -> &Device {
+        &self.device
+    }
+
+    pub(super) fn assembly(&self) -> &Assembly {
+        &self.bodies
+    }
+
     /// The colliders on the device: from them come the default parameters of their contacts.
     pub fn obstacles(&self) -> Option<&Obstacles<F>> {
         self.touching.obstacles()
@@ -178,7 +186,7 @@ impl<F: Float> Model<F> {
 impl<F: Float> crate::step::Model for Model<F> {
     type State = VertexState<F>;
     type Params = Params<F>;
-    type Control = ();
+    type Control = Control<F>;
     type Step = Solver<F>;
 
     fn bind(&self, params: &Params<F>, state: &VertexState<F>) -> Result<Solver<F>> {
@@ -190,20 +198,24 @@ impl<F: Float> crate::step::Model for Model<F> {
     fn max_dt(&self, params: &Params<F>, state: &VertexState<F>) -> Result<f64> {
         let solver = self.solver(params, state)?;
         let stiffnesses = solver.touching.stiffnesses(self.bodies.bodies().len())?;
-        let q: Vec<[f64; 4]> = solver.q.to_vec()?.iter().map(|q| q.to_array().map(F::to_f64)).collect();
-        let host = |array: &Array<F>| Ok::<_, Error>(array.to_vec()?.into_iter().map(F::to_f64).collect::<Vec<_>>());
-        let (mass, lumped, loads) = (host(&solver.mass)?, host(&solver.lumped)?, solver.loads_on_host()?);
         let caution = CONTACT_CAUTION[usize::from(solver.touching.has_friction()?)];
-        let own = |(k, body): (usize, &CutBody)| {
-            let (cells, nodes) = (self.bodies.cells(k), self.bodies.nodes(k));
-            let (q, mass, lumped) = (&q[8 * cells.start..8 * cells.end], &mass[cells], &lumped[nodes]);
-            let limit =
-                |stiffness| Linear::new(body, q, mass, lumped, stiffness).with(&loads[k]).fastest().stable_step();
-            let contact = if stiffnesses[k] > 0.0 { caution * limit(stiffnesses[k]) } else { f64::INFINITY };
-            contact.min(CAUTION * limit(0.0))
-        };
-        let steps = self.bodies.bodies().iter().enumerate().map(own);
-        positive("stable time step", steps.fold(f64::INFINITY, f64::min))
+        let free = solver.fastest(|_| 0.0)?.into_iter().map(|f| CAUTION * f.stable_step());
+        let touched = solver.fastest(|k| stiffnesses[k])?.into_iter().zip(&stiffnesses);
+        let touched = touched.map(|(f, &k)| if k > 0.0 { caution * f.stable_step() } else { f64::INFINITY });
+        positive("stable time step", free.chain(touched).fold(f64::INFINITY, f64::min))
+    }
+}
+
+/// What acts on a step from outside; nothing by default.
+#[derive(Clone, Debug)]
+pub struct Control<F: Float> {
+    /// Forces on the control points \[N\], which act at the middle of the drift.
+    pub force: Option<Array<Vec3<F>>>,
+}
+
+impl<F: Float> Default for Control<F> {
+    fn default() -> Self {
+        Control { force: None }
     }
 }
 
@@ -211,6 +223,35 @@ impl<F: Float> Solver<F> {
     /// Lumped mass of each control point \[kg\]: `sum m v` is the momentum, of the steps too.
     pub fn lumped_masses(&self) -> &Array<F> {
         &self.lumped
+    }
+
+    /// The fastest motion of each body at rest with springs of a stiffness \[Pa/m\] on all of its surface.
+    pub(super) fn fastest(&self, stiffness: impl Fn(usize) -> f64) -> Result<Vec<Fastest>> {
+        let q: Vec<[f64; 4]> = self.q.to_vec()?.iter().map(|q| q.to_array().map(F::to_f64)).collect();
+        let host = |array: &Array<F>| Ok::<_, Error>(array.to_vec()?.into_iter().map(F::to_f64).collect::<Vec<_>>());
+        let (mass, lumped, bodies) = (host(&self.mass)?, host(&self.lumped)?, self.bodies());
+        let loads = self.loads_on_host()?;
+        let own = |(k, body): (usize, &CutBody)| {
+            let (cells, nodes) = (bodies.cells(k), bodies.nodes(k));
+            let q = &q[8 * cells.start..8 * cells.end];
+            Linear::new(body, q, &mass[cells], &lumped[nodes], stiffness(k)).with(&loads[k]).fastest()
+        };
+        Ok(bodies.bodies().iter().enumerate().map(own).collect())
+    }
+
+    pub(super) fn rows(&self) -> &Array<u32> {
+        &self.model.grid.rows
+    }
+
+    pub(super) fn density(&self) -> &Array<F> {
+        &self.params.density
+    }
+
+    /// Where the control points are when forces act in a step.
+    pub(super) fn middle(&self, state: &VertexState<F>, tick: Tick) -> diffkern::Result<Array<Vec3<F>>> {
+        let middle = self.model.device.uninit(state.len())?;
+        drift(state.len(), &state.x, &state.v, &middle, F::from_f64(0.5 * tick.dt))?;
+        Ok(middle)
     }
 
     pub(super) fn law(&self) -> Law {
@@ -244,8 +285,8 @@ impl<F: Float> Solver<F> {
         Ok(f)
     }
 
-    /// Elastic and viscous forces on the control points.
-    fn inner_forces(&self, x: &Array<Vec3<F>>, v: &Array<Vec3<F>>) -> diffkern::Result<Array<Vec3<F>>> {
+    /// Elastic and viscous forces on the control points, and those from outside.
+    fn forces(&self, x: &Array<Vec3<F>>, v: &Array<Vec3<F>>, outer: &Control<F>) -> diffkern::Result<Array<Vec3<F>>> {
         let (grid, device, n) = (&self.model.grid, &self.model.device, self.q.len());
         let (f, p) = (self.deformations(x)?, device.uninit(n)?);
         with_law!(self.model.law, M => stress::<F, M>(n, &f, &self.q, &p))?;
@@ -255,6 +296,9 @@ impl<F: Float> Solver<F> {
             add_viscous_stress(n, &f, &rate, &self.q, &p)?;
         }
         let force = device.zeros(grid.nodes)?;
+        if let Some(outer) = &outer.force {
+            force.copy_from(outer)?;
+        }
         stress_forces(grid.cells, &p, &grid.rows, &grid.at, &grid.per_cell, &force)?;
         Ok(force)
     }
@@ -277,7 +321,7 @@ impl<F: Float> Solver<F> {
 
 impl<F: Float> Step for Solver<F> {
     type State = VertexState<F>;
-    type Control = ();
+    type Control = Control<F>;
 
     fn dt(&self) -> f64 {
         self.model.dt
@@ -285,15 +329,14 @@ impl<F: Float> Step for Solver<F> {
 
     /// Half a drift, a kick by the forces there, half a drift: second order and symplectic, with one force a step. Friction, the damping of contacts
     /// and viscosity take the velocity before the kick, and are of first order in the step.
-    fn step(&self, state: &VertexState<F>, (): &(), tick: Tick) -> diffkern::Result<VertexState<F>> {
-        let (device, n, half) = (&self.model.device, state.len(), F::from_f64(0.5 * tick.dt));
-        let (middle, x) = (device.uninit(n)?, device.uninit(n)?);
-        drift(n, &state.x, &state.v, &middle, half)?;
-        let force = self.inner_forces(&middle, &state.v)?;
+    fn step(&self, state: &VertexState<F>, control: &Control<F>, tick: Tick) -> diffkern::Result<VertexState<F>> {
+        let (n, middle) = (state.len(), self.middle(state, tick)?);
+        let force = self.forces(&middle, &state.v, control)?;
         let between = Tick { time: tick.time + 0.5 * tick.dt, ..tick };
         self.touching.add(&self.model.grid, &middle, &state.v, &force, between)?;
         let v = self.kicked(&state.v, &force, F::from_f64(tick.dt))?;
-        drift(n, &middle, &v, &x, half)?;
+        let x = self.model.device.uninit(n)?;
+        drift(n, &middle, &v, &x, F::from_f64(0.5 * tick.dt))?;
         Ok(VertexState { x, v })
     }
 

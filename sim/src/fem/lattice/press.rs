@@ -84,6 +84,40 @@ pub fn press<F: Float, L: ContactModel>(
     reaction[i] = -total;
 }
 
+/// Adds the force \[N\] of a contact on each point of another model, and gives the opposite on the body by area \[Pa\]: the law of the distance of the matter at the
+/// point from the surface at rest and of its rate, and Coulomb friction.
+#[diff_kernel]
+pub fn press_points<F: Float, L: ContactModel>(
+    speed: &Array<Vec3<F>>,
+    beneath: &Array<Vec3<F>>,
+    mass: &Array<F>,
+    slope: &Array<Vec4<F>>,
+    area: &Array<F>,
+    laws: &Array<Vec4<F>>,
+    force: &mut Array<Vec3<F>>,
+    reaction: &mut Array<Vec3<F>>,
+    rub: Rub<F>,
+) {
+    let i = ABSOLUTE_POS;
+    let mut total = Vec3::zero();
+    let at = slope[i];
+    let normal = Vec3::new(at.x, at.y, at.z);
+    let square = normal.dot(normal);
+    // Of what is far away there is no normal.
+    if square > 0.0 {
+        let q = laws[0];
+        let u = speed[i] - beneath[i];
+        let push: F = L::force(at.w, normal.dot(u), q);
+        let stretch = square.sqrt();
+        let n = normal / stretch;
+        let slide = u - n * u.dot(n);
+        let friction: Vec3<F> = sharp_coulomb_3d(slide, q.w * push * stretch, rub.slip, rub.dt / mass[i]);
+        total = normal * push - friction;
+    }
+    force[i] += total * area[i];
+    reaction[i] = -total;
+}
+
 /// The body that is touched and the numbers of a step.
 #[diff_struct]
 pub struct Rub<F> {

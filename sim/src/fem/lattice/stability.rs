@@ -24,6 +24,11 @@ pub(super) struct Fastest {
 }
 
 impl Fastest {
+    /// The same with what adds to the squared frequency at most.
+    pub(super) fn and(self, square: f64) -> Fastest {
+        Fastest { square: self.square + square, ..self }
+    }
+
     /// Longest step of central differences, with damping by velocities of the step before.
     pub(super) fn stable_step(&self) -> f64 {
         let (w2, c) = (self.square, self.damping);

@@ -2,11 +2,8 @@
 
 use super::cells::Cells;
 use crate::error::{Error, Result};
-use crate::mesh::{ClosedMesh, Inscribed, Point, add, cross, indices, norm, scale, sub};
+use crate::mesh::{ClosedMesh, Inscribed, Point, add, centres, cross, divisions, indices, norm, scale, sub};
 use std::collections::BTreeMap;
-
-/// Most pieces of an edge of a triangle.
-const MOST_PIECES: f64 = 1e3;
 
 /// Part of the radius of an inscribed ball that a contact may have, so that on a floor the points next to an edge of a box do not touch with its sides.
 const CLEAR: f64 = 0.6;
@@ -84,23 +81,10 @@ fn contact_points(surface: &ClosedMesh, edge: f64) -> Result<Vec<(Point, Point, 
     let mut points = Vec::new();
     for t in surface.triangles() {
         let [a, b, c] = t.map(|i| surface.vertices()[i as usize]);
-        let (ab, ac) = (sub(b, a), sub(c, a));
-        let longest = norm(ab).max(norm(ac)).max(norm(sub(c, b)));
-        let n = (longest / edge * (1.0 - 1e-9)).ceil().max(1.0);
-        if n > MOST_PIECES {
-            let expected = format!("one that divides the edges of its surface into at most {MOST_PIECES} pieces");
-            return Err(Error::invalid("size of the cells", edge, expected));
-        }
+        let (ab, ac, n) = (sub(b, a), sub(c, a), divisions([a, b, c], edge, "size of the cells")?);
         let normal = cross(ab, ac);
-        let (outward, area) = (scale(normal, 1.0 / norm(normal)), 0.5 * norm(normal) / (n * n));
-        let at = |i: f64, j: f64| add(a, add(scale(ab, i / n), scale(ac, j / n)));
-        let pieces = n as usize;
-        for (i, j) in (0..pieces).flat_map(|i| (0..pieces - i).map(move |j| (i, j))) {
-            points.push((at(i as f64 + 1.0 / 3.0, j as f64 + 1.0 / 3.0), outward, area));
-            if i + j + 2 <= pieces {
-                points.push((at(i as f64 + 2.0 / 3.0, j as f64 + 2.0 / 3.0), outward, area));
-            }
-        }
+        let (outward, area) = (scale(normal, 1.0 / norm(normal)), 0.5 * norm(normal) / (n * n) as f64);
+        points.extend(centres(n).map(|[i, j]| (add(a, add(scale(ab, i), scale(ac, j))), outward, area)));
     }
     Ok(points)
 }

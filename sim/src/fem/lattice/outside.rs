@@ -1,0 +1,68 @@
+//! Points of other models that press on the bodies.
+
+use super::model::{Model, Solver};
+use super::press::{Rub, beneath, press_points, reactions};
+use super::stability::surface_depth;
+use super::targets::{Found, Targets};
+use crate::contact::{Contact, with_contact};
+use crate::error::Result;
+use crate::step::Tick;
+use crate::vertices::VertexState;
+use diffkern::prelude::*;
+
+/// Speed below which friction fades \[m/s\].
+const SLIP_SPEED: f64 = 1e-4;
+
+/// Points of another model in a step.
+pub(crate) struct Outside<'a, F: Float> {
+    /// Where they are \[m\].
+    pub(crate) place: &'a Array<Vec3<F>>,
+    /// How they move \[m/s\].
+    pub(crate) speed: &'a Array<Vec3<F>>,
+    /// The mass behind a unit of area that friction may stop \[kg/m^2\].
+    pub(crate) behind: &'a Array<F>,
+    /// What each stands for \[m^2\].
+    pub(crate) area: &'a Array<F>,
+}
+
+impl<F: Float> Model<F> {
+    /// The bodies as points of other models meet them.
+    pub(crate) fn targets(&self) -> Result<Targets<F>> {
+        let depths: Vec<f64> = self.assembly().bodies().iter().map(surface_depth).collect();
+        Targets::new(self.device(), self.assembly(), &depths, |_| 0..0)
+    }
+}
+
+impl<F: Float> Solver<F> {
+    /// Adds the forces \[N\] of a contact on points to `on_points`, and the opposite on the control points to `force`. They are those at the middle of
+    /// the drift, where the step takes its forces; `laws` has stiffness \[Pa/m\], damping, width and friction.
+    pub(crate) fn press(
+        &self,
+        state: &VertexState<F>,
+        targets: &Targets<F>,
+        points: &Outside<'_, F>,
+        (contact, laws): (Contact, &Array<Vec4<F>>),
+        (on_points, force): (&Array<Vec3<F>>, &Array<Vec3<F>>),
+        tick: Tick,
+    ) -> diffkern::Result<()> {
+        let (x, device, rows) = (self.middle(state, tick)?, state.x.device(), self.rows());
+        let (Outside { place, speed, behind, area }, n) = (points, points.place.len());
+        targets.each(&x, rows, place, |Found { target, cell, foot, slope }| {
+            let (under, mass, reaction) = (device.uninit(n)?, device.uninit(n)?, device.uninit(n)?);
+            beneath(n, &state.v, rows, &cell, &foot, self.density(), behind, &under, &mass, target.depth)?;
+            let [dt, slip] = [tick.dt, SLIP_SPEED].map(F::from_f64);
+            let rub = Rub { body: target.touched.body, dt, slip };
+            with_contact!(contact, L => {
+                press_points::<F, L>(n, speed, &under, &mass, &slope, area, laws, on_points, &reaction, rub)?;
+            });
+            reactions(n, &reaction, area, rows, &cell, &foot, force)
+        })
+    }
+
+    /// The longest stable step where all of the surface is on springs of a stiffness \[Pa/m\] to things whose own square of the frequency on them
+    /// is `square` \[1/s^2\].
+    pub(crate) fn stable_step_in_contact(&self, stiffness: f64, square: f64) -> Result<f64> {
+        let all = self.fastest(|_| stiffness)?;
+        Ok(all.into_iter().map(|f| f.and(square).stable_step()).fold(f64::INFINITY, f64::min))
+    }
+}
