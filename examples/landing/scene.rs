@@ -34,17 +34,17 @@ pub const DT: f64 = 5e-4;
 /// Names, units and values of what the gradient is by.
 pub const PARAMETERS: [(&str, &str, f64); 25] = [
     ("density of the box", "kg/m^3", 1400.0),
-    ("its height", "m", 0.26),
-    ("its velocity along x", "m/s", 0.15),
-    ("along y", "m/s", -0.1),
+    ("its height", "m", 0.24),
+    ("its velocity along x", "m/s", -0.06),
+    ("along y", "m/s", -0.04),
     ("along z", "m/s", -0.4),
-    ("its spin about x", "rad/s", 0.8),
-    ("about y", "rad/s", -0.5),
+    ("its spin about x", "rad/s", 0.4),
+    ("about y", "rad/s", -0.3),
     ("about z", "rad/s", 1.2),
     ("mu of the block", "Pa", 6e3),
     ("lambda", "Pa", 9e3),
     ("density", "kg/m^3", 400.0),
-    ("viscosity", "Pa s", 25.0),
+    ("viscosity", "Pa s", 40.0),
     ("damping", "1/s", 0.3),
     ("stiffness of a post", "N/m", 500.0),
     ("of a spring of the net", "N/m", 300.0),
@@ -193,8 +193,8 @@ fn thrown<F: Float>(
     pose: &mut Array<Pose<F>>,
 ) {
     pose[0] = Pose {
-        centre: Vec3::new(F::new(-0.01), F::new(0.015), height[0]),
-        rotation: Quat::from_rotation_vector(Vec3::new(F::new(0.35), F::new(0.2), F::new(0.5))),
+        centre: Vec3::new(F::new(0.03), F::new(-0.01), height[0]),
+        rotation: Quat::from_rotation_vector(Vec3::new(F::new(0.2), F::new(0.15), F::new(0.5))),
         velocity: Vec3::new(vx[0], vy[0], vz[0]),
         spin: Vec3::new(wx[0], wy[0], wz[0]),
     };

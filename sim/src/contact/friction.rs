@@ -16,7 +16,13 @@ pub fn coulomb<F: Float, const D: usize>(slide: Vector<F, D>, grip: F, slip: F, 
 /// below which it fades.
 #[diff_fn(dims(2, 3))]
 pub fn sharp_coulomb<F: Float, const D: usize>(slide: Vector<F, D>, grip: F, slip: F, dt_over_m: F) -> Vector<F, D> {
-    let stop = grip * dt_over_m;
+    let friction: Vector<F, D> = stopping_coulomb::<D>(slide, grip, slip, grip * dt_over_m);
+    friction
+}
+
+/// The same by the speed `stop` \[m/s\] that one step of the friction `grip` \[N\] stops, of whatever moves.
+#[diff_fn(dims(2, 3))]
+pub fn stopping_coulomb<F: Float, const D: usize>(slide: Vector<F, D>, grip: F, slip: F, stop: F) -> Vector<F, D> {
     let slid = slide.dot(slide) + slip * slip;
     let stopped = stop * stop;
     slide * (grip / (slid * slid + stopped * stopped).sqrt().sqrt())

@@ -31,7 +31,10 @@ mod obstacles;
 
 pub use barrier::Barrier;
 pub use collider::Collider;
-pub use friction::{coulomb, coulomb_2d, coulomb_3d, sharp_coulomb, sharp_coulomb_2d, sharp_coulomb_3d};
+pub use friction::{
+    coulomb, coulomb_2d, coulomb_3d, sharp_coulomb, sharp_coulomb_2d, sharp_coulomb_3d, stopping_coulomb,
+    stopping_coulomb_2d, stopping_coulomb_3d,
+};
 pub use hertz::Hertz;
 pub use hunt_crossley::HuntCrossley;
 pub use kelvin_voigt::KelvinVoigt;

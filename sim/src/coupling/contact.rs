@@ -83,12 +83,13 @@ impl<F: Float, A: ContactPoints<F>> Exchange<A, lattice::Solver<F>> for SurfaceC
         tick: Tick,
     ) -> diffkern::Result<(A::Control, lattice::Control<F>)> {
         let (SurfaceContact { points, targets, contact, law, .. }, device) = (self, self.width.device());
-        let Spread { place, speed, behind } = a.step.spread(a.state, points)?;
+        let Spread { place, speed } = a.step.spread(a.state, points)?;
         let (on_points, on_nodes) = (device.zeros(place.len())?, device.zeros(b.state.len())?);
         if let Some(outer) = &for_b.force {
             on_nodes.copy_from(outer)?;
         }
-        let outside = Outside { place: &place, speed: &speed, behind: &behind, area: A::areas(points) };
+        let yielding = |normal: &Array<F>| a.step.yielding(a.state, points, &place, normal);
+        let outside = Outside { place: &place, speed: &speed, area: A::areas(points), yielding: &yielding };
         b.step.press(b.state, targets, &outside, (*contact, law), (&on_points, &on_nodes), tick)?;
         let for_a = a.step.push(a.state, points, &place, &on_points, for_a)?;
         Ok((for_a, lattice::Control { force: Some(on_nodes) }))
@@ -98,8 +99,10 @@ impl<F: Float, A: ContactPoints<F>> Exchange<A, lattice::Solver<F>> for SurfaceC
     /// such springs. Damping is not in it.
     fn max_dt(&self, a: At<'_, A>, b: At<'_, lattice::Solver<F>>) -> Result<f64> {
         let stiffness = self.law.to_vec()?[0].x.to_f64();
-        let behind = a.step.spread(a.state, &self.points)?.behind.to_vec()?;
-        let lightest = behind.iter().map(|m| m.to_f64()).fold(f64::INFINITY, f64::min);
-        Ok(CAUTION * b.step.stable_step_in_contact(stiffness, stiffness / lightest)?)
+        let (place, areas) = (a.step.spread(a.state, &self.points)?.place, A::areas(&self.points));
+        // Forces in proportion to areas: what a unit of stiffness does.
+        let softest = a.step.yielding(a.state, &self.points, &place, areas)?.to_vec()?;
+        let softest = softest.iter().map(|s| s.to_f64()).fold(0.0, f64::max);
+        Ok(CAUTION * b.step.stable_step_in_contact(stiffness, stiffness * softest)?)
     }
 }

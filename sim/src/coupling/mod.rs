@@ -18,7 +18,7 @@
 //! | [`Barrier`](crate::contact::Barrier) | smooth; also its slope | beyond its width |
 //! | [`Penalty`](crate::contact::Penalty), [`HuntCrossley`](crate::contact::HuntCrossley) | kinks where a point touches or lets go, of the size of the step | while nothing touches; by damping where a separation is too fast to push |
 //! | [`KelvinVoigt`](crate::contact::KelvinVoigt) | the force jumps at touch: what the time of touch does to that is missing | the same |
-//! | friction | smooth between sticking and sliding, but stiff: what slides slower than [m/s] `mu p dt / m` sticks by degrees | by the coefficient, where nothing presses |
+//! | friction | smooth between sticking and sliding, but stiff: one step stops what slides, and what slides slower than that creeps instead | by the coefficient, where nothing presses |
 //!
 //! The areas for which points stand are constants. Where a point is outside of all cells, and passes from one that carries it to the next, what it feels may jump by the square of
 //! its distance from the cells; in the body it does not.

@@ -3,15 +3,13 @@
 use crate::step::Step;
 use diffkern::prelude::*;
 
-/// Points in a step: where they are \[m\], how they move \[m/s\], and the mass behind a unit of area that friction may stop \[kg/m^2\].
+/// Points in a step.
 #[derive(Clone, Debug)]
 pub struct Spread<F: Float> {
     /// Where they are \[m\].
     pub place: Array<Vec3<F>>,
     /// How they move \[m/s\].
     pub speed: Array<Vec3<F>>,
-    /// The mass behind a unit of area that friction may stop in a step \[kg/m^2\], less rather than more.
-    pub behind: Array<F>,
 }
 
 /// A step of bodies with points that touch others. Forces act where the points are at the beginning of a step.
@@ -27,6 +25,18 @@ pub trait ContactPoints<F: Float>: Step {
     /// # Errors
     /// When a launch fails.
     fn spread(&self, state: &Self::State, points: &Self::Points) -> diffkern::Result<Spread<F>>;
+
+    /// What friction as large as these normal forces \[N\] on the points would accelerate each by \[m/s^2\], at most: it says which speeds one step of friction stops.
+    ///
+    /// # Errors
+    /// When a launch fails.
+    fn yielding(
+        &self,
+        state: &Self::State,
+        points: &Self::Points,
+        place: &Array<Vec3<F>>,
+        normal: &Array<F>,
+    ) -> diffkern::Result<Array<F>>;
 
     /// What acts from outside, and these forces \[N\] on the points.
     ///

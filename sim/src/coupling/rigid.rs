@@ -12,8 +12,18 @@ impl<F: Float> ContactPoints<F> for Solver<F> {
     }
 
     fn spread(&self, state: &State<F>, points: &SurfacePoints<F>) -> diffkern::Result<Spread<F>> {
-        let (place, speed, behind) = Solver::spread(self, state, points)?;
-        Ok(Spread { place, speed, behind })
+        let [place, speed] = Solver::spread(self, state, points)?;
+        Ok(Spread { place, speed })
+    }
+
+    fn yielding(
+        &self,
+        state: &State<F>,
+        points: &SurfacePoints<F>,
+        place: &Array<Vec3<F>>,
+        normal: &Array<F>,
+    ) -> diffkern::Result<Array<F>> {
+        Solver::yielding(self, state, points, place, normal)
     }
 
     fn push(

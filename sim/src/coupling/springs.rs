@@ -13,8 +13,18 @@ impl<F: Float> ContactPoints<F> for Solver<F> {
     }
 
     fn spread(&self, state: &VertexState<F>, points: &VertexPoints<F>) -> diffkern::Result<Spread<F>> {
-        let (place, speed, behind) = Solver::spread(self, state, points)?;
-        Ok(Spread { place, speed, behind })
+        let [place, speed] = Solver::spread(self, state, points)?;
+        Ok(Spread { place, speed })
+    }
+
+    fn yielding(
+        &self,
+        _state: &VertexState<F>,
+        points: &VertexPoints<F>,
+        _place: &Array<Vec3<F>>,
+        normal: &Array<F>,
+    ) -> diffkern::Result<Array<F>> {
+        Solver::yielding(self, points, normal)
     }
 
     fn push(

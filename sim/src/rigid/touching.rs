@@ -1,6 +1,5 @@
 //! Points spread over the surfaces of bodies, by which these press on bodies of other models.
 
-use super::geometry::Body;
 use super::kernels::Wrench;
 use super::loads::Control;
 use super::model::Model;
@@ -37,21 +36,32 @@ pub fn place_spread<F: Float>(
     speed[i] = moving;
 }
 
-/// The mass behind a unit of area \[kg/m^2\] that surely resists where a body is pushed at all of its points: of `extent = (reach, area)`, how far points
-/// are from the centre \[m\] and what they stand for in all \[m^2\].
+/// Adds the normal forces on points to the load of their body, with how the load yields at each \[m/s^2/N\]: what a force there in any direction accelerates it by, at
+/// most.
 #[diff_kernel]
-pub fn mass_behind<F: Float>(
+pub fn load_bodies<F: Float>(
+    bodies: &Array<Pose<F>>,
     properties: &Array<MassProperties<F>>,
-    extent: &Array<Vec2<F>>,
+    place: &Array<Vec3<F>>,
     owner: &Array<u32>,
-    behind: &mut Array<F>,
+    normal: &Array<F>,
+    load: &mut Array<F>,
+    mobility: &mut Array<F>,
 ) {
     let i = ABSOLUTE_POS;
     let b = owner[i] as usize;
-    let size = extent[b];
-    // Of a symmetric positive matrix no eigenvalue is larger than the trace.
-    let compliance = 1.0 / properties[b].mass + size.x * size.x * properties[b].inverse.trace();
-    behind[i] = 1.0 / (compliance * size.y);
+    load[b] += normal[i];
+    let arm = bodies[b].rotation.conjugate().rotate(place[i] - bodies[b].centre);
+    let inverse = properties[b].inverse;
+    // Of a symmetric positive matrix, `[r]^T I^-1 [r]`, no eigenvalue is larger than the trace.
+    mobility[i] = 1.0 / properties[b].mass + arm.dot(arm) * inverse.trace() - arm.dot(inverse * arm);
+}
+
+/// What the load of the body of each point as friction would accelerate the point by, at most \[m/s^2\].
+#[diff_kernel]
+pub fn yield_to_load<F: Float>(load: &Array<F>, owner: &Array<u32>, mobility: &Array<F>, yielding: &mut Array<F>) {
+    let i = ABSOLUTE_POS;
+    yielding[i] = load[owner[i] as usize] * mobility[i];
 }
 
 /// Adds forces at places of the world to what acts on the bodies.
@@ -77,7 +87,6 @@ pub struct SurfacePoints<F: Float> {
     corner: Array<u32>,
     weight: Array<Vec3<F>>,
     owner: Array<u32>,
-    extent: Array<Vec2<F>>,
     /// What each stands for \[m^2\].
     pub(crate) area: Array<F>,
 }
@@ -90,7 +99,7 @@ impl<F: Float> Model<F> {
     pub fn surface_points(&self, edge: f64) -> Result<SurfacePoints<F>> {
         crate::error::positive("distance of points on a surface", edge)?;
         let (mut corner, mut weight, mut owner) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut extent, mut area, mut first) = (Vec::new(), Vec::new(), 0u32);
+        let (mut area, mut first) = (Vec::new(), 0u32);
         let real = F::from_f64;
         for (k, body) in self.bodies().iter().enumerate() {
             let mesh = body.mesh();
@@ -103,7 +112,6 @@ impl<F: Float> Model<F> {
                     owner.push(k as u32);
                 }
             }
-            extent.push(Vec2::new(real(reach(body)), real(whole_area(mesh))));
             first += mesh.vertices().len() as u32;
         }
         let device = &self.device;
@@ -111,7 +119,6 @@ impl<F: Float> Model<F> {
             corner: device.array(&corner)?,
             weight: device.array(&weight)?,
             owner: device.array(&owner)?,
-            extent: device.array(&extent)?,
             area: device.array(&area)?,
         })
     }
@@ -125,27 +132,29 @@ fn area_of([a, b, c]: [Point; 3]) -> f64 {
     0.5 * norm(cross(sub(b, a), sub(c, a)))
 }
 
-fn whole_area(mesh: &ClosedMesh) -> f64 {
-    mesh.triangles().iter().map(|t| area_of(corners(mesh, *t))).sum()
-}
-
-fn reach(body: &Body) -> f64 {
-    body.reach(Vec3::from_array(body.mesh().moments().centroid))
-}
-
 impl<F: Float> Solver<F> {
-    /// Where points are, how they move, and the mass behind them.
-    pub(crate) fn spread(
+    /// Where points are, and how they move.
+    pub(crate) fn spread(&self, state: &State<F>, points: &SurfacePoints<F>) -> diffkern::Result<[Array<Vec3<F>>; 2]> {
+        let (SurfacePoints { corner, weight, owner, area }, bodies) = (points, &self.poses(state)?);
+        let (n, device) = (area.len(), area.device());
+        let (place, speed) = (device.uninit(n)?, device.uninit(n)?);
+        place_spread(n, bodies, &self.properties, &self.vertices, corner, weight, owner, &place, &speed)?;
+        Ok([place, speed])
+    }
+
+    /// What friction as large as the normal forces \[N\] on points would accelerate each by, at most \[m/s^2\].
+    pub(crate) fn yielding(
         &self,
         state: &State<F>,
         points: &SurfacePoints<F>,
-    ) -> diffkern::Result<(Array<Vec3<F>>, Array<Vec3<F>>, Array<F>)> {
-        let SurfacePoints { corner, weight, owner, extent, area } = points;
-        let (n, device, bodies) = (area.len(), area.device(), &self.poses(state)?);
-        let (place, speed, behind) = (device.uninit(n)?, device.uninit(n)?, device.uninit(n)?);
-        place_spread(n, bodies, &self.properties, &self.vertices, corner, weight, owner, &place, &speed)?;
-        mass_behind(n, &self.properties, extent, owner, &behind)?;
-        Ok((place, speed, behind))
+        place: &Array<Vec3<F>>,
+        normal: &Array<F>,
+    ) -> diffkern::Result<Array<F>> {
+        let (n, device, owner, bodies) = (normal.len(), normal.device(), &points.owner, &self.poses(state)?);
+        let (load, mobility, yielding) = (device.zeros(state.len())?, device.uninit(n)?, device.uninit(n)?);
+        load_bodies(n, bodies, &self.properties, place, owner, normal, &load, &mobility)?;
+        yield_to_load(n, &load, owner, &mobility, &yielding)?;
+        Ok(yielding)
     }
 
     /// What acts from outside, and forces \[N\] on points at places.

@@ -5,23 +5,26 @@ use crate::error::{Error, Result, positive};
 use crate::vertices::VertexState;
 use diffkern::prelude::*;
 
-/// Where chosen vertices are, how they move, and the mass behind a unit of the area for which each stands.
+/// Where chosen vertices are, and how they move.
 #[diff_kernel]
 pub fn chosen<F: Float>(
     x: &Array<Vec3<F>>,
     v: &Array<Vec3<F>>,
-    mass: &Array<F>,
     vertex: &Array<u32>,
-    area: &Array<F>,
     place: &mut Array<Vec3<F>>,
     speed: &mut Array<Vec3<F>>,
-    behind: &mut Array<F>,
 ) {
     let i = ABSOLUTE_POS;
     let k = vertex[i] as usize;
     place[i] = x[k];
     speed[i] = v[k];
-    behind[i] = mass[k.min(mass.len() - 1)] / area[i];
+}
+
+/// What forces as large as the normal ones accelerate chosen vertices by \[m/s^2\].
+#[diff_kernel]
+pub fn yield_to_force<F: Float>(normal: &Array<F>, mass: &Array<F>, vertex: &Array<u32>, yielding: &mut Array<F>) {
+    let i = ABSOLUTE_POS;
+    yielding[i] = normal[i] / mass[(vertex[i] as usize).min(mass.len() - 1)];
 }
 
 /// Adds the forces on chosen vertices to those on all.
@@ -62,17 +65,23 @@ impl<F: Float> Model<F> {
 }
 
 impl<F: Float> Solver<F> {
-    /// Where points are, how they move, and the mass behind them.
+    /// Where points are, and how they move.
     pub(crate) fn spread(
         &self,
         state: &VertexState<F>,
         points: &VertexPoints<F>,
-    ) -> diffkern::Result<(Array<Vec3<F>>, Array<Vec3<F>>, Array<F>)> {
-        let (VertexPoints { vertex, area }, device) = (points, points.area.device());
-        let (n, mass) = (vertex.len(), &self.motion.mass);
-        let (place, speed, behind) = (device.uninit(n)?, device.uninit(n)?, device.uninit(n)?);
-        chosen(n, &state.x, &state.v, mass, vertex, area, &place, &speed, &behind)?;
-        Ok((place, speed, behind))
+    ) -> diffkern::Result<[Array<Vec3<F>>; 2]> {
+        let (VertexPoints { vertex, area }, n) = (points, points.area.len());
+        let (place, speed) = (area.device().uninit(n)?, area.device().uninit(n)?);
+        chosen(n, &state.x, &state.v, vertex, &place, &speed)?;
+        Ok([place, speed])
+    }
+
+    /// What friction as large as the normal forces \[N\] on points would accelerate each by \[m/s^2\].
+    pub(crate) fn yielding(&self, points: &VertexPoints<F>, normal: &Array<F>) -> diffkern::Result<Array<F>> {
+        let yielding = normal.device().uninit(normal.len())?;
+        yield_to_force(normal.len(), normal, &self.motion.mass, &points.vertex, &yielding)?;
+        Ok(yielding)
     }
 
     /// What acts from outside, and forces \[N\] on points.

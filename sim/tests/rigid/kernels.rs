@@ -16,6 +16,7 @@ use diffkern_sim::rigid::kernels::{
 use diffkern_sim::rigid::properties::{
     Integrals, MassProperties, add_integrals, from_density, from_mass, with_inertia,
 };
+use diffkern_sim::rigid::touching::{load_bodies, place_spread, push_bodies, yield_to_load};
 
 macro_rules! check {
     ($kernel:ident $(::<$law:ident>)?, $($arg:expr),*) => {
@@ -110,6 +111,27 @@ fn vertices_and_loads() -> Result<()> {
     let vertex: Vec<u32> = (0..N as u32).map(|i| if i % 5 == 0 { u32::MAX } else { i }).collect();
     let (vertex, poses) = (dev.array(&vertex)?, dev.array(&r.many(4, random_pose))?);
     check!(place_points, N, &poses, &bodies, &vertices, &vertex, &owner, &dev.zeros(N)?);
+    Ok(())
+}
+
+#[test]
+fn points_spread_over_surfaces() -> Result<()> {
+    let (dev, mut r) = (Device::cpu(), Random(23));
+    let bodies = dev.array(&properties(&mut r, 4))?;
+    let poses = dev.array(&r.many(4, random_pose))?;
+    let vertices = dev.array(&r.many(12, |r| r.vec3(-0.5, 0.5)))?;
+    let corner: Vec<u32> = (0..3 * N as u32).map(|k| (k * 7 + k / 5) % 12).collect();
+    let (corner, weight) = (dev.array(&corner)?, dev.array(&r.many(N, |r| r.vec3(0.1, 0.6)))?);
+    let owner = dev.array(&(0..N as u32).map(|i| i % 4).collect::<Vec<_>>())?;
+    let (place, speed) = (dev.zeros(N)?, dev.zeros(N)?);
+    check!(place_spread, N, &poses, &bodies, &vertices, &corner, &weight, &owner, &place, &speed);
+    let places = dev.array(&r.many(N, |r| r.vec3(-1.0, 1.0)))?;
+    let (normal, numbers) = (dev.array(&r.many(N, |r| r.between(0.2, 2.0)))?, dev.zeros(N)?);
+    check!(load_bodies, N, &poses, &bodies, &places, &owner, &normal, &dev.zeros(4)?, &numbers);
+    let load = dev.array(&r.many(4, |r| r.between(0.2, 2.0)))?;
+    check!(yield_to_load, N, &load, &owner, &normal, &numbers);
+    let (x, force) = (dev.array(&r.many(4, |r| r.vec3(-1.0, 1.0)))?, dev.array(&r.many(N, |r| r.vec3(-2.0, 2.0)))?);
+    check!(push_bodies, N, &x, &places, &force, &owner, &dev.zeros::<Wrench<f64>>(4)?);
     Ok(())
 }
 

@@ -2,7 +2,9 @@
 
 use diffkern::prelude::*;
 use diffkern_sim::contact::SmoothPenalty;
-use diffkern_sim::fem::lattice::press::{Rub, beneath, pack_surfaces, press, reactions, relieved, supported};
+use diffkern_sim::fem::lattice::press::{
+    Rub, beneath, beneath_points, pack_surfaces, press, press_points, reactions, relieved, rub_points, supported,
+};
 use diffkern_sim::fem::lattice::touch::{Touched, approach, locate, mean_map, reach};
 
 use crate::kernels::random::Random;
@@ -146,6 +148,16 @@ pub fn kernels() -> Vec<Kernel> {
             (2, &i.per_body[0], &i.per_body[1], &i.per_body[2], &i.laws_out), writes [i.laws_out => Vec4::splat(1.0)]),
         kernel!(press<SmoothPenalty>: touching => |i| "points" i.places,
             (i.places, &i.speed, &i.under, &i.per_place, &i.slope, &i.per_place, &i.owner, &i.laws, &i.place_out[0],
+             &i.place_out[1], i.rub),
+            writes [i.place_out[0] => Vec3::splat(1.0), i.place_out[1] => Vec3::splat(0.3)]),
+        kernel!(beneath_points: touching => |i| "points" i.places,
+            (i.places, &i.v, &i.rows, &i.cell, &i.foot, &i.per_cell, &i.place_out[0], &i.mass_out, i.rub.dt),
+            writes [i.place_out[0] => Vec3::splat(1.0), i.mass_out => 1.0]),
+        kernel!(press_points<SmoothPenalty>: touching => |i| "points" i.places,
+            (i.places, &i.speed, &i.under, &i.slope, &i.per_place, &i.laws, &i.place_out[0], &i.mass_out),
+            writes [i.place_out[0] => Vec3::splat(1.0), i.mass_out => 1.0]),
+        kernel!(rub_points: touching => |i| "points" i.places,
+            (i.places, &i.speed, &i.per_place, &i.slope, &i.per_place, &i.per_place, &i.per_place, &i.laws, &i.place_out[0],
              &i.place_out[1], i.rub),
             writes [i.place_out[0] => Vec3::splat(1.0), i.place_out[1] => Vec3::splat(0.3)]),
         kernel!(reactions: touching => |i| "points" i.places,

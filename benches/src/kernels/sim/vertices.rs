@@ -10,6 +10,7 @@ use diffkern_sim::material::NeoHookean;
 use diffkern_sim::mpm::obstacle::{node_positions, particle_masses, pushed};
 use diffkern_sim::mpm::stencil::GridShape;
 use diffkern_sim::springs::kernels::spring_forces;
+use diffkern_sim::springs::touching::{chosen, push_chosen, yield_to_force};
 use diffkern_sim::vertices::kernels::{accelerate, drift};
 
 use crate::kernels::random::Random;
@@ -44,6 +45,7 @@ struct Vertices<F: Float> {
     per_element: Array<F>,
     gap_out: Array<Vec4<F>>,
     out: Array<Vec3<F>>,
+    out_2: Array<Vec3<F>>,
     number_out: Array<F>,
     poses_out: Array<Pose<F>>,
     laws_out: Array<Vec4<F>>,
@@ -97,6 +99,7 @@ fn vertices<F: Float>(d: &Device, size: Size) -> Result<Vertices<F>> {
         per_element: r.array(d, elements, |r| r.between(0.5, 1.0))?,
         gap_out: d.zeros(n)?,
         out: d.zeros(n)?,
+        out_2: d.zeros(n)?,
         number_out: d.zeros(n)?,
         poses_out: d.zeros(1)?,
         laws_out: d.zeros(1)?,
@@ -140,6 +143,12 @@ pub fn kernels() -> Vec<Kernel> {
         kernel!(drift: vertices => |i| "vertices" i.n, (i.n, &i.x, &i.v, &i.out, i.dt), writes [i.out => Vec3::splat(1.0)]),
         kernel!(spring_forces: vertices => |i| "springs" i.springs,
             (i.springs, &i.x, &i.v, &i.ends, &i.one, &i.one, &i.one, &i.one, &i.out),
+            writes [i.out => Vec3::splat(1.0)]),
+        kernel!(chosen: vertices => |i| "vertices" i.n, (i.n, &i.x, &i.v, &i.tets, &i.out, &i.out_2),
+            writes [i.out => Vec3::splat(1.0), i.out_2 => Vec3::splat(0.3)]),
+        kernel!(yield_to_force: vertices => |i| "vertices" i.n, (i.n, &i.mass, &i.mass, &i.tets, &i.number_out),
+            writes [i.number_out => 1.0]),
+        kernel!(push_chosen: vertices => |i| "vertices" i.n, (i.n, &i.force, &i.tets, &i.out),
             writes [i.out => Vec3::splat(1.0)]),
         kernel!(shape_gaps<Sphere>: vertices => |i| "vertices" i.n, (i.n, &i.x, &i.poses, &i.sizes, &i.gap_out, 0),
             writes [i.gap_out => Vec4::splat(1.0)]),

@@ -1,7 +1,7 @@
 //! Points of other models that press on the bodies.
 
 use super::model::{Model, Solver};
-use super::press::{Rub, beneath, press_points, reactions};
+use super::press::{Rub, beneath_points, press_points, reactions, rub_points};
 use super::stability::surface_depth;
 use super::targets::{Found, Targets};
 use crate::contact::{Contact, with_contact};
@@ -19,10 +19,10 @@ pub(crate) struct Outside<'a, F: Float> {
     pub(crate) place: &'a Array<Vec3<F>>,
     /// How they move \[m/s\].
     pub(crate) speed: &'a Array<Vec3<F>>,
-    /// The mass behind a unit of area that friction may stop \[kg/m^2\].
-    pub(crate) behind: &'a Array<F>,
     /// What each stands for \[m^2\].
     pub(crate) area: &'a Array<F>,
+    /// By the normal forces on them \[N\], what friction as large would accelerate each by \[m/s^2\], at most.
+    pub(crate) yielding: &'a dyn Fn(&Array<F>) -> diffkern::Result<Array<F>>,
 }
 
 impl<F: Float> Model<F> {
@@ -46,15 +46,15 @@ impl<F: Float> Solver<F> {
         tick: Tick,
     ) -> diffkern::Result<()> {
         let (x, device, rows) = (self.middle(state, tick)?, state.x.device(), self.rows());
-        let (Outside { place, speed, behind, area }, n) = (points, points.place.len());
+        let (Outside { place, speed, area, yielding }, n) = (points, points.place.len());
         targets.each(&x, rows, place, |Found { target, cell, foot, slope }| {
-            let (under, mass, reaction) = (device.uninit(n)?, device.uninit(n)?, device.uninit(n)?);
-            beneath(n, &state.v, rows, &cell, &foot, self.density(), behind, &under, &mass, target.depth)?;
+            let (under, mass) = (device.uninit(n)?, device.uninit(n)?);
+            beneath_points(n, &state.v, rows, &cell, &foot, self.density(), &under, &mass, target.depth)?;
+            let (slide, load, reaction) = (device.uninit(n)?, device.uninit(n)?, device.uninit(n)?);
+            with_contact!(contact, L => press_points::<F, L>(n, speed, &under, &slope, area, laws, &slide, &load)?);
             let [dt, slip] = [tick.dt, SLIP_SPEED].map(F::from_f64);
-            let rub = Rub { body: target.touched.body, dt, slip };
-            with_contact!(contact, L => {
-                press_points::<F, L>(n, speed, &under, &mass, &slope, area, laws, on_points, &reaction, rub)?;
-            });
+            let (yielding, rub) = (&yielding(&load)?, Rub { body: target.touched.body, dt, slip });
+            rub_points(n, &slide, &load, &slope, area, &mass, yielding, laws, on_points, &reaction, rub)?;
             reactions(n, &reaction, area, rows, &cell, &foot, force)
         })
     }

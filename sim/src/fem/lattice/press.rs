@@ -2,7 +2,7 @@
 
 use super::stencil::spline_values;
 use super::touch::placed;
-use crate::contact::{ContactModel, sharp_coulomb_3d};
+use crate::contact::{ContactModel, sharp_coulomb_3d, stopping_coulomb_3d};
 use diffkern::prelude::*;
 
 /// Of the matter of the body at each place near it: its velocity, and the mass by area that friction may stop between it and what is `behind` the place. Half of
@@ -84,15 +84,72 @@ pub fn press<F: Float, L: ContactModel>(
     reaction[i] = -total;
 }
 
-/// Adds the force \[N\] of a contact on each point of another model, and gives the opposite on the body by area \[Pa\]: the law of the distance of the matter at the
-/// point from the surface at rest and of its rate, and Coulomb friction.
+/// Of the matter of the body at each point of another model: its velocity, and the mass by area that friction may stop.
+#[diff_kernel]
+pub fn beneath_points<F: Float>(
+    v: &Array<Vec3<F>>,
+    rows: &Array<u32>,
+    cell: &Array<u32>,
+    foot: &Array<Vec3<F>>,
+    density: &Array<F>,
+    speed: &mut Array<Vec3<F>>,
+    mass: &mut Array<F>,
+    depth: F,
+) {
+    let i = ABSOLUTE_POS;
+    let found = cell[i];
+    let mut u = Vec3::zero();
+    let mut own = F::new(1.0);
+    if found != u32::MAX {
+        let c = found as usize;
+        let (at, _x, _y, _z): (Vec3<F>, Vec3<F>, Vec3<F>, Vec3<F>) = placed(v, rows, c, foot[i]);
+        u = at;
+        own = density[c.min(density.len() - 1)] * depth;
+    }
+    speed[i] = u;
+    mass[i] = own;
+}
+
+/// How each point of another model slides \[m/s\], and the normal force \[N\] on it: the law of the distance of the matter at the point from the surface at rest,
+/// and of its rate.
 #[diff_kernel]
 pub fn press_points<F: Float, L: ContactModel>(
     speed: &Array<Vec3<F>>,
     beneath: &Array<Vec3<F>>,
-    mass: &Array<F>,
     slope: &Array<Vec4<F>>,
     area: &Array<F>,
+    laws: &Array<Vec4<F>>,
+    slide: &mut Array<Vec3<F>>,
+    load: &mut Array<F>,
+) {
+    let i = ABSOLUTE_POS;
+    let at = slope[i];
+    let normal = Vec3::new(at.x, at.y, at.z);
+    let square = normal.dot(normal);
+    let mut sliding = Vec3::zero();
+    let mut push = F::new(0.0);
+    // Of what is far away there is no normal.
+    if square > 0.0 {
+        let u = speed[i] - beneath[i];
+        let rate = normal.dot(u);
+        let pressure: F = L::force(at.w, rate, laws[0]);
+        push = pressure * square.sqrt() * area[i];
+        sliding = u - normal * (rate / square);
+    }
+    slide[i] = sliding;
+    load[i] = push;
+}
+
+/// Adds the force \[N\] on each point, of its normal force and Coulomb friction, and gives the opposite on the body by area \[Pa\]. Friction as large as the normal forces would
+/// accelerate points by `yielding` \[m/s^2\] at most, and the matter by what its `mass` by area says: in a step it stops what slides, and never turns it round.
+#[diff_kernel]
+pub fn rub_points<F: Float>(
+    slide: &Array<Vec3<F>>,
+    load: &Array<F>,
+    slope: &Array<Vec4<F>>,
+    area: &Array<F>,
+    mass: &Array<F>,
+    yielding: &Array<F>,
     laws: &Array<Vec4<F>>,
     force: &mut Array<Vec3<F>>,
     reaction: &mut Array<Vec3<F>>,
@@ -100,22 +157,17 @@ pub fn press_points<F: Float, L: ContactModel>(
 ) {
     let i = ABSOLUTE_POS;
     let mut total = Vec3::zero();
-    let at = slope[i];
-    let normal = Vec3::new(at.x, at.y, at.z);
-    let square = normal.dot(normal);
-    // Of what is far away there is no normal.
-    if square > 0.0 {
-        let q = laws[0];
-        let u = speed[i] - beneath[i];
-        let push: F = L::force(at.w, normal.dot(u), q);
-        let stretch = square.sqrt();
-        let n = normal / stretch;
-        let slide = u - n * u.dot(n);
-        let friction: Vec3<F> = sharp_coulomb_3d(slide, q.w * push * stretch, rub.slip, rub.dt / mass[i]);
-        total = normal * push - friction;
+    if load[i] > 0.0 {
+        let at = slope[i];
+        let normal = Vec3::new(at.x, at.y, at.z);
+        let friction = laws[0].w;
+        let s = slide[i];
+        let stop = friction * (yielding[i] + load[i] / (area[i] * mass[i])) * rub.dt;
+        let held: Vec3<F> = stopping_coulomb_3d(s, friction * load[i], rub.slip, stop);
+        total = normal * (load[i] / normal.dot(normal).sqrt()) - held;
     }
-    force[i] += total * area[i];
-    reaction[i] = -total;
+    force[i] += total;
+    reaction[i] = -total / area[i];
 }
 
 /// The body that is touched and the numbers of a step.
