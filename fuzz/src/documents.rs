@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 /// Name of the file and text of each.
 pub fn documents() -> Vec<(String, Vec<u8>)> {
-    let trees = [ball(), block(), bodies(), takes()];
+    let trees = [ball(), block(), bodies(), takes(), places()];
     // Every text of JSON is one of RON, too.
     let both = trees.iter().flat_map(|tree| ["scene.json", "scene.ron"].map(|file| (file, tree.to_string())));
     let plain = std::iter::once(("scene.ron", BALL.to_owned()));
@@ -131,6 +131,27 @@ fn takes() -> Value {
     });
     scene
 }
+
+/// A film with depths, two lights, and a place and a motion as unknowns.
+fn places() -> Value {
+    let unknowns = json!({
+        "bodies.jelly.pose.position": {"range": [[-0.3, -0.1], [0.0, 0.1], [0.1, 0.2]]},
+        "colliders.bat.motion.velocity": {"range": [[-3.0, -1.0], [-0.5, 0.5], [0.0, 1.0]]},
+        "colliders.rod.motion.angular_velocity.y": {"range": [-1.0, 1.0]},
+    });
+    let mut jelly = body(json!({"cylinder": {"radius": 0.06, "height": 0.1}}), 0.1);
+    (jelly["material"]["mu"], jelly["material"]["lambda"]) = (json!(5000.0), json!(9000.0));
+    let mut scene = around(json!({"jelly": jelly}), unknowns);
+    scene["videos"]["film"]["depth"] = json!({"folder": "depth", "scale": 0.001, "deviation": 0.01});
+    scene["videos"]["film"]["weights"] = json!({"depth": 0.5});
+    scene["lights"]["lamp"] = json!({"direction": [-1.0, -0.5, 0.2], "intensity": 0.1});
+    scene
+}
+
+/// A frame of depths, 16 by 16 of 16 bits, each 1300.
+pub const DEPTHS: &[u8] = b"\x89\x50\x4e\x47\x0d\x0a\x1a\x0a\x00\x00\x00\x0d\x49\x48\x44\x52\x00\x00\x00\x10\x00\x00\x00\x10\x10\x00\x00\x00\x00\
+    \x6a\x08\x7c\xfe\x00\x00\x00\x12\x49\x44\x41\x54\x78\xda\x63\x60\x15\xc1\x0f\x19\x46\x15\x8c\x24\x05\x00\xc4\x07\x19\
+    \x01\x0c\xe0\xb6\xfa\x00\x00\x00\x00\x49\x45\x4e\x44\xae\x42\x60\x82";
 
 /// The tables of the observations.
 pub const TABLES: [(&str, &str); 2] = [

@@ -1,4 +1,4 @@
-//! Differentiable pictures of triangle meshes: exact soft silhouettes, Lambert shading, image losses, image files.
+//! Differentiable pictures of triangle meshes: exact soft silhouettes, Lambert shading, depth, image losses, image files.
 //!
 //! # Method, and how it relates to SoftRas
 //! SoftRas (Liu et al. 2019) gives every pixel `1 - product of (1 - sigmoid(d_k |d_k| / sigma))` over all triangles, `d_k`
@@ -15,7 +15,7 @@
 //! - a triangle that turns its back leaves the sum: its area is zero then, its derivative jumps;
 //! - an edge parallel to an image axis that crosses the border of a filter box: the derivative jumps;
 //! - `max(0, n.l)` and clipping of shaded colours;
-//! - the order of overlapping layers is constant: no gradient flows through depth or to hidden triangles.
+//! - the order of overlapping layers is constant: no gradient flows through it or to hidden triangles.
 //!
 //! # Example
 //! ```
@@ -59,6 +59,7 @@
 //! - `coverage`: the exact area of a triangle under a box
 //! - `raster`: areas and colours of the pixels of a tile
 //! - `shade`: colours of corners
+//! - `depth`: reciprocals of depth in the place of colours
 //! - `silhouette`: coverage alone, with its adjoint
 //! - `renderer`: a mesh to a picture
 //! - `loss`: differences of pictures
@@ -83,6 +84,8 @@ pub mod raster;
 #[doc(hidden)]
 pub mod shade;
 #[doc(hidden)]
+pub mod depth;
+#[doc(hidden)]
 pub mod silhouette;
 
 pub mod renderer;
@@ -98,4 +101,4 @@ pub use error::{Error, Result};
 pub use lens::Lens;
 pub use light::{Light, Lighting};
 pub use mesh::Mesh;
-pub use renderer::{Renderer, Shaded, Silhouette};
+pub use renderer::{DepthMap, Renderer, Shaded, Silhouette};

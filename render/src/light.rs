@@ -49,13 +49,13 @@ pub struct Light {
     pub background: [f64; 3],
 }
 
-/// The same as arrays of one element (the albedo may have one per vertex); put `requires_grad()` arrays into the
+/// Several directional lights and the rest as arrays, of one element but for lights and albedo; put `requires_grad()` arrays into the
 /// fields whose gradient you want.
 #[derive(Clone, Debug)]
 pub struct Lighting<F: Float> {
-    /// Direction to the light, of any length.
+    /// Direction to each light, of any length.
     pub direction: Array<Vec3<F>>,
-    /// Strength of the directional light.
+    /// Strength of each directional light.
     pub intensity: Array<F>,
     /// Strength of the light from everywhere.
     pub ambient: Array<F>,
@@ -94,15 +94,30 @@ impl Light {
     /// # Errors
     /// What [`Light::check`] refuses.
     pub fn lighting<F: Float>(&self, device: &Device) -> Result<Lighting<F>> {
-        self.check()?;
-        let vector = |v: [f64; 3]| device.array(&[Vec3::from_array(v.map(F::from_f64))]);
-        let scalar = |v: f64| device.array(&[F::from_f64(v)]);
-        Ok(Lighting {
-            direction: vector(self.direction)?,
-            intensity: scalar(self.intensity)?,
-            ambient: scalar(self.ambient)?,
-            albedo: vector(self.albedo)?,
-            background: vector(self.background)?,
+        Lighting::of(std::slice::from_ref(self), device)
+    }
+}
+
+impl<F: Float> Lighting<F> {
+    /// Uploads several lights; ambient light and colours are those of the first.
+    ///
+    /// # Errors
+    /// When there is none, and what [`Light::check`] refuses.
+    pub fn of(lights: &[Light], device: &Device) -> Result<Self> {
+        lights.iter().try_for_each(Light::check)?;
+        let Some(first) = lights.first() else {
+            let (field, value, expected) = ("number of lights", "0".into(), "at least 1");
+            return Err(Error::Light { field, value, expected });
+        };
+        let vector = |v: [f64; 3]| Vec3::from_array(v.map(F::from_f64));
+        let directions: Vec<_> = lights.iter().map(|light| vector(light.direction)).collect();
+        let intensities: Vec<_> = lights.iter().map(|light| F::from_f64(light.intensity)).collect();
+        Ok(Self {
+            direction: device.array(&directions)?,
+            intensity: device.array(&intensities)?,
+            ambient: device.array(&[F::from_f64(first.ambient)])?,
+            albedo: device.array(&[vector(first.albedo)])?,
+            background: device.array(&[vector(first.background)])?,
         })
     }
 }

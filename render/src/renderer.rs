@@ -4,6 +4,7 @@ use diffkern::{Array, Device, Float, Vec3, Vec4, memory};
 
 use crate::bin::bin;
 use crate::camera::CameraParams;
+use crate::depth::{inverse_depths, split_depths};
 use crate::error::{Error, Result, same_length};
 use crate::lens::expose;
 use crate::light::Lighting;
@@ -12,8 +13,8 @@ use crate::raster::{composite, rasterize};
 use crate::shade::{gather_normals, lambert, turn_to_camera};
 use crate::silhouette::silhouette;
 
-/// Draws one mesh from any camera: exact coverage and Lambert-shaded colour, differentiable in the vertices, the
-/// albedo, the light and the camera.
+/// Draws one mesh from any camera: exact coverage, Lambert-shaded colour and depth, differentiable in the vertices, the
+/// albedo, the lights and the camera.
 ///
 /// # Gradient
 /// Exact for what is computed. One-sided where a triangle turns from front to back, where an edge parallel to an image
@@ -48,6 +49,22 @@ pub struct Shaded<F: Float> {
     pub color: Array<Vec3<F>>,
     /// `height * width` values in 0..1.
     pub coverage: Array<F>,
+    /// Pixels per row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+}
+
+/// Depth and coverage of an image, row by row from the top left.
+///
+/// Depth is along the optical axis, as depth cameras give it. Where a pixel shows one plane, `coverage / inverse` is the depth of
+/// its middle; where it shows several layers, the harmonic mean over what of them is seen.
+#[derive(Clone, Debug)]
+pub struct DepthMap<F: Float> {
+    /// `height * width` values in 0..1.
+    pub coverage: Array<F>,
+    /// Mean over each pixel of the reciprocal of the depth, 0 where nothing is \[1/m\]: `coverage` times its mean over the covered part.
+    pub inverse: Array<F>,
     /// Pixels per row.
     pub width: usize,
     /// Rows.
@@ -148,7 +165,8 @@ impl<F: Float> Renderer<F> {
     /// vertices to the host.
     ///
     /// # Errors
-    /// As [`Renderer::silhouette`], and when the albedo has neither one element nor one per vertex.
+    /// As [`Renderer::silhouette`], and when the albedo has neither one element nor one per vertex, or there are
+    /// not as many intensities as directions.
     pub fn shaded(
         &self,
         vertices: &Array<Vec3<F>>,
@@ -159,20 +177,7 @@ impl<F: Float> Renderer<F> {
         let colors = self.colors(vertices, camera, lighting)?;
         let device = vertices.device();
         let (width, height) = (camera.width, camera.height);
-        let pixels = device.zeros::<Vec4<F>>(width * height)?;
-        rasterize(
-            (width, height),
-            &p.projected,
-            &self.corners,
-            &colors,
-            &p.start,
-            &p.list,
-            &pixels,
-            F::from_f64(self.filter),
-            p.tiles_x,
-            p.most,
-            self.mesh.is_two_sided(),
-        )?;
+        let pixels = self.pixels(&p, &colors, (width, height))?;
         let color = device.zeros::<Vec3<F>>(width * height)?;
         let coverage = device.zeros::<F>(width * height)?;
         composite(width * height, &pixels, &lighting.background, &color, &coverage)?;
@@ -187,6 +192,46 @@ impl<F: Float> Renderer<F> {
         Ok(Shaded { color, coverage, width, height })
     }
 
+    /// Depth along the optical axis, and coverage. Reads the projected vertices to the host.
+    ///
+    /// # Errors
+    /// As [`Renderer::silhouette`].
+    pub fn depth(&self, vertices: &Array<Vec3<F>>, camera: &CameraParams<F>) -> Result<DepthMap<F>> {
+        let p = self.prepare(vertices, camera)?;
+        let (device, groups) = (vertices.device(), self.mesh.group_vertex().len());
+        let (width, height) = (camera.width, camera.height);
+        let inverse = device.uninit(groups)?;
+        inverse_depths(groups, &p.projected, &self.group_vertex, &inverse)?;
+        let pixels = self.pixels(&p, &inverse, (width, height))?;
+        let (coverage, inverse) = (device.uninit(width * height)?, device.uninit(width * height)?);
+        split_depths(width * height, &pixels, &coverage, &inverse)?;
+        Ok(DepthMap { coverage, inverse, width, height })
+    }
+
+    /// What each pixel shows of the `colors` of normal groups, times what is covered of it.
+    fn pixels(
+        &self,
+        p: &Prepared<F>,
+        colors: &Array<Vec3<F>>,
+        (width, height): (usize, usize),
+    ) -> Result<Array<Vec4<F>>> {
+        let pixels = colors.device().zeros::<Vec4<F>>(width * height)?;
+        rasterize(
+            (width, height),
+            &p.projected,
+            &self.corners,
+            colors,
+            &p.start,
+            &p.list,
+            &pixels,
+            F::from_f64(self.filter),
+            p.tiles_x,
+            p.most,
+            self.mesh.is_two_sided(),
+        )?;
+        Ok(pixels)
+    }
+
     /// Lambert-shaded colour of every normal group.
     fn colors(
         &self,
@@ -196,6 +241,7 @@ impl<F: Float> Renderer<F> {
     ) -> Result<Array<Vec3<F>>> {
         let device = vertices.device();
         let groups = self.mesh.group_vertex().len();
+        same_length("intensity", lighting.intensity.len(), lighting.direction.len())?;
         let albedo_per_vertex = lighting.albedo.len() != 1;
         if albedo_per_vertex {
             same_length("albedo", lighting.albedo.len(), self.mesh.vertices())?;

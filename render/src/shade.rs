@@ -29,7 +29,7 @@ pub fn turn_to_camera<F: Float>(
     turned[g] = normal[g] * select(towards < 0.0, F::new(-1.0), F::new(1.0));
 }
 
-/// Lambert's law at every normal group: `clip(albedo * (ambient + intensity * max(0, n.l)))`.
+/// Lambert's law at every normal group: `clip(albedo * (ambient + sum of intensity * max(0, n.l)))`, over the lights.
 ///
 /// One-sided where `n.l = 0` and where a component is clipped.
 #[diff_kernel]
@@ -47,8 +47,11 @@ pub fn lambert<F: Float>(
     let n = normal[g];
     // A group of triangles without area has no normal; the floor keeps its light finite.
     let length = n.dot(n).max(1e-30).sqrt();
-    let cosine = n.dot(direction[0].normalize()) / length;
-    let light = ambient[0] + intensity[0] * cosine.max(0.0);
+    let mut light = ambient[0];
+    for k in 0..direction.len() {
+        let cosine = n.dot(direction[k].normalize()) / length;
+        light += intensity[k] * cosine.max(0.0);
+    }
     let mut vertex = 0usize;
     if albedo_per_vertex {
         vertex = group_vertex[g] as usize;

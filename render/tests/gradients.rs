@@ -7,7 +7,8 @@ use common::*;
 use diffkern::{Array, Device, Tape, Vec3};
 use diffkern_render::{CameraParams, Light, Lighting, Mesh, Renderer, Result, loss, pyramid};
 
-/// Everything a picture depends on, as one list of numbers: vertices, camera (10), light (5 + albedo per vertex + 3), lens (5), exposure.
+/// Everything a picture depends on, as one list of numbers: vertices, camera (10), light (5 + albedo per vertex + 3), lens (5), exposure, a
+/// second light (4).
 struct Program {
     device: Device,
     mesh: Mesh,
@@ -33,13 +34,15 @@ impl Inputs {
             .chain(vectors(&self.camera.look_at))
             .chain(vectors(&self.camera.up))
             .chain(scalars(&self.camera.fov))
-            .chain(vectors(&self.lighting.direction))
-            .chain(scalars(&self.lighting.intensity))
+            .chain(vectors(&self.lighting.direction).take(3))
+            .chain(scalars(&self.lighting.intensity).into_iter().take(1))
             .chain(scalars(&self.lighting.ambient))
             .chain(vectors(&self.lighting.background))
             .chain(vectors(&self.lighting.albedo))
             .chain(self.camera.lens.iter().flat_map(scalars))
             .chain(self.camera.exposure.iter().flat_map(scalars))
+            .chain(vectors(&self.lighting.direction).skip(3))
+            .chain(scalars(&self.lighting.intensity).into_iter().skip(1))
             .collect()
     }
 }
@@ -53,6 +56,8 @@ impl Program {
             d.array(&v).unwrap().requires_grad()
         };
         let scalar = |at: usize| d.array(&p[at..=at]).unwrap().requires_grad();
+        let last = p.len() - 4;
+        let directions = [n + 10, last].map(|at| Vec3::new(p[at], p[at + 1], p[at + 2]));
         Inputs {
             vertices: vectors(0, self.vertices),
             camera: CameraParams {
@@ -67,8 +72,8 @@ impl Program {
                 exposure: Some(scalar(n + 18 + n + 5)),
             },
             lighting: Lighting {
-                direction: vectors(n + 10, 1),
-                intensity: scalar(n + 13),
+                direction: d.array(&directions).unwrap().requires_grad(),
+                intensity: d.array(&[p[n + 13], p[last + 3]]).unwrap().requires_grad(),
                 ambient: scalar(n + 14),
                 background: vectors(n + 15, 1),
                 albedo: vectors(n + 18, self.vertices),
@@ -80,10 +85,13 @@ impl Program {
         let renderer = Renderer::new(&self.device, &self.mesh)?.with_filter_width(self.filter)?;
         let outline = renderer.silhouette(&inputs.vertices, &inputs.camera)?;
         let picture = renderer.shaded(&inputs.vertices, &inputs.camera, &inputs.lighting)?;
+        let depth = renderer.depth(&inputs.vertices, &inputs.camera)?;
         let total = loss::l2_color(&picture.color, &self.targets.1)?;
         loss::jaccard_into(&picture.coverage, &self.targets.0, 0.3, &total)?;
         loss::l2_into(&outline.coverage, &self.targets.0, 2.0, &total)?;
         pyramid::l2_into(&outline.coverage, &self.targets.0, self.size, 0.5, &total)?;
+        loss::l2_into(&depth.inverse, &self.targets.0, 0.7, &total)?;
+        loss::l2_into(&depth.coverage, &self.targets.0, 0.4, &total)?;
         Ok(total)
     }
 
@@ -115,6 +123,8 @@ fn program(mesh: Mesh, vertices: &[V], filter: u32) -> (Program, Vec<f64>) {
     p.extend(background);
     p.extend(vertices.iter().flat_map(|_| [0.0; 3].map(|_| 0.5 + 0.3 * random.next())));
     p.extend([-0.18, 0.11, -0.05, 0.012, -0.008, 1.3]);
+    // From beside the camera, not along a vector of length one.
+    p.extend([0.1, -0.7, -0.2, 0.35]);
     (Program { device, mesh, vertices: vertices.len(), size, filter, targets }, p)
 }
 
@@ -150,7 +160,8 @@ fn check_all(name: &str, mesh: Mesh, vertices: &[V], filter: u32) {
     check(&format!("{name} camera"), &program, &p, n..n + 10, 0.02);
     check(&format!("{name} light"), &program, &p, n + 10..n + 18, 0.1);
     check(&format!("{name} albedo"), &program, &p, n + 18..2 * n + 18, 0.1);
-    check(&format!("{name} lens"), &program, &p, 2 * n + 18..p.len(), 0.05);
+    check(&format!("{name} lens"), &program, &p, 2 * n + 18..p.len() - 4, 0.1);
+    check(&format!("{name} second light"), &program, &p, p.len() - 4..p.len(), 0.5);
     check(&format!("{name} all"), &program, &p, 0..p.len(), 0.01);
 }
 

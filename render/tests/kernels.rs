@@ -9,6 +9,7 @@ use diffkern::{Array, Device, Mat3, Tape, Vec3, Vec4};
 use diffkern_render::Mesh;
 use diffkern_render::bin::bin;
 use diffkern_render::camera::{camera_frame, project};
+use diffkern_render::depth::{inverse_depths, split_depths};
 use diffkern_render::loss::{add_color_squares, add_overlap, add_squares, add_tanimoto, color_difference, difference};
 use diffkern_render::pyramid::{reduce, smooth};
 use diffkern_render::raster::{composite, rasterize};
@@ -142,6 +143,17 @@ fn raster_kernels() {
 }
 
 #[test]
+fn depth_kernels() {
+    let d = Device::cpu();
+    let (mesh, vertices) = drop_block(2);
+    let (groups, vertex) = (mesh.group_vertex().len(), d.array(mesh.group_vertex()).unwrap());
+    let projected = upload(&d, &vertices.iter().map(|v| *v + Vec3::new(0.0, 0.0, 1.0)).collect::<Vec<_>>());
+    check!(inverse_depths, groups, &projected, &vertex, &d.zeros::<V>(groups).unwrap());
+    let pixels = d.array(&[Vec4::new(0.2, 0.3, 0.4, 0.5), Vec4::new(0.1, 0.7, 0.0, 0.9)]).unwrap();
+    check!(split_depths, 2, &pixels, &d.zeros::<f64>(2).unwrap(), &d.zeros::<f64>(2).unwrap());
+}
+
+#[test]
 fn shading_kernels() {
     let d = Device::cpu();
     let (mesh, vertices) = drop_block(2);
@@ -158,6 +170,8 @@ fn shading_kernels() {
     for per_vertex in [false, true] {
         let albedo = vectors(&d, 7, if per_vertex { vertices.len() } else { 1 });
         let (direction, intensity, ambient) = (vectors(&d, 8, 1), scalars(&d, 9, 1), scalars(&d, 10, 1));
+        check!(lambert, groups, &normal, &vertex, &albedo, &direction, &intensity, &ambient, &colors, per_vertex);
+        let (direction, intensity) = (vectors(&d, 12, 3), scalars(&d, 13, 3));
         check!(lambert, groups, &normal, &vertex, &albedo, &direction, &intensity, &ambient, &colors, per_vertex);
     }
 }

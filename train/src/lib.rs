@@ -11,6 +11,8 @@
 //! - `input`: reads files up to a size
 //! - `mesh`: checks of the meshes that a scene names
 //! - `scene`: what a video shows
+//! - `picture`: files of pictures
+//! - `depth`: depths that were measured
 //! - `video`: its frames
 //! - `optimizer`: which rule chooses the steps
 //! - `job`: what goes into an identification and what comes out
@@ -37,6 +39,8 @@ mod input;
 mod mesh;
 
 pub mod scene;
+mod picture;
+mod depth;
 pub mod video;
 
 pub mod optimizer;

@@ -10,7 +10,7 @@ use serde_json::json;
 use std::fs;
 use std::path::Path;
 use train::scene::Scene;
-use train::video::{Depth, Frame, Video};
+use train::video::{Bits, Frame, Video};
 
 /// A case: what it is called, how it breaks the video, what the error has to name.
 type Case = (&'static str, fn(&Path), &'static [&'static str]);
@@ -144,7 +144,7 @@ fn zero_one_masks(video: &Path) {
     for (k, frame) in Video::read(video, &scene).unwrap()[0].frames.iter().enumerate() {
         let silhouette = frame.silhouette.iter().map(|value| value.round() / 255.0).collect();
         let frame = Frame { silhouette, ..frame.clone() };
-        frame.write(video, ["silhouette", "shaded"], k, scene.cameras[0].width, Depth::Eight).unwrap();
+        frame.write(video, ["silhouette", "shaded"], k, scene.cameras[0].width, Bits::Eight).unwrap();
     }
 }
 

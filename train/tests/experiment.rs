@@ -8,7 +8,7 @@ use train::experiment::{Experiment, Identify, Simulate};
 use train::job::Simulator;
 use train::limits::{Bytes, Seconds};
 use train::scene::{Name, Scene};
-use train::video::Depth;
+use train::video::Bits;
 
 #[test]
 fn a_job_survives_being_written_and_read() {
@@ -25,7 +25,7 @@ fn a_job_survives_being_written_and_read() {
         set: [(Name::LAMBDA, 1.4e4), (Name::MU, 8e3)].into(),
         cells: Some(6),
         device: "best".into(),
-        bits: Depth::Sixteen,
+        bits: Bits::Sixteen,
         noise: 0.02,
         seed: 3,
         gradcheck: true,

@@ -28,7 +28,7 @@ fn shrunk(frame: &Frame, width: usize) -> Frame {
         let block = (0..SHRINK * SHRINK).map(|j| (row + j / SHRINK) * width + column + j % SHRINK);
         block.map(|at| frame.silhouette[at]).sum::<f32>() / (SHRINK * SHRINK) as f32
     };
-    Frame { silhouette: (0..small * small).map(pixel).collect(), shaded: Vec::new() }
+    Frame { silhouette: (0..small * small).map(pixel).collect(), shaded: Vec::new(), depth: Vec::new() }
 }
 
 #[test]

@@ -14,7 +14,7 @@ fn struck(material: Value) -> Value {
         "version": 1,
         "name": "struck",
         "frame_rate": 60.0,
-        "frames": 8,
+        "frames": 7,
         "gravity": [0.0, 0.0, -9.81],
         "bodies": {"ball": {
             "shape": {"ellipsoid": {"radii": [0.05, 0.06, 0.045]}},
@@ -32,9 +32,9 @@ fn struck(material: Value) -> Value {
             },
         },
         "cameras": {"front": {
-            "position": [0.05, -0.7, 0.2], "look_at": [0.05, 0.0, 0.07], "vertical_fov": 0.5, "width": 48, "height": 40,
+            "position": [0.05, -0.7, 0.2], "look_at": [0.05, 0.0, 0.07], "vertical_fov": 0.5, "width": 40, "height": 32,
         }, "side": {
-            "position": [0.8, -0.1, 0.25], "look_at": [0.05, 0.0, 0.07], "vertical_fov": 0.45, "width": 40, "height": 48,
+            "position": [0.8, -0.1, 0.25], "look_at": [0.05, 0.0, 0.07], "vertical_fov": 0.45, "width": 32, "height": 40,
         }},
         "videos": {
             "a": {"camera": "front", "silhouette": "videos/a/silhouette", "shaded": "videos/a/shaded"},
@@ -173,4 +173,12 @@ fn places_inside_of_a_floor_and_what_stays_in_its_place_are_refused() {
     // The floor stands still.
     let told = refused(&|_| (), &["--set", "floor.motion.velocity.z=1"]);
     assert!(told.contains("expected motion.velocity.z"), "{told}");
+    let told = refused(&|_| (), &["--set", "pose.position.z=0.02"]);
+    assert!(told.contains("with bodies.ball.pose.position.z the body starts 0.02"), "{told}");
+    let still = |s: &mut Value| {
+        s["unknowns"] = json!({});
+        s["colliders"].as_object_mut().unwrap().remove("bat");
+    };
+    let told = refused(&still, &["--set", "motion.velocity.z=1"]);
+    assert!(told.contains("where no collider has a motion"), "{told}");
 }

@@ -5,7 +5,7 @@ mod common;
 use common::{copy_sample, edit_scene, fresh, sample};
 use serde_json::json;
 use train::scene::{Contact, Name, Scene, Surface};
-use train::video::{Depth, Video};
+use train::video::{Bits, Video};
 
 #[test]
 fn the_sample_is_read_in_si_units() {
@@ -22,7 +22,7 @@ fn the_sample_is_read_in_si_units() {
     let mu = scene.unknowns.iter().find(|r| r.name == Name::MU).unwrap();
     assert_eq!((mu.min, mu.max), (1500.0, 25000.0));
     assert_eq!(scene.warnings, Vec::<String>::new());
-    let length = scene.shading.to_light.iter().map(|v| v * v).sum::<f64>();
+    let length = scene.shading.lights[0].direction.iter().map(|v| v * v).sum::<f64>();
     assert!((length - 1.0).abs() < 1e-12);
 }
 
@@ -34,7 +34,7 @@ fn frames_are_read_and_written_to_the_same_bytes() {
     assert_eq!(video.frames.len(), 32);
     assert!(video.frames[0].silhouette.contains(&1.0));
     for (k, frame) in video.frames.iter().enumerate() {
-        frame.write(&folder, ["silhouette", "shaded"], k, video.width, Depth::Eight).unwrap();
+        frame.write(&folder, ["silhouette", "shaded"], k, video.width, Bits::Eight).unwrap();
     }
     assert_eq!(Video::read(&folder, &scene).unwrap(), [video]);
 }
@@ -46,7 +46,7 @@ fn sixteen_bits_keep_a_thousandth_of_a_grey_level() {
     let mut deep = video.clone();
     for (k, frame) in deep.frames.iter_mut().enumerate() {
         frame.silhouette.iter_mut().enumerate().for_each(|(i, v)| *v *= 1.0 - 1e-3 * (i % 7) as f32);
-        frame.write(&folder, ["silhouette", "shaded"], k, video.width, Depth::Sixteen).unwrap();
+        frame.write(&folder, ["silhouette", "shaded"], k, video.width, Bits::Sixteen).unwrap();
     }
     let [read]: [Video; 1] = Video::read(&folder, &scene).unwrap().try_into().unwrap();
     let pairs = read.frames.iter().zip(&deep.frames).flat_map(|(a, b)| a.silhouette.iter().zip(&b.silhouette));

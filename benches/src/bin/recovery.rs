@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use train::experiment::{Identify, Prepared, Simulate, Simulation, default_device};
 use train::job::{Flow, Outcome, Stop, Values};
 use train::scene::Name;
-use train::video::Depth;
+use train::video::Bits;
 
 /// Bounds of the relative errors without noise: of the median and of the worst.
 const MEDIAN: f64 = 1e-4;
@@ -96,7 +96,7 @@ fn one(args: &Args, seed: u64) -> Result<(Values, Outcome, f64)> {
         set: truth.clone().into_iter().collect(),
         cells: None,
         device: default_device(),
-        bits: if args.noise > 0.0 { Depth::Eight } else { Depth::Sixteen },
+        bits: if args.noise > 0.0 { Bits::Eight } else { Bits::Sixteen },
         noise: args.noise,
         seed,
         gradcheck: false,

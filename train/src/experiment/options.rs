@@ -28,6 +28,7 @@ pub(super) fn split(scene: &Scene, asked: &[Name], fixed: &[(Name, f64)], start:
     fixed.extend(given.clone());
     fixed.retain(|name, _| !unknowns.contains(name));
     check_values("fixed", &given)?;
+    scene.begins_outside(|name| given.get(name).copied()).map_err(|problem| Error::argument("fixed", problem))?;
     if let Some(name) = given.keys().find(|name| unknowns.contains(name)) {
         let problem = format!("{name} is to be found as well, expected one of the two");
         return Err(Error::argument("fixed", problem));
@@ -46,6 +47,7 @@ pub(super) fn split(scene: &Scene, asked: &[Name], fixed: &[(Name, f64)], start:
 pub(super) fn all(scene: &Scene, set: &[(Name, f64)]) -> Result<Values> {
     let given = in_scene(scene, "set", set)?;
     check_values("set", &given)?;
+    scene.begins_outside(|name| given.get(name).copied()).map_err(|problem| Error::argument("set", problem))?;
     let mut values = known(scene);
     values.extend(given);
     match missing(scene, &[], &values) {

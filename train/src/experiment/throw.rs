@@ -12,7 +12,7 @@ use crate::optimizer::Optimizer;
 use crate::program;
 use crate::run::Former;
 use crate::scene::{Name, Scene};
-use crate::video::Depth;
+use crate::video::Bits;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -138,7 +138,7 @@ impl Throw {
             cells: self.cells,
             out: Some(self.out.clone().unwrap_or_else(|| Path::new("out").join(format!("{}_thrown", scene.name)))),
             device: self.device.clone(),
-            bits: Depth::default(),
+            bits: Bits::default(),
             noise: 0.0,
             seed: 0,
             gradcheck: false,

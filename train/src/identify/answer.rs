@@ -197,8 +197,9 @@ fn mean_square<F: Float>(problem: &VideoProblem<'_, F>, run: &Shown) -> Result<f
     let (mut sum, mut count) = (0.0, 0);
     for shot in shots(problem.scene, problem.frames) {
         let shown = observed::shown(run, shot)?;
-        sum += observed(problem.scene, problem.videos, shot)?.weighted(problem.weights[shot.frame])?.square(&shown);
-        count += shown.len();
+        let observed = observed(problem.scene, problem.videos, shot)?.weighted(problem.weights[shot.frame])?;
+        sum += observed.square(&shown);
+        count += observed.differences();
     }
     Ok(sum / count.max(1) as f64)
 }

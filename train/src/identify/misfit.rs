@@ -43,6 +43,8 @@ pub(super) struct Target {
     blur: Blur,
     /// How much each pixel counts, times its difference; all alike where there are none.
     factors: Option<Vec<f64>>,
+    /// Whether two numbers after each other make one together.
+    pairs: bool,
     /// What the picture should be once it is weighted and blurred.
     seen: Vec<f64>,
 }
@@ -63,6 +65,11 @@ impl Target {
         self.factors.as_deref()
     }
 
+    /// Whether two numbers after each other make one together, once they are weighted.
+    pub(super) fn pairs(&self) -> bool {
+        self.pairs
+    }
+
     /// What the picture should be once it is weighted and blurred.
     pub(super) fn seen(&self) -> &[f64] {
         &self.seen
@@ -70,9 +77,11 @@ impl Target {
 
     /// A picture, or its derivative, as the level looks at it.
     pub(super) fn of(&self, image: &[f64]) -> Result<Vec<f64>> {
-        match &self.factors {
-            Some(factors) => self.blur.apply(&collect(image.iter().zip(factors).map(|(a, b)| a * b))?),
-            None => self.blur.apply(image),
+        let weighted = self.factors.as_ref().map(|factors| collect(image.iter().zip(factors).map(|(a, b)| a * b)));
+        match (weighted.transpose()?, self.pairs) {
+            (Some(weighted), true) => self.blur.apply(&collect(weighted.chunks(2).map(|pair| pair.iter().sum()))?),
+            (Some(weighted), false) => self.blur.apply(&weighted),
+            (None, _) => self.blur.apply(image),
         }
     }
 
@@ -103,10 +112,11 @@ impl Misfit {
                 }
                 let blur = match shot.seen {
                     Seen::Silhouette(_) | Seen::Colour(..) => options.blur,
-                    Seen::Track(_) => 0.0,
+                    Seen::Depth(_) | Seen::Track(_) => 0.0,
                 };
-                let Observed { values, factors } = observed(scene, videos, shot)?.weighted(weights[shot.frame])?;
-                let target = Target { blur: Blur::new(blur, shot.size(scene).1), factors, seen: Vec::new() };
+                let Observed { values, factors, pairs } =
+                    observed(scene, videos, shot)?.weighted(weights[shot.frame])?;
+                let target = Target { blur: Blur::new(blur, shot.size(scene).1), factors, pairs, seen: Vec::new() };
                 let seen = target.of(&values)?;
                 Ok(Some(Target { seen, ..target }))
             };

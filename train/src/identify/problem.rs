@@ -402,7 +402,7 @@ fn weights(scene: &Scene, simulator: Simulator) -> Vec<f64> {
 }
 
 fn has_videos(scene: &Scene) -> bool {
-    scene.films.iter().any(|film| film.weights != [0.0; 2])
+    scene.films.iter().any(|film| film.weights != [0.0; 3])
 }
 
 /// A tick per frame of each take of an evaluation of `frames` frames.

@@ -51,6 +51,12 @@ fn weighted<F: Float>(image: &Array<F>, factors: &Array<F>, out: &mut Array<F>) 
     out[ABSOLUTE_POS] = image[ABSOLUTE_POS] * factors[ABSOLUTE_POS];
 }
 
+/// The sum of every two numbers.
+#[diff_kernel]
+fn sum_pairs<F: Float>(pairs: &Array<F>, out: &mut Array<F>) {
+    out[ABSOLUTE_POS] = pairs[2 * ABSOLUTE_POS] + pairs[2 * ABSOLUTE_POS + 1];
+}
+
 /// The viscosity of each piece, with a share of the room beside it.
 #[diff_kernel]
 fn of_viscosity<F: Float>(at: &Array<F>, known: &Array<F>, out: &mut Array<F>, k: usize, room: F) {
@@ -111,6 +117,11 @@ impl<F: Float> Taped<F> {
                 if let Some(factors) = target.factors() {
                     let out = seen.device().uninit(seen.len())?;
                     weighted(seen.len(), &seen, &program.upload(factors)?, &out)?;
+                    seen = out;
+                }
+                if target.pairs() {
+                    let out = seen.device().uninit(seen.len() / 2)?;
+                    sum_pairs(out.len(), &seen, &out)?;
                     seen = out;
                 }
                 let seen = blurred(&seen, &program.upload(target.weights())?, target.width())?;
@@ -202,7 +213,9 @@ mod tests {
     use crate::job::{Flow, Simulator};
     use crate::program::{GridOptions, viscous_room};
     use crate::scene::document::Transform;
-    use crate::scene::{Collider, Contact, Followed, Measured, Name, Quantity, Range, Scene, Surface, Target, Track};
+    use crate::scene::{
+        Collider, Contact, DepthFrames, Followed, Measured, Name, Quantity, Range, Scene, Surface, Target, Track,
+    };
     use crate::video::Video;
     use diffkern_sim::collision::Solid;
     use std::path::Path;
@@ -231,7 +244,12 @@ mod tests {
             let mask = |k: usize| [1.0, 0.5, 0.0, 0.25][k % 4];
             let pixels = videos[0].width * videos[0].height;
             videos[0].masks = Some(vec![(0..pixels).map(mask).collect(); scene.num_frames]);
-            scene.films[0].weights = [0.7, 0.2];
+            scene.films[0].weights = [0.7, 0.2, 0.3];
+            scene.films[0].depth = Some(DepthFrames { folder: String::new(), scale: 1e-3, deviation: 0.02 });
+            for frame in &mut videos[0].frames {
+                // About as far as the block is from the camera.
+                frame.depth = (0..pixels).map(|k| 1.1 + 0.01 * (k % 7) as f32).collect();
+            }
         }
         scene.bodies[0].material.viscosity = 1.5;
         // Two points, of which one was not seen in every frame.
@@ -327,6 +345,7 @@ mod tests {
         let device = Device::cpu();
         for seed in 1..4 {
             let at = numbers(3, seed);
+            sum_pairs::gradcheck(3, &device.array(&numbers(6, seed))?, &device.zeros(3)?)?;
             let all = device.array(&[0.3, 2.0 + at[0], 0.1 + 0.3 * at[1], at[2]])?;
             let [a, b] = [device.array(&numbers(2, seed))?, device.array(&numbers(2, seed + 1))?];
             of_elastic::gradcheck(1, &all, &a, &b, 1, 1, 0)?;

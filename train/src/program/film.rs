@@ -20,6 +20,8 @@ pub(super) struct FilmCamera<F: Float> {
     pub(super) film: usize,
     /// First number of the camera in its part.
     first: usize,
+    /// Whether it measures depth.
+    pub(super) has_depth: bool,
     pub(super) renderer: Renderer<F>,
     camera: CameraParams<F>,
     /// Whether its lens may distort, and its exposure be other than 1.
@@ -39,6 +41,7 @@ impl<F: Float> FilmCamera<F> {
         Ok(Self {
             film,
             first: CAMERA * of,
+            has_depth: scene.films[film].depth.is_some(),
             renderer: Renderer::new(device, mesh)?.with_far(camera.far)?,
             camera: setup::camera(camera).params(device)?,
             distorts: (0..LENS.len()).any(|k| differs(Quantity::Distortion(k), 0.0)),

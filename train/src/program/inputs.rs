@@ -72,6 +72,13 @@ pub(crate) fn number_of<F: Float>(values: &Array<F>, out: &mut Array<F>, place: 
     out[0] = values[place];
 }
 
+/// Pairs of numbers.
+#[diff_kernel]
+pub(crate) fn in_pairs<F: Float>(first: &Array<F>, second: &Array<F>, out: &mut Array<F>) {
+    out[2 * ABSOLUTE_POS] = first[ABSOLUTE_POS];
+    out[2 * ABSOLUTE_POS + 1] = second[ABSOLUTE_POS];
+}
+
 /// The numbers of each vector.
 #[diff_kernel]
 pub(crate) fn numbers_of<F: Float>(vectors: &Array<Vec3<F>>, out: &mut Array<F>) {
@@ -267,6 +274,8 @@ mod tests {
             times::gradcheck(2, &device.array(&numbers(2, seed))?, &factors, &device.zeros(2)?)?;
             let four = device.array(&[4u32, 2, 0, 1, 3, 3, 1, 0])?;
             of_four::gradcheck(2, &x, &four, &device.array(&numbers(8, seed))?, &device.zeros(2)?)?;
+            let (first, second) = (device.array(&numbers(n, seed))?, device.array(&numbers(n, seed + 1))?);
+            in_pairs::gradcheck(n, &first, &second, &device.zeros(2 * n)?)?;
             numbers_of::gradcheck(n, &x, &device.zeros(3 * n)?)?;
             for axis in 0..3 {
                 component_of::gradcheck(n, &x, &device.zeros(n)?, axis)?;

@@ -195,7 +195,7 @@ impl<F: Float> Program<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{Collider, Contact, Film, Followed, Pair, Quantity, Range, Surface, Target, Track};
+    use crate::scene::{Collider, Contact, DepthFrames, Film, Followed, Pair, Quantity, Range, Surface, Target, Track};
     use diffkern_render::Lens;
     use diffkern_sim::collision::Solid;
     use std::path::Path;
@@ -251,11 +251,19 @@ mod tests {
         side.lens = Lens { radial: [-0.2, 0.1, 0.05], tangential: [0.02, -0.01] };
         side.exposure = 1.2;
         scene.cameras.push(side);
+        scene.shading.lights.push(crate::scene::Light { direction: [0.0, -0.8, 0.6], intensity: 0.2 });
         let main = scene.films[0].clone();
         scene.films = vec![
-            Film { name: "a".into(), weights: [1.0, 0.3], ..main.clone() },
-            Film { name: "b".into(), camera: 1, take: 1, ..main.clone() },
-            Film { name: "c".into(), camera: 1, take: 0, weights: [0.0, 0.5], ..main },
+            Film { name: "a".into(), weights: [1.0, 0.3, 0.0], ..main.clone() },
+            Film {
+                name: "b".into(),
+                camera: 1,
+                take: 1,
+                weights: [1.0, 0.0, 0.5],
+                depth: Some(DepthFrames { folder: String::new(), scale: 1e-3, deviation: 0.01 }),
+                ..main.clone()
+            },
+            Film { name: "c".into(), camera: 1, take: 0, weights: [0.0, 0.5, 0.0], ..main },
         ];
         let track = |body: usize, take: usize, of: Followed| Track {
             name: format!("{body}{take}"),
@@ -371,8 +379,8 @@ mod tests {
         let directions: Vec<Physics> = along.iter().map(|(_, direction)| direction.clone()).collect();
         let linear = program.linearise(&at, &directions, frames, &mut tick).unwrap();
         let shots = shots(&scene, frames);
-        // Two silhouettes, twice three channels, two tracks.
-        assert_eq!(shots.len(), 10 * frames);
+        // Two silhouettes, depths, twice three channels, two tracks.
+        assert_eq!(shots.len(), 11 * frames);
         assert!(shots.iter().zip(&linear.coverage).all(|(shot, image)| image.len() == shot.size(&scene).0));
         let of = |seen: Seen| {
             let place = shots.iter().position(|shot| *shot == Shot { seen, frame: 0 }).unwrap();

@@ -281,14 +281,14 @@ pub(crate) fn camera(c: &crate::scene::Camera) -> Camera {
 /// With the colour of each vertex's body.
 pub(crate) fn lighting<F: Float>(scene: &Scene, body_of_vertex: &[u32], device: &Device) -> Result<Lighting<F>> {
     let s = &scene.shading;
-    let light = Light {
-        direction: s.to_light,
-        intensity: s.intensity,
+    let light = |of: &crate::scene::Light| Light {
+        direction: of.direction,
+        intensity: of.intensity,
         ambient: s.ambient,
         albedo: scene.bodies[0].albedo,
         background: s.background,
     };
-    let lighting = light.lighting(device)?;
+    let lighting = Lighting::of(&s.lights.iter().map(light).collect::<Vec<_>>(), device)?;
     if scene.bodies.len() == 1 {
         return Ok(lighting);
     }

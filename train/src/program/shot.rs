@@ -7,6 +7,8 @@ use crate::scene::Scene;
 pub(crate) enum Seen {
     /// The silhouette of a film.
     Silhouette(usize),
+    /// The depths of a film: of each pixel its coverage, and the mean reciprocal of depth.
+    Depth(usize),
     /// A channel of the colours of a film: red, green or blue.
     Colour(usize, usize),
     /// The places of a track.
@@ -28,6 +30,10 @@ impl Shot {
                 let camera = &scene.cameras[scene.films[film].camera];
                 (camera.width * camera.height, camera.width)
             }
+            Seen::Depth(film) => {
+                let camera = &scene.cameras[scene.films[film].camera];
+                (2 * camera.width * camera.height, 2 * camera.width)
+            }
             Seen::Track(track) => (3 * scene.tracks[track].points(), 3),
         }
     }
@@ -37,9 +43,10 @@ impl Shot {
 pub(crate) fn seen(scene: &Scene, take: usize) -> Vec<Seen> {
     let films = scene.films.iter().enumerate().filter(|(_, film)| film.take == take);
     let of_film = |(k, film): (usize, &crate::scene::Film)| {
-        let [silhouette, colour] = film.weights.map(|weight| weight > 0.0);
+        let [silhouette, colour, depth] = film.weights.map(|weight| weight > 0.0);
         let channels = (0..3).filter(move |_| colour).map(move |channel| Seen::Colour(k, channel));
-        silhouette.then_some(Seen::Silhouette(k)).into_iter().chain(channels)
+        let depth = depth.then_some(Seen::Depth(k));
+        silhouette.then_some(Seen::Silhouette(k)).into_iter().chain(depth).chain(channels)
     };
     let tracks = scene.tracks.iter().enumerate().filter(|(_, track)| track.take == take);
     films.flat_map(of_film).chain(tracks.map(|(k, _)| Seen::Track(k))).collect()

@@ -4,7 +4,7 @@ use super::bodies::{Bodies, Numbers, Plan, Solver, State};
 use super::failure::{Failure, Outcome};
 use super::film::FilmCamera;
 use super::follower::Follower;
-use super::inputs::{Inputs, component_of};
+use super::inputs::{Inputs, component_of, in_pairs};
 use super::material::Materials;
 use super::physics::Physics;
 use super::setup::{self, GridOptions};
@@ -16,7 +16,10 @@ use crate::video::Frame;
 use diffkern::jvp;
 use diffkern::memory::{collect, filled};
 use diffkern::prelude::*;
-use diffkern_render::{CameraParams, Lighting};
+use diffkern_render::{CameraParams, DepthMap, Lighting};
+
+/// A pixel is covered as a whole: sums of shares are rounded.
+const WHOLE: f64 = 1.0 - 1e-4;
 
 /// Called between frames.
 pub(crate) type Tick<'a> = dyn FnMut() -> Flow + 'a;
@@ -193,7 +196,12 @@ impl<F: Float> TakeProgram<F> {
             for (film, camera) in self.cameras.iter().zip(&cameras) {
                 let silhouette = film.renderer.silhouette(&vertices, camera)?.coverage.to_vec()?;
                 let color = film.renderer.shaded(&vertices, camera, &self.lighting)?.color.to_vec()?;
+                let depth = match film.has_depth {
+                    true => depths(&film.renderer.depth(&vertices, camera)?)?,
+                    false => Vec::new(),
+                };
                 all.films[film.film].push(Frame {
+                    depth,
                     silhouette: collect(silhouette.iter().map(|v| v.to_f64() as f32))?,
                     shaded: collect(color.iter().map(|c| [c.x, c.y, c.z].map(|v| v.to_f64() as f32)))?,
                 });
@@ -245,6 +253,12 @@ impl<F: Float> TakeProgram<F> {
         for (film, camera) in self.cameras.iter().zip(cameras) {
             if self.seen.contains(&Seen::Silhouette(film.film)) {
                 images.push(film.renderer.silhouette(vertices, camera)?.coverage);
+            }
+            if self.seen.contains(&Seen::Depth(film.film)) {
+                let DepthMap { coverage, inverse, .. } = film.renderer.depth(vertices, camera)?;
+                let out = self.device.uninit(2 * coverage.len())?;
+                in_pairs(coverage.len(), &coverage, &inverse, &out)?;
+                images.push(out);
             }
             if self.seen.contains(&Seen::Colour(film.film, 0)) {
                 let color = film.renderer.shaded(vertices, camera, &self.lighting)?.color;
@@ -306,6 +320,13 @@ impl<F: Float> TakeProgram<F> {
         }
         Ok(solver.to_frame(&state, frame)?)
     }
+}
+
+/// The depths of the pixels that are covered as a whole \[m\], 0 of all others.
+fn depths<F: Float>(map: &DepthMap<F>) -> Result<Vec<f32>> {
+    let (coverage, inverse) = (host(&map.coverage)?, host(&map.inverse)?);
+    let pairs = coverage.iter().zip(&inverse);
+    Ok(collect(pairs.map(|(covered, inverse)| if *covered > WHOLE { (covered / inverse) as f32 } else { 0.0 }))?)
 }
 
 /// Numbers on a device.

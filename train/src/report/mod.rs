@@ -26,7 +26,7 @@ use crate::input;
 use crate::job::{Discretisation, Ending, Outcome, Parameter, Runs, Values};
 use crate::limits::Bytes;
 use crate::scene::{Name, Scene};
-use crate::video::{Depth, Video};
+use crate::video::{Bits, Video};
 use page::Picture;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -147,7 +147,11 @@ pub fn write(folder: &Path, scene: &Scene, videos: &[Video], outcome: &Outcome, 
         for ((film, found), target) in scene.films.iter().zip(&outcome.videos).zip(videos) {
             for (k, frame) in found.frames.iter().enumerate() {
                 // Not to the folder that the scene names, which may be outside.
-                frame.write(&frames.join(&film.name), ["silhouette", "shaded"], k, found.width, Depth::Eight)?;
+                let folder = frames.join(&film.name);
+                frame.write(&folder, ["silhouette", "shaded"], k, found.width, Bits::Eight)?;
+                if let Some(own) = &film.depth {
+                    frame.write_depth(&folder, "depth", own.scale, k, found.width)?;
+                }
             }
             let named = |what: &str| format!("{} {what}", film.name).trim_start().to_owned();
             if !target.frames.is_empty() {

@@ -5,7 +5,7 @@
 
 use super::font::Typeface;
 use crate::error::{Error, Result};
-use crate::video::{Depth, png_bytes};
+use crate::picture::{Bits, png_bytes};
 use diffkern::memory::{collect, filled};
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
@@ -32,7 +32,7 @@ pub(super) fn png(width: usize, height: usize, draw: impl FnOnce(&Sheet<'_>) -> 
     let mut picture = Picture::new(FINE * width, FINE * height, 255)?;
     let paper = Paper { picture: &mut picture, face: &Typeface::new()? };
     draw(&paper.into_drawing_area()).map_err(|e| Error::Compute(format!("a plot cannot be drawn: {e}")))?;
-    png_bytes(width, &picture.reduced()?, png::ColorType::Rgb, Depth::Eight)
+    png_bytes(width, &picture.reduced()?, png::ColorType::Rgb, Bits::Eight)
 }
 
 /// Red, green and blue of each pixel, row by row from the top.

@@ -61,7 +61,7 @@ pub(crate) fn fingerprint(scene: &Scene, videos: &[Video]) -> String {
     add(format!("{:?}", Scene { warnings: Vec::new(), ..scene.clone() }).as_bytes());
     for video in videos {
         for frame in &video.frames {
-            let values = frame.silhouette.iter().chain(frame.shaded.iter().flatten());
+            let values = frame.silhouette.iter().chain(frame.shaded.iter().flatten()).chain(&frame.depth);
             values.for_each(|value| add(&value.to_le_bytes()));
         }
         video.masks.iter().flatten().flatten().for_each(|value| add(&value.to_le_bytes()));

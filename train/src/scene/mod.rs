@@ -52,7 +52,7 @@ pub struct Scene {
     pub films: Vec<Film>,
     /// What was measured beside films.
     pub tracks: Vec<Track>,
-    /// Light and colours.
+    /// Lights and colours.
     pub shading: Shading,
     /// The bodies, at least one: all elastic, or all rigid.
     pub bodies: Vec<Body>,
@@ -121,21 +121,41 @@ pub struct Film {
     pub shaded: String,
     /// Folder of the masks, if there are any.
     pub masks: Option<String>,
-    /// How much a squared difference of silhouettes counts, and of colours.
-    pub weights: [f64; 2],
+    /// The depths, if there are any.
+    pub depth: Option<DepthFrames>,
+    /// How much a squared difference of silhouettes counts, of colours, and of depths.
+    pub weights: [f64; 3],
 }
 
-/// One directional light and Lambert colours, all in 0..1, linear.
+/// Frames of depth.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DepthFrames {
+    /// Their folder.
+    pub folder: String,
+    /// What a count stands for \[m\].
+    pub scale: f64,
+    /// Standard deviation of a depth \[m\].
+    pub deviation: f64,
+}
+
+/// Directional lights and Lambert colours, all in 0..1, linear.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shading {
-    /// Unit vector towards the light.
-    pub to_light: [f64; 3],
-    /// Intensity of the light.
-    pub intensity: f64,
+    /// The lights, at least one.
+    pub lights: Vec<Light>,
     /// Ambient part.
     pub ambient: f64,
     /// Colour behind it.
     pub background: [f64; 3],
+}
+
+/// A light from afar.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Light {
+    /// Unit vector towards it.
+    pub direction: [f64; 3],
+    /// Its intensity.
+    pub intensity: f64,
 }
 
 /// A body: elastic and stress free at rest, or rigid.

@@ -124,7 +124,13 @@ impl Scene {
                     }
                 }
                 let expected = match names.is_empty() {
-                    true => "it has no such parameter".to_owned(),
+                    true => match quantity {
+                        Quantity::ColliderVelocity(_) | Quantity::ColliderAngularVelocity(_) => {
+                            "where no collider has a motion, or one that is to be found".to_owned()
+                        }
+                        Quantity::StartPosition(_) => "where a clamp holds the body in its place".to_owned(),
+                        _ => "it has no such parameter".to_owned(),
+                    },
                     false => format!("expected {}", names.iter().map(Name::key).collect::<Vec<_>>().join(" or ")),
                 };
                 let what = if first.is_none() { "is not in the scene" } else { "is of several" };

@@ -26,7 +26,7 @@ fn the_example_of_takes_is_read() {
     let text = fs::read_to_string(docs("scene.md")).unwrap();
     let json = blocks(&text, "json");
     let parse = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
-    let (mut scene, takes) = (parse(&json[0]), parse(&format!("{{{}}}", json[3])));
+    let (mut scene, takes) = (parse(&json[0]), parse(&format!("{{{}}}", json[4])));
     scene["units"] = serde_json::json!({"angle": "deg"});
     scene["bodies"]["jelly"]["material"]["lambda"] = serde_json::json!(13_300);
     let camera = scene["cameras"]["main"].clone();
@@ -43,11 +43,24 @@ fn the_example_of_observations_is_read() {
     let text = fs::read_to_string(docs("scene.md")).unwrap();
     let json = blocks(&text, "json");
     let mut scene: serde_json::Value = serde_json::from_str(&json[0]).unwrap();
-    let more: serde_json::Value = serde_json::from_str(&format!("{{{}}}", json[2])).unwrap();
+    let more: serde_json::Value = serde_json::from_str(&format!("{{{}}}", json[3])).unwrap();
     scene["observations"] = more["observations"].clone();
     let scene = Scene::read(&folder("observations", "scene.json", &scene.to_string())).unwrap();
     let tracks: Vec<_> = scene.tracks.iter().map(|track| (track.name.as_str(), track.points())).collect();
     assert_eq!(tracks, [("dots", 2), ("middle", 1)]);
+}
+
+#[test]
+fn the_example_of_depths_is_read() {
+    let text = fs::read_to_string(docs("scene.md")).unwrap();
+    let json = blocks(&text, "json");
+    let mut scene: serde_json::Value = serde_json::from_str(&json[0]).unwrap();
+    let more: serde_json::Value = serde_json::from_str(&format!("{{{}}}", json[2])).unwrap();
+    scene["videos"] = more["videos"].clone();
+    let scene = Scene::read(&folder("depths", "scene.json", &scene.to_string())).unwrap();
+    let depth = scene.films[0].depth.as_ref().unwrap();
+    assert_eq!((depth.folder.as_str(), depth.scale, depth.deviation), ("depth", 1e-3, 4e-3));
+    assert_eq!(scene.films[0].weights, [1.0, 0.0, 1.0]);
 }
 
 #[test]

@@ -132,8 +132,14 @@ fn a_body_has_one_pair_of_elastic_parameters() {
 
 #[test]
 fn what_is_not_simulated_yet_is_refused() {
+    let sun = || ball()["lights"]["sun"].clone();
     check(&[
-        ("/lights/moon", ball()["lights"]["sun"].clone(), &["lights.sun", "there are 2"]),
+        (
+            "/lights",
+            json!({"a": sun(), "b": sun(), "c": sun(), "d": sun(), "e": sun()}),
+            &["lights.e", "there are 5", "at most 4"],
+        ),
+        ("/lights", json!({}), &["lights", "at least one"]),
         ("/cameras/front/shutter", json!({"open": 0, "close": 0.5}), &["cameras.front.shutter", "as long before"]),
         (
             "/unknowns/bodies.jelly.pose.position",

@@ -1,6 +1,7 @@
 //! From projected triangles to pixels, and their shading.
 
 use diffkern::prelude::*;
+use diffkern_render::depth::{inverse_depths, split_depths};
 use diffkern_render::raster::rasterize;
 use diffkern_render::shade::{gather_normals, lambert, turn_to_camera};
 use diffkern_render::silhouette::silhouette;
@@ -17,6 +18,12 @@ pub fn kernels() -> Vec<Kernel> {
             (s.side, s.side), &s.projected, &s.corners, &s.colors, &s.start, &s.list, &s.layers, 1.0, s.tiles_x, s.most,
             false,
         ), writes [s.layers => Vec4::new(1.0, 1.0, 1.0, 1.0)]),
+        kernel!(inverse_depths: scene => |s| "normals" s.groups, (
+            s.groups, &s.projected, &s.group_vertex, &s.shaded,
+        ), writes [s.shaded => Vec3::new(1.0, 1.0, 1.0)]),
+        kernel!(split_depths: scene => |s| "pixels" s.pixels, (
+            s.pixels, &s.drawn, &s.coverage, &s.inverse,
+        ), writes [s.coverage => 1.0, s.inverse => 1.0]),
         kernel!(gather_normals: scene => |s| "triangles" s.triangles, (
             s.triangles, &s.projected, &s.corners, &s.gathered,
         ), writes [s.gathered => Vec3::new(1.0, 1.0, 1.0)]),

@@ -23,6 +23,9 @@ pub struct Scene<F: Float> {
     pub colors: Array<Vec3<F>>,
     pub coverage: Array<F>,
     pub layers: Array<Vec4<F>>,
+    /// What was drawn of reciprocals of depth, and their sum.
+    pub drawn: Array<Vec4<F>>,
+    pub inverse: Array<F>,
     /// Normal of each group.
     pub normals: Array<Vec3<F>>,
     pub gathered: Array<Vec3<F>>,
@@ -66,6 +69,8 @@ pub fn scene<F: Float>(d: &Device, size: Size) -> Result<Scene<F>> {
         colors: r.array(d, groups, |r| r.vec3(0.1, 0.9))?,
         coverage: d.zeros(pixels)?,
         layers: d.zeros(pixels)?,
+        drawn: r.array(d, pixels, |r| Vec4::new(r.between(0.1, 0.9), F::zero(), F::zero(), F::one()))?,
+        inverse: d.zeros(pixels)?,
         normals: r.array(d, groups, |r| r.vec3(0.2, 1.0))?,
         gathered: d.zeros(groups)?,
         turned: d.zeros(groups)?,

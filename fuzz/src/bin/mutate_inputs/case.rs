@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use diffkern_fuzz::documents::{CLOSED, TABLES};
+use diffkern_fuzz::documents::{CLOSED, DEPTHS, TABLES};
 use diffkern_fuzz::random::Random;
 use diffkern_fuzz::sample::{Files, Sample};
 
@@ -127,6 +127,7 @@ fn of_document(sample: &Sample, random: &mut Random) -> Files {
     files.remove("video/scene.json");
     files.insert("video/closed.obj".into(), CLOSED.into());
     files.extend(TABLES.map(|(name, text)| (format!("video/{name}"), text.into())));
+    files.extend([0, 1].map(|k| (format!("video/depth/frame_000{k}.png"), DEPTHS.into())));
     // The second film and the masks of some scenes.
     for (part, copy) in [("silhouette", "videos/b/silhouette"), ("shaded", "videos/b/shaded"), ("silhouette", "masks")]
     {

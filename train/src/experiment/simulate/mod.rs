@@ -15,7 +15,7 @@ use crate::report::table;
 use crate::run::Former;
 use crate::scene::{Name, Scene};
 use crate::text::path;
-use crate::video::Depth;
+use crate::video::Bits;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -47,9 +47,9 @@ pub struct Simulate {
     #[serde(default = "default_device")]
     pub device: String,
     /// Bits of a colour in the frames: 8 or 16.
-    #[arg(long, default_value_t, value_parser = Depth::parse)]
+    #[arg(long, default_value_t, value_parser = Bits::parse)]
     #[serde(default)]
-    pub bits: Depth,
+    pub bits: Bits,
     /// Standard deviation of noise on every value of every pixel, as a part of white.
     #[arg(long, default_value_t)]
     #[serde(default)]

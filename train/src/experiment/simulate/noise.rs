@@ -28,7 +28,7 @@ mod tests {
 
     #[test]
     fn has_the_mean_and_deviation_asked_for_and_repeats() {
-        let grey = |n: usize| vec![Frame { silhouette: vec![0.5; n], shaded: vec![[0.5; 3]; n] }];
+        let grey = |n: usize| vec![Frame { silhouette: vec![0.5; n], shaded: vec![[0.5; 3]; n], depth: Vec::new() }];
         let (mut one, mut again) = (grey(20_000), grey(20_000));
         add(&mut one, 0.02, 3);
         add(&mut again, 0.02, 3);

@@ -15,7 +15,7 @@ use crate::run::{Claim, Former, Outputs, fingerprint};
 use crate::scene::document::Document;
 use crate::scene::{Access, Film, Name, Scene, read_text};
 use crate::text::{path, quoted};
-use crate::video::{Depth, Video};
+use crate::video::{Bits, Video};
 use diffkern::interrupt;
 use serde_json::{Value, json};
 use std::fs;
@@ -26,12 +26,14 @@ const RECORD: &str = "simulated.json";
 const ANIMATION: &str = "simulated.gif";
 /// Folder of the frames, one below it for each film, where a scene has several.
 const VIDEOS: &str = "videos";
+/// Folder of the depths of a scene with one film, beside those of the other pictures.
+const DEPTH: &str = "depth";
 /// Folder of the tables of tracks.
 const TRACKS: &str = "tracks";
 
 /// What a simulation writes. The scene comes last: without it a folder is no video.
 const VIDEO: Outputs = Outputs {
-    names: &[RECORD, "silhouette", "shaded", VIDEOS, TRACKS, ANIMATION, SCENE],
+    names: &[RECORD, "silhouette", "shaded", DEPTH, VIDEOS, TRACKS, ANIMATION, SCENE],
     first: RECORD,
     proof: SCENE,
     aside: "former-video",
@@ -56,7 +58,7 @@ pub struct Simulation {
     simulator: Simulator,
     cells: Option<usize>,
     device: String,
-    bits: Depth,
+    bits: Bits,
     noise: f64,
     seed: u64,
     /// Things a person should know before the run.
@@ -226,6 +228,9 @@ impl Simulation {
             for (k, frame) in frames.iter().enumerate() {
                 interrupt::check()?;
                 frame.write(out, [&film.silhouette, &film.shaded], k, camera.width, self.bits)?;
+                if let Some(own) = &film.depth {
+                    frame.write_depth(out, &own.folder, own.scale, k, camera.width)?;
+                }
             }
             videos.push(Video { width: camera.width, height: camera.height, frames, masks: None });
         }
@@ -272,16 +277,19 @@ fn own_folders(scene: &Scene, scene_folder: &Path) -> Result<()> {
             Access::Inside.allows(scene_folder, folder)
                 && folder.strip_prefix(VIDEOS).is_some_and(|rest| rest.starts_with('/'))
         };
-        for (field, folder) in [("silhouette", &film.silhouette), ("shaded", &film.shaded)] {
-            if !(below(folder) || ["silhouette", "shaded"].contains(&folder.as_str())) {
+        let pictures = [("silhouette", &film.silhouette), ("shaded", &film.shaded)].into_iter();
+        let depths = film.depth.iter().map(|own| ("depth", &own.folder));
+        for (field, folder) in pictures.chain(depths) {
+            if !(below(folder) || ["silhouette", "shaded", DEPTH].contains(&folder.as_str())) {
                 let problem = format!(
                     "{}, expected a folder below {VIDEOS} for frames that are simulated, such as \"{VIDEOS}/{}/{field}\"",
                     quoted(folder),
                     film.name
                 );
+                let path = if field == DEPTH { "depth.folder" } else { field };
                 return Err(Error::field(
                     &Scene::file(scene_folder)?,
-                    format!("videos.{}.{field}", film.name),
+                    format!("videos.{}.{path}", film.name),
                     problem,
                 ));
             }

@@ -4,6 +4,7 @@ use super::contact;
 use super::numbers::{at_most, dot, rounded, unit, within, wrong};
 use super::shape::{called, cuboid};
 use super::takes;
+use crate::scene::collider::INSIDE;
 use crate::scene::document::{self, BoxShape, ColliderShape, Document, HalfSpace, Motion, Pose};
 use crate::scene::tree::Fault;
 use crate::scene::{Body, Collider, Start, Surface, bounds};
@@ -15,8 +16,6 @@ use diffkern_sim::contact::Contact as Rigid;
 const HALF_SPACES: usize = 31;
 /// Points along the longest side of a body that are looked for in colliders.
 const PIECES: usize = 16;
-/// Share of the thinnest side by which a body may begin inside of a collider.
-pub(super) const INSIDE: f64 = 0.01;
 
 pub(super) fn colliders(document: &Document) -> Result<Vec<Collider>, Fault> {
     let all =

@@ -46,7 +46,7 @@ pub(super) fn scene(document: &Document, fields: &Fields, files: &Files<'_>) -> 
     let cameras = view::cameras(document)?;
     let films = videos::films(document, files)?;
     let tracks = observations::tracks(document, files)?;
-    if tracks.is_empty() && films.iter().all(|film| film.weights == [0.0; 2]) {
+    if tracks.is_empty() && films.iter().all(|film| film.weights == [0.0; 3]) {
         return wrong("videos", "no video counts, expected a weight above 0 for one of them, or observations");
     }
     for film in &films {

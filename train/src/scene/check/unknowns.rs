@@ -1,7 +1,6 @@
 //! Checks of what is to be found.
 
-use super::collider::INSIDE;
-use super::numbers::{at_most, dot, positive, rounded, share, within, wrong};
+use super::numbers::{at_most, positive, rounded, share, within, wrong};
 use super::shape::called;
 use crate::scene::document::{self, Document, Transform, Unknown};
 use crate::scene::import::Fields;
@@ -84,20 +83,13 @@ pub(super) fn outside(document: &Document, scene: &Scene) -> Result<(), Fault> {
         let ranges = [0, 1, 2].map(range);
         let Some(named) = ranges.iter().flatten().next() else { continue };
         for collider in &scene.colliders {
-            let Surface::HalfSpace { point, normal } = collider.surface else { continue };
-            // How much nearer than where the scene has it.
-            let nearer = |a: usize| {
-                ranges[a].map_or(0.0, |range| {
-                    let ends = [range.min, range.max].map(|end| normal[a] * (end - from[a]));
-                    ends[0].min(ends[1])
-                })
-            };
-            let gap = start.shape.span(normal)[0] - dot(normal, point) + (0..3).map(nearer).sum::<f64>();
-            let size = start.shape.sides().into_iter().fold(f64::MAX, f64::min);
-            if gap < -INSIDE * size {
+            let Surface::HalfSpace { normal, .. } = collider.surface else { continue };
+            let deepest =
+                |a: usize| ranges[a].map_or(from[a], |range| if normal[a] > 0.0 { range.min } else { range.max });
+            if let Some(depth) = collider.depth(start, [0, 1, 2].map(deepest)) {
                 let written = document.unknowns.keys().find(|path| named.name.key().starts_with(path.as_str()));
                 let at = format!("unknowns.{}.range", shown(written.map_or(named.name.key(), String::as_str)));
-                let (what, name, depth) = (called(&start.shape), quoted(&collider.name), rounded(-gap));
+                let (what, name, depth) = (called(&start.shape), quoted(&collider.name), rounded(depth));
                 let problem = format!(
                     "{what} may start {depth} m inside the collider {name}, expected a range of places outside of it"
                 );

@@ -1,13 +1,16 @@
 //! Checks of the films.
 
-use super::numbers::{share, wrong};
+use super::numbers::{share, within, wrong};
 use crate::scene::bounds;
-use crate::scene::document::{Document, Shutter, Video};
+use crate::scene::document::{Depth, Document, Shutter, Video};
 use crate::scene::folder::Files;
 use crate::scene::tree::{Fault, among};
-use crate::scene::{Film, Track};
+use crate::scene::{DepthFrames, Film, Track};
 use crate::text::quoted;
 use std::collections::BTreeMap;
+
+/// What a count of a depth stands for where nothing is given \[m\].
+const MILLIMETRE: f64 = 1e-3;
 
 /// The films, each of a camera and a take that there are, in folders of its own.
 pub(super) fn films(document: &Document, files: &Files<'_>) -> Result<Vec<Film>, Fault> {
@@ -29,17 +32,33 @@ pub(super) fn films(document: &Document, files: &Files<'_>) -> Result<Vec<Film>,
             silhouette: video.silhouette.clone(),
             shaded: video.shaded.clone(),
             masks: video.masks.clone(),
-            weights: [video.weights.silhouette, video.weights.shaded],
+            weights: [
+                video.weights.silhouette,
+                video.weights.shaded,
+                video.weights.depth.unwrap_or(if video.depth.is_some() { 1.0 } else { 0.0 }),
+            ],
+            depth: video.depth.as_ref().map(|depth| depths(&at, depth)).transpose()?,
         };
-        for (field, weight) in ["weights.silhouette", "weights.shaded"].into_iter().zip(film.weights) {
+        if video.weights.depth.is_some() && film.depth.is_none() {
+            return wrong(&at("weights.depth"), "the video has no depths, expected no such field, or depth");
+        }
+        for (field, weight) in ["weights.silhouette", "weights.shaded", "weights.depth"].into_iter().zip(film.weights) {
             share(&at(field), weight, &bounds::WEIGHT)?;
         }
-        let folders =
-            [("silhouette", Some(&film.silhouette)), ("shaded", Some(&film.shaded)), ("masks", film.masks.as_ref())];
+        let folders = [
+            ("silhouette", Some(&film.silhouette)),
+            ("shaded", Some(&film.shaded)),
+            ("depth.folder", film.depth.as_ref().map(|depth| &depth.folder)),
+            ("masks", film.masks.as_ref()),
+        ];
         for (field, folder) in folders {
             let Some(folder) = folder else { continue };
             files.path(folder).map_err(|problem| Fault::new(at(field), problem))?;
-            let others = films.iter().find(|other| other.silhouette == *folder || other.shaded == *folder);
+            let drawn = |film: &Film| {
+                let depth = film.depth.as_ref().map(|depth| &depth.folder);
+                [Some(&film.silhouette), Some(&film.shaded), depth].contains(&Some(folder))
+            };
+            let others = films.iter().find(|other| drawn(other));
             if let Some(other) = others {
                 let problem = format!("{} is a folder of {} as well, expected another", quoted(folder), other.name);
                 return wrong(&at(field), problem);
@@ -51,9 +70,21 @@ pub(super) fn films(document: &Document, files: &Files<'_>) -> Result<Vec<Film>,
                 format!("{} is that of the silhouettes, expected another", quoted(&film.shaded)),
             );
         }
+        if let Some(depth) = film.depth.as_ref().filter(|d| [&film.silhouette, &film.shaded].contains(&&d.folder)) {
+            let problem = format!("{} is that of other pictures, expected another", quoted(&depth.folder));
+            return wrong(&at("depth.folder"), problem);
+        }
         films.push(film);
     }
     Ok(films)
+}
+
+/// Checks how depths are written.
+fn depths(at: &dyn Fn(&str) -> String, depth: &Depth) -> Result<DepthFrames, Fault> {
+    let scale = depth.scale.unwrap_or(MILLIMETRE);
+    within(&at("depth.scale"), scale, &bounds::DEVIATION)?;
+    within(&at("depth.deviation"), depth.deviation, &bounds::DEVIATION)?;
+    Ok(DepthFrames { folder: depth.folder.clone(), scale, deviation: depth.deviation })
 }
 
 /// The place of what a video names in a group; of the only one where it names none.

@@ -5,10 +5,12 @@ use super::shape::called;
 use crate::scene::bounds;
 use crate::scene::document::{self, Distortion, Document, Shutter};
 use crate::scene::tree::Fault;
-use crate::scene::{Body, Camera, Collider, Shading, Surface};
+use crate::scene::{Body, Camera, Collider, Light, Shading, Surface};
 use crate::text::quoted;
 use diffkern_render::Lens;
 
+/// Most lights.
+const LIGHTS: usize = 4;
 /// Depths that are drawn where the scene does not say \[m\].
 const DEPTHS: [f64; 2] = [0.01, 100.0];
 
@@ -136,25 +138,22 @@ pub(super) fn sees(camera: &Camera, take: usize, colliders: &[Collider], bodies:
     Ok(())
 }
 
-/// The only light, and the colours.
+/// The lights, and the colours.
 pub(super) fn shading(document: &Document) -> Result<Shading, Fault> {
-    let (name, light) = only("lights", &document.lights)?;
-    let to_light = unit(&format!("lights.{name}.direction"), light.direction)?;
-    let bright = [(format!("lights.{name}.intensity"), light.intensity), ("ambient".into(), document.ambient)];
-    bright.iter().try_for_each(|(path, value)| share(path, *value, &bounds::LIGHT))?;
-    colour("background", document.background)?;
-    Ok(Shading { to_light, intensity: light.intensity, ambient: document.ambient, background: document.background })
-}
-
-/// The only part of a group, as this version takes no more.
-fn only<'a, T>(group: &str, parts: &'a std::collections::BTreeMap<String, T>) -> Result<(&'a str, &'a T), Fault> {
-    let mut names = parts.iter();
-    match (names.next(), names.next()) {
-        (Some((name, part)), None) => Ok((name, part)),
-        (None, _) => wrong(group, "there is none, expected one"),
-        (Some(_), Some((second, _))) => {
-            let problem = format!("there are {}, expected one: this version takes no more", parts.len());
-            wrong(&format!("{group}.{second}"), problem)
-        }
+    if document.lights.is_empty() {
+        return wrong("lights", "there is none, expected at least one");
     }
+    if let Some(more) = document.lights.keys().nth(LIGHTS) {
+        let problem = format!("there are {}, expected at most {LIGHTS}", document.lights.len());
+        return wrong(&format!("lights.{more}"), problem);
+    }
+    let lights = document.lights.iter().map(|(name, light)| {
+        let direction = unit(&format!("lights.{name}.direction"), light.direction)?;
+        share(&format!("lights.{name}.intensity"), light.intensity, &bounds::LIGHT)?;
+        Ok(Light { direction, intensity: light.intensity })
+    });
+    let lights = lights.collect::<Result<_, Fault>>()?;
+    share("ambient", document.ambient, &bounds::LIGHT)?;
+    colour("background", document.background)?;
+    Ok(Shading { lights, ambient: document.ambient, background: document.background })
 }

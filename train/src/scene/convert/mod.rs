@@ -34,6 +34,7 @@ pub(super) fn to_si(document: &Document) -> Result<Document, Fault> {
         cameras: document.cameras.iter().map(|(name, camera)| (name.clone(), to.camera(camera))).collect(),
         lights: document.lights.iter().map(|(name, light)| (name.clone(), to.light(light))).collect(),
         observations: document.observations.iter().map(|(name, o)| (name.clone(), to.observation(o))).collect(),
+        videos: document.videos.iter().map(|(name, video)| (name.clone(), to.video(video))).collect(),
         takes: document.takes.iter().map(|(name, take)| (name.clone(), to.take(take, document))).collect(),
         unknowns: unknowns.collect::<Result<_, Fault>>()?,
         ..document.clone()

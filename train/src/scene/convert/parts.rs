@@ -4,8 +4,8 @@ use super::Conversion;
 use super::turn::{UPRIGHT, after};
 use crate::scene::document::{
     At, Axis, Body, BodyShape, BoxShape, Camera, Capsule, CentreOfMass, Clamp, Collider, ColliderShape, Cylinder,
-    Document, Ellipsoid, Force, HalfSpace, Impulse, Light, Load, Markers, Material, MeshFile, Motion, Observation,
-    Pose, Push, Side, Sphere, Start, Take, Torus, Up,
+    Depth, Document, Ellipsoid, Force, HalfSpace, Impulse, Light, Load, Markers, Material, MeshFile, Motion,
+    Observation, Pose, Push, Side, Sphere, Start, Take, Torus, Up, Video,
 };
 use crate::scene::measure::Measure;
 use Measure::{Angle, AngularVelocity, Density, Length, Mass, Pressure, Rate, Time, Velocity, Viscosity};
@@ -139,6 +139,16 @@ impl Conversion {
                 ..centre.clone()
             }),
         }
+    }
+
+    pub(super) fn video(&self, video: &Video) -> Video {
+        let length = |x| self.number(Length, x);
+        let depth = video.depth.as_ref().map(|depth| Depth {
+            scale: depth.scale.map(length),
+            deviation: length(depth.deviation),
+            ..depth.clone()
+        });
+        Video { depth, ..video.clone() }
     }
 
     pub(super) fn light(&self, light: &Light) -> Light {

@@ -24,7 +24,7 @@ pub use shape::{
 pub use take::{Start, Take};
 pub use units::{Angle, Axes, Density, Handedness, Length, Pressure, Time, Units, Up};
 pub use unknown::{LogNormal, Normal, Prior, Range, Transform, Unknown};
-pub use video::{Video, Weights};
+pub use video::{Depth, Video, Weights};
 pub use view::{Camera, Distortion, Light, Shutter};
 
 use schemars::JsonSchema;
