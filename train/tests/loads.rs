@@ -16,8 +16,8 @@ fn bar() -> Value {
     json!({
         "version": 1,
         "name": "bar",
-        "frame_rate": 100.0,
-        "frames": 9,
+        "frame_rate": 40.0,
+        "frames": 7,
         "gravity": [0.3, 0.2, -9.81],
         "bodies": {"bar": {
             "shape": {"box": {"min": [0.0, 0.0, 0.0], "max": [0.1, 0.03, 0.03]}},
@@ -32,7 +32,7 @@ fn bar() -> Value {
         }},
         "videos": {"front": {"camera": "front", "weights": {"silhouette": 0.0}}},
         "observations": {"tip": {"markers": {
-            "points": [[0.099, 0.01, 0.03], [0.1, 0.03, 0.01]], "file": "tracks/tip.csv", "deviation": 3e-4,
+            "points": [[0.099, 0.01, 0.03], [0.1, 0.03, 0.01]], "file": "tracks/tip.csv", "deviation": 1e-4,
         }}},
         "lights": {"sun": {"direction": [0.35, -0.6, 0.75], "intensity": 0.85}},
         "unknowns": {
@@ -63,7 +63,10 @@ fn a_load_and_a_damping_are_found_again() {
 #[test]
 fn the_gradient_by_a_load_and_a_damping_agrees() {
     let folder = fresh("loads_gradient");
-    write(&folder.join("scene"), &bar());
+    let mut scene = bar();
+    // Squares of markers in metres are so small that rounding hides the remainder.
+    scene["videos"] = json!({"front": {"camera": "front"}});
+    write(&folder.join("scene"), &scene);
     run(&folder, &["simulate", "scene", "--set", "load.mass=0.04,damping=7", "--cells", CELLS, "--out", "video"], 0);
     let arguments = ["identify", "video", "--cells", CELLS, "--out", "out", "--gradcheck", "--max-iterations", "1"];
     let output = diffkern(&folder, &arguments).output().unwrap();

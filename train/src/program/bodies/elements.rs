@@ -88,7 +88,10 @@ impl<F: Float> Elements<F> {
         let mut elastic = spec.build::<F>(device)?;
         let loads = loads(scene, take);
         elastic.model = elastic.model.with_loads(&loads).map_err(|error| match loads.first() {
-            Some((body, _)) => Error::scene(format!("bodies.{}.load.at", scene.bodies[*body].name), error.to_string()),
+            Some((body, at)) => {
+                let problem = format!("{at:?} m cannot carry a load, expected a point on or in the body: {error}");
+                Error::scene(format!("bodies.{}.load.at", scene.bodies[*body].name), problem)
+            }
             None => error.into(),
         })?;
         let bodies = &elastic.bodies;
