@@ -1,6 +1,7 @@
 //! Models with their parameters, and how long their steps may be.
 
 use super::impact::Bounced;
+use super::joints::Jointed;
 use super::model::Model;
 use super::params::Params;
 use super::properties::MassProperties;
@@ -32,6 +33,7 @@ impl<F: Float> Model<F> {
         Ok(Solver {
             bounced: self.bounced(params, &properties)?,
             pairs: self.pair_restitution(params)?,
+            jointed: self.jointed(params, &properties)?,
             model: self.clone(),
             properties,
             vertices: params.vertices.clone(),
@@ -57,6 +59,15 @@ impl<F: Float> Model<F> {
         };
         let gravity = params.gravity.to_vec()?[0].norm().to_f64();
         Bounced::new(impacts, &given, &self.geometry, &params.vertices, properties, gravity).map(Some)
+    }
+
+    fn jointed(&self, params: &Params<F>, properties: &Array<MassProperties<F>>) -> Result<Option<Jointed<F>>> {
+        match (&self.joints, &params.joints) {
+            (Some(joints), Some(given)) => Jointed::new(joints, given, properties).map(Some),
+            (Some(joints), None) => Jointed::new(joints, &joints.params(&self.device)?, properties).map(Some),
+            (None, Some(_)) => Err(Error::invalid("joints of the parameters", "given", "none: the model has none")),
+            (None, None) => Ok(None),
+        }
     }
 
     fn pair_restitution(&self, params: &Params<F>) -> Result<Option<Array<F>>> {

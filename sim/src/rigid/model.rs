@@ -2,6 +2,7 @@
 
 use super::geometry::{Body, Geometry};
 use super::impact::{Impacts, Impulse, Pairs};
+use super::joints::{Joint, Joints};
 use super::kernels::{launch, start};
 use super::params::{Mass, Params};
 use super::properties::{MassProperties, from_density, from_mass, with_inertia};
@@ -35,6 +36,7 @@ pub struct Model<F: Float> {
     pub(super) obstacles: Option<Obstacles<F>>,
     pub(super) impacts: Option<Impacts>,
     pub(super) pairs: Option<Pairs<F>>,
+    pub(super) joints: Option<Joints<F>>,
 }
 
 impl<F: Float> Model<F> {
@@ -59,6 +61,7 @@ impl<F: Float> Model<F> {
             obstacles: (!colliders.is_empty()).then(|| Obstacles::new(device, colliders)).transpose()?,
             impacts: None,
             pairs: None,
+            joints: None,
         })
     }
 
@@ -68,16 +71,17 @@ impl<F: Float> Model<F> {
     /// When there is no plane, a value is out of its range, or bodies are turned in another way.
     pub fn with_impacts(self, impacts: Impacts) -> Result<Model<F>> {
         impacts.check()?;
+        self.without_joints("planes to bounce off")?;
         match self.integrator {
             Integrator::Midpoint => Ok(Model { impacts: Some(impacts), ..self }),
             Integrator::BodyFrame => Err(Error::invalid("integrator of bodies with impacts", "BodyFrame", "Midpoint")),
         }
     }
 
-    /// The same with bodies turned in another way; without impacts.
+    /// The same with bodies turned in another way; without impacts and joints.
     #[must_use]
     pub fn with_integrator(self, integrator: Integrator) -> Model<F> {
-        Model { integrator, impacts: None, ..self }
+        Model { integrator, impacts: None, joints: None, ..self }
     }
 
     /// The same with balls that bounce off each other with this coefficient of restitution, without friction. Of collisions in one step each
@@ -86,6 +90,7 @@ impl<F: Float> Model<F> {
     /// # Errors
     /// When there are less than two balls, or the coefficient is not between 0 and 1.
     pub fn with_pairs(self, restitution: f64, impulse: Impulse) -> Result<Model<F>> {
+        self.without_joints("balls that collide")?;
         let radii: Vec<_> = self.geometry.bodies.iter().map(Body::radius).collect();
         let balls = radii.iter().flatten().count();
         if balls < 2 {
@@ -96,6 +101,32 @@ impl<F: Float> Model<F> {
         }
         let pairs = Pairs::new(&self.device, &radii, restitution, impulse == Impulse::Naive)?;
         Ok(Model { pairs: Some(pairs), ..self })
+    }
+
+    fn without_joints(&self, what: &str) -> Result<()> {
+        match self.joints {
+            None => Ok(()),
+            Some(_) => Err(Error::invalid(what, "of bodies with joints", "none: they touch by forces")),
+        }
+    }
+
+    /// The same with bodies in chains of joints, at the end of each step closed by so many `iterations`, see [`joints`](super::joints). Forces act on bodies with joints, impacts and
+    /// collisions do not.
+    ///
+    /// # Errors
+    /// When there is no joint or iteration, a body has more than two joints, chains are closed, a value is out of its range, or bodies bounce or are turned in another way than
+    /// [`Integrator::Midpoint`].
+    pub fn with_joints(self, joints: &[Joint], iterations: usize) -> Result<Model<F>> {
+        let other = [
+            (self.impacts.is_some(), "bodies with impacts"),
+            (self.pairs.is_some(), "balls that collide"),
+            (self.integrator != Integrator::Midpoint, "bodies that are not turned by `Midpoint`"),
+        ];
+        if let Some((_, what)) = other.into_iter().find(|(is, _)| *is) {
+            return Err(Error::invalid("joints", format!("of {what}"), "bodies that touch by forces"));
+        }
+        let joints = Joints::new(&self.device, joints, self.geometry.bodies.len(), iterations)?;
+        Ok(Model { joints: Some(joints), ..self })
     }
 
     /// The bodies.
@@ -124,6 +155,7 @@ impl<F: Float> Model<F> {
             grip: one(GRIP)?,
             pairs: self.pairs.as_ref().map(|p| one(p.restitution)).transpose()?,
             impact: self.impacts.as_ref().map(|i| i.params(&self.device)).transpose()?,
+            joints: self.joints.as_ref().map(|j| j.params(&self.device)).transpose()?,
         })
     }
 

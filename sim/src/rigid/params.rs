@@ -4,6 +4,7 @@ use crate::contact::Contacts;
 use crate::error::Result;
 use crate::params::{Bounds, Group, unknown};
 use crate::rigid::impact::ImpactParams;
+use crate::rigid::joints::JointParams;
 use diffkern::AnyArray;
 use diffkern::prelude::*;
 
@@ -36,6 +37,8 @@ pub struct Params<F: Float> {
     pub pairs: Option<Array<F>>,
     /// Of the planes that bodies bounce off, where there are any.
     pub impact: Option<ImpactParams<F>>,
+    /// Of the joints, where there are any.
+    pub joints: Option<JointParams<F>>,
 }
 
 impl<F: Float> Params<F> {
@@ -59,7 +62,9 @@ impl<F: Float> crate::params::Params for Params<F> {
             |(path, unit, bounds, array): (&'static str, _, _, _)| Group { path: path.into(), unit, bounds, array };
         let own = self.own().into_iter().map(row);
         let contact = self.contact.iter().flat_map(crate::params::Params::groups);
-        own.chain(contact).chain(self.impact.iter().flat_map(crate::params::Params::groups)).collect()
+        let impact = self.impact.iter().flat_map(crate::params::Params::groups);
+        let joints = self.joints.iter().flat_map(crate::params::Params::groups);
+        own.chain(contact).chain(impact).chain(joints).collect()
     }
 
     fn replace(&mut self, path: &str, array: AnyArray) -> Result<()> {
@@ -68,6 +73,9 @@ impl<F: Float> crate::params::Params for Params<F> {
         }
         if let Some(impact) = self.impact.as_mut().filter(|i| i.group(path).is_ok()) {
             return impact.replace(path, array);
+        }
+        if let Some(joints) = self.joints.as_mut().filter(|j| j.group(path).is_ok()) {
+            return joints.replace(path, array);
         }
         match path {
             "material.density" => self.mass = Mass::Density(Array::try_from(array)?),

@@ -2,6 +2,7 @@
 
 use super::contact::Touching;
 use super::impact::Bounced;
+use super::joints::Jointed;
 use super::kernels::{Wrench, accelerate, add_loads, motions, place_vertices, turn, turn_in_body_frame};
 use super::loads::{Control, Loads};
 use super::model::{Integrator, Model};
@@ -26,6 +27,7 @@ pub struct Solver<F: Float> {
     pub(super) obstacles: Option<BoundObstacles<F>>,
     pub(super) pairs: Option<Array<F>>,
     pub(super) bounced: Option<Bounced<F>>,
+    pub(super) jointed: Option<Jointed<F>>,
 }
 
 impl<F: Float> Solver<F> {
@@ -59,6 +61,18 @@ impl<F: Float> Solver<F> {
         Ok(residuals)
     }
 
+    /// Force \[N\] and torque \[N m\] that each joint exerts on its child at the common point in a step, without friction; the opposite on its parent.
+    ///
+    /// # Errors
+    /// When a launch fails.
+    pub fn reactions(&self, state: &State<F>, control: &Control<F>, tick: Tick) -> diffkern::Result<Array<Wrench<F>>> {
+        let Some(jointed) = &self.jointed else { return self.model.device.zeros(0) };
+        let now = self.accelerated(state, &self.wrench(state, control, tick)?, tick)?;
+        let reactions = self.model.device.zeros(jointed.count())?;
+        jointed.at(&self.poses(state)?, &state.q)?.hold(now, tick.dt, Some(&reactions))?;
+        Ok(reactions)
+    }
+
     /// The state with the velocities and angular momenta after the forces of a step and the collisions of balls in it; these change positions
     /// too, see [`Pairs::collide`](super::impact::Pairs::collide).
     fn accelerated(&self, state: &State<F>, wrench: &Array<Wrench<F>>, tick: Tick) -> diffkern::Result<State<F>> {
@@ -87,6 +101,9 @@ impl<F: Float> Solver<F> {
             let touching = Touching { points, vertices: &self.vertices, properties, poses };
             touching.add_forces(obstacles, &self.grip, &wrench, tick)?;
         }
+        if let Some(jointed) = &self.jointed {
+            jointed.at(&self.poses(state)?, &state.q)?.rub(&state.l, &wrench)?;
+        }
         Ok(wrench)
     }
 }
@@ -102,7 +119,10 @@ impl<F: Float> Step for Solver<F> {
     fn step(&self, state: &State<F>, control: &Control<F>, tick: Tick) -> diffkern::Result<State<F>> {
         let (n, dev, h, properties) = (state.len(), &self.model.device, F::from_f64(tick.dt), &self.properties);
         let wrench = self.wrench(state, control, tick)?;
-        let now = self.accelerated(state, &wrench, tick)?;
+        let mut now = self.accelerated(state, &wrench, tick)?;
+        if let Some(jointed) = &self.jointed {
+            now = jointed.at(&self.poses(state)?, &state.q)?.hold(now, tick.dt, None)?;
+        }
         if let Some(bounced) = &self.bounced {
             return bounced.bounce(now, tick.dt, None);
         }

@@ -10,6 +10,10 @@ use diffkern_sim::rigid::impact::plane::{Wall, pack_planes};
 use diffkern_sim::rigid::impact::spot::{Look, Mobility, Spot, find_spots, mobilities};
 use diffkern_sim::rigid::impact::sweep::{Motion, Rows, compress, pack_motions, restitute, unpack_motions};
 use diffkern_sim::rigid::impact::time::{Near, find_impacts, free_motions, move_bodies, pack_points};
+use diffkern_sim::rigid::joints::kernels::{
+    Block, JointFrame, JointPlace, Six, add_reactions, first_inverse, first_side, impulse_before, joint_errors,
+    joint_frames, joint_friction, last_impulse, next_inverse, next_side, pack_joints, push_joints,
+};
 use diffkern_sim::rigid::kernels::{
     Wrench, accelerate, add_loads, launch, motions, place_vertices, start, turn, turn_in_body_frame,
 };
@@ -132,6 +136,65 @@ fn points_spread_over_surfaces() -> Result<()> {
     check!(yield_to_load, N, &load, &owner, &normal, &numbers);
     let (x, force) = (dev.array(&r.many(4, |r| r.vec3(-1.0, 1.0)))?, dev.array(&r.many(N, |r| r.vec3(-2.0, 2.0)))?);
     check!(push_bodies, N, &x, &places, &force, &owner, &dev.zeros::<Wrench<f64>>(4)?);
+    Ok(())
+}
+
+/// Joints in a chain of bodies and the world, the number of which is 4: balls and hinges.
+#[test]
+fn joints() -> Result<()> {
+    const J: usize = 4;
+    let (dev, mut r) = (Device::cpu(), Random(29));
+    let bodies = dev.array(&properties(&mut r, 4))?;
+    let (x, q) = (dev.array(&r.many(4, |r| r.vec3(-1.0, 1.0)))?, dev.array(&turns(&mut r, 4))?);
+    let (v, l) = (dev.array(&r.many(4, |r| r.vec3(-1.0, 1.0)))?, dev.array(&r.many(4, |r| r.vec3(-1.0, 1.0)))?);
+    let ends = dev.array(&[4u32, 0, 1, 1, 0, 1, 1, 0, 1, 2, 0, 1, 2, 3, 1, 0])?;
+    let points = [dev.array(&r.many(J, |r| r.vec3(-0.5, 0.5)))?, dev.array(&r.many(J, |r| r.vec3(-0.5, 0.5)))?];
+    let axes = dev.array(&r.many(2 * J, |r| r.vec3(-1.0, 1.0).normalize()))?;
+    check!(pack_joints, J, &points[0], &points[1], &axes, &ends, &dev.zeros(J)?);
+    let places = r.many(J, |r| JointPlace {
+        parent: r.vec3(-0.5, 0.5),
+        child: r.vec3(-0.5, 0.5),
+        parent_axis: r.vec3(-1.0, 1.0).normalize(),
+        child_axis: r.vec3(-1.0, 1.0).normalize(),
+    });
+    let places = dev.array(&places)?;
+    check!(joint_frames, J, &q, &bodies, &ends, &places, &dev.zeros(J)?);
+    let frames = r.many(J, |r| {
+        let axis = r.vec3(-1.0, 1.0).normalize();
+        JointFrame { parent: r.vec3(-0.5, 0.5), child: r.vec3(-0.5, 0.5), held: Mat3::identity() - axis.outer(axis) }
+    });
+    let frames = dev.array(&frames)?;
+    let mobility = r.many(4, |r| Mobility { linear: r.between(0.5, 2.0), angular: inertia(r) });
+    let (mobility, friction) = (dev.array(&mobility)?, dev.array(&[0.3])?);
+    let wrench = dev.zeros::<Wrench<f64>>(4)?;
+    check!(joint_friction, J, &l, &mobility, &ends, &frames, &friction, &wrench);
+    let (errors, rate) = (dev.zeros::<Six<f64>>(J)?, 3.0);
+    check!(joint_errors, J, &x, &q, &bodies, &ends, &places, &frames, &errors, rate);
+
+    let six = |r: &mut Random, n| r.many(n, |r| Six { linear: r.vec3(-1.0, 1.0), angular: r.vec3(-1.0, 1.0) });
+    let block = |r: &mut Random| {
+        let la = r.mat3(0.2);
+        Block { ll: inertia(r), la, al: la.transpose(), aa: inertia(r) }
+    };
+    // Chains that begin with joints 0 and 2, and go on with 1 and 3; or with 1 alone.
+    let (level, next) = (dev.array(&[0u32, 2])?, dev.array(&[1u32, 3])?);
+    let (blocks, blocks_out) = (dev.array(&r.many(2, block))?, dev.zeros::<Block<f64>>(2)?);
+    check!(first_inverse, 2, &level, &ends, &frames, &mobility, &blocks_out);
+    let small = r.many(2, |r| {
+        let b = block(r);
+        Block { ll: b.ll * 0.1, la: b.la * 0.1, al: b.al * 0.1, aa: b.aa * 0.1 }
+    });
+    check!(next_inverse, 2, &next, &level, &ends, &frames, &mobility, &dev.array(&small)?, &blocks_out);
+    let (all, side, other) = (dev.array(&six(&mut r, J))?, dev.array(&six(&mut r, 2))?, dev.array(&six(&mut r, 2))?);
+    let out = dev.zeros::<Six<f64>>(2)?;
+    check!(first_side, 2, &level, &all, &out);
+    check!(next_side, 2, &next, &level, &ends, &frames, &mobility, &blocks, &side, &all, &out);
+    check!(last_impulse, 2, &blocks, &side, &out);
+    check!(impulse_before, 2, &level, &next, &ends, &frames, &mobility, &blocks, &side, &other, &out);
+    let (one, first) = (dev.array(&[1u32])?, dev.array(&six(&mut r, 1))?);
+    check!(impulse_before, 2, &level, &one, &ends, &frames, &mobility, &blocks, &side, &first, &out);
+    check!(push_joints, 2, &level, &ends, &frames, &mobility, &side, &v, &l);
+    check!(add_reactions, 2, &level, &ends, &frames, &side, &dev.zeros::<Wrench<f64>>(J)?, rate);
     Ok(())
 }
 

@@ -5,6 +5,7 @@ mod common;
 mod contact;
 mod gradients;
 mod impact;
+mod joints;
 mod kernels;
 mod motion;
 mod pairs;
