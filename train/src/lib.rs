@@ -23,6 +23,7 @@
 //! - `run`: folders of runs
 //! - `experiment`: what the program can be asked for
 //! - `experiments`: what comes with the program: drawn, observed and found again
+//! - `tosses`: a cube that was measured while it fell on a table
 #![deny(missing_docs)]
 
 pub mod text;
@@ -57,5 +58,6 @@ pub mod run;
 
 pub mod experiment;
 pub mod experiments;
+pub mod tosses;
 
 pub use error::{Error, Result};

@@ -6,6 +6,7 @@ use train::experiment::{self, Experiment};
 use train::experiments::{Landscape, Tabulate, Trial};
 use train::limits::{Bytes, Limits, Seconds};
 use train::run::Former;
+use train::tosses::Tosses;
 
 /// Finds the material that made a video.
 ///
@@ -44,6 +45,8 @@ pub(super) enum Command {
         target: PathBuf,
         #[command(flatten)]
         trial: Trial,
+        #[command(flatten)]
+        tosses: Tosses,
     },
     /// Run many instances of an experiment, and write a table of their errors.
     Table(Tabulate),

@@ -22,6 +22,7 @@ use train::experiments;
 use train::run::Former;
 use train::scene::Access;
 use train::scene::document::Document;
+use train::tosses::Tosses;
 
 /// Exit code of a gradient that differences do not confirm.
 const WRONG_GRADIENT: u8 = 1;
@@ -78,9 +79,22 @@ fn dispatch(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
     }
     let experiment = match cli.command {
         // The sample video that comes with the source.
-        None => Experiment::Identify(Identify::new(sample_folder()?)),
+        None => Experiment::Identify(Identify::new(sample_folder("jelly_drop_e")?)),
         Some(Command::Experiment(experiment)) => experiment,
-        Some(Command::Run { target, trial }) if experiments::is_protocol(&target)? => {
+        Some(Command::Run { target, trial, tosses }) if target == Path::new(Tosses::NAME) => {
+            if trial.is_given() {
+                let problem = "are of drawn experiments, expected --data, --test-data, --train, --test and --out alone";
+                return Err(Error::argument("options", problem).into());
+            }
+            // The sample need not be there where data is given.
+            let sample = if tosses.data.is_some() { PathBuf::new() } else { sample_folder("cube_tosses")? };
+            return Ok(code(tosses.run(&sample, &mut terminal)?));
+        }
+        Some(Command::Run { tosses, .. }) if tosses.is_given() => {
+            let problem = "--data, --test-data, --train, --test and --out are of `run tosses`, expected none of them";
+            return Err(Error::argument("options", problem).into());
+        }
+        Some(Command::Run { target, trial, .. }) if experiments::is_protocol(&target)? => {
             return Ok(code(trial.run(&target, &mut terminal)?));
         }
         Some(Command::Run { trial, .. }) if trial.is_given() => {
@@ -127,17 +141,19 @@ fn import(folder: &Path, access: Access) -> Result<u8> {
 }
 
 /// `DIFFKERN_SAMPLES`, the source tree that this was built from, or a folder beside the program.
-fn sample_folder() -> Result<PathBuf, Error> {
+fn sample_folder(name: &str) -> Result<PathBuf, Error> {
     let beside = std::env::current_exe().ok().and_then(|exe| Some(exe.parent()?.join("samples")));
     let places = [
         std::env::var_os("DIFFKERN_SAMPLES").map(PathBuf::from),
         Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("samples")),
         beside,
     ];
-    let samples = places.into_iter().flatten().map(|place| place.join("jelly_drop_e"));
+    let samples = places.into_iter().flatten().map(|place| place.join(name));
     samples.into_iter().find(|sample| sample.is_dir()).ok_or_else(|| {
-        let problem = "the sample video is not where this program was built; \
-                       name a video with `identify FOLDER` or set DIFFKERN_SAMPLES";
+        let problem = format!(
+            "the sample {name} is not where this program was built; name a video with `identify FOLDER`, tosses with `run tosses --data \
+             FOLDER`, or set DIFFKERN_SAMPLES"
+        );
         Error::argument("samples", problem)
     })
 }

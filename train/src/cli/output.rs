@@ -55,6 +55,8 @@ pub(super) fn list() -> Result<(), Error> {
         columns(&jobs()),
         vec![String::new(), "experiments, for `run NAME` and `table NAME`:".to_owned()],
         columns(&experiments),
+        vec![String::new(), "measurements, for `run NAME`:".to_owned()],
+        columns(&[["tosses".to_owned(), "a cube that falls on a table: friction, restitution and length scale".to_owned()]]),
     ];
     write(&lines.concat().join("\n"))
 }

@@ -1,0 +1,96 @@
+//! The study of tosses, for people.
+
+use super::markdown;
+use super::recording::read;
+use super::study::{Study, within};
+use crate::error::{Error, Result};
+use crate::experiment::{Console, Ended};
+use crate::job::Flow;
+use crate::{files, text};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Instant;
+
+/// Numbers of tosses, written `0..100`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Numbers(Range<usize>);
+
+impl FromStr for Numbers {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let ends = text.split_once("..").and_then(|(a, b)| Some(a.trim().parse().ok()?..b.trim().parse().ok()?));
+        match ends {
+            Some(range) if range.start < range.end => Ok(Self(range)),
+            _ => Err("expected FIRST..END, such as 0..100".into()),
+        }
+    }
+}
+
+/// Options of measured tosses.
+#[derive(Debug, Clone, Default, PartialEq, clap::Args)]
+pub struct Tosses {
+    /// Folder of tosses (toss_NNNN.csv, or a file .npz), or one such file [default: the sample]; of `tosses`.
+    #[arg(long, value_name = "PATH")]
+    pub data: Option<PathBuf>,
+    /// Where the tosses to judge on are [default: as --data]; of `tosses`.
+    #[arg(long, value_name = "PATH")]
+    pub test_data: Option<PathBuf>,
+    /// Numbers of the tosses to fit [default: 0..100]; of `tosses`.
+    #[arg(long, value_name = "A..B")]
+    pub train: Option<Numbers>,
+    /// Numbers of the tosses to judge on [default: 100..200]; of `tosses`.
+    #[arg(long, value_name = "A..B")]
+    pub test: Option<Numbers>,
+    /// Folder of the table [default: out/tables]; of `tosses`.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+impl Tosses {
+    /// Its name.
+    pub const NAME: &'static str = "tosses";
+
+    /// Whether an option was given.
+    pub fn is_given(&self) -> bool {
+        *self != Self::default()
+    }
+
+    /// Reads, fits, judges, and writes `tosses.md` and `tosses.json`; `sample` is where the sample lies.
+    ///
+    /// # Errors
+    /// When a file is wrong, a range holds no tosses, a simulation fails, or a file cannot be written.
+    pub fn run(&self, sample: &Path, console: &mut dyn Console) -> Result<Ended> {
+        let all = read(self.data.as_deref().unwrap_or(sample))?;
+        let other = self.test_data.as_deref().map(read).transpose()?;
+        let of = |numbers: &Option<Numbers>, default: Range<usize>| numbers.as_ref().map_or(default, |n| n.0.clone());
+        let train = within(&all, &of(&self.train, 0..100), "train")?;
+        let test = within(other.as_ref().unwrap_or(&all), &of(&self.test, 100..200), "test")?;
+        if other.is_none()
+            && let Some(toss) = test.iter().find(|toss| train.iter().any(|own| own.id == toss.id))
+        {
+            let problem = format!("toss {} is among those to fit, expected others", toss.id);
+            return Err(Error::argument("test", problem));
+        }
+        let begun = Instant::now();
+        let mut tell = |part: f64| match console.fraction(part, begun.elapsed().as_secs_f64()) {
+            Flow::Stop => Err(Error::Interrupted),
+            _ => Ok(()),
+        };
+        let study = match Study::new(&train, &test, &mut tell) {
+            Err(Error::Interrupted) => return Ok(Ended::Interrupted),
+            study => study?,
+        };
+        console.finish();
+        let out = self.out.clone().unwrap_or_else(|| Path::new("out").join("tables"));
+        let [json, md] = ["json", "md"].map(|extension| out.join(format!("{}.{extension}", Self::NAME)));
+        std::fs::create_dir_all(&out).map_err(|e| Error::write(&out, e))?;
+        files::write_json(&json, &study)?;
+        let table = markdown::text(&study);
+        files::write(&md, table.as_bytes())?;
+        console.print(table.trim_end());
+        console.say(&format!("wrote {} and {}", text::path(&json), text::path(&md)));
+        Ok(Ended::Done)
+    }
+}
