@@ -9,6 +9,7 @@
 //! - `limits`: time and memory that a job may take
 //! - `files`: writes files whole or not at all
 //! - `input`: reads files up to a size
+//! - `npz`: arrays of numbers in archives
 //! - `mesh`: checks of the meshes that a scene names
 //! - `scene`: what a video shows
 //! - `picture`: files of pictures
@@ -24,6 +25,7 @@
 //! - `experiment`: what the program can be asked for
 //! - `experiments`: what comes with the program: drawn, observed and found again
 //! - `tosses`: a cube that was measured while it fell on a table
+//! - `tennis`: two balls that were filmed while they collided on a table
 #![deny(missing_docs)]
 
 pub mod text;
@@ -37,6 +39,7 @@ pub use diffkern_optim::check;
 pub mod files;
 
 mod input;
+mod npz;
 mod mesh;
 
 pub mod scene;
@@ -59,5 +62,6 @@ pub mod run;
 pub mod experiment;
 pub mod experiments;
 pub mod tosses;
+pub mod tennis;
 
 pub use error::{Error, Result};

@@ -22,6 +22,7 @@ use train::experiments;
 use train::run::Former;
 use train::scene::Access;
 use train::scene::document::Document;
+use train::tennis;
 use train::tosses::Tosses;
 
 /// Exit code of a gradient that differences do not confirm.
@@ -90,8 +91,17 @@ fn dispatch(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
             let sample = if tosses.data.is_some() { PathBuf::new() } else { sample_folder("cube_tosses")? };
             return Ok(code(tosses.run(&sample, &mut terminal)?));
         }
+        Some(Command::Run { target, trial, tosses }) if target == Path::new(tennis::NAME) => {
+            if trial.is_given() || tosses.train.is_some() || tosses.test.is_some() || tosses.test_data.is_some() {
+                let problem = "are of other experiments, expected --data and --out alone";
+                return Err(Error::argument("options", problem).into());
+            }
+            let folder = tosses.data.map_or_else(|| sample_folder("tennis"), Ok)?;
+            let out = tosses.out.unwrap_or_else(|| Path::new("out").join("tables"));
+            return Ok(code(tennis::run(&folder, &out, &mut terminal)?));
+        }
         Some(Command::Run { tosses, .. }) if tosses.is_given() => {
-            let problem = "--data, --test-data, --train, --test and --out are of `run tosses`, expected none of them";
+            let problem = "--data, --test-data, --train, --test and --out are of `run tosses` and `run tennis`, expected none of them";
             return Err(Error::argument("options", problem).into());
         }
         Some(Command::Run { target, trial, .. }) if experiments::is_protocol(&target)? => {

@@ -56,7 +56,11 @@ pub(super) fn list() -> Result<(), Error> {
         vec![String::new(), "experiments, for `run NAME` and `table NAME`:".to_owned()],
         columns(&experiments),
         vec![String::new(), "measurements, for `run NAME`:".to_owned()],
-        columns(&[["tosses".to_owned(), "a cube that falls on a table: friction, restitution and length scale".to_owned()]]),
+        columns(&[
+            ["tosses", "a cube that falls on a table: friction, restitution and length scale"].map(str::to_owned),
+            ["tennis", "two balls that collide on a table, filmed: restitution, friction, start and camera"]
+                .map(str::to_owned),
+        ]),
     ];
     write(&lines.concat().join("\n"))
 }

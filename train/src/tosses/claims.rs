@@ -59,12 +59,18 @@ impl Claims {
     /// Of tosses.
     pub(super) fn of(tosses: &[Toss]) -> Self {
         let falls: Vec<(f64, f64)> = tosses.iter().filter_map(|toss| fall(toss, HALF)).collect();
-        let rest = tosses.iter().filter(|toss| is_flat(toss, toss.len() - 1)).map(|toss| toss.position[toss.len() - 1][2]);
+        let rest =
+            tosses.iter().filter(|toss| is_flat(toss, toss.len() - 1)).map(|toss| toss.position[toss.len() - 1][2]);
         let falling = Spread::of(falls.iter().map(|f| f.0).collect());
         let rest = Spread::of(rest.collect());
         let gravity = if falling.count > 0 { falling.median } else { GRAVITY };
         let slides = tosses.iter().flat_map(|toss| slides(toss, rest.median)).map(|a| a / gravity);
-        Self { fall: falling, left: Spread::of(falls.iter().map(|f| f.1).collect()), rest, sliding: Spread::of(slides.collect()) }
+        Self {
+            fall: falling,
+            left: Spread::of(falls.iter().map(|f| f.1).collect()),
+            rest,
+            sliding: Spread::of(slides.collect()),
+        }
     }
 }
 

@@ -95,17 +95,19 @@ impl Cubes {
     /// Lengths as in the data, which are those of the cube and of gravity by `s`.
     fn inputs(&self, [mu, e, s]: [f64; 3]) -> Result<Inputs> {
         let (n, device) = (self.model.bodies().len(), &self.device);
-        self.arrays(n, mu, e, 1.0 / s, -GRAVITY / s, INERTIA / (s * s)).and_then(|(vertices, gravity, inertia, mu, e)| {
-            let mut params = self.model.params(1.0, [0.0; 3])?;
-            params.mass = Mass::Total(device.array(&[MASS])?);
-            let planes = device.array(&[Vec4::new(0.0, 0.0, 1.0, 0.0)])?;
-            let impact = ImpactParams { restitution: e, friction: mu, planes };
-            params.vertices = vertices;
-            params.gravity = gravity;
-            params.inertia = Some(inertia.clone());
-            params.impact = Some(impact.clone());
-            Ok(Inputs { params, impact, inertia })
-        })
+        self.arrays(n, mu, e, 1.0 / s, -GRAVITY / s, INERTIA / (s * s)).and_then(
+            |(vertices, gravity, inertia, mu, e)| {
+                let mut params = self.model.params(1.0, [0.0; 3])?;
+                params.mass = Mass::Total(device.array(&[MASS])?);
+                let planes = device.array(&[Vec4::new(0.0, 0.0, 1.0, 0.0)])?;
+                let impact = ImpactParams { restitution: e, friction: mu, planes };
+                params.vertices = vertices;
+                params.gravity = gravity;
+                params.inertia = Some(inertia.clone());
+                params.impact = Some(impact.clone());
+                Ok(Inputs { params, impact, inertia })
+            },
+        )
     }
 
     /// Vertices, gravity, inertia, friction and restitution.

@@ -22,9 +22,8 @@ fn apart(there: Placed, x: Vec3<f64>, q: Quat<f64>) -> [f64; 12] {
 fn changed(there: Placed, change: Placed) -> [f64; 12] {
     // The matrix is a quadratic form: its derivative is the difference of two of its values.
     let (q, d) = (there.q, change.q);
-    let shifted = |by: f64| {
-        Quat::new(q.w + by * d.w, q.x + by * d.x, q.y + by * d.y, q.z + by * d.z).to_mat3().to_array()
-    };
+    let shifted =
+        |by: f64| Quat::new(q.w + by * d.w, q.x + by * d.x, q.y + by * d.y, q.z + by * d.z).to_mat3().to_array();
     let (after, before) = (shifted(0.5), shifted(-0.5));
     std::array::from_fn(|k| if k < 3 { change.x.to_array()[k] } else { HALF * (after[k - 3] - before[k - 3]) })
 }

@@ -1,7 +1,6 @@
 //! Tosses of a cube onto a table that were measured: friction, restitution and length scale, and how far tosses that were not fitted are
 //! from where these say that they go.
 
-mod npz;
 mod recording;
 mod start;
 mod cube;

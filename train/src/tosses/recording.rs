@@ -1,8 +1,8 @@
 //! Tosses as they were measured, and the files that they come in.
 
-use super::npz::{self, Numbers};
 use crate::error::{Error, Place, Result};
 use crate::input;
+use crate::npz::{self, Numbers};
 use crate::text::quoted;
 use std::path::{Path, PathBuf};
 
@@ -103,9 +103,7 @@ fn from_csv(file: &Path, k: usize) -> Result<Toss> {
         let mut row = [0.0; 8];
         for ((value, name), &place) in row.iter_mut().zip(COLUMNS).zip(&places) {
             let cell = record.get(place).unwrap_or_default();
-            *value = cell
-                .parse()
-                .map_err(|_| at(file, line, name, &format!("{}, expected a number", quoted(cell))))?;
+            *value = cell.parse().map_err(|_| at(file, line, name, &format!("{}, expected a number", quoted(cell))))?;
         }
         let [t, x, y, z, qw, qx, qy, qz] = row;
         times.push(t);
@@ -158,7 +156,8 @@ fn from_npz(file: &Path) -> Result<Vec<Toss>> {
         }
     };
     let (position, rotation) = (get("position_m", Some(3))?, get("quat_wxyz", Some(4))?);
-    let (ids, offsets, dt) = (get("toss_id", None)?, get("offset", None)?, get("dt_s", None)?.values.first().copied().unwrap_or(f64::NAN));
+    let (ids, offsets, dt) =
+        (get("toss_id", None)?, get("offset", None)?, get("dt_s", None)?.values.first().copied().unwrap_or(f64::NAN));
     let rows = position.shape[0];
     if rotation.shape[0] != rows {
         let problem = format!("{} rows, expected {rows}, as position_m", rotation.shape[0]);
@@ -171,7 +170,8 @@ fn from_npz(file: &Path) -> Result<Vec<Toss>> {
     let count = ids.values.len();
     let fits = offsets.values.len() == count + 1 && (0..count).all(good) && offsets.values[count] == rows as f64;
     if !fits {
-        let problem = format!("no begins of {count} tosses in {rows} rows, expected them in order, and the end of the last");
+        let problem =
+            format!("no begins of {count} tosses in {rows} rows, expected them in order, and the end of the last");
         return Err(Error::field(file, "offset", problem));
     }
     let toss = |k: usize| {
@@ -182,9 +182,11 @@ fn from_npz(file: &Path) -> Result<Vec<Toss>> {
         let (position, rotation) = ((begin..end).map(part).collect(), (begin..end).map(turn).collect());
         let toss = Toss { id: ids.values[k] as usize, dt, position, rotation };
         match (0..toss.len()).find_map(|row| toss.fault(row).map(|fault| (row, fault))) {
-            Some((row, (field, problem))) => {
-                Err(Error::field(file, format!("row {}, {field}", begin + row), format!("of toss {}: {problem}", toss.id)))
-            }
+            Some((row, (field, problem))) => Err(Error::field(
+                file,
+                format!("row {}, {field}", begin + row),
+                format!("of toss {}: {problem}", toss.id),
+            )),
             None => Ok(toss),
         }
     };

@@ -15,7 +15,7 @@ const LOW: [f64; 3] = [0.0, 0.0, 0.9];
 const HIGH: [f64; 3] = [1.0, 1.0, 1.1];
 const TRUST: [f64; 3] = [0.05, 0.05, 0.01];
 /// Parts of the changes of secants by which the constants are moved one by one in the end.
-const COMPASS: [f64; 3] = [0.5, 0.25, 0.125];
+const COMPASS: [f64; 4] = [1.0, 0.5, 0.25, 0.125];
 /// Most steps, and refused steps in a row, of a search.
 const MOST: usize = 30;
 const REFUSALS: usize = 5;

@@ -95,7 +95,10 @@ fn archive(tosses: &[Toss]) -> std::io::Result<Vec<u8>> {
 #[test]
 fn folders_and_archives_are_read_alike() -> Tested {
     let tosses = read(&sample())?;
-    assert_eq!(tosses.iter().map(|t| t.id).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, 6, 7, 100, 101, 102, 103, 104, 105, 106, 107]);
+    assert_eq!(
+        tosses.iter().map(|t| t.id).collect::<Vec<_>>(),
+        [0, 1, 2, 3, 4, 5, 6, 7, 100, 101, 102, 103, 104, 105, 106, 107]
+    );
     assert!((tosses[0].dt * 148.0 - 1.0).abs() < 1e-4, "{}", tosses[0].dt);
     assert_eq!((tosses[0].len(), tosses[0].position[0]), (111, [0.209874, 0.195843, 0.125734]));
     let file = folder("archive")?.join("tosses.npz");

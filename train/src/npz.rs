@@ -12,9 +12,9 @@ use std::path::Path;
 
 /// An array, row by row.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Numbers {
-    pub(super) shape: Vec<usize>,
-    pub(super) values: Vec<f64>,
+pub(crate) struct Numbers {
+    pub(crate) shape: Vec<usize>,
+    pub(crate) values: Vec<f64>,
 }
 
 const EXPECTED: &str = "expected an NPZ file";
@@ -32,7 +32,7 @@ fn number(bytes: &[u8], at: usize, size: usize) -> Option<usize> {
 }
 
 /// All arrays of a file, by name.
-pub(super) fn read(file: &Path) -> Result<BTreeMap<String, Numbers>> {
+pub(crate) fn read(file: &Path) -> Result<BTreeMap<String, Numbers>> {
     let bytes = input::bytes(file, input::TABLE, EXPECTED)?;
     let broken = |what: &str| Error::file(file, format!("{what}, {EXPECTED}"));
     let ends = bytes.windows(4).rposition(|record| record == END);
@@ -98,7 +98,8 @@ fn npy(bytes: &[u8]) -> std::result::Result<Numbers, String> {
     let kind = after("'descr'").and_then(|rest| rest.split('\'').nth(1)).ok_or_else(wrong)?;
     let inner = after("'shape'").and_then(|rest| rest.trim_start_matches('(').split(')').next()).ok_or_else(wrong)?;
     let sides = inner.split(',').map(str::trim).filter(|side| !side.is_empty());
-    let shape: Vec<usize> = sides.map(|side| side.parse().map_err(|_| wrong())).collect::<std::result::Result<_, _>>()?;
+    let shape: Vec<usize> =
+        sides.map(|side| side.parse().map_err(|_| wrong())).collect::<std::result::Result<_, _>>()?;
     let data = &bytes[end..];
     let values: Vec<f64> = match kind {
         "<f4" => parts(data).map(|b| f64::from(f32::from_le_bytes(b))).collect(),

@@ -1,0 +1,116 @@
+//! Two balls that were filmed: their centroids in pixels, and what is known of the camera.
+
+use crate::error::{Error, Place, Result};
+use crate::input;
+use crate::npz::{self, Numbers};
+use crate::text::quoted;
+use diffkern::prelude::*;
+use std::path::Path;
+
+/// What a film shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Film {
+    /// Time from frame to frame \[s\].
+    pub dt: f64,
+    /// Centroids of both balls at each frame \[px\], to the right and down.
+    pub pixels: Vec<[[f64; 2]; 2]>,
+    /// Centres of the balls in the first two frames by the camera as it was calibrated \[m\].
+    pub(super) first: [[[f64; 2]; 2]; 2],
+    /// The camera as it was calibrated.
+    pub(super) camera: Calibrated,
+}
+
+/// A camera: `y = R x + t`, then `f y / y_z` from the middle of the picture, upward.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Calibrated {
+    pub(super) rotation: Mat3<f64>,
+    pub(super) translation: Vec3<f64>,
+    /// Focal length \[px\], and the middle \[px\].
+    pub(super) focal: f64,
+    pub(super) middle: [f64; 2],
+    /// Points \[m\] and where they were clicked \[px\], down.
+    pub(super) points: Vec<(Vec3<f64>, [f64; 2])>,
+}
+
+const PIXELS: [&str; 4] = ["b0_u_px", "b0_v_px", "b1_u_px", "b1_v_px"];
+const METRES: [&str; 4] = ["b0_x_m", "b0_y_m", "b1_x_m", "b1_y_m"];
+/// Fewest frames.
+const FEWEST: usize = 10;
+
+/// Reads `tennis.csv` and `camera.npz` of a folder.
+///
+/// # Errors
+/// When a file is missing, or what is wrong in it by row and field.
+pub fn read(folder: &Path) -> Result<Film> {
+    let camera = calibrated(&folder.join("camera.npz"))?;
+    let file = folder.join("tennis.csv");
+    let text = input::text(&file, input::TABLE)?;
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
+    let wrong = |e: csv::Error| Error::file(&file, format!("{e}, expected a table of commas"));
+    let head = reader.headers().map_err(wrong)?.clone();
+    let at = |line: usize, field: &str, problem: String| {
+        let place = Place { line: Some((line, 1)), field: Some(field.to_owned()) };
+        Error::Input { file: file.clone(), place, problem }
+    };
+    let names: Vec<&str> = std::iter::once("t_s").chain(PIXELS).chain(METRES).collect();
+    let place = |name: &&str| {
+        let found = head.iter().position(|column| column == *name);
+        found.ok_or_else(|| at(1, name, format!("there is no such column, expected {}", names.join(", "))))
+    };
+    let places: Vec<usize> = names.iter().map(place).collect::<Result<_>>()?;
+    let mut rows: Vec<Vec<f64>> = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(wrong)?;
+        let line = record.position().map_or(0, |p| p.line() as usize);
+        let value = |(name, &place): (&&str, &usize)| {
+            let cell = record.get(place).unwrap_or_default();
+            let value = cell.parse().ok().filter(|x: &f64| x.is_finite());
+            value.ok_or_else(|| at(line, name, format!("{}, expected a finite number", quoted(cell))))
+        };
+        rows.push(names.iter().zip(&places).map(value).collect::<Result<_>>()?);
+    }
+    if rows.len() < FEWEST {
+        return Err(Error::file(&file, format!("{} frames, expected at least {FEWEST}", rows.len())));
+    }
+    let dt = (rows[rows.len() - 1][0] - rows[0][0]) / (rows.len() - 1) as f64;
+    if dt <= 0.0 {
+        return Err(at(2, "t_s", "times that do not grow, expected frames at equal distances".into()));
+    }
+    let pairs = |row: &[f64], from: usize| [[row[from], row[from + 1]], [row[from + 2], row[from + 3]]];
+    let pixels = rows.iter().map(|row| pairs(row, 1)).collect();
+    Ok(Film { dt, pixels, first: [pairs(&rows[0], 5), pairs(&rows[1], 5)], camera })
+}
+
+fn calibrated(file: &Path) -> Result<Calibrated> {
+    let arrays = npz::read(file)?;
+    let get = |name: &str, shape: &[usize]| -> Result<&Numbers> {
+        let array = arrays.get(name).ok_or_else(|| Error::field(file, name, "there is no such array"))?;
+        let same = array.shape.len() == shape.len() && array.shape.iter().zip(shape).all(|(a, b)| *b == 0 || a == b);
+        match (same, array.values.iter().find(|x| !x.is_finite())) {
+            (false, _) => {
+                Err(Error::field(file, name, format!("shape {:?}, expected {shape:?} (0: any)", array.shape)))
+            }
+            (true, Some(value)) => Err(Error::field(file, name, format!("holds {value}, expected finite numbers"))),
+            (true, None) => Ok(array),
+        }
+    };
+    let (r, t) = (&get("R", &[3, 3])?.values, &get("T", &[3])?.values);
+    let one = |name: &str| Ok::<f64, Error>(get(name, &[])?.values[0]);
+    let (pixel, world) = (get("pts_pixel", &[0, 2])?, get("pts_world", &[0, 3])?);
+    if pixel.shape[0] != world.shape[0] {
+        let problem = format!("{} points, expected {}, as pts_world", pixel.shape[0], world.shape[0]);
+        return Err(Error::field(file, "pts_pixel", problem));
+    }
+    let of = |(p, w): (&[f64], &[f64])| (Vec3::new(w[0], w[1], w[2]), [p[0], p[1]]);
+    Ok(Calibrated {
+        rotation: Mat3::from_cols(
+            Vec3::new(r[0], r[3], r[6]),
+            Vec3::new(r[1], r[4], r[7]),
+            Vec3::new(r[2], r[5], r[8]),
+        ),
+        translation: Vec3::new(t[0], t[1], t[2]),
+        focal: one("alpha")?,
+        middle: [one("cx")?, one("cy")?],
+        points: pixel.values.chunks_exact(2).zip(world.values.chunks_exact(3)).map(of).collect(),
+    })
+}
