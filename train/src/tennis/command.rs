@@ -37,7 +37,7 @@ fn markdown(study: &Study) -> String {
         "{} frames at 60 Hz of the film of Du et al.: DiffPD, ACM TOG 2021, by the centroids of both balls. Their simulator is 34.2 px off before the \
          search, mean over frames and balls, and 18.1 px after it. Balls slide and roll on the table by impulses with Coulomb's friction and collide with a coefficient of \
          restitution, without friction among each other and without resistance to rolling. Levenberg-Marquardt with exact derivatives by \
-         forward mode; points of the calibration of the camera count a tenth of a centroid.\n",
+         forward mode; points of the calibration of the camera count a fifth of a centroid, as they are so much farther off.\n",
         study.frames
     );
     out.push_str(
@@ -57,6 +57,11 @@ fn markdown(study: &Study) -> String {
         out,
         "\nIntervals (95 %) are by the scatter over frames. Noise of the centroids is {:.2} px (mean distance, by third differences of their paths).",
         study.noise
+    );
+    out.push_str(
+        "What is left above it is the model's. The ball that lies still at first is found to spin: spins make up for what it lacks, friction of the balls \
+         among each other and resistance to rolling, so that they, and friction with the table, are no measurements. Without spins the search \
+         bends the camera in their place, far from where its points were clicked.\n",
     );
     for Found { name, velocity: [a, b], roll: [c, d], camera, .. } in &study.found {
         let pair = |[x, y]: &[f64; 2]| format!("({x:.3}, {y:.3})");

@@ -5,6 +5,8 @@ mod film;
 pub mod balls;
 mod study;
 mod command;
+#[cfg(test)]
+mod tests;
 
 pub use command::{NAME, run};
 pub use film::{Film, read};

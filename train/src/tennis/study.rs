@@ -6,8 +6,9 @@ use crate::error::Result;
 use diffkern_optim::dense::{Bounds, LevenbergMarquardt, NormalEquations};
 use serde::Serialize;
 
-/// What a pixel of the calibration counts, by one of the film: its points were clicked by hand.
-const CLICKED: f64 = 0.1;
+/// What a pixel of the calibration counts, by one of the film: its points were clicked by hand and are 8.7 px off in the mean, the film 1.7
+/// with that camera.
+const CLICKED: f64 = 0.2;
 /// Most steps, and refused steps in a row.
 const MOST: usize = 100;
 const REFUSALS: usize = 8;

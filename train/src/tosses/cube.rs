@@ -69,11 +69,13 @@ pub(super) struct Cubes {
     dt: f64,
 }
 
-/// Arrays of the model that depend on the constants, and their derivatives by each.
+/// What of the model depends on the constants; or the derivative of that by one.
 struct Inputs {
-    params: Params<f64>,
-    impact: ImpactParams<f64>,
+    vertices: Array<Vec3<f64>>,
+    gravity: Array<Vec3<f64>>,
     inertia: Array<Mat3<f64>>,
+    friction: Array<f64>,
+    restitution: Array<f64>,
 }
 
 impl Cubes {
@@ -92,52 +94,49 @@ impl Cubes {
         Ok(Self { device, model, poses, motions, corners, dt })
     }
 
-    /// Lengths as in the data, which are those of the cube and of gravity by `s`.
+    /// Lengths are as in the data: those of the cube and of gravity by `s`.
     fn inputs(&self, [mu, e, s]: [f64; 3]) -> Result<Inputs> {
-        let (n, device) = (self.model.bodies().len(), &self.device);
-        self.arrays(n, mu, e, 1.0 / s, -GRAVITY / s, INERTIA / (s * s)).and_then(
-            |(vertices, gravity, inertia, mu, e)| {
-                let mut params = self.model.params(1.0, [0.0; 3])?;
-                params.mass = Mass::Total(device.array(&[MASS])?);
-                let planes = device.array(&[Vec4::new(0.0, 0.0, 1.0, 0.0)])?;
-                let impact = ImpactParams { restitution: e, friction: mu, planes };
-                params.vertices = vertices;
-                params.gravity = gravity;
-                params.inertia = Some(inertia.clone());
-                params.impact = Some(impact.clone());
-                Ok(Inputs { params, impact, inertia })
-            },
-        )
+        self.arrays([mu, e], 1.0 / s, -GRAVITY / s, INERTIA / (s * s))
     }
 
-    /// Vertices, gravity, inertia, friction and restitution.
-    #[allow(clippy::type_complexity, reason = "the arrays of two callers, who name them")]
-    fn arrays(
-        &self,
-        n: usize,
-        mu: f64,
-        e: f64,
-        size: f64,
-        fall: f64,
-        inertia: f64,
-    ) -> Result<(Array<Vec3<f64>>, Array<Vec3<f64>>, Array<Mat3<f64>>, Array<f64>, Array<f64>)> {
+    /// The derivatives of these, by each of the constants.
+    fn slopes(&self, s: f64) -> Result<Inputs> {
+        let square = s * s;
+        self.arrays([1.0; 2], -1.0 / square, GRAVITY / square, -2.0 * INERTIA / (square * s))
+    }
+
+    fn arrays(&self, [mu, e]: [f64; 2], size: f64, fall: f64, inertia: f64) -> Result<Inputs> {
+        let (n, device) = (self.model.bodies().len(), &self.device);
         let vertices: Vec<Vec3<f64>> = (0..n).flat_map(|_| self.corners.iter().map(|c| *c * size)).collect();
-        let inertia = vec![Mat3::from_diagonal(Vec3::splat(inertia)); n];
-        let device = &self.device;
-        Ok((
-            device.array(&vertices)?,
-            device.array(&[Vec3::new(0.0, 0.0, fall)])?,
-            device.array(&inertia)?,
-            device.array(&[mu])?,
-            device.array(&[e])?,
-        ))
+        Ok(Inputs {
+            vertices: device.array(&vertices)?,
+            gravity: device.array(&[Vec3::new(0.0, 0.0, fall)])?,
+            inertia: device.array(&vec![Mat3::from_diagonal(Vec3::splat(inertia)); n])?,
+            friction: device.array(&[mu])?,
+            restitution: device.array(&[e])?,
+        })
+    }
+
+    fn params(&self, inputs: &Inputs) -> Result<Params<f64>> {
+        let mut params = self.model.params(1.0, [0.0; 3])?;
+        params.mass = Mass::Total(self.device.array(&[MASS])?);
+        params.vertices = inputs.vertices.clone();
+        params.gravity = inputs.gravity.clone();
+        params.inertia = Some(inputs.inertia.clone());
+        params.impact = Some(ImpactParams {
+            restitution: inputs.restitution.clone(),
+            friction: inputs.friction.clone(),
+            planes: self.device.array(&[Vec4::new(0.0, 0.0, 1.0, 0.0)])?,
+        });
+        Ok(params)
     }
 
     /// The states at frames `0..frames`: launches alone.
     fn states(&self, inputs: &Inputs, frames: usize) -> Result<Vec<State<f64>>> {
         let h = self.dt / STEPS as f64;
-        let mut state = self.model.launch(&inputs.params, &self.poses, &self.motions, -0.5 * h)?;
-        let solver = self.model.solver(&inputs.params, &state)?;
+        let params = self.params(inputs)?;
+        let mut state = self.model.launch(&params, &self.poses, &self.motions, -0.5 * h)?;
+        let solver = self.model.solver(&params, &state)?;
         let mut states = vec![state.clone()];
         for step in 0..frames.saturating_sub(1) * STEPS {
             let tick: Tick = solver.tick(step);
@@ -157,16 +156,13 @@ impl Cubes {
 
     /// The same with its derivatives.
     pub(super) fn linearise(&self, constants: Constants, frames: usize) -> Result<Linear> {
-        let (n, s) = (self.model.bodies().len(), constants.s);
-        let inputs = self.inputs(constants.to_array())?;
-        let seeds = self.arrays(n, 1.0, 1.0, -1.0 / (s * s), GRAVITY / (s * s), -2.0 * INERTIA / s.powi(3))?;
-        let (vertices, gravity, inertia, one, other) = &seeds;
-        let by_mu = [(inputs.impact.friction.as_any(), one.as_any())];
-        let by_e = [(inputs.impact.restitution.as_any(), other.as_any())];
+        let (inputs, by) = (self.inputs(constants.to_array())?, self.slopes(constants.s)?);
+        let by_mu = [(inputs.friction.as_any(), by.friction.as_any())];
+        let by_e = [(inputs.restitution.as_any(), by.restitution.as_any())];
         let by_s = [
-            (inputs.params.vertices.as_any(), vertices.as_any()),
-            (inputs.params.gravity.as_any(), gravity.as_any()),
-            (inputs.inertia.as_any(), inertia.as_any()),
+            (inputs.vertices.as_any(), by.vertices.as_any()),
+            (inputs.gravity.as_any(), by.gravity.as_any()),
+            (inputs.inertia.as_any(), by.inertia.as_any()),
         ];
         let (states, tangents) = jvp(&[&by_mu, &by_e, &by_s], || self.states(&inputs, frames))?;
         let along = |k: usize| -> Result<Motion> {

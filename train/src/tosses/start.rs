@@ -86,7 +86,7 @@ pub(super) fn begin(toss: &Toss, half: f64, fall: f64) -> Pose<f64> {
         };
         let (first, slope) = line(&(0..n).map(left).collect::<Vec<_>>());
         turn = (Quat::from_rotation_vector(first) * turn).normalize();
-        spin = spin + slope;
+        spin += slope;
     }
     Pose { centre, rotation: turn, velocity: slope / toss.dt, spin: spin / toss.dt }
 }
