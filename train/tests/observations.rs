@@ -167,5 +167,10 @@ fn tables_that_do_not_fit_the_scene_are_refused() {
     let varies = |scene: &mut Value| {
         scene["unknowns"]["bodies.jelly.density"] = json!({"range": [900.0, 1100.0], "field": [2, 1, 1]});
     };
+    let elsewhere = |scene: &mut Value| {
+        scene["observations"]["dots"]["markers"].as_object_mut().unwrap().remove("points");
+        scene["unknowns"]["bodies.jelly.pose.position.x"] = json!({"range": [-10.0, 10.0]});
+    };
+    refused(simulate, &elsewhere, &["observations.dots.markers.points: missing", "where its pose has it"]);
     refused(simulate, &varies, &["observations.middle.centre_of_mass.body", "varies"]);
 }

@@ -123,6 +123,7 @@ fn a_start_and_a_bat_are_found_by_the_material_point_method() {
 #[test]
 fn a_start_and_a_bat_are_found_of_a_rigid_body() {
     let mut scene = struck(json!({"law": "rigid"}));
+    scene["frames"] = json!(6);
     // Corners that touch one after the other would put many draws at kinks.
     scene["bodies"]["ball"]["shape"] = json!({"sphere": {"radius": 0.05}});
     scene["bodies"]["ball"]["pose"]["position"] = json!([0.01, -0.02, 0.12]);
@@ -134,6 +135,42 @@ fn a_start_and_a_bat_are_found_of_a_rigid_body() {
     near(&result, "bodies.ball.pose.position.x", 0.02, 2e-5);
     near(&result, "bodies.ball.pose.position.z", 0.125, 2e-5);
     near(&result, "colliders.bat.motion.velocity.x", 1.7, 2e-2);
+}
+
+/// Markers and the centre of mass begin where the body does.
+#[test]
+fn what_follows_a_body_begins_with_it() {
+    let shift = [0.01, 0.015, 0.02];
+    for (name, material, more) in [
+        ("fem", elastic(), ["--simulator", "fem"]),
+        ("mpm", elastic(), ["--simulator", "mpm"]),
+        ("rigid", json!({"law": "rigid"}), ["--simulator", "rigid"]),
+    ] {
+        let mut scene = struck(material);
+        scene["frames"] = json!(2);
+        scene["videos"].as_object_mut().unwrap().remove("b");
+        scene["observations"] = json!({
+            "dots": {"markers": {"points": [[0.01, -0.02, 0.09], [0.03, 0.0, 0.07]], "file": "tracks/dots.csv", "deviation": 0.001}},
+            "middle": {"centre_of_mass": {"file": "tracks/middle.csv", "deviation": 0.002}},
+        });
+        let set = |by: [f64; 3]| {
+            let [x, y, z] = [0, 1, 2].map(|a| [0.01, -0.02, 0.07][a] + by[a]);
+            format!("pose.position.x={x},pose.position.y={y},pose.position.z={z}")
+        };
+        let first = |at: &Path| -> Vec<f64> {
+            let rows =
+                ["dots", "middle"].map(|name| fs::read_to_string(at.join(format!("video/tracks/{name}.csv"))).unwrap());
+            let of = |row: &str| row.split(',').rev().take(3).map(|x| x.parse().unwrap()).collect::<Vec<f64>>();
+            rows.iter().flat_map(|text| text.lines().filter(|row| row.starts_with("0,"))).flat_map(of).collect()
+        };
+        let more = [&more[..], &["--cells", "3"]].concat();
+        let here = first(&filmed(&format!("places_here_{name}"), &scene, &set([0.0; 3]), &more));
+        let there = first(&filmed(&format!("places_there_{name}"), &scene, &set(shift), &more));
+        assert_eq!((here.len(), there.len()), (9, 9), "{name}");
+        for (k, (a, b)) in here.iter().zip(&there).enumerate() {
+            assert!((b - a - shift[2 - k % 3]).abs() < 1e-9, "{name}: {a} and {b}");
+        }
+    }
 }
 
 /// A half-space that may move is no longer one of those that stand still.

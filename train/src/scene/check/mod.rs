@@ -78,6 +78,7 @@ pub(super) fn scene(document: &Document, fields: &Fields, files: &Files<'_>) -> 
     observations::of_even_density(&scene)?;
     scene.unknowns = unknowns::ranges(document, &scene, fields)?;
     unknowns::outside(document, &scene)?;
+    observations::of_known_places(&scene)?;
     scene.fields = told(&scene, fields);
     Ok(scene)
 }

@@ -8,7 +8,7 @@ use crate::scene::document::{Document, Observation};
 use crate::scene::folder::Files;
 use crate::scene::track::{Followed, Track};
 use crate::scene::tree::Fault;
-use crate::scene::{Quantity, Scene};
+use crate::scene::{Quantity, Scene, Target};
 use crate::text::quoted;
 
 /// The tracks, before their tables are read.
@@ -67,6 +67,22 @@ pub(super) fn of_even_density(scene: &Scene) -> Result<(), Fault> {
         Some(track) => wrong(
             &format!("observations.{}.centre_of_mass.body", track.name),
             format!("{} has a density that varies, expected one without", scene.bodies[track.body].name),
+        ),
+    }
+}
+
+/// Markers are on their bodies where the scene has these: not where the table has them, when these begin elsewhere.
+pub(super) fn of_known_places(scene: &Scene) -> Result<(), Fault> {
+    let begins = |track: &Track, a: usize| {
+        scene.range(Target { take: track.take, ..Target::new(track.body, Quantity::StartPosition(a)) })
+    };
+    let unplaced = |track: &&Track| matches!(&track.of, Followed::Points(points) if points.is_empty());
+    let wanted = |track: &&Track| unplaced(track) && (0..3).any(|a| begins(track, a).is_some());
+    match scene.tracks.iter().find(wanted) {
+        None => Ok(()),
+        Some(track) => wrong(
+            &format!("observations.{}.markers.points", track.name),
+            "missing, but where the body begins is to be found, expected where the markers are on the body where its pose has it",
         ),
     }
 }
