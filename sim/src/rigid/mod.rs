@@ -41,7 +41,7 @@
 //! | [`Impulse::TimeOfImpact`] | that of the motion; it jumps with the motion where another point comes first, an impact is only grazed, or the approach is at the speed of rest | the same; by the height from which a body lands to rest |
 //! | balls, [`Model::with_pairs`] | as of their [`Impulse`]; it jumps where they only graze | by masses, if all are scaled alike |
 //!
-//! Bodies in chains of [joints](joints) have the gradient of the steps as they are computed, with all their iterations; it is smooth.
+//! Bodies in chains of [`joints`] have the gradient of the steps as they are computed, with all their iterations; it is smooth.
 //!
 //! Friction by forces is `min(grip s, mu N)`: by `mu` the gradient is zero below the limit, by `grip` above it; the kink between them is
 //! one-sided. Friction of impulses has a kink between sliding and sticking. Bodies that tumble forget where they came from: gradients
