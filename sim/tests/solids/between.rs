@@ -122,7 +122,8 @@ fn gradients_of_a_ball_and_a_block() -> Result<()> {
             placed(Primitive::Cuboid(Cuboid { sides: [0.1, 0.12, 0.08] }), 0.05, [0.048, 0.01, 0.01], [0.1, -0.2, 0.1]),
         ],
         None,
-        &["contact.damping"],
+        // They hardly touch the ground: rounding hides what its friction changes, which the blocks above show.
+        &["contact.damping", "contact.friction"],
     )
 }
 
