@@ -106,6 +106,11 @@ fn loads_that_cannot_be_simulated_are_refused() {
         &["bodies.bar.load.mass", "missing"],
     );
     refused("load_mpm", &|_| {}, &["--simulator", "mpm"], &["bodies.bar.load", "MPM"]);
+    let bare = |s: &mut Value| {
+        s["bodies"]["bar"].as_object_mut().unwrap().remove("load");
+        s["unknowns"] = json!({"bodies.bar.material.viscosity": {"range": [0.0, 5.0]}});
+    };
+    refused("damping_mpm", &bare, &["--simulator", "mpm"], &["bodies.bar.material.damping", "MPM"]);
     refused(
         "load_rigid",
         &|s| {

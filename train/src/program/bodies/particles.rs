@@ -6,9 +6,9 @@ use super::super::material::Properties;
 use super::super::setup::{self, GridOptions};
 use super::place::Origin;
 use super::{Mean, Numbers, Sites, Solver, State};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::job::Values;
-use crate::scene::Scene;
+use crate::scene::{Quantity, Scene, Target};
 use diffkern::memory::collect;
 use diffkern::prelude::*;
 use diffkern_render::Mesh;
@@ -38,6 +38,12 @@ impl<F: Float> Particles<F> {
         options: &GridOptions,
         device: &Device,
     ) -> Result<Self> {
+        // A job may give a value that the scene does not have.
+        let damped = |body: &usize| setup::range(scene, known, Target::new(*body, Quantity::Damping))[1] > 0.0;
+        if let Some(body) = (0..scene.bodies.len()).find(damped) {
+            let field = format!("bodies.{}.material.damping", scene.bodies[body].name);
+            return Err(Error::scene(field, "MPM has no damping by mass yet, expected 0, or --simulator fem"));
+        }
         let spec = spec(scene, take, known, options);
         setup::thick_enough(scene, spec.plan()?.dx)?;
         let mut bodies = spec.build::<F>(device)?;
