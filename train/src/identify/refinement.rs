@@ -12,7 +12,7 @@ use diffkern::Float;
 use diffkern_optim::dense::LevenbergMarquardt;
 
 /// Most evaluations, and refused steps in a row at a level.
-const EVALUATIONS: usize = 12;
+const EVALUATIONS: usize = 16;
 const REFUSALS: usize = 2;
 /// A level ends when a step is shorter than this in all coordinates, or lowers the misfit by less than this part.
 const SHORT: f64 = 1e-4;
