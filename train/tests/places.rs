@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{diffkern, errors, fresh, json_of, run};
+use common::{fresh, gradient_agrees, json_of, run};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -75,24 +75,10 @@ fn near(result: &Value, name: &str, truth: f64, tolerance: f64) {
     assert_eq!(result["determined"][name], json!(true), "{name}");
 }
 
-/// By the adjoint and by forward mode, in 64 bits, along three directions from `seed` on.
-fn the_gradient_agrees(folder: &Path, more: &[&str]) {
-    let arguments = [&["identify", "video", "--out", "checked", "--gradcheck", "--max-iterations", "1"], more].concat();
-    let output = diffkern(folder, &arguments).output().unwrap();
-    assert!(output.status.success(), "{}{}", String::from_utf8_lossy(&output.stdout), errors(&output));
-    let check = json_of(&folder.join("checked/gradient.json"));
-    assert_eq!(check["passed"], json!(true), "{check}");
-    assert_eq!(check["directions"].as_array().map(Vec::len), Some(3), "{check}");
-    for direction in check["directions"].as_array().unwrap() {
-        assert!(direction["taylor_rate"].as_f64().unwrap() > 1.9, "{direction}");
-        assert!(direction["analytic"].as_f64().unwrap().abs() > 1e-6, "{direction}");
-    }
-}
-
 #[test]
 fn a_start_and_a_bat_are_found_by_finite_elements() {
     let folder = filmed("places_fem", &struck(elastic()), SET, &["--cells", "4"]);
-    the_gradient_agrees(&folder, &["--cells", "2"]);
+    gradient_agrees(&folder, &["--cells", "2"]);
     run(&folder, &["identify", "video", "--cells", "4", "--unknown", FOUND, "--out", "out"], 0);
     let result = json_of(&folder.join("out/result.json"));
     assert_eq!(result["discretisation"]["simulator"], json!("fem"));
@@ -111,7 +97,7 @@ fn a_start_and_a_bat_are_found_by_the_material_point_method() {
     let set = SET.replace("pose.position.y=-0.025,", "");
     let more = ["--cells", "4", "--simulator", "mpm"];
     let folder = filmed("places_mpm", &scene, &set, &more);
-    the_gradient_agrees(&folder, &["--cells", "2", "--simulator", "mpm"]);
+    gradient_agrees(&folder, &["--cells", "2", "--simulator", "mpm"]);
     let found = FOUND.replace("pose.position.y,", "");
     run(&folder, &[&["identify", "video", "--unknown", &found, "--out", "out"], &more[..]].concat(), 0);
     let result = json_of(&folder.join("out/result.json"));
@@ -129,7 +115,7 @@ fn a_start_and_a_bat_are_found_of_a_rigid_body() {
     scene["bodies"]["ball"]["pose"]["position"] = json!([0.01, -0.02, 0.12]);
     scene["unknowns"]["bodies.ball.pose.position"]["range"] = json!([[-0.03, 0.05], [-0.06, 0.02], [0.1, 0.14]]);
     let folder = filmed("places_rigid", &scene, &SET.replace("0.075", "0.125"), &[]);
-    the_gradient_agrees(&folder, &[]);
+    gradient_agrees(&folder, &[]);
     run(&folder, &["identify", "video", "--unknown", FOUND, "--out", "out"], 0);
     let result = json_of(&folder.join("out/result.json"));
     near(&result, "bodies.ball.pose.position.x", 0.02, 2e-5);

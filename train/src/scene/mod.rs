@@ -5,6 +5,7 @@ mod tree;
 pub mod document;
 mod bounds;
 mod measure;
+mod row;
 mod quantity;
 mod name;
 mod parameter;
@@ -21,8 +22,8 @@ pub use folder::Access;
 pub use name::Name;
 pub use parameter::Target;
 pub use quantity::Quantity;
-pub(crate) use quantity::{Owner, Part, Scale};
 pub(crate) use read::{from_json, read_text};
+pub(crate) use row::{Owner, Part, Scale};
 pub use track::{Followed, Measured, Track};
 
 use diffkern_render::Lens;

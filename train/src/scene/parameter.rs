@@ -1,6 +1,7 @@
 //! The parameters of a scene.
 
-use super::quantity::{Owner, Quantity};
+use super::quantity::Quantity;
+use super::row::Owner;
 use super::{Collider, Name, Range, Scene, Surface, Weight};
 
 /// A parameter: a quantity, and what it is of.

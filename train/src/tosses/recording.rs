@@ -116,10 +116,8 @@ fn from_csv(file: &Path, k: usize) -> Result<Toss> {
     }
     enough(file, toss.len())?;
     toss.dt = (times[times.len() - 1] - times[0]) / (times.len() - 1) as f64;
-    // Not `> EVEN`: NaN is uneven too.
     let even = |k: usize| (times[k] - times[0] - k as f64 * toss.dt).abs() <= EVEN * toss.dt;
-    let late = |k: usize| !even(k);
-    if let Some(k) = (0..times.len()).find(|&k| toss.dt.is_nan() || toss.dt <= 0.0 || late(k)) {
+    if let Some(k) = (0..times.len()).find(|&k| toss.dt.is_nan() || toss.dt <= 0.0 || !even(k)) {
         return Err(at(file, lines[k], COLUMNS[0], &format!("{}, expected frames at equal distances", times[k])));
     }
     Ok(toss)

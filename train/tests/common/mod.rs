@@ -19,6 +19,20 @@ pub fn fresh(name: &str) -> PathBuf {
     folder
 }
 
+/// The gradient of the whole program for the scene in `video`, by the adjoint and by forward mode, in 64 bits, along three directions against differences.
+pub fn gradient_agrees(folder: &Path, more: &[&str]) {
+    let arguments = [&["identify", "video", "--out", "checked", "--gradcheck", "--max-iterations", "1"], more].concat();
+    let output = diffkern(folder, &arguments).output().unwrap();
+    assert!(output.status.success(), "{}{}", String::from_utf8_lossy(&output.stdout), errors(&output));
+    let check = json_of(&folder.join("checked/gradient.json"));
+    assert_eq!(check["passed"], json!(true), "{check}");
+    assert_eq!(check["directions"].as_array().map(Vec::len), Some(3), "{check}");
+    for direction in check["directions"].as_array().unwrap() {
+        assert!(direction["taylor_rate"].as_f64().unwrap() > 1.9, "{direction}");
+        assert!(direction["analytic"].as_f64().unwrap().abs() > 1e-6, "{direction}");
+    }
+}
+
 /// The sample video in the source tree.
 pub fn sample() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/jelly_drop_a")

@@ -2,7 +2,8 @@
 
 use crate::scene::document::Document;
 use crate::scene::measure::Measure;
-use crate::scene::quantity::{AXES, Owner, Quantity};
+use crate::scene::quantity::{AXES, Quantity};
+use crate::scene::row::Owner;
 use crate::scene::tree::{Fault, among};
 use crate::text::shown;
 
