@@ -9,6 +9,7 @@
 //! - `limits`: time and memory that a job may take
 //! - `files`: writes files whole or not at all
 //! - `input`: reads files up to a size
+//! - `table`: columns of numbers in CSV files
 //! - `npz`: arrays of numbers in archives
 //! - `mesh`: checks of the meshes that a scene names
 //! - `scene`: what a video shows
@@ -26,6 +27,7 @@
 //! - `experiments`: what comes with the program: drawn, observed and found again
 //! - `tosses`: a cube that was measured while it fell on a table
 //! - `tennis`: two balls that were filmed while they collided on a table
+//! - `beam`: a soft beam that swung before motion capture
 #![deny(missing_docs)]
 
 pub mod text;
@@ -39,6 +41,7 @@ pub use diffkern_optim::check;
 pub mod files;
 
 mod input;
+mod table;
 mod npz;
 mod mesh;
 
@@ -63,5 +66,6 @@ pub mod experiment;
 pub mod experiments;
 pub mod tosses;
 pub mod tennis;
+pub mod beam;
 
 pub use error::{Error, Result};

@@ -17,13 +17,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use terminal::Terminal;
 use train::Error;
-use train::experiment::{Ended, Experiment, Identify, Prepared};
+use train::experiment::{Console, Ended, Experiment, Identify, Prepared};
 use train::experiments;
 use train::run::Former;
 use train::scene::Access;
 use train::scene::document::Document;
-use train::tennis;
 use train::tosses::Tosses;
+use train::{beam, tennis};
 
 /// Exit code of a gradient that differences do not confirm.
 const WRONG_GRADIENT: u8 = 1;
@@ -91,17 +91,17 @@ fn dispatch(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
             let sample = if tosses.data.is_some() { PathBuf::new() } else { sample_folder("cube_tosses")? };
             return Ok(code(tosses.run(&sample, &mut terminal)?));
         }
-        Some(Command::Run { target, trial, tosses }) if target == Path::new(tennis::NAME) => {
+        Some(Command::Run { target, trial, tosses }) if let Some((study, sample)) = filmed(&target) => {
             if trial.is_given() || tosses.train.is_some() || tosses.test.is_some() || tosses.test_data.is_some() {
                 let problem = "are of other experiments, expected --data and --out alone";
                 return Err(Error::argument("options", problem).into());
             }
-            let folder = tosses.data.map_or_else(|| sample_folder("tennis"), Ok)?;
+            let folder = tosses.data.map_or_else(|| sample_folder(sample), Ok)?;
             let out = tosses.out.unwrap_or_else(|| Path::new("out").join("tables"));
-            return Ok(code(tennis::run(&folder, &out, &mut terminal)?));
+            return Ok(code(study(&folder, &out, &mut terminal)?));
         }
         Some(Command::Run { tosses, .. }) if tosses.is_given() => {
-            let problem = "--data, --test-data, --train, --test and --out are of `run tosses` and `run tennis`, expected none of them";
+            let problem = "--data, --test-data, --train, --test and --out are of measured experiments (see `diffkern list`), expected none of them";
             return Err(Error::argument("options", problem).into());
         }
         Some(Command::Run { target, trial, .. }) if experiments::is_protocol(&target)? => {
@@ -129,6 +129,15 @@ fn dispatch(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
         }
     };
     Ok(code(experiment.run(former, &mut terminal)?))
+}
+
+type Study = fn(&Path, &Path, &mut dyn Console) -> train::Result<Ended>;
+
+/// A study of measurements that takes a folder and nothing else, with the name of its sample.
+fn filmed(target: &Path) -> Option<(Study, &'static str)> {
+    let studies: [(&str, Study, &str); 2] =
+        [(tennis::NAME, tennis::run, "tennis"), (beam::NAME, beam::run, "silicone_beam")];
+    studies.into_iter().find(|(name, ..)| target == Path::new(name)).map(|(_, study, sample)| (study, sample))
 }
 
 fn code(ended: Ended) -> u8 {

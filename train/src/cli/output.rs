@@ -60,6 +60,8 @@ pub(super) fn list() -> Result<(), Error> {
             ["tosses", "a cube that falls on a table: friction, restitution and length scale"].map(str::to_owned),
             ["tennis", "two balls that collide on a table, filmed: restitution, friction, start and camera"]
                 .map(str::to_owned),
+            ["beam", "a silicone beam, seen by motion capture: stiffness, viscosity and what hangs on it"]
+                .map(str::to_owned),
         ]),
     ];
     write(&lines.concat().join("\n"))

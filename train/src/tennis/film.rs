@@ -1,9 +1,8 @@
 //! Two balls that were filmed: their centroids in pixels, and what is known of the camera.
 
-use crate::error::{Error, Place, Result};
-use crate::input;
+use crate::error::{Error, Result};
 use crate::npz::{self, Numbers};
-use crate::text::quoted;
+use crate::table::Table;
 use diffkern::prelude::*;
 use std::path::Path;
 
@@ -44,38 +43,9 @@ const FEWEST: usize = 10;
 pub fn read(folder: &Path) -> Result<Film> {
     let camera = calibrated(&folder.join("camera.npz"))?;
     let file = folder.join("tennis.csv");
-    let text = input::text(&file, input::TABLE)?;
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
-    let wrong = |e: csv::Error| Error::file(&file, format!("{e}, expected a table of commas"));
-    let head = reader.headers().map_err(wrong)?.clone();
-    let at = |line: usize, field: &str, problem: String| {
-        let place = Place { line: Some((line, 1)), field: Some(field.to_owned()) };
-        Error::Input { file: file.clone(), place, problem }
-    };
     let names: Vec<&str> = std::iter::once("t_s").chain(PIXELS).chain(METRES).collect();
-    let place = |name: &&str| {
-        let found = head.iter().position(|column| column == *name);
-        found.ok_or_else(|| at(1, name, format!("there is no such column, expected {}", names.join(", "))))
-    };
-    let places: Vec<usize> = names.iter().map(place).collect::<Result<_>>()?;
-    let mut rows: Vec<Vec<f64>> = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(wrong)?;
-        let line = record.position().map_or(0, |p| p.line() as usize);
-        let value = |(name, &place): (&&str, &usize)| {
-            let cell = record.get(place).unwrap_or_default();
-            let value = cell.parse().ok().filter(|x: &f64| x.is_finite());
-            value.ok_or_else(|| at(line, name, format!("{}, expected a finite number", quoted(cell))))
-        };
-        rows.push(names.iter().zip(&places).map(value).collect::<Result<_>>()?);
-    }
-    if rows.len() < FEWEST {
-        return Err(Error::file(&file, format!("{} frames, expected at least {FEWEST}", rows.len())));
-    }
-    let dt = (rows[rows.len() - 1][0] - rows[0][0]) / (rows.len() - 1) as f64;
-    if dt <= 0.0 {
-        return Err(at(2, "t_s", "times that do not grow, expected frames at equal distances".into()));
-    }
+    let table = Table::read(&file, &names)?;
+    let (rows, dt) = (&table.rows, table.interval(FEWEST)?);
     let pairs = |row: &[f64], from: usize| [[row[from], row[from + 1]], [row[from + 2], row[from + 3]]];
     let pixels = rows.iter().map(|row| pairs(row, 1)).collect();
     Ok(Film { dt, pixels, first: [pairs(&rows[0], 5), pairs(&rows[1], 5)], camera })

@@ -31,7 +31,7 @@ impl FromStr for Numbers {
 /// Options of measured tosses.
 #[derive(Debug, Clone, Default, PartialEq, clap::Args)]
 pub struct Tosses {
-    /// Folder of tosses (toss_NNNN.csv, or a file .npz), or one such file, or of a film [default: the sample]; of `tosses` and `tennis`.
+    /// Folder of tosses (toss_NNNN.csv, or a file .npz), or one such file, or of other measurements [default: the sample].
     #[arg(long, value_name = "PATH")]
     pub data: Option<PathBuf>,
     /// Where the tosses to judge on are [default: as --data]; of `tosses`.
@@ -43,7 +43,7 @@ pub struct Tosses {
     /// Numbers of the tosses to judge on [default: 100..200]; of `tosses`.
     #[arg(long, value_name = "A..B")]
     pub test: Option<Numbers>,
-    /// Folder of the table [default: out/tables]; of `tosses` and `tennis`.
+    /// Folder of the table [default: out/tables].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }

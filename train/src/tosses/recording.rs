@@ -1,9 +1,8 @@
 //! Tosses as they were measured, and the files that they come in.
 
-use crate::error::{Error, Place, Result};
-use crate::input;
+use crate::error::{Error, Result};
 use crate::npz::{self, Numbers};
-use crate::text::quoted;
+use crate::table::Table;
 use std::path::{Path, PathBuf};
 
 /// A toss: poses at equal distances in time.
@@ -21,10 +20,10 @@ pub struct Toss {
 
 /// Columns that are read.
 const COLUMNS: [&str; 8] = ["t_s", "x_m", "y_m", "z_m", "qw", "qx", "qy", "qz"];
+/// The column of the real part.
+const REAL: usize = 4;
 /// How far the length of a quaternion may be from 1.
 const UNIT: f64 = 1e-3;
-/// How far a frame may be from its time, as part of the time from frame to frame.
-const EVEN: f64 = 1e-2;
 /// Fewest frames of a toss.
 const FEWEST: usize = 10;
 
@@ -39,15 +38,15 @@ impl Toss {
         self.position.is_empty()
     }
 
-    /// Checks row `k`; `None` where it is right, else the field and what is wrong.
-    fn fault(&self, k: usize) -> Option<(String, String)> {
+    /// Checks row `k`; `None` where it is right, else the column and what is wrong.
+    fn fault(&self, k: usize) -> Option<(usize, String)> {
         let numbers = self.position[k].iter().chain(&self.rotation[k]);
-        if let Some((name, value)) = COLUMNS[1..].iter().zip(numbers).find(|(_, value)| !value.is_finite()) {
-            return Some(((*name).to_owned(), format!("{value}, expected a finite number")));
+        if let Some((column, value)) = numbers.enumerate().find(|(_, value)| !value.is_finite()) {
+            return Some((1 + column, format!("{value}, expected a finite number")));
         }
         let norm = self.rotation[k].iter().map(|x| x * x).sum::<f64>().sqrt();
         let wrong = (norm - 1.0).abs() > UNIT;
-        wrong.then(|| ("qw".to_owned(), format!("a quaternion of length {norm:.4}, expected 1, within {UNIT}")))
+        wrong.then(|| (REAL, format!("a quaternion of length {norm:.4}, expected 1, within {UNIT}")))
     }
 }
 
@@ -90,49 +89,15 @@ fn number_of(file: &Path) -> Option<usize> {
 }
 
 fn from_csv(file: &Path, k: usize) -> Result<Toss> {
-    let text = input::text(file, input::TABLE)?;
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
-    let wrong = |e: csv::Error| Error::file(file, format!("{e}, expected a table of commas"));
-    let head = reader.headers().map_err(wrong)?.clone();
-    let places: Vec<usize> = COLUMNS.iter().map(|name| column(file, &head, name)).collect::<Result<_>>()?;
-    let mut toss = Toss { id: number_of(file).unwrap_or(k), dt: 0.0, position: Vec::new(), rotation: Vec::new() };
-    let (mut times, mut lines) = (Vec::new(), Vec::new());
-    for record in reader.records() {
-        let record = record.map_err(wrong)?;
-        let line = record.position().map_or(0, |at| at.line() as usize);
-        let mut row = [0.0; 8];
-        for ((value, name), &place) in row.iter_mut().zip(COLUMNS).zip(&places) {
-            let cell = record.get(place).unwrap_or_default();
-            *value = cell.parse().map_err(|_| at(file, line, name, &format!("{}, expected a number", quoted(cell))))?;
-        }
-        let [t, x, y, z, qw, qx, qy, qz] = row;
-        times.push(t);
-        lines.push(line);
-        toss.position.push([x, y, z]);
-        toss.rotation.push([qw, qx, qy, qz]);
-        if let Some((field, problem)) = toss.fault(times.len() - 1) {
-            return Err(at(file, line, &field, &problem));
-        }
+    let table = Table::read(file, &COLUMNS)?;
+    let dt = table.interval(FEWEST)?;
+    let position = table.rows.iter().map(|row| [row[1], row[2], row[3]]).collect();
+    let rotation = table.rows.iter().map(|row| [row[4], row[5], row[6], row[7]]).collect();
+    let toss = Toss { id: number_of(file).unwrap_or(k), dt, position, rotation };
+    match (0..toss.len()).find_map(|row| toss.fault(row).map(|fault| (row, fault))) {
+        Some((row, (column, problem))) => Err(table.wrong(row, column, problem)),
+        None => Ok(toss),
     }
-    enough(file, toss.len())?;
-    toss.dt = (times[times.len() - 1] - times[0]) / (times.len() - 1) as f64;
-    let even = |k: usize| (times[k] - times[0] - k as f64 * toss.dt).abs() <= EVEN * toss.dt;
-    if let Some(k) = (0..times.len()).find(|&k| toss.dt.is_nan() || toss.dt <= 0.0 || !even(k)) {
-        return Err(at(file, lines[k], COLUMNS[0], &format!("{}, expected frames at equal distances", times[k])));
-    }
-    Ok(toss)
-}
-
-fn column(file: &Path, head: &csv::StringRecord, name: &str) -> Result<usize> {
-    let there = head.iter().collect::<Vec<_>>().join(", ");
-    head.iter().position(|column| column == name).ok_or_else(|| {
-        at(file, 1, name, &format!("there is no such column, only {}; expected {}", quoted(&there), COLUMNS.join(", ")))
-    })
-}
-
-fn at(file: &Path, line: usize, field: &str, problem: &str) -> Error {
-    let place = Place { line: Some((line, 1)), field: Some(field.to_owned()) };
-    Error::Input { file: file.into(), place, problem: problem.to_owned() }
 }
 
 fn enough(file: &Path, frames: usize) -> Result<()> {
@@ -182,9 +147,9 @@ fn from_npz(file: &Path) -> Result<Vec<Toss>> {
         let (position, rotation) = ((begin..end).map(part).collect(), (begin..end).map(turn).collect());
         let toss = Toss { id: ids.values[k] as usize, dt, position, rotation };
         match (0..toss.len()).find_map(|row| toss.fault(row).map(|fault| (row, fault))) {
-            Some((row, (field, problem))) => Err(Error::field(
+            Some((row, (column, problem))) => Err(Error::field(
                 file,
-                format!("row {}, {field}", begin + row),
+                format!("row {}, {}", begin + row, COLUMNS[column]),
                 format!("of toss {}: {problem}", toss.id),
             )),
             None => Ok(toss),

@@ -124,11 +124,11 @@ fn wrong_files_are_named_with_row_and_field() -> Tested {
     };
     let cases = [
         (good.replacen("qw", "qq", 1), ":1:1: qw: there is no such column"),
-        (with(2, "NaN"), ":5:1: y_m: NaN, expected a finite number"),
+        (with(2, "NaN"), ":5:1: y_m: \"NaN\", expected a finite number"),
         (with(4, "3"), ":5:1: qw: a quaternion of length"),
-        (with(1, "left"), ":5:1: x_m: \"left\", expected a number"),
+        (with(1, "left"), ":5:1: x_m: \"left\", expected a finite number"),
         (with(0, "0.5"), ":5:1: t_s: 0.5, expected frames at equal distances"),
-        (good.lines().take(4).collect::<Vec<_>>().join("\n"), "a toss of 3 frames, expected at least 10"),
+        (good.lines().take(4).collect::<Vec<_>>().join("\n"), "3 frames, expected at least 10"),
     ];
     for (text, expected) in cases {
         std::fs::write(&file, text)?;
