@@ -21,6 +21,7 @@
 //! - `program`: from the numbers of a scene to pictures, differentiable
 //! - `search`: coarse to fine least squares
 //! - `identify`: finds the material
+//! - `plan`: ways to film a scene, and what they would tell
 //! - `report`: numbers, curves, frames, an animation, a page
 //! - `run`: folders of runs
 //! - `experiment`: what the program can be asked for
@@ -58,6 +59,7 @@ mod program;
 mod search;
 
 pub mod identify;
+mod plan;
 
 pub mod report;
 pub mod run;

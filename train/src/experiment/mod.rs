@@ -14,6 +14,7 @@ list::experiments! {
     identify: Identify,
     simulate: Simulate,
     throw: Throw,
+    plan: Plan,
 }
 
 pub use assignment::Point;

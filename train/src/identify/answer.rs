@@ -1,16 +1,18 @@
 //! The outcome of a search: values, intervals, pictures.
 
+use super::information::{Together, posterior, together};
 use super::interval::{self, SIGMAS};
 use super::observed::{self, observed};
 use super::problem::VideoProblem;
 use crate::error::{Error, Result};
 use crate::job::{Ending, IdentifyOptions, Outcome, Parameter, Shown, TrackFit};
-use crate::program::{Failure, shots, simulable};
-use crate::scene::{Measured, Scene, Track};
-use crate::search::{Problem as _, REFINED, Reporter, Search, Stage, State};
+use crate::program::{Failure, Physics, shots, simulable};
+use crate::scene::{Measured, Name, Scene, Target, Track};
+use crate::search::{Parametrisation, Problem as _, REFINED, Reporter, Search, Stage, State};
 use crate::video::{Frame, Video};
 use diffkern::Float;
 use diffkern_optim::dense::NormalEquations;
+use nalgebra::DMatrix;
 
 /// Silhouettes that agree less than this (intersection over union) are of something else.
 const EXPLAINS: f64 = 0.8;
@@ -158,7 +160,29 @@ fn parameters<F: Float>(
             determined: tells && !at_end,
         });
     }
+    if let Some(normal) = normal.filter(|_| parameters.iter().any(|parameter| !parameter.determined)) {
+        let told = |parameter: &Parameter| Some((parameter.name.clone(), problem.scene.target(&parameter.name).ok()?));
+        let unknowns: Vec<_> = parameters.iter().filter_map(told).collect();
+        state.warnings.extend(pairs(parametrisation, &values, normal, &unknowns));
+    }
     Ok(parameters)
+}
+
+/// What is told of pairs of unknowns that are not told by themselves.
+fn pairs(
+    parametrisation: &Parametrisation,
+    values: &Physics,
+    normal: &NormalEquations,
+    unknowns: &[(Name, Target)],
+) -> Vec<String> {
+    let n = normal.parameters();
+    let scale = normal.variance().filter(|variance| *variance > 0.0 && n == parametrisation.kinds().len());
+    let Some(variance) = scale else { return Vec::new() };
+    let covariance = posterior(parametrisation, DMatrix::from_vec(n, n, normal.hessian.clone()) / variance);
+    let pairs = covariance.map(|covariance| together(parametrisation, values, &covariance, unknowns));
+    let said =
+        |pair: Together| format!("this video tells {pair}, but not each of the two: give one of them, if you know it");
+    pairs.into_iter().flatten().map(said).collect()
 }
 
 /// How distances in a range are measured.

@@ -175,13 +175,19 @@ impl Misfit {
         self.levels.iter().map(|level| normal(level, linear)).collect()
     }
 
-    /// Normal equations of the last level, of each of `frames` frames by itself.
-    pub(super) fn by_frame(&self, scene: &Scene, frames: usize, linear: &Linear) -> Result<Vec<NormalEquations>> {
+    /// Normal equations of the last level, of parts of what is seen in `frames` frames: how many parts there are, and to which a shot belongs.
+    pub(super) fn by(
+        &self,
+        scene: &Scene,
+        frames: usize,
+        (count, part): (usize, &dyn Fn(Shot) -> usize),
+        linear: &Linear,
+    ) -> Result<Vec<NormalEquations>> {
         let shots = shots(scene, frames);
-        let mut all = vec![NormalEquations::new(linear.derivatives.len()); frames];
+        let mut all = vec![NormalEquations::new(linear.derivatives.len()); count];
         let last = self.levels.last().into_iter().flat_map(Level::targets);
         for (place, target) in last {
-            add(&mut all[shots[place].frame], target, place, linear)?;
+            add(&mut all[part(shots[place])], target, place, linear)?;
         }
         Ok(all)
     }

@@ -14,6 +14,7 @@ mod refinement;
 mod cause;
 mod cost;
 mod interval;
+mod information;
 mod answer;
 mod gradient;
 
@@ -21,6 +22,7 @@ pub use crate::search::{Observer, State};
 pub use cost::{Cost, Drawing, Estimate, Task, estimate};
 pub(crate) use cost::{scan_passes, typical_passes};
 pub use gradient::gradcheck;
+pub(crate) use information::{Information, NOISE, Together, Told};
 
 use crate::check::Checked;
 use crate::error::{Error, Result};

@@ -11,7 +11,7 @@ use super::observed;
 use super::taped::Taped;
 use crate::error::Result;
 use crate::job::{Flow, Runs, Simulator};
-use crate::program::{Carried, Coverage, Linear, Outcome, Program, shapes, shots, thinnest};
+use crate::program::{Carried, Coverage, Linear, Outcome, Program, Shot, shapes, shots, thinnest};
 use crate::scene::{Quantity, Scene, Target};
 use crate::search::{Evaluation, Parametrisation, Precision, Problem, Recorded, Stage, Tick};
 use crate::video::Video;
@@ -29,7 +29,7 @@ pub(super) const FINE: [LevelOptions; 3] = [
 ];
 
 /// Blur of what an answer is judged by \[pixels\].
-const BLUR: f64 = 2.0;
+pub(super) const BLUR: f64 = 2.0;
 
 /// Part of its thinnest side by which a rigid body that another program has moved is beside its place: 0.0014 and 0.003 of those of `docs/accuracy.md`,
 /// root of the mean square.
@@ -159,22 +159,10 @@ impl<'a, F: Float> VideoProblem<'a, F> {
             Some(Refined { grid, .. }) => self.coverage(grid, at, self.frames, &mut next)?,
             None => self.pictures(Stage::Fine, at, self.frames, &mut next)?,
         };
-        let mut derivatives = Vec::new();
-        for (k, step) in steps.iter().enumerate() {
-            let mut moved = |by: f64| -> Outcome<(f64, Coverage)> {
-                let mut there = at.to_vec();
-                there[k] += by;
-                let there = self.parametrisation.inside(&there);
-                Ok((there[k], self.pictures(Stage::Fine, &there, self.frames, &mut next)?))
-            };
-            let ((high, mut up), (low, down)) = (moved(*step)?, moved(-step)?);
-            let apart = high - low;
-            for (a, b) in up.iter_mut().flatten().zip(down.iter().flatten()) {
-                *a = if apart > 0.0 { (*a - b) / apart } else { 0.0 };
-            }
-            derivatives.push(up);
-        }
-        Ok(misfit.by_frame(self.scene, self.frames, &Linear { coverage, derivatives })?)
+        let mut pictures = |there: &[f64]| self.pictures(Stage::Fine, there, self.frames, &mut next);
+        let derivatives = differences(&self.parametrisation, at, steps, &mut pictures)?;
+        let frame = |shot: Shot| shot.frame;
+        Ok(misfit.by(self.scene, self.frames, (self.frames, &frame), &Linear { coverage, derivatives })?)
     }
 
     /// Mean squared residual at the last level on the refined grid, if there is one.
@@ -364,6 +352,31 @@ impl<F: Float> Recorded for OnTape<'_, F> {
     }
 }
 
+/// Derivatives of pictures along each coordinate: differences over `steps` to both sides, as far as the ranges allow.
+pub(super) fn differences(
+    parametrisation: &Parametrisation,
+    at: &[f64],
+    steps: &[f64],
+    pictures: &mut dyn FnMut(&[f64]) -> Outcome<Coverage>,
+) -> Outcome<Vec<Coverage>> {
+    let mut derivatives = Vec::new();
+    for (k, step) in steps.iter().enumerate() {
+        let mut moved = |by: f64| -> Outcome<(f64, Coverage)> {
+            let mut there = at.to_vec();
+            there[k] += by;
+            let there = parametrisation.inside(&there);
+            Ok((there[k], pictures(&there)?))
+        };
+        let ((high, mut up), (low, down)) = (moved(*step)?, moved(-step)?);
+        let apart = high - low;
+        for (a, b) in up.iter_mut().flatten().zip(down.iter().flatten()) {
+            *a = if apart > 0.0 { (*a - b) / apart } else { 0.0 };
+        }
+        derivatives.push(up);
+    }
+    Ok(derivatives)
+}
+
 /// Levels of the final stage: the last is left to the refinement, if there is one.
 fn fine_levels(refined: bool) -> &'static [LevelOptions] {
     if refined { &FINE[..FINE.len() - 1] } else { &FINE }
@@ -394,7 +407,7 @@ pub(super) fn frames_in_use(scene: &Scene, simulator: Simulator) -> usize {
 }
 
 /// How much each of them counts: small errors of what moves the bodies, and of what the scene says of it, add up.
-fn weights(scene: &Scene, simulator: Simulator) -> Vec<f64> {
+pub(super) fn weights(scene: &Scene, simulator: Simulator) -> Vec<f64> {
     let frames = frames_in_use(scene, simulator);
     let fades = simulator == Simulator::Fem && has_videos(scene);
     let part = |frame: usize| frame as f64 / (frames.max(2) - 1) as f64;

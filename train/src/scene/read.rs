@@ -32,22 +32,19 @@ impl Scene {
     pub fn read_with(folder: &Path, access: Access) -> Result<Self> {
         let source = Source::open(folder, access)?;
         let loaded = source.load()?;
-        let files = Files { folder, access };
-        let checked = || {
-            check::named(&loaded.document)?;
-            check::scene(&convert::to_si(&loaded.document)?, &loaded.fields, &files)
-        };
-        let mut scene = checked().map_err(|fault| source.wrong(fault, &loaded.fields))?;
-        let frames = scene.num_frames;
-        for track in &mut scene.tracks {
-            track.units = convert::Conversion::of(&loaded.document);
-            let file = files.path(&track.file).map_err(|problem| Error::file(&source.file, problem))?;
-            track.read(&file, frames)?;
-        }
+        let mut scene = source.checked(&loaded.document, &loaded.fields)?;
         let turned = (loaded.document.axes.up == Up::Y).then(|| source.noted(Y_UP, &loaded.fields));
         let ignored = turned.into_iter().chain(loaded.ignored.iter().map(|field| source.ignored(field)));
         scene.warnings = ignored.chain(scene.warnings.iter().map(|text| source.noted(text, &loaded.fields))).collect();
         Ok(scene)
+    }
+
+    /// A document in place of that in a folder, whose file is named where something is wrong.
+    ///
+    /// # Errors
+    /// As [`Scene::read`].
+    pub(crate) fn of_document(document: &Document, folder: &Path, access: Access) -> Result<Self> {
+        Source::open(folder, access)?.checked(document, &Fields::default())
     }
 
     /// The path of the scene's file in an existing folder.
@@ -129,6 +126,23 @@ impl Source {
                 Ok(Imported { document, fields: Fields::default(), taken: Vec::new(), ignored: Vec::new() })
             }
         }
+    }
+
+    /// The scene of a document, with what was measured.
+    fn checked(&self, document: &Document, fields: &Fields) -> Result<Scene> {
+        let files = Files { folder: &self.folder, access: self.access };
+        let checked = || {
+            check::named(document)?;
+            check::scene(&convert::to_si(document)?, fields, &files)
+        };
+        let mut scene = checked().map_err(|fault| self.wrong(fault, fields))?;
+        let frames = scene.num_frames;
+        for track in &mut scene.tracks {
+            track.units = convert::Conversion::of(document);
+            let file = files.path(&track.file).map_err(|problem| Error::file(&self.file, problem))?;
+            track.read(&file, frames)?;
+        }
+        Ok(scene)
     }
 
     /// A mesh is checked whatever the kind of the scene, so that a broken one is named.

@@ -164,9 +164,14 @@ impl Parametrisation {
     /// Standard deviation of a parameter, of its logarithm where values differ by factors, from the covariance of the first
     /// coordinates.
     pub(crate) fn deviation(&self, values: &Physics, covariance: &[f64], target: Target) -> f64 {
-        let size = if target.quantity.is_positive() { values[target] } else { 1.0 };
-        let slope = self.tangents(values).into_iter().map(|t| t[target] / size);
-        let slope: Vec<f64> = slope.take(covariance.len().isqrt()).collect();
+        self.combined(values, covariance, &[(target, 1.0)])
+    }
+
+    /// The same of a sum of parameters, or of their logarithms, each times a factor.
+    pub(crate) fn combined(&self, values: &Physics, covariance: &[f64], sum: &[(Target, f64)]) -> f64 {
+        let size = |target: Target| if target.quantity.is_positive() { values[target] } else { 1.0 };
+        let along = |t: Physics| sum.iter().map(|(target, by)| by * t[*target] / size(*target)).sum();
+        let slope: Vec<f64> = self.tangents(values).into_iter().map(along).take(covariance.len().isqrt()).collect();
         let n = slope.len();
         // What does not show has an infinite variance, and no part in what does not depend on it.
         let moves = |k: &usize| slope[k / n] != 0.0 && slope[k % n] != 0.0;
