@@ -16,7 +16,8 @@ const ITERATIONS: usize = 5;
 /// A hinge or ball between the lower end of a rod and the upper end of the next; the first is at the origin of the world.
 fn hang(parent: Option<usize>, child: usize, length: f64, kind: JointKind) -> Joint {
     let parent_point = if parent.is_some() { [0.0, 0.0, -0.5 * length] } else { [0.0; 3] };
-    Joint { parent, child: Some(child), parent_point, child_point: [0.0, 0.0, 0.5 * length], kind, friction: 0.0 }
+    let child_point = [0.0, 0.0, 0.5 * length];
+    Joint { parent, child: Some(child), parent_point, child_point, kind, friction: 0.0, dry: 0.0, slip: 1.0 }
 }
 
 /// Rods of this length that hang from each other, turned about y by these angles from hanging, all with one spin.
@@ -157,6 +158,30 @@ fn friction_of_a_hinge_slows_exponentially() -> Result<()> {
     Ok(())
 }
 
+/// A hinge with dry friction, without weight: `w` falls as `sqrt(w^2 + s^2) + s ln(w / (s + sqrt(w^2 + s^2)))` does, by `d t / I`; of first order in the step.
+#[test]
+fn dry_friction_of_a_hinge_slows_evenly_and_then_creeps() -> Result<()> {
+    let (spin, slip, dt) = (2.0, 0.3, 1e-3);
+    let (solver, state) = rods(&[0.7], 0.3, spin, dt, 0.0)?;
+    let body = solver.properties().to_vec()?[0];
+    let inertia = body.inertia.to_array()[4] + body.mass * 0.15 * 0.15;
+    let fallen = |w: f64| {
+        let root = w.hypot(slip);
+        root + slip * (w / (slip + root)).ln()
+    };
+    // At the end it turns faster than at `slip`, or slower.
+    for end in [0.9, 0.1] {
+        let dry = inertia * (fallen(spin) - fallen(end));
+        let model = Model::new(&device(), &[Body::new(cuboid([0.04, 0.06, 0.3])?)], dt, &[])?
+            .with_joints(&[Joint { dry, slip, ..hang(None, 0, 0.3, Y) }], ITERATIONS)?;
+        let params = model.params(800.0, [0.0; 3])?;
+        let last = model.solver(&params, &state)?.advance(&state, 0, 1000, Schedule::Auto)?;
+        let w = last.v.to_vec()?[0].norm() / 0.15;
+        assert!((w / end - 1.0).abs() < 5e-3, "{w} rad/s instead of {end}");
+    }
+    Ok(())
+}
+
 /// Bodies in no order, some joints given from the child's side: a chain of four at the world, and two that fly.
 fn chains(reversed: bool, friction: f64) -> Result<(Model<f64>, Params<f64>, State<f64>)> {
     let mut r = Random(31);
@@ -188,7 +213,7 @@ fn chains(reversed: bool, friction: f64) -> Result<(Model<f64>, Params<f64>, Sta
             false => JointKind::Ball,
         };
         let [parent_point, child_point] = [own(parent, at), own(Some(child), at)].map(|p| p.to_array());
-        Joint { parent, child: Some(child), parent_point, child_point, kind, friction }
+        Joint { parent, child: Some(child), parent_point, child_point, kind, friction, dry: 2.0 * friction, slip: 1.3 }
     };
     let swapped = |j: Joint| Joint {
         parent: j.child,
@@ -289,6 +314,13 @@ fn mistakes_are_named() -> Result<()> {
     let jointed = model()?.with_joints(&joints, 4)?;
     let wrong = jointed.params(1e3, [0.0; 3])?;
     let state = start(&jointed, &wrong, &[pose([0.0; 3], [0.0; 3], [0.0; 3], [0.0; 3]); 4])?;
+    for (joint, expected) in [
+        (Joint { dry: -1.0, ..joints[0] }, "dry friction of joint 0 is -1"),
+        (Joint { slip: 0.0, ..joints[0] }, "slip of joint 0 is 0"),
+    ] {
+        let said = model()?.with_joints(&[joint], 4).map(drop).map_err(|e| e.to_string());
+        assert!(said.as_ref().is_err_and(|s| s.starts_with(expected)), "{said:?}");
+    }
     let short = Params {
         joints: wrong
             .joints

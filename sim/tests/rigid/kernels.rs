@@ -165,9 +165,10 @@ fn joints() -> Result<()> {
     });
     let frames = dev.array(&frames)?;
     let mobility = r.many(4, |r| Mobility { linear: r.between(0.5, 2.0), angular: inertia(r) });
-    let (mobility, friction) = (dev.array(&mobility)?, dev.array(&[0.3])?);
+    let (mobility, viscous) = (dev.array(&mobility)?, dev.array(&[0.3])?);
+    let (dry, slip) = (dev.array(&r.many(J, |r| r.between(0.2, 0.9)))?, dev.array(&[0.6])?);
     let wrench = dev.zeros::<Wrench<f64>>(4)?;
-    check!(joint_friction, J, &l, &mobility, &ends, &frames, &friction, &wrench);
+    check!(joint_friction, J, &l, &mobility, &ends, &frames, &viscous, &dry, &slip, &wrench);
     let (errors, rate) = (dev.zeros::<Six<f64>>(J)?, 3.0);
     check!(joint_errors, J, &x, &q, &bodies, &ends, &places, &frames, &errors, rate);
 

@@ -19,7 +19,7 @@ use diffkern::prelude::*;
 pub(in crate::rigid) struct Jointed<F: Float> {
     joints: Joints<F>,
     places: Array<JointPlace<F>>,
-    friction: Array<F>,
+    friction: [Array<F>; 3],
     properties: Array<MassProperties<F>>,
 }
 
@@ -37,10 +37,11 @@ impl<F: Float> Jointed<F> {
         properties: &Array<MassProperties<F>>,
     ) -> Result<Jointed<F>> {
         joints.check(params)?;
-        let (n, JointParams { parent_point, child_point, friction }) = (joints.count(), params);
+        let (n, JointParams { parent_point, child_point, friction, dry, slip }) = (joints.count(), params);
         let places = properties.device().uninit(n)?;
         pack_joints(n, parent_point, child_point, &joints.axes, &joints.ends, &places)?;
-        Ok(Jointed { joints: joints.clone(), places, friction: friction.clone(), properties: properties.clone() })
+        let friction = [friction.clone(), dry.clone(), slip.clone()];
+        Ok(Jointed { joints: joints.clone(), places, friction, properties: properties.clone() })
     }
 
     pub(in crate::rigid) fn count(&self) -> usize {
@@ -60,8 +61,8 @@ impl<F: Float> Jointed<F> {
 impl<F: Float> Bound<'_, F> {
     /// Adds friction to what acts on the bodies.
     pub(in crate::rigid) fn rub(&self, l: &Array<Vec3<F>>, wrench: &Array<Wrench<F>>) -> diffkern::Result<()> {
-        let Jointed { joints, friction, .. } = self.jointed;
-        joint_friction(joints.count(), l, &self.mobility, &joints.ends, &self.frames, friction, wrench)
+        let Jointed { joints, friction: [viscous, dry, slip], .. } = self.jointed;
+        joint_friction(joints.count(), l, &self.mobility, &joints.ends, &self.frames, viscous, dry, slip, wrench)
     }
 
     /// The state with the velocities and angular momenta by which a step of length `h` ends with joints closed; adds forces and torques on the children to `reactions`.

@@ -1,7 +1,7 @@
 //! What a joint is, and what may be identified of it.
 
 use super::chain::{Link, chains};
-use crate::error::{Error, Result, non_negative};
+use crate::error::{Error, Result, non_negative, positive};
 use crate::params::parameters;
 use crate::vertices::one_or;
 use diffkern::prelude::*;
@@ -35,6 +35,10 @@ pub struct Joint {
     pub kind: JointKind,
     /// Torque by the angular velocity of the child against the parent \[N m s/rad\].
     pub friction: f64,
+    /// Torque of dry friction, as large at all angular velocities well above [`Joint::slip`] \[N m\].
+    pub dry: f64,
+    /// Angular velocity at which dry friction is `1 / sqrt(2)` of that; positive \[rad/s\].
+    pub slip: f64,
 }
 
 impl Joint {
@@ -70,11 +74,13 @@ impl Joint {
                 return Err(Error::invalid(format!("axis of joint {k}"), format!("{axis:?}"), expected));
             }
         }
-        non_negative(&format!("friction of joint {k}"), self.friction).map(drop)
+        non_negative(&format!("friction of joint {k}"), self.friction)?;
+        non_negative(&format!("dry friction of joint {k}"), self.dry)?;
+        positive(&format!("slip of joint {k}"), self.slip).map(drop)
     }
 }
 
-/// What may be identified of joints: points one each, friction one for all or one for each.
+/// What may be identified of joints: points one each, what friction depends on one for all or one for each.
 #[derive(Clone, Debug)]
 pub struct JointParams<F: Float> {
     /// The common points in the frames of the parents \[m\].
@@ -83,6 +89,10 @@ pub struct JointParams<F: Float> {
     pub child_point: Array<Vec3<F>>,
     /// Torque by angular velocity \[N m s/rad\].
     pub friction: Array<F>,
+    /// Torque of dry friction \[N m\].
+    pub dry: Array<F>,
+    /// Angular velocity from which on dry friction is near that \[rad/s\].
+    pub slip: Array<F>,
 }
 
 parameters! {
@@ -90,6 +100,8 @@ parameters! {
         parent_point: "joints.parent_point", "m", Finite;
         child_point: "joints.child_point", "m", Finite;
         friction: "joints.friction", "N m s/rad", NonNegative;
+        dry: "joints.dry", "N m", NonNegative;
+        slip: "joints.slip", "rad/s", Positive;
     }
 }
 
@@ -142,11 +154,14 @@ impl<F: Float> Joints<F> {
 
     /// The parameters as the joints have them.
     pub(in crate::rigid) fn params(&self, device: &Device) -> Result<JointParams<F>> {
-        let friction: Vec<F> = self.joints.iter().map(|j| F::from_f64(j.friction)).collect();
+        let each =
+            |of: fn(&Joint) -> f64| device.array(&self.joints.iter().map(|j| F::from_f64(of(j))).collect::<Vec<_>>());
         Ok(JointParams {
             parent_point: vectors(device, self.joints.iter().map(|j| j.parent_point))?,
             child_point: vectors(device, self.joints.iter().map(|j| j.child_point))?,
-            friction: device.array(&friction)?,
+            friction: each(|j| j.friction)?,
+            dry: each(|j| j.dry)?,
+            slip: each(|j| j.slip)?,
         })
     }
 
@@ -159,7 +174,9 @@ impl<F: Float> Joints<F> {
                 return Err(Error::invalid(format!("length of joints.{what}"), points.len(), expected));
             }
         }
-        one_or("joints.friction", params.friction.len(), count, "joint")
+        one_or("joints.friction", params.friction.len(), count, "joint")?;
+        one_or("joints.dry", params.dry.len(), count, "joint")?;
+        one_or("joints.slip", params.slip.len(), count, "joint")
     }
 
     pub(super) fn count(&self) -> usize {

@@ -180,14 +180,17 @@ pub fn joint_frames<F: Float>(
     frames[j] = JointFrame { parent, child, held };
 }
 
-/// Adds friction that is `coefficient` \[N m s/rad\] times the angular velocity of the child against the parent where it is free: about the axis of a hinge.
+/// Adds the torque `-(viscous + dry / sqrt(w^2 + slip^2)) w` to the child and its opposite to the parent, `w` \[rad/s\] the angular velocity of the child against the parent
+/// where it is free: about the axis of a hinge. `viscous` \[N m s/rad\], `dry` \[N m\] and `slip` \[rad/s\] are one for all or one for each joint.
 #[diff_kernel]
 pub fn joint_friction<F: Float>(
     l: &Array<Vec3<F>>,
     mobility: &Array<Mobility<F>>,
     ends: &Array<u32>,
     frames: &Array<JointFrame<F>>,
-    coefficient: &Array<F>,
+    viscous: &Array<F>,
+    dry: &Array<F>,
+    slip: &Array<F>,
     wrench: &mut Array<Wrench<F>>,
 ) {
     let j = ABSOLUTE_POS;
@@ -200,7 +203,10 @@ pub fn joint_friction<F: Float>(
     if b < l.len() {
         spin = spin + mobility[b].angular * l[b];
     }
-    let torque = (spin - frames[j].held * spin) * coefficient[j.min(coefficient.len() - 1)];
+    let free = spin - frames[j].held * spin;
+    let slow = slip[j.min(slip.len() - 1)];
+    let part = dry[j.min(dry.len() - 1)] / (free.norm_squared() + slow * slow).sqrt();
+    let torque = free * (viscous[j.min(viscous.len() - 1)] + part);
     if a < l.len() {
         wrench[a].torque += torque;
     }

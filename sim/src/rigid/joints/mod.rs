@@ -8,7 +8,9 @@
 //! closes them anew. An iteration costs some `5 + 3 n` launches where the longest chain has `n` joints. All of them are recorded: the gradient is that of the steps as they are computed.
 //!
 //! Bodies are in chains: a body has at most two joints, and no loop is closed. Where bodies do not fit at the start, the first step moves them together, and they keep that speed.
-//! Friction is a torque in proportion to the angular velocity between both bodies, about what is free; it takes the velocities before the step and is of first order.
+//! Friction is a torque `-(c + d / sqrt(w^2 + s^2)) w` by the angular velocity `w` between both bodies, about what is free: in proportion to it, and dry, of nearly the size `d` where
+//! `w` is well above `s`. It is smooth, so a joint that sticks creeps: what turns it with a torque `T < d` turns it at `s T / sqrt(d^2 - T^2)`. It takes the velocities before the step and is
+//! of first order; steps longer than `2 s I / d`, `I` the inertia about the axis, are unstable.
 //!
 //! Source: Ryckaert, Ciccotti, Berendsen: Numerical integration of the cartesian equations of motion of a system with constraints, 1977.
 //!
@@ -30,6 +32,8 @@
 //!     child_point: [0.0, 0.0, 0.2],
 //!     kind: JointKind::Hinge { parent_axis: axis, child_axis: axis },
 //!     friction: 1e-4, // N m s/rad
+//!     dry: 2e-4,      // N m
+//!     slip: 0.05,     // rad/s
 //! };
 //! let model = Model::<f64>::new(&device, &[rod], 1e-3, &[])?.with_joints(&[hinge], 5)?;
 //! let params = model.params(700.0, [0.0, 0.0, -9.81])?;
