@@ -29,6 +29,7 @@
 //! - `tosses`: a cube that was measured while it fell on a table
 //! - `tennis`: two balls that were filmed while they collided on a table
 //! - `beam`: a soft beam that swung before motion capture
+//! - `pendulum`: a double pendulum that was measured while it swung
 #![deny(missing_docs)]
 
 pub mod text;
@@ -69,5 +70,6 @@ pub mod experiments;
 pub mod tosses;
 pub mod tennis;
 pub mod beam;
+pub mod pendulum;
 
 pub use error::{Error, Result};

@@ -19,6 +19,7 @@ use terminal::Terminal;
 use train::Error;
 use train::experiment::{Console, Ended, Experiment, Identify, Prepared};
 use train::experiments;
+use train::pendulum;
 use train::run::Former;
 use train::scene::Access;
 use train::scene::document::Document;
@@ -99,6 +100,18 @@ fn dispatch(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
             let folder = tosses.data.map_or_else(|| sample_folder(sample), Ok)?;
             let out = tosses.out.unwrap_or_else(|| Path::new("out").join("tables"));
             return Ok(code(study(&folder, &out, &mut terminal)?));
+        }
+        Some(Command::Run { target, trial, tosses }) if target == Path::new(pendulum::NAME) => {
+            if trial.is_given() || tosses.train.is_some() || tosses.test.is_some() {
+                let problem = "are of other experiments, expected --data, --test-data and --out alone";
+                return Err(Error::argument("options", problem).into());
+            }
+            let data = match tosses.data {
+                Some(data) => data,
+                None => sample_folder("pendulum")?.join("pendulum.npz"),
+            };
+            let out = tosses.out.unwrap_or_else(|| Path::new("out").join("tables"));
+            return Ok(code(pendulum::run(&data, tosses.test_data.as_deref(), &out, &mut terminal)?));
         }
         Some(Command::Run { tosses, .. }) if tosses.is_given() => {
             let problem = "--data, --test-data, --train, --test and --out are of measured experiments (see `diffkern list`), expected none of them";

@@ -62,6 +62,7 @@ pub(super) fn list() -> Result<(), Error> {
                 .map(str::to_owned),
             ["beam", "a silicone beam, seen by motion capture: stiffness, viscosity and what hangs on it"]
                 .map(str::to_owned),
+            ["pendulum", "a double pendulum that swings: lengths, inertias and friction"].map(str::to_owned),
         ]),
     ];
     write(&lines.concat().join("\n"))

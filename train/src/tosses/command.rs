@@ -34,7 +34,7 @@ pub struct Tosses {
     /// Folder of tosses (toss_NNNN.csv, or a file .npz), or one such file, or of other measurements [default: the sample].
     #[arg(long, value_name = "PATH")]
     pub data: Option<PathBuf>,
-    /// Where the tosses to judge on are [default: as --data]; of `tosses`.
+    /// Where the tosses or swings to judge on are [default: as --data]; of `tosses` and `pendulum`.
     #[arg(long, value_name = "PATH")]
     pub test_data: Option<PathBuf>,
     /// Numbers of the tosses to fit [default: 0..100]; of `tosses`.
