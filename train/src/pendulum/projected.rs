@@ -24,21 +24,22 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 impl Projected {
     /// None where the start does not show in the residuals, or only some of its four numbers.
     pub(super) fn new(residual: Vec<f64>, by_constants: Vec<Vec<f64>>, by_start: [Vec<f64>; START]) -> Option<Self> {
-        let (mut q, mut r) = (by_start, [[0.0; START]; START]);
-        for k in 0..START {
-            let (before, rest) = q.split_at_mut(k);
-            let column = &mut rest[0];
-            let whole = dot(column, column).sqrt();
-            for (j, unit) in before.iter().enumerate() {
-                r[j][k] = dot(unit, column);
-                column.iter_mut().zip(unit).for_each(|(c, u)| *c -= r[j][k] * u);
+        let (mut q, mut r): (Vec<Vec<f64>>, _) = (Vec::with_capacity(START), [[0.0; START]; START]);
+        for (k, mut column) in by_start.into_iter().enumerate() {
+            let whole = dot(&column, &column).sqrt();
+            for (row, unit) in r.iter_mut().zip(&q) {
+                row[k] = dot(unit, &column);
+                column.iter_mut().zip(unit).for_each(|(c, u)| *c -= row[k] * u);
             }
-            r[k][k] = dot(column, column).sqrt();
-            // Not `<`: NaN is refused too.
-            if !(r[k][k] > 1e-9 * whole) {
+            let size = dot(&column, &column).sqrt();
+            // NaN does not show either.
+            let shows = size > 1e-9 * whole;
+            if !shows {
                 return None;
             }
-            column.iter_mut().for_each(|c| *c /= r[k][k]);
+            r[k][k] = size;
+            column.iter_mut().for_each(|c| *c /= size);
+            q.push(column);
         }
         let mut along = Vec::new();
         let mut beside = |mut column: Vec<f64>| {
