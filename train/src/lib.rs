@@ -26,6 +26,7 @@
 //! - `run`: folders of runs
 //! - `experiment`: what the program can be asked for
 //! - `experiments`: what comes with the program: drawn, observed and found again
+//! - `steering`: scenes that numbers steer to a goal through impacts
 //! - `tosses`: a cube that was measured while it fell on a table
 //! - `tennis`: two balls that were filmed while they collided on a table
 //! - `beam`: a soft beam that swung before motion capture
@@ -67,6 +68,7 @@ pub mod run;
 
 pub mod experiment;
 pub mod experiments;
+pub mod steering;
 pub mod tosses;
 pub mod tennis;
 pub mod beam;

@@ -308,3 +308,42 @@ fn the_list_names_jobs_and_experiments() {
         assert!(text.lines().any(|line| line.starts_with(name)), "{text}");
     }
 }
+
+/// A shot from farther away hits later: the naive twin has another slope for that, though its loss is nearly the same.
+#[test]
+fn landscapes_of_both_twins_have_other_slopes() {
+    let folder = fresh("experiments_steering");
+    let plan = text(
+        "billiards",
+        &[
+            ("steps: 1023", "steps: 700"),
+            ("rows: 4", "rows: 2"),
+            ("seeds: 5", "seeds: 2"),
+            ("iterations: 100", "iterations: 3"),
+        ],
+    );
+    fs::write(folder.join("shot.ron"), plan).unwrap();
+    let arguments = ["landscape", "shot.ron", "--over", "place_x", "--points", "5", "--out", "l"];
+    assert!(diffkern(&folder, &arguments).output().unwrap().status.success());
+    let slopes = |name: &str| -> Vec<f64> {
+        let numbers = fs::read_to_string(folder.join("l").join(name)).unwrap();
+        assert!(numbers.starts_with("place_x,loss,d_loss_d_place_x\n"), "{numbers}");
+        numbers.lines().skip(1).map(|line| line.split(',').nth(2).unwrap().parse().unwrap()).collect()
+    };
+    let (right, naive) = (slopes("shot_place_x.csv"), slopes("shot_place_x_naive.csv"));
+    assert!(
+        right.len() == 5 && right.iter().zip(&naive).all(|(a, b)| (a - b).abs() > 0.1 * a.abs()),
+        "{right:?} {naive:?}"
+    );
+    for name in ["shot_place_x.png", "shot_place_x_naive.png"] {
+        assert!(fs::read(folder.join("l").join(name)).unwrap().starts_with(b"\x89PNG"));
+    }
+    let other = diffkern(&folder, &["landscape", "shot.ron", "--over", "mass"]).output().unwrap();
+    assert_refused("a control", &other, &["over: \"mass\", expected some of place_x, place_y, velocity_x, velocity_y"]);
+    assert!(diffkern(&folder, &["run", "shot.ron", "--out", "t"]).output().unwrap().status.success());
+    let study = json_of(&folder.join("t/shot.json"));
+    assert_eq!(study["curves"].as_array().unwrap().len(), 4);
+    assert!(fs::read(folder.join("t/shot.png")).unwrap().starts_with(b"\x89PNG"));
+    let other = diffkern(&folder, &["run", "billiards", "--seed", "3"]).output().unwrap();
+    assert_refused("an option of others", &other, &["options: are of other experiments, expected --out alone"]);
+}

@@ -18,11 +18,12 @@ use std::process::ExitCode;
 use terminal::Terminal;
 use train::Error;
 use train::experiment::{Console, Ended, Experiment, Identify, Prepared};
-use train::experiments;
+use train::experiments::{self, Trial};
 use train::pendulum;
 use train::run::Former;
 use train::scene::Access;
 use train::scene::document::Document;
+use train::steering;
 use train::tosses::Tosses;
 use train::{beam, tennis};
 
@@ -79,6 +80,11 @@ fn dispatch(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
         let problem = "this command takes the place of nothing, expected it with a job that begins";
         return Err(Error::argument("overwrite", problem).into());
     }
+    if let Some(Command::Run { target, trial, tosses }) = &cli.command
+        && let Some(scene) = steering::find(target)?
+    {
+        return steer(&scene, trial, tosses, &mut terminal);
+    }
     let experiment = match cli.command {
         // The sample video that comes with the source.
         None => Experiment::Identify(Identify::new(sample_folder("jelly_drop_e")?)),
@@ -114,7 +120,7 @@ fn dispatch(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
             return Ok(code(pendulum::run(&data, tosses.test_data.as_deref(), &out, &mut terminal)?));
         }
         Some(Command::Run { tosses, .. }) if tosses.is_given() => {
-            let problem = "--data, --test-data, --train, --test and --out are of measured experiments (see `diffkern list`), expected none of them";
+            let problem = "--data, --test-data, --train, --test and --out are of measurements, --out of these and of scenes that are steered, expected none of them";
             return Err(Error::argument("options", problem).into());
         }
         Some(Command::Run { target, trial, .. }) if experiments::is_protocol(&target)? => {
@@ -126,7 +132,14 @@ fn dispatch(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
         }
         Some(Command::Run { target, .. }) => Experiment::read(&target)?,
         Some(Command::Table(table)) => return Ok(code(table.run(&mut terminal)?)),
-        Some(Command::Landscape(landscape)) => return Ok(code(landscape.run(&mut terminal)?)),
+        Some(Command::Landscape(landscape)) => {
+            return Ok(code(match steering::find(&landscape.name)? {
+                Some(scene) => {
+                    steering::draw(&scene, &landscape.over, landscape.points, &landscape.out, &mut terminal)?
+                }
+                None => landscape.run(&mut terminal)?,
+            }));
+        }
         Some(Command::List) => {
             output::list()?;
             return Ok(0);
@@ -151,6 +164,15 @@ fn filmed(target: &Path) -> Option<(Study, &'static str)> {
     let studies: [(&str, Study, &str); 2] =
         [(tennis::NAME, tennis::run, "tennis"), (beam::NAME, beam::run, "silicone_beam")];
     studies.into_iter().find(|(name, ..)| target == Path::new(name)).map(|(_, study, sample)| (study, sample))
+}
+
+/// Searches what steers a scene.
+fn steer(scene: &steering::Named, trial: &Trial, tosses: &Tosses, terminal: &mut Terminal) -> Result<u8> {
+    if trial.is_given() || *tosses != (Tosses { out: tosses.out.clone(), ..Tosses::default() }) {
+        return Err(Error::argument("options", "are of other experiments, expected --out alone").into());
+    }
+    let out = tosses.out.clone().unwrap_or_else(|| Path::new("out").join("tables"));
+    Ok(code(steering::run(scene, &out, terminal)?))
 }
 
 fn code(ended: Ended) -> u8 {

@@ -6,6 +6,7 @@ use train::Error;
 use train::experiment::jobs;
 use train::experiments::{Named, catalogue};
 use train::report::table::columns;
+use train::steering;
 
 /// Writes a line where programs read it.
 pub(super) fn print(line: &str) {
@@ -50,11 +51,15 @@ pub(super) fn devices() -> Result<(), Error> {
 pub(super) fn list() -> Result<(), Error> {
     let of = |named: Named| [named.name, named.protocol.about];
     let experiments: Vec<[String; 2]> = catalogue()?.into_iter().map(of).collect();
+    let steered: Vec<[String; 2]> =
+        steering::catalogue()?.into_iter().map(|named| [named.name, named.plan.about]).collect();
     let lines = [
         vec!["jobs, with a scene of their own:".to_owned()],
         columns(&jobs()),
         vec![String::new(), "experiments, for `run NAME` and `table NAME`:".to_owned()],
         columns(&experiments),
+        vec![String::new(), "scenes that are steered to a goal, for `run NAME` and `landscape NAME`:".to_owned()],
+        columns(&steered),
         vec![String::new(), "measurements, for `run NAME`:".to_owned()],
         columns(&[
             ["tosses", "a cube that falls on a table: friction, restitution and length scale"].map(str::to_owned),

@@ -5,7 +5,7 @@ use super::instance::Instance;
 use super::observation::{Bits, Observation};
 use super::program::{Program, Supervision};
 use super::protocol::Protocol;
-use super::quantity::{Drawn, Quantity, Unknown};
+use super::quantity::{Drawn, Unknown};
 use crate::error::{Error, Result};
 use crate::experiment::{Console, Ended};
 use crate::job::Flow;
@@ -19,9 +19,9 @@ use std::time::Instant;
 pub struct Landscape {
     /// Name of the experiment, or its RON file.
     pub name: PathBuf,
-    /// One or two unknowns.
+    /// One or two unknowns, or controls of a scene that is steered.
     #[arg(long, value_name = "NAME", value_delimiter = ',', required = true)]
-    pub over: Vec<Quantity>,
+    pub over: Vec<String>,
     /// Points along each.
     #[arg(long, value_name = "N", default_value_t = 41)]
     pub points: usize,
@@ -83,7 +83,7 @@ impl Landscape {
             [x, y] => map(&title, x, y, &costs)?,
             _ => curve(&title, &sides[0], &costs)?,
         };
-        let names: Vec<&str> = self.over.iter().map(|q| q.name()).collect();
+        let names: Vec<&str> = self.over.iter().map(String::as_str).collect();
         let [png, csv] = ["png", "csv"].map(|end| self.out.join(format!("{name}_{}.{end}", names.join("_"))));
         files::write(&png, &picture)?;
         files::write(&csv, numbers(&names, &sides, &costs).as_bytes())?;
@@ -97,11 +97,11 @@ impl Landscape {
         if self.over.len() > 2 || twice {
             return Err(Error::argument("over", format!("{} names, expected one or two, each once", self.over.len())));
         }
-        let place = |quantity: &Quantity| {
-            let found = protocol.unknowns.iter().position(|unknown| unknown.quantity == *quantity);
+        let place = |asked: &String| {
+            let found = protocol.unknowns.iter().position(|unknown| unknown.quantity.name() == asked);
             found.ok_or_else(|| {
                 let names: Vec<&str> = protocol.unknowns.iter().map(|u| u.quantity.name()).collect();
-                Error::argument("over", format!("{}, expected some of {}", quantity.name(), names.join(", ")))
+                Error::argument("over", format!("{}, expected some of {}", text::shown(asked), names.join(", ")))
             })
         };
         self.over.iter().map(place).collect()

@@ -13,6 +13,7 @@ mod axis;
 mod panel;
 mod plot;
 pub(crate) mod landscape;
+pub(crate) mod searches;
 
 mod comparison;
 mod events;
