@@ -5,9 +5,11 @@
 use crate::error::{Error, Result};
 use crate::input;
 use crate::text::quoted;
+use flate2::Compression;
 use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::Path;
 
 /// An array, row by row.
@@ -114,6 +116,79 @@ fn npy(bytes: &[u8]) -> std::result::Result<Numbers, String> {
     }
 }
 
+/// The bytes of a file with these arrays as `<f8`, each deflated.
+pub(crate) fn archive(arrays: &[(&str, Numbers)]) -> Result<Vec<u8>> {
+    let failed = |e: std::io::Error| Error::Compute(format!("arrays cannot be packed: {e}"));
+    let size = |bytes: usize| {
+        let problem =
+            || Error::Compute(format!("arrays of {bytes} bytes, expected fewer than 4 GiB, as NPZ files hold"));
+        u32::try_from(bytes).map_err(|_| problem())
+    };
+    let (mut all, mut directory) = (Vec::new(), Vec::new());
+    for (name, array) in arrays {
+        let (file, raw) = (format!("{name}.npy"), to_npy(array));
+        let mut deflate = DeflateEncoder::new(Vec::new(), Compression::default());
+        let packed = deflate.write_all(&raw).and_then(|()| deflate.finish()).map_err(failed)?;
+        // Version, flags, method, time and date (1980-01-01), then checksum, sizes, and lengths of name and extra fields.
+        let mut fields: Vec<u8> = [20u16, 0, 8, 0, 33].iter().flat_map(|x| x.to_le_bytes()).collect();
+        let sizes = [crc32fast::hash(&raw), size(packed.len())?, size(raw.len())?];
+        fields.extend(sizes.iter().flat_map(|x| x.to_le_bytes()));
+        fields.extend([file.len() as u16, 0].iter().flat_map(|x| x.to_le_bytes()));
+        directory.extend(ENTRY);
+        directory.extend(20u16.to_le_bytes());
+        directory.extend(&fields);
+        directory.extend([0u8; 10]);
+        directory.extend(size(all.len())?.to_le_bytes());
+        directory.extend(file.as_bytes());
+        all.extend(LOCAL);
+        all.extend(&fields);
+        all.extend(file.as_bytes());
+        all.extend(packed);
+    }
+    let begin = size(all.len())?;
+    let length = size(directory.len())?;
+    all.extend(directory);
+    all.extend(END);
+    all.extend([0u8; 4]);
+    all.extend([arrays.len() as u16; 2].iter().flat_map(|x| x.to_le_bytes()));
+    all.extend([length, begin].iter().flat_map(|x| x.to_le_bytes()));
+    all.extend([0u8; 2]);
+    Ok(all)
+}
+
+/// The NPY file of an array.
+fn to_npy(array: &Numbers) -> Vec<u8> {
+    let sides: String = array.shape.iter().map(|side| format!("{side}, ")).collect();
+    let head = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}), }}", sides.trim_end());
+    // The data begin at a multiple of 64 bytes.
+    let length = (head.len() + 11).next_multiple_of(64) - 10;
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((length as u16).to_le_bytes());
+    bytes.extend(format!("{head:<width$}\n", width = length - 1).as_bytes());
+    array.values.iter().for_each(|value| bytes.extend(value.to_le_bytes()));
+    bytes
+}
+
 fn parts<const N: usize>(data: &[u8]) -> impl Iterator<Item = [u8; N]> + '_ {
     data.chunks_exact(N).filter_map(|chunk| chunk.try_into().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let grid = Numbers { shape: vec![2, 3, 4], values: (0..24).map(|k| f64::from(k).sin()).collect() };
+        let row = Numbers { shape: vec![5], values: vec![0.0, -1.5, 1e-300, 7.0, f64::MAX] };
+        let one = Numbers { shape: vec![], values: vec![0.25] };
+        let file = std::env::temp_dir().join(format!("diffkern-npz-{}.npz", std::process::id()));
+        std::fs::write(&file, archive(&[("grid", grid.clone()), ("row", row.clone()), ("one", one.clone())])?)?;
+        let found = read(&file)?;
+        assert_eq!(
+            found.into_iter().collect::<Vec<_>>(),
+            [("grid".into(), grid), ("one".into(), one), ("row".into(), row)]
+        );
+        Ok(std::fs::remove_file(&file)?)
+    }
 }

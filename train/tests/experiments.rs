@@ -309,6 +309,33 @@ fn the_list_names_jobs_and_experiments() {
     }
 }
 
+/// Shards together are the whole set; what is there is not made again, and another set is refused.
+#[test]
+fn datasets_are_made_in_shards_and_gone_on_with() {
+    let folder = fresh("experiments_dataset");
+    fs::write(folder.join("small.ron"), text("rigid", &PUSHED)).unwrap();
+    let make = |more: &[&str]| {
+        let arguments = ["dataset", "small.ron", "--count", "5", "--seed", "3", "--supervision", "state", "--out", "d"];
+        diffkern(&folder, &[&arguments[..], more].concat()).output().unwrap()
+    };
+    let file = |k: usize| folder.join(format!("d/small/instance_{k:06}.npz"));
+    assert!(make(&["--shard", "1/2"]).status.success());
+    assert_eq!((0..5).filter(|&k| file(k).is_file()).collect::<Vec<_>>(), [1, 3]);
+    let first = fs::read(file(1)).unwrap();
+    fs::remove_file(file(3)).unwrap();
+    fs::write(file(1), b"kept").unwrap();
+    assert!(make(&[]).status.success());
+    assert_eq!(fs::read(file(1)).unwrap(), b"kept");
+    fs::remove_file(file(1)).unwrap();
+    assert!(make(&["--shard", "1/4"]).status.success());
+    assert!(fs::read(file(1)).unwrap() == first && (0..5).all(|k| file(k).is_file()));
+    let head = json_of(&folder.join("d/small/dataset.json"));
+    assert_eq!((&head["truth"], &head["seed"]), (&serde_json::json!(["mass"]), &serde_json::json!(3)));
+    let other = make(&["--finer", "2"]);
+    assert_refused("another set", &other, &["dataset.json", "another set is here"]);
+    assert_refused("a shard", &make(&["--shard", "2/2"]), &["--shard", "expected I/N with I from 0 to N - 1"]);
+}
+
 /// A shot from farther away hits later: the naive twin has another slope for that, though its loss is nearly the same.
 #[test]
 fn landscapes_of_both_twins_have_other_slopes() {

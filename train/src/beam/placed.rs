@@ -72,8 +72,8 @@ impl Placed {
         let release = recording.release().ok_or_else(|| {
             Error::file(file, "the free end never moves, expected a beam that is let go in the recording")
         })?;
-        let measured = recording.markers[release].map(|m| Vector3::from(m));
-        let places = PLACES.map(|p| Vector3::from(p));
+        let measured = recording.markers[release].map(Vector3::from);
+        let places = PLACES.map(Vector3::from);
         let middle = |points: &[Vector3<f64>; 6]| points.iter().sum::<Vector3<f64>>() / 6.0;
         let (from, to) = (middle(&places), middle(&measured));
         let covariance: Matrix3<f64> =

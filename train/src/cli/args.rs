@@ -3,7 +3,7 @@
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use train::experiment::{self, Experiment};
-use train::experiments::{Landscape, Tabulate, Trial};
+use train::experiments::{Dataset, Landscape, Tabulate, Trial};
 use train::limits::{Bytes, Limits, Seconds};
 use train::run::Former;
 use train::tosses::Tosses;
@@ -52,6 +52,8 @@ pub(super) enum Command {
     Table(Tabulate),
     /// Draw the misfit of an experiment over one or two of its unknowns.
     Landscape(Landscape),
+    /// Write many instances of an experiment with what made them and what is observed of them.
+    Dataset(Dataset),
     /// List jobs and experiments.
     List,
     /// Write the scene of a folder from before scenes had a version as a document of the current version.

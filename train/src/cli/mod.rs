@@ -74,6 +74,7 @@ fn dispatch(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
                 | Command::List
                 | Command::Table(_)
                 | Command::Landscape(_)
+                | Command::Dataset(_)
         )
     );
     if keeps && former == Former::Replace {
@@ -140,6 +141,7 @@ fn dispatch(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
                 None => landscape.run(&mut terminal)?,
             }));
         }
+        Some(Command::Dataset(dataset)) => return Ok(code(dataset.run(&mut terminal)?)),
         Some(Command::List) => {
             output::list()?;
             return Ok(0);

@@ -24,8 +24,10 @@ mod markdown;
 mod tabulate;
 mod trial;
 mod landscape;
+mod dataset;
 
 pub use catalogue::{Named, catalogue, find, is_protocol};
+pub use dataset::{Dataset, Shard};
 pub use fit::Found;
 pub use influence::check;
 pub use instance::Instance;

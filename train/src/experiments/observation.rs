@@ -47,12 +47,20 @@ impl Observation {
     /// # Errors
     /// When its motion goes wrong.
     pub(super) fn of(&self, protocol: &Protocol, instance: &Instance) -> Result<Observed> {
+        Ok(Observed { seen: self.frames(protocol, instance)?, tolerance: self.tolerance() })
+    }
+
+    /// What is observed of an instance, frame by frame.
+    ///
+    /// # Errors
+    /// When its motion goes wrong.
+    pub(super) fn frames(&self, protocol: &Protocol, instance: &Instance) -> Result<Seen> {
         let program = Program::new(protocol, instance, self.supervision, self.finer)?;
         let mut seen = program.seen(&instance.truth, protocol.frames.count)?;
         if self.supervision == Supervision::Image && self.bits == Bits::Eight {
             seen.iter_mut().flatten().for_each(|pixel| *pixel = (*pixel * 255.0).round() / 255.0);
         }
-        Ok(Observed { seen, tolerance: self.tolerance() })
+        Ok(seen)
     }
 
     /// A residual that is larger shows that a search has ended elsewhere: twice what rounding to 8 bits may change, hardly anything where

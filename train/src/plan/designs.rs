@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::scene::document::{BodyShape, BoxShape, Camera, Document, Observation, Take, Up, Vector, Video};
 use crate::scene::{Access, Scene};
 use nalgebra::{Rotation3, Unit, Vector3};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Angles by which cameras are turned about the vertical through what they look at \[degrees\].
@@ -113,15 +113,13 @@ impl Designs {
         let used = |of: fn(&Video) -> &Option<String>, name: &String| {
             document.videos.values().any(|film| of(film).as_ref() == Some(name))
         };
-        let cameras: Vec<String> = document
-            .cameras
-            .keys()
-            .filter(|name| name.starts_with(PREFIX) && !used(|film| &film.camera, name))
-            .cloned()
-            .collect();
-        let takes: Vec<String> = document.takes.keys().filter(|name| !used(|film| &film.take, name)).cloned().collect();
-        cameras.iter().for_each(|name| drop(document.cameras.remove(name)));
-        takes.iter().for_each(|name| drop(document.takes.remove(name)));
+        let added = |name: &String| name.starts_with(PREFIX);
+        let cameras: BTreeSet<String> =
+            document.cameras.keys().filter(|name| added(name) && !used(|film| &film.camera, name)).cloned().collect();
+        let takes: BTreeSet<String> =
+            document.takes.keys().filter(|name| !used(|film| &film.take, name)).cloned().collect();
+        document.cameras.retain(|name, _| !cameras.contains(name));
+        document.takes.retain(|name, _| !takes.contains(name));
         if !design.adds {
             document.observations.clear();
             document.unknowns.retain(|name, _| !takes.iter().any(|take| name.starts_with(&format!("takes.{take}."))));

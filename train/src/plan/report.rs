@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// For people: a table, what each design is, and pairs that are told together.
 pub(crate) fn lines(ranking: &Ranking) -> Vec<String> {
     let Some(first) = ranking.0.first() else { return Vec::new() };
-    let head: Vec<String> = first.told.iter().map(|told| unit(told)).collect();
+    let head: Vec<String> = first.told.iter().map(unit).collect();
     let mut rows = vec![format!("| design | narrower | {} |", head.join(" | "))];
     rows.push(format!("|---|---|{}", "---|".repeat(head.len())));
     for Ranked { design, told, gain, .. } in &ranking.0 {
