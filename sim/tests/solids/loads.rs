@@ -3,7 +3,7 @@
 use super::vibration::Vibration;
 use super::*;
 use diffkern_sim::Model as _;
-use diffkern_sim::fem::lattice::Clamp;
+use diffkern_sim::fem::lattice::{Clamp, Skin};
 use diffkern_sim::mesh::Pose;
 use diffkern_sim::shape::{Cuboid, Primitive};
 use std::f64::consts::PI;
@@ -107,5 +107,34 @@ fn loads_are_checked() -> Result<()> {
     let params = Params::uniform(&device(), 1e3, 1e3, 1e3, [0.0; 3])?;
     let wrong = model.with_loads(&[(0, [0.0; 3])])?.solver(&params, &state).err().map(|e| e.to_string());
     assert!(wrong.is_some_and(|e| e.contains("number of loads")));
+    Ok(())
+}
+
+/// `<spread f, u> = <f, carried u>`: forces on points do the work of those that they are spread to, and their sum stays. Its derivative is the
+/// carrying.
+#[test]
+fn forces_on_points_are_spread_by_their_work() -> Result<()> {
+    let ball = Primitive::Sphere(diffkern_sim::shape::Sphere { radius: 0.1 });
+    let body =
+        Body { pose: Pose { rotation: [0.2, 0.5, -0.3], translation: [0.1; 3] }, ..Body::new(ball, 0.06) }.build()?;
+    let points: Vec<[f64; 3]> = body.cell_centres().to_vec();
+    let skin = Skin::of_points(&device(), &body, &points)?;
+    for seed in [5, 6, 7] {
+        let mut r = crate::common::Random(seed);
+        let force = device().array(&r.many(points.len(), |r| r.vec3(-1.0, 1.0)))?.requires_grad();
+        let moved = device().array(&r.many(body.rest().len(), |r| r.vec3(-1.0, 1.0)))?;
+        let (tape, spread) = Tape::record_value(|| skin.spread(&force))?;
+        let (here, there) = (spread.to_vec()?, skin.carried(&moved)?.to_vec()?);
+        let dot = |a: &[Vec3<f64>], b: &[Vec3<f64>]| a.iter().zip(b).map(|(a, b)| a.dot(*b)).sum::<f64>();
+        let work = [dot(&here, &moved.to_vec()?), dot(&force.to_vec()?, &there)];
+        assert!((work[0] - work[1]).abs() < 1e-12 * (1.0 + work[0].abs()), "{work:?}");
+        let sums = [here, force.to_vec()?].map(|f| f.into_iter().fold(Vec3::zero(), |s, f| s + f));
+        assert!((sums[0] - sums[1]).norm() < 1e-12, "{sums:?}");
+        tape.backward_from(&[(spread.as_any(), moved.as_any())])?;
+        let slope = force.grad()?.to_vec()?;
+        assert!(slope.iter().zip(&there).all(|(a, b)| (*a - *b).norm() < 1e-12), "{slope:?}");
+    }
+    let few = skin.spread(&device().zeros(2)?).err().map(|e| e.to_string());
+    assert!(few.is_some_and(|e| e.contains("number of forces")));
     Ok(())
 }

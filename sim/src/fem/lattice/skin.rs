@@ -3,7 +3,7 @@
 use super::assembly::Assembly;
 use super::body::CutBody;
 use super::grid::Carriers;
-use super::kernels::carry;
+use super::kernels::{carry, surface_forces};
 use crate::error::{Error, Result};
 use crate::observe::Observe;
 use crate::vertices::VertexState;
@@ -84,6 +84,22 @@ impl<F: Float> Skin<F> {
         }
         let out = values.device().uninit(self.carriers.len())?;
         carry(out.len(), values, &self.rows, &self.carriers.cells, &self.carriers.at, &out)?;
+        Ok(out)
+    }
+
+    /// The forces on the control points \[N\] that do the work of these on the vertices \[N\]: the transpose of [`Skin::carried`], for a
+    /// [`Control`](super::Control). The gradient is exact.
+    ///
+    /// # Errors
+    /// When there is not a force for each vertex, or the launch fails.
+    pub fn spread(&self, forces: &Array<Vec3<F>>) -> Result<Array<Vec3<F>>> {
+        let n = self.carriers.len();
+        if forces.len() != n {
+            return Err(Error::invalid("number of forces", forces.len(), format!("{n}, one a vertex")));
+        }
+        let device = forces.device();
+        let (ones, out) = (device.full(n, F::one())?, device.zeros(self.nodes)?);
+        surface_forces(n, forces, &ones, &self.rows, &self.carriers.cells, &self.carriers.at, &out)?;
         Ok(out)
     }
 }
