@@ -5,6 +5,7 @@ mod common;
 mod beams;
 mod between;
 mod contact;
+mod corrections;
 mod cutting;
 mod energy;
 mod gradients;

@@ -3,7 +3,9 @@
 use diffkern::prelude::*;
 use diffkern_sim::fem::lattice::kernels::{carry, carry_motion, gradients, stress_forces, surface_forces};
 use diffkern_sim::fem::lattice::loads::lump_loads;
-use diffkern_sim::fem::lattice::mass::{inertia, kick, lump_cells, lumped_acceleration, pack_points, surface_mass};
+use diffkern_sim::fem::lattice::mass::{
+    inertia, kick, lump_cells, lumped_acceleration, next_term, pack_points, surface_mass,
+};
 use diffkern_sim::fem::stress::{add_viscous_stress, stress};
 use diffkern_sim::material::NeoHookean;
 
@@ -142,6 +144,8 @@ pub fn kernels() -> Vec<Kernel> {
         kernel!(inertia: lattice => |i| "cells" i.cells,
             (i.cells, &i.v, &i.rows, &i.shape, &i.second, &i.per_cell, &i.node_out),
             writes [i.node_out => Vec3::splat(1.0)]),
+        kernel!(next_term: lattice => |i| "nodes" i.nodes,
+            (i.nodes, &i.v, &i.x, &i.x, &i.lumped, &i.ties, &i.node_out), writes [i.node_out => Vec3::splat(1.0)]),
         kernel!(kick: lattice => |i| "nodes" i.nodes,
             (i.nodes, &i.v, &i.x, &i.x, &i.lumped, &i.ties, &i.damping, &i.node_out, i.dt),
             writes [i.node_out => Vec3::splat(1.0)]),

@@ -43,7 +43,8 @@ impl<F: Float> Solver<F> {
         let kinetic = |(k, body)| {
             let (cells, nodes) = (bodies.cells(k), bodies.nodes(k));
             let q = &q[8 * cells.start..8 * cells.end];
-            Linear::new(body, q, &mass[cells], &lumped[nodes.clone()], 0.0).with(&loads[k]).kinetic(&v[nodes])
+            let linear = Linear::new(body, q, &mass[cells], &lumped[nodes.clone()], 0.0);
+            linear.with(&loads[k]).corrected(self.corrections()).kinetic(&v[nodes])
         };
         Ok(Energy { kinetic: bodies.bodies().iter().enumerate().map(kinetic).sum(), elastic })
     }

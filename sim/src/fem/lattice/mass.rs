@@ -7,7 +7,8 @@
 //!
 //! `W = D^-1 (2 D - M) D^-1 = M^-1 + O(h^4)`,
 //!
-//! the first two terms of the series of `M^-1` about `D`: symmetric, positive, with the momentum of `M`, at the cost of one pass over cells.
+//! the first two terms of the series of `M^-1` about `D`: symmetric, positive, with the momentum of `M`, at the cost of one pass over cells. `k` further passes give
+//! `k` further terms, `sum (1 - D^-1 M)^n D^-1` up to `n = k + 1`: what is left of an error falls by `1 - D^-1 M` each, some tenth for waves of seven cells.
 //!
 //! Source: Evans, Hiemstra, Hughes, Reali: Explicit higher-order accurate isogeometric collocation methods for structural dynamics, 2018,
 //! where the same correction is the second pass of a predictor.
@@ -119,6 +120,30 @@ pub fn inertia<F: Float>(
         let slope = moments * Vec3::new(weight.x, weight.y, weight.z);
         sum[rows[9 * c + k / 3] as usize + k % 3] += whole * weight.w + slope;
     }
+}
+
+/// The next term of the series: `c = a + b - D^-1 M b` with `a = D^-1 f` and `sum = M b`; tied and held control points as in `lumped_acceleration`.
+#[diff_kernel]
+pub fn next_term<F: Float>(
+    a: &Array<Vec3<F>>,
+    b: &Array<Vec3<F>>,
+    sum: &Array<Vec3<F>>,
+    lumped: &Array<F>,
+    ties: &Array<u32>,
+    c: &mut Array<Vec3<F>>,
+) {
+    let i = ABSOLUTE_POS;
+    let tie = ties[i];
+    let mut result = Vec3::zero();
+    if tie != u32::MAX {
+        let j = tie as usize;
+        let mut counted = sum[i] / lumped[i];
+        if j != i {
+            counted = (sum[i] - sum[j]) / (lumped[i] + lumped[j]);
+        }
+        result = a[i] + b[i] - counted;
+    }
+    c[i] = result;
 }
 
 /// `v+ = e (e v + dt a)`, `a = 2 b - D^-1 M b`, `e = 1 / (1 + y + y^2 / 2)`, `y = dt damping / 2`, one damping for all or one each: `exp(-y)` to

@@ -7,7 +7,7 @@
 //! - Fields are continuous with their gradients, linear ones are exact, and quadratic fields do not lock in bending.
 //! - Integration: eight points of positive weight in each cell; volume, centre and second moments are those of the part.
 //! - Mass: a lumped one with a correction, which makes errors of frequencies of fourth order in the size of the cells and bodies turn with
-//!   their right moments of inertia.
+//!   their right moments of inertia; further [corrections](Model::with_mass_corrections) where they have to be small.
 //! - Steps: Störmer and Verlet, as half a drift, a kick and half a drift; of first order in friction and viscosity. Small parts of cells do not make stable steps small, as mass and
 //!   stiffness vanish together; [`max_dt`](crate::Model::max_dt) finds the fastest frequency of the body itself.
 //! - Contact: at points about half a cell apart and an eighth of a cell inside of the surface, as pressures by the [laws](crate::contact) of all solvers; [`floor`] gives

@@ -7,7 +7,7 @@ use super::contact::{BoundTouching, Touching};
 use super::grid::Grid;
 use super::kernels::{carry, gradients, stress_forces, surface_forces};
 use super::loads::{Loads, lump_loads};
-use super::mass::{inertia, kick, lump_cells, lumped_acceleration, pack_points};
+use super::mass::{inertia, kick, lump_cells, lumped_acceleration, next_term, pack_points};
 use super::params::Params;
 use super::stability::{Fastest, Linear, Load};
 use crate::contact::{Collider, Obstacles};
@@ -18,6 +18,7 @@ use crate::mesh::Point;
 use crate::step::{Step, Tick};
 use crate::vertices::kernels::drift;
 use crate::vertices::{VertexState, one_or};
+use diffkern::arith;
 use diffkern::prelude::*;
 use std::sync::Arc;
 
@@ -27,6 +28,9 @@ const CAUTION: f64 = 0.25;
 /// The same with all of the surface in contact, which does not stiffen; without and with friction. What friction stops in a step is of first order in its length:
 /// a block that tips over on its edge slid away with long ones.
 const CONTACT_CAUTION: [f64; 2] = [0.4, 0.3];
+
+/// Most passes over the mass matrix.
+const MOST_CORRECTIONS: usize = 16;
 
 /// The constant part of a solid: its cells, and what it may touch.
 #[derive(Clone, Debug)]
@@ -38,6 +42,8 @@ pub struct Model<F: Float> {
     dt: f64,
     touching: Touching<F>,
     loads: Option<Loads<F>>,
+    /// Passes over the mass matrix of a step.
+    corrections: usize,
 }
 
 /// A solid with its parameters: takes a state to the next.
@@ -91,7 +97,20 @@ impl<F: Float> Model<F> {
             dt,
             grid,
             loads: None,
+            corrections: 1,
         })
+    }
+
+    /// The same with accelerations by so many corrections towards the consistent mass; 1 otherwise. Of a wave of seven cells the first leaves an error of
+    /// some percent of the frequency, each further one some tenth of that, for a fifth of a step. Steps become shorter, as what is lighter swings faster.
+    ///
+    /// # Errors
+    /// When there are none, or more than 16.
+    pub fn with_mass_corrections(self, corrections: usize) -> Result<Model<F>> {
+        match (1..=MOST_CORRECTIONS).contains(&corrections) {
+            true => Ok(Model { corrections, ..self }),
+            false => Err(Error::invalid("number of mass corrections", corrections, format!("1 to {MOST_CORRECTIONS}"))),
+        }
     }
 
     /// The same with bodies that touch each other.
@@ -234,7 +253,8 @@ impl<F: Float> Solver<F> {
         let own = |(k, body): (usize, &CutBody)| {
             let (cells, nodes) = (bodies.cells(k), bodies.nodes(k));
             let q = &q[8 * cells.start..8 * cells.end];
-            Linear::new(body, q, &mass[cells], &lumped[nodes], stiffness(k)).with(&loads[k]).fastest()
+            let linear = Linear::new(body, q, &mass[cells], &lumped[nodes], stiffness(k));
+            linear.with(&loads[k]).corrected(self.model.corrections).fastest()
         };
         Ok(bodies.bodies().iter().enumerate().map(own).collect())
     }
@@ -303,16 +323,38 @@ impl<F: Float> Solver<F> {
         Ok(force)
     }
 
+    /// `M b`.
+    fn inert(&self, b: &Array<Vec3<F>>) -> diffkern::Result<Array<Vec3<F>>> {
+        let (grid, device) = (&self.model.grid, &self.model.device);
+        let sum = device.zeros(b.len())?;
+        inertia(grid.cells, b, &grid.rows, &grid.shapes, &grid.second, &self.mass, &sum)?;
+        if let (Some(Loads { carriers, .. }), Some(load)) = (&self.model.loads, &self.params.loads) {
+            let moved = device.uninit(load.len())?;
+            carry(load.len(), b, &grid.rows, &carriers.cells, &carriers.at, &moved)?;
+            surface_forces(load.len(), &moved, load, &grid.rows, &carriers.cells, &carriers.at, &sum)?;
+        }
+        Ok(sum)
+    }
+
+    pub(super) fn corrections(&self) -> usize {
+        self.model.corrections
+    }
+
     fn kicked(&self, v: &Array<Vec3<F>>, force: &Array<Vec3<F>>, dt: F) -> diffkern::Result<Array<Vec3<F>>> {
         let (grid, device, n) = (&self.model.grid, &self.model.device, v.len());
         let Params { gravity, damping, .. } = &self.params;
-        let (b, sum, next) = (device.uninit(n)?, device.zeros(n)?, device.uninit(n)?);
+        let (mut b, next) = (device.uninit(n)?, device.uninit(n)?);
         lumped_acceleration(n, force, &self.lumped, &grid.ties, gravity, &b)?;
-        inertia(grid.cells, &b, &grid.rows, &grid.shapes, &grid.second, &self.mass, &sum)?;
-        if let (Some(Loads { carriers, .. }), Some(load)) = (&self.model.loads, &self.params.loads) {
-            let moved = device.uninit(load.len())?;
-            carry(load.len(), &b, &grid.rows, &carriers.cells, &carriers.at, &moved)?;
-            surface_forces(load.len(), &moved, load, &grid.rows, &carriers.cells, &carriers.at, &sum)?;
+        let (first, mut sum) = (b.clone(), self.inert(&b)?);
+        for k in 1..self.model.corrections {
+            let term = device.uninit(n)?;
+            next_term(n, &first, &b, &sum, &self.lumped, &grid.ties, &term)?;
+            sum = self.inert(&term)?;
+            b = term;
+            if k + 1 == self.model.corrections {
+                // The kick takes `2 b - D^-1 M b`, where the series has `a + b - D^-1 M b`.
+                b = arith::scaled_sum(&[(F::from_f64(0.5), &first), (F::from_f64(0.5), &b)])?;
+            }
         }
         kick(n, v, &b, &sum, &self.lumped, &grid.ties, damping, &next, dt)?;
         Ok(next)

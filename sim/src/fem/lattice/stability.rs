@@ -8,7 +8,7 @@ use crate::mesh::{Point, add, scale, sub};
 
 /// Iterations for the fastest mode, which leave less than a hundredth of its frequency.
 const ITERATIONS: usize = 30;
-/// Iterations for the kinetic energy, which leave `3^-30` of it.
+/// Iterations for the kinetic energy for each correction, which leave `3^-30` of it and less.
 const TERMS: usize = 30;
 
 /// Values and gradients of the 27 splines of a cell, at a place or on the mean \[1/m\].
@@ -47,6 +47,7 @@ pub(super) struct Linear<'a> {
     mass: &'a [f64],
     lumped: &'a [f64],
     loads: Vec<(Stencil, f64)>,
+    corrections: usize,
 }
 
 /// A point mass \[kg\] by the cell that carries it and its place there.
@@ -119,6 +120,7 @@ impl<'a> Linear<'a> {
             mass,
             lumped,
             loads: Vec::new(),
+            corrections: 1,
         }
     }
 
@@ -126,6 +128,11 @@ impl<'a> Linear<'a> {
     pub(super) fn with(self, loads: &[Load]) -> Linear<'a> {
         let stencil = |load: &Load| (Stencil::new(9 * load.cell, shape(load.at), self.body.size), load.mass);
         Linear { loads: loads.iter().map(stencil).collect(), ..self }
+    }
+
+    /// The same with so many corrections towards the consistent mass.
+    pub(super) fn corrected(self, corrections: usize) -> Linear<'a> {
+        Linear { corrections, ..self }
     }
 
     pub(super) fn fastest(&self) -> Fastest {
@@ -195,24 +202,29 @@ impl<'a> Linear<'a> {
         sum
     }
 
-    /// `W f`.
-    fn accelerated(&self, f: &[Point]) -> Vec<Point> {
-        let b = self.lumped(f);
-        let counted = self.lumped(&self.inert(&b));
-        b.iter().zip(counted).map(|(b, c)| sub(scale(*b, 2.0), c)).collect()
+    /// `sum e^n x` up to the number of corrections, `e = 1 - D^-1 M`: by Horner's scheme.
+    fn series(&self, x: &[Point]) -> Vec<Point> {
+        (0..self.corrections).fold(x.to_vec(), |sum, _| {
+            let counted = self.lumped(&self.inert(&sum));
+            x.iter().zip(&sum).zip(counted).map(|((x, s), c)| sub(add(*x, *s), c)).collect()
+        })
     }
 
-    /// `v W^-1 v / 2` of free control points. `W = (1 + e) D^-1` with `e = 1 - D^-1 M`, whose eigenvalues are from 0 to 1, so that the iteration
-    /// for `p = (1 + e)^-1 v` gains a factor of three each time.
+    /// `W f`.
+    fn accelerated(&self, f: &[Point]) -> Vec<Point> {
+        self.series(&self.lumped(f))
+    }
+
+    /// `v W^-1 v / 2` of free control points. `W = (1 + e + .. + e^k) D^-1` with `k` corrections and `e = 1 - D^-1 M`, whose eigenvalues are from 0 to 1, so that the
+    /// iteration for `p = (1 + .. + e^k)^-1 v` gains a factor of `1 + 2 / k` each time.
     pub(super) fn kinetic(&self, v: &[Point]) -> f64 {
         let weighted = |x: &[Point]| x.iter().zip(self.lumped).map(|(x, d)| scale(*x, *d)).collect::<Vec<_>>();
         let v = self.lumped(&weighted(v));
         let mut p = v.clone();
-        for _ in 0..TERMS {
-            let counted = self.lumped(&self.inert(&p));
-            for ((p, v), c) in p.iter_mut().zip(&v).zip(counted) {
-                let residual = add(sub(*v, scale(*p, 2.0)), c);
-                *p = add(*p, scale(residual, 2.0 / 3.0));
+        for _ in 0..TERMS * self.corrections {
+            let all = self.series(&p);
+            for ((p, v), all) in p.iter_mut().zip(&v).zip(all) {
+                *p = add(*p, scale(sub(*v, all), 2.0 / (2.0 + self.corrections as f64)));
             }
         }
         0.5 * dot(&weighted(&v), &p)
