@@ -33,12 +33,20 @@ pub fn catalogue() -> Result<Vec<Named>> {
 /// # Errors
 /// When the file cannot be read.
 pub fn is_protocol(target: &Path) -> Result<bool> {
-    if ALL.iter().any(|(name, _)| Path::new(name) == target) || is_name(target) {
+    if is_name(target) {
         return Ok(true);
     }
-    let text = input::text(target, input::JOB)?;
+    begins_with(target, "Protocol")
+}
+
+/// Whether the first word of a RON file is this one, after comments.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn begins_with(file: &Path, word: &str) -> Result<bool> {
+    let text = input::text(file, input::JOB)?;
     let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("//"));
-    Ok(first.is_some_and(|line| line.starts_with("Protocol")))
+    Ok(first.and_then(|line| line.strip_prefix(word)).is_some_and(|rest| rest.trim_start().starts_with('(')))
 }
 
 /// The experiment of a name or a RON file.
@@ -60,9 +68,10 @@ pub fn find(target: &Path) -> Result<Named> {
     Ok(Named { name, protocol })
 }
 
-/// A word that is no file: neither has it an extension, nor is it there.
-fn is_name(target: &Path) -> bool {
-    target.components().count() == 1 && target.extension().is_none() && !target.exists()
+/// The name of an experiment, or a word that is no file: neither has it an extension, nor is it there.
+pub(crate) fn is_name(target: &Path) -> bool {
+    let word = target.components().count() == 1 && target.extension().is_none() && !target.exists();
+    word || ALL.iter().any(|(name, _)| Path::new(name) == target)
 }
 
 fn named(name: &str, text: &str) -> Result<Named> {

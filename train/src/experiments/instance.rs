@@ -36,9 +36,7 @@ impl Instance {
     /// # Errors
     /// When a shape has a wrong dimension.
     pub fn draw(protocol: &Protocol, seed: u64, number: usize) -> Result<Self> {
-        // Neighbouring seeds and numbers are far apart (the constants of Knuth and of Weyl's sequence).
-        let mixed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d) ^ (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut rng = Rng::with_seed(mixed);
+        let mut rng = seeded(seed, number);
         let shape = &protocol.shapes[number % protocol.shapes.len()];
         let body = shape::body(shape, protocol.reach)?;
         let truth = values(&protocol.unknowns, &mut rng);
@@ -88,8 +86,19 @@ fn between((low, high): Between, rng: &mut Rng) -> Vec3<f64> {
     Vec3::new(one(low.0, high.0), one(low.1, high.1), one(low.2, high.2))
 }
 
+/// Numbers for instance `number` of a seed: neighbouring seeds and numbers are far apart (the constants of Knuth and of Weyl's sequence).
+pub(crate) fn seeded(seed: u64, number: usize) -> Rng {
+    let mixed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d) ^ (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    Rng::with_seed(mixed)
+}
+
+/// Normal, of variance 1 (Box and Muller 1958).
+pub(crate) fn normal(rng: &mut Rng) -> f64 {
+    (-2.0 * (1.0 - rng.f64()).ln()).sqrt() * (TAU * rng.f64()).cos()
+}
+
 /// Uniform on the unit sphere.
-fn on_sphere(rng: &mut Rng) -> Vec3<f64> {
+pub(crate) fn on_sphere(rng: &mut Rng) -> Vec3<f64> {
     let (z, (sin, cos)) = (2.0 * rng.f64() - 1.0, (TAU * rng.f64()).sin_cos());
     let r = (1.0 - z * z).sqrt();
     Vec3::new(r * cos, r * sin, z)

@@ -6,7 +6,7 @@ use diffkern::prelude::*;
 use diffkern_render::{Camera, Light, Lighting};
 
 /// The camera of a protocol.
-pub(super) fn camera(view: &View) -> Camera {
+pub(crate) fn camera(view: &View) -> Camera {
     let ((x, y, z), [elevation, azimuth]) = (view.look_at, [view.elevation, view.azimuth].map(f64::to_radians));
     let (up, out) = elevation.sin_cos();
     let away = [out * azimuth.cos(), out * azimuth.sin(), up].map(|c| c * view.distance);

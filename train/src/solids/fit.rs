@@ -1,0 +1,118 @@
+//! The search: least squares by Gauss and Newton, damped.
+
+use super::observation::{Sought, Supervision};
+use super::program::{Coordinates, Linear, Program, Seen};
+use super::protocol::Protocol;
+use crate::error::{Error, Result};
+use diffkern_optim::dense::{Bounds, LevenbergMarquardt, NormalEquations};
+use std::cell::Cell;
+
+/// Most evaluations with derivatives.
+const MOST: usize = 30;
+/// Longest step of a logarithm; of a coordinate of a field in standard deviations.
+const TRUST: [f64; 2] = [0.7, 1.5];
+/// No step is taken that is shorter.
+const SHORTEST: f64 = 1e-5;
+/// Nor one that is to lower the cost by less than this part.
+const LEAST: f64 = 1e-5;
+/// Refused steps in a row that end a search.
+const REFUSALS: usize = 4;
+/// Standard deviation of the mean of a field, of logarithms, about the middle of the range: it may be anywhere.
+const MEAN: f64 = 1.0;
+
+/// Where a search has ended.
+pub(super) struct Found {
+    pub(super) at: Vec<f64>,
+    pub(super) iterations: usize,
+    /// Root of the mean square of the residuals that anything shows in.
+    pub(super) residual: f64,
+    pub(super) normal: NormalEquations,
+}
+
+/// A search under way.
+pub(super) struct Search<'a> {
+    pub(super) program: &'a Program,
+    pub(super) coordinates: &'a Coordinates,
+    pub(super) seen: &'a Seen,
+    pub(super) sought: Sought,
+    /// Standard deviation of a residual.
+    pub(super) deviation: f64,
+    /// Steps from frame to frame: as many as any place needed so far, so that the cost has few jumps.
+    pub(super) steps: Cell<usize>,
+}
+
+impl Search<'_> {
+    pub(super) fn deviation(protocol: &Protocol, supervision: Supervision) -> f64 {
+        match supervision {
+            Supervision::Image => protocol.trust.image,
+            Supervision::State => protocol.trust.state,
+        }
+    }
+
+    /// From the start of the coordinates.
+    pub(super) fn run(&self) -> Result<Found> {
+        let mut at = self.coordinates.start();
+        let n = at.len();
+        let (mut here, mut lm, mut iterations) = (self.evaluate(&at)?, LevenbergMarquardt::default(), 1);
+        let longest = TRUST[usize::from(self.sought == Sought::Field)];
+        let bounds = Bounds { low: vec![f64::MIN; n], high: vec![f64::MAX; n], trust: vec![longest; n] };
+        while iterations < MOST && lm.refused < REFUSALS {
+            let Some(step) = lm.propose(&here, &bounds, &at)? else { break };
+            let longest = step.change.iter().fold(0.0f64, |most, c| most.max(c.abs()));
+            if longest < SHORTEST || expected(&here, &step.change) <= LEAST * here.cost {
+                break;
+            }
+            iterations += 1;
+            let there: Vec<f64> = at.iter().zip(&step.change).map(|(x, c)| x + c).collect();
+            match self.evaluate(&there) {
+                // Not `>=`: NaN is refused too.
+                Ok(found) if found.cost < here.cost => {
+                    (at, here) = (there, found);
+                    lm.accept();
+                }
+                Ok(_) => lm.refuse(),
+                Err(Error::Simulator(reason)) if reason.is_of_the_motion() => lm.refuse(),
+                Err(error) => return Err(error),
+            }
+        }
+        let residual = (here.cost / here.residuals.max(1) as f64).sqrt() * self.deviation;
+        Ok(Found { at, iterations, residual, normal: here })
+    }
+
+    fn evaluate(&self, at: &[f64]) -> Result<NormalEquations> {
+        let inputs = self.coordinates.inputs(self.program, at)?;
+        let directions = self.coordinates.directions(self.program, &inputs)?;
+        self.steps.set(self.steps.get().max(self.program.steps(&inputs)?));
+        self.normal(&self.program.linearise(&inputs, &directions, self.steps.get())?, at)
+    }
+
+    /// In units of the deviation of a residual; the frames are the blocks.
+    fn normal(&self, linear: &Linear, at: &[f64]) -> Result<NormalEquations> {
+        let mut normal = NormalEquations::new(linear.derivatives.len());
+        for (frame, (model, seen)) in linear.seen.iter().zip(self.seen).enumerate() {
+            // What neither differs nor depends on anything, as most pixels, says nothing.
+            let tells = |&k: &usize| model[k] != seen[k] || linear.derivatives.iter().any(|d| d[frame][k] != 0.0);
+            let places: Vec<usize> = (0..model.len()).filter(tells).collect();
+            let residual: Vec<f64> = places.iter().map(|&k| (model[k] - seen[k]) / self.deviation).collect();
+            let of = |d: &Seen| places.iter().map(|&k| d[frame][k] / self.deviation).collect();
+            let derivatives: Vec<Vec<f64>> = linear.derivatives.iter().map(of).collect();
+            normal.add(&residual, &derivatives)?;
+        }
+        if self.sought == Sought::Field {
+            for (k, z) in at.iter().enumerate() {
+                let mut unit = vec![0.0; at.len()];
+                unit[k] = 1.0;
+                normal.add_prior(*z, &unit, if k == 0 { 1.0 / (MEAN * MEAN) } else { 1.0 })?;
+            }
+        }
+        Ok(normal)
+    }
+}
+
+/// By how much a step is to lower the cost, to second order.
+fn expected(normal: &NormalEquations, step: &[f64]) -> f64 {
+    let n = step.len();
+    let slope: f64 = normal.gradient.iter().zip(step).map(|(g, s)| g * s).sum();
+    let bend: f64 = (0..n * n).map(|k| normal.hessian[k] * step[k / n] * step[k % n]).sum();
+    -2.0 * slope - bend
+}
