@@ -27,6 +27,8 @@
 //! - `experiment`: what the program can be asked for
 //! - `experiments`: what comes with the program: drawn, observed and found again
 //! - `steering`: scenes that numbers steer to a goal through impacts
+//! - `solids`: elastic bodies under known forces, found from what a finer lattice shows
+//! - `stiffness`: the modulus of each element of a block that is shaken
 //! - `tosses`: a cube that was measured while it fell on a table
 //! - `tennis`: two balls that were filmed while they collided on a table
 //! - `beam`: a soft beam that swung before motion capture
@@ -69,6 +71,8 @@ pub mod run;
 pub mod experiment;
 pub mod experiments;
 pub mod steering;
+pub mod solids;
+pub mod stiffness;
 pub mod tosses;
 pub mod tennis;
 pub mod beam;

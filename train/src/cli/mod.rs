@@ -19,13 +19,11 @@ use terminal::Terminal;
 use train::Error;
 use train::experiment::{Console, Ended, Experiment, Identify, Prepared};
 use train::experiments::{self, Trial};
-use train::pendulum;
 use train::run::Former;
 use train::scene::Access;
 use train::scene::document::Document;
-use train::steering;
 use train::tosses::Tosses;
-use train::{beam, tennis};
+use train::{beam, pendulum, solids, steering, stiffness, tennis};
 
 /// Exit code of a gradient that differences do not confirm.
 const WRONG_GRADIENT: u8 = 1;
@@ -120,8 +118,20 @@ fn dispatch(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
             let out = tosses.out.unwrap_or_else(|| Path::new("out").join("tables"));
             return Ok(code(pendulum::run(&data, tosses.test_data.as_deref(), &out, &mut terminal)?));
         }
+        Some(Command::Run { target, trial, tosses }) if stiffness::Protocol::find(&target)?.is_some() => {
+            let (seed, out) = (trial.seed.unwrap_or(0), tosses.out.clone());
+            if (Trial { seed: None, ..trial }).is_given() || (Tosses { out: None, ..tosses }).is_given() {
+                let problem = "are of other experiments, expected --seed and --out alone";
+                return Err(Error::argument("options", problem).into());
+            }
+            let out = out.unwrap_or_else(|| Path::new("out").join("tables"));
+            let Some(protocol) = stiffness::Protocol::find(&target)? else {
+                return Err(Error::argument("name", "no experiment, expected stiffness_field").into());
+            };
+            return Ok(code(stiffness::run(&protocol, seed, &out, &mut terminal)?));
+        }
         Some(Command::Run { tosses, .. }) if tosses.is_given() => {
-            let problem = "--data, --test-data, --train, --test and --out are of measurements, --out of these and of scenes that are steered, expected none of them";
+            let problem = "--data, --test-data, --train, --test and --out are of measurements, --out of scenes that are steered and of `run stiffness_field` too, expected none of them";
             return Err(Error::argument("options", problem).into());
         }
         Some(Command::Run { target, trial, .. }) if experiments::is_protocol(&target)? => {
@@ -132,7 +142,12 @@ fn dispatch(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
             return Err(Error::argument("options", problem).into());
         }
         Some(Command::Run { target, .. }) => Experiment::read(&target)?,
-        Some(Command::Table(table)) => return Ok(code(table.run(&mut terminal)?)),
+        Some(Command::Table(table)) => {
+            if let Some(protocol) = solids::Protocol::find(&table.name)? {
+                return Ok(code(solids::tabulate(&table, protocol, &mut terminal)?));
+            }
+            return Ok(code(table.run(&mut terminal)?));
+        }
         Some(Command::Landscape(landscape)) => {
             return Ok(code(match steering::find(&landscape.name)? {
                 Some(scene) => {

@@ -6,7 +6,7 @@ use train::Error;
 use train::experiment::jobs;
 use train::experiments::{Named, catalogue};
 use train::report::table::columns;
-use train::steering;
+use train::{solids, steering, stiffness};
 
 /// Writes a line where programs read it.
 pub(super) fn print(line: &str) {
@@ -60,6 +60,11 @@ pub(super) fn list() -> Result<(), Error> {
         columns(&experiments),
         vec![String::new(), "scenes that are steered to a goal, for `run NAME` and `landscape NAME`:".to_owned()],
         columns(&steered),
+        vec![String::new(), "elastic solids, for `table solids` and `run stiffness_field`:".to_owned()],
+        columns(&[
+            [solids::NAME.to_owned(), solids::Protocol::own()?.about],
+            [stiffness::NAME.to_owned(), stiffness::Protocol::own()?.about],
+        ]),
         vec![String::new(), "measurements, for `run NAME`:".to_owned()],
         columns(&[
             ["tosses", "a cube that falls on a table: friction, restitution and length scale"].map(str::to_owned),
