@@ -63,7 +63,7 @@ fn the_gradient_by_every_modulus_is_exact() -> Tested {
         for (a, b) in slope.iter().zip(&normal.gradient) {
             assert!((a - 2.0 * b).abs() < 1e-9 * largest, "{a} by the tape, {} forward", 2.0 * b);
         }
-        let f = |x: &[f64]| Ok(value(&device.array(x)?)?.to_vec()?[0]);
+        let f = |x: &[f64]| -> diffkern::Result<f64> { Ok(value(&device.array(x)?)?.to_vec()?[0]) };
         let options = Options {
             scales: vec![1.0; at.len()],
             first_step: 2e-2,
