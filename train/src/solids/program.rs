@@ -65,7 +65,7 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// With `finer` times as many cells along each axis as the search has, and at least as many times as many steps.
+    /// With `finer` times as many cells along each axis as the search has, and the steps that these ask for.
     pub(super) fn new(
         protocol: &Protocol,
         instance: &Instance,

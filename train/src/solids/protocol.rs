@@ -124,7 +124,7 @@ pub struct Protocol {
     pub pace: f64,
     /// Corrections of accelerations towards the consistent mass.
     pub corrections: usize,
-    /// How many times as many cells along each axis, and steps, the observed motion has.
+    /// How many times as many cells along each axis the observed motion has; its steps are as much shorter as these ask for.
     pub finer: usize,
     /// What sees it.
     pub camera: View,
