@@ -17,6 +17,9 @@ use diffkern_sim::vertices::VertexState;
 use diffkern_sim::{Model as _, Observe as _, Span, Step as _};
 use std::f64::consts::PI;
 
+/// Arrays, each with its derivative along a direction.
+type Direction = Vec<(Array<f64>, Array<f64>)>;
+
 /// Edges of the triangles of the surface, in parts of the thinnest side.
 const EDGE: f64 = 0.3;
 /// Steps of a frame are rounded up to powers of this, so that neighbours in a search have the same.
@@ -257,7 +260,7 @@ impl Coordinates {
     }
 
     /// The derivative of the arrays by each coordinate: that of a number by its logarithm is the number.
-    pub(super) fn directions(&self, program: &Program, inputs: &Inputs) -> Result<Vec<Vec<(Array<f64>, Array<f64>)>>> {
+    pub(super) fn directions(&self, program: &Program, inputs: &Inputs) -> Result<Vec<Direction>> {
         let Inputs { mu, lambda, density } = inputs;
         match self.sought {
             Sought::Numbers => {

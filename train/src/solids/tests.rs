@@ -169,8 +169,8 @@ fn forces_within_a_free_body_are_balanced() -> Tested {
         let (mut sum, mut moment) = (Vec3::zero(), Vec3::zero());
         for (x, f) in load.points.iter().zip(&load.forces) {
             let (x, f) = (Vec3::from_array(*x), Vec3::from_array(*f));
-            sum = sum + f;
-            moment = moment + x.cross(f);
+            sum += f;
+            moment += x.cross(f);
         }
         let count = load.points.len() as f64;
         assert!(sum.norm() < 5e-3 * largest * count, "{number}: {sum:?}");

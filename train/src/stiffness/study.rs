@@ -66,7 +66,7 @@ impl Study {
                 let mut places = frame.to_vec()?;
                 for place in &mut places {
                     let mut one = || *noise * normal(&mut rng);
-                    *place = *place + Vec3::new(one(), one(), one());
+                    *place += Vec3::new(one(), one(), one());
                 }
                 block.places(&places)
             };
@@ -87,7 +87,7 @@ impl Study {
             iterations += 1;
             let fall = here.cost - found.cost;
             // Not `<=`: NaN is refused too.
-            if !(fall > 0.0) {
+            if fall.is_nan() || fall <= 0.0 {
                 rule.refuse();
                 continue;
             }
