@@ -1,8 +1,46 @@
 //! What jobs ask for, checked against their scene.
 
 use crate::error::{Error, Result};
-use crate::job::Values;
+use crate::job::{IdentifyOptions, Simulator, Values};
+use crate::limits::Limits;
+use crate::optimizer::Optimizer;
+use crate::program;
 use crate::scene::{Name, Quantity, Range, Scale, Scene, Target};
+
+/// What a job that searches along tangents asks for.
+pub(super) struct Asked<'a> {
+    pub(super) unknowns: &'a [Name],
+    pub(super) fixed: &'a [(Name, f64)],
+    pub(super) start: &'a [(Name, f64)],
+    pub(super) device: &'a str,
+    pub(super) simulator: Option<Simulator>,
+    pub(super) cells: Option<usize>,
+    pub(super) limits: Limits,
+}
+
+impl Asked<'_> {
+    /// Checked against the scene.
+    ///
+    /// # Errors
+    /// Names the option and what was expected.
+    pub(super) fn of(self, scene: &Scene) -> Result<IdentifyOptions> {
+        let (unknowns, fixed, start) = split(scene, self.unknowns, self.fixed, self.start)?;
+        counts(self.cells, None)?;
+        check_device(self.device)?;
+        Ok(IdentifyOptions {
+            unknowns,
+            fixed,
+            start,
+            device: self.device.to_owned(),
+            seed: 0,
+            simulator: program::choose(scene, self.simulator)?.0,
+            cells: self.cells,
+            max_iterations: None,
+            optimizer: Optimizer::Lm,
+            limits: self.limits,
+        })
+    }
+}
 
 /// What a job runs on unless told otherwise: the target whose bits never change.
 pub fn default_device() -> String {

@@ -2,19 +2,18 @@
 
 use super::assignment::{assignment, map};
 use super::options::{self, default_device};
+use super::simulate::{meshes, write_all};
 use super::{Console, Ended, Job};
 use crate::error::{Error, Result};
 use crate::files;
 use crate::identify::{self, Information};
-use crate::input;
 use crate::job::{IdentifyOptions, Simulator};
 use crate::limits::{Bytes, Seconds};
-use crate::optimizer::Optimizer;
 use crate::plan::{self, Designs, Ranked, Ranking};
-use crate::program::{self, Failure};
+use crate::program::{Failure, Outcome};
 use crate::run::Former;
 use crate::scene::document::Document;
-use crate::scene::{Access, Name, Scene};
+use crate::scene::{Name, Scene};
 use crate::text::path;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -89,18 +88,17 @@ impl Job for Plan {
         let (document, _) = Document::read(&self.folder, self.access())?;
         let designs = Designs::of(&document, &scene, &self.folder, self.access())?;
         scene.warnings.iter().chain(&designs.notes).for_each(|note| console.note(note));
-        let all = Scene::of_document(&designs.document, &self.folder, self.access())?;
-        let options = self.options(&all)?;
-        let file = Scene::file(&self.folder)?;
-        let task = identify::Task::Identify(&options);
-        identify::estimate(&all, &file, task, false, &self.device, &options.limits)?;
-        console.say(&format!("comparing {} ways to film {} into {}", designs.all.len(), scene.name, path(&out)));
-        let (begun, stop) = (Instant::now(), console.stop());
-        let mut tick = |part: f64| console.fraction(part, begun.elapsed().as_secs_f64());
-        let ranking = stop.scope(|| {
-            Ranking::of(&designs, &all, &Information::of(&all, &options, &mut tick)?)
-        });
+        let designs_and_ranking = match self.ranking(designs, console) {
+            // A throw that the material does not stand; the cameras are there still.
+            Ok((designs, Err(Failure::Unstable(error)))) if designs.has_throws() => {
+                console.note(&format!("throws are left out, as one cannot be simulated: {error}"));
+                self.ranking(designs.without_throws(), console)
+            }
+            ranked => ranked,
+        };
         console.finish();
+        let (designs, ranking) = designs_and_ranking?;
+        let file = Scene::file(&self.folder)?;
         let ranking = match ranking {
             Err(Failure::Stopped) => {
                 console.say("stopped, nothing was written");
@@ -109,6 +107,7 @@ impl Job for Plan {
             Err(Failure::Unstable(error) | Failure::Fatal(error)) => return Err(error.in_file(&file)),
             Ok(ranking) => ranking,
         };
+        console.say(&format!("compared {} ways to film {} into {}", designs.all.len(), scene.name, path(&out)));
         let lines = plan::lines(&ranking);
         lines.iter().for_each(|line| console.print(line));
         for Ranked { design, .. } in ranking.best() {
@@ -127,33 +126,30 @@ impl Plan {
     }
 
     fn options(&self, scene: &Scene) -> Result<IdentifyOptions> {
-        let (unknowns, fixed, start) = options::split(scene, &self.unknowns, &self.fixed, &self.start)?;
-        options::counts(self.cells, None)?;
-        options::check_device(&self.device)?;
-        Ok(IdentifyOptions {
-            unknowns,
-            fixed,
-            start,
-            device: self.device.clone(),
-            seed: 0,
-            simulator: program::choose(scene, self.simulator)?.0,
-            cells: self.cells,
-            max_iterations: None,
-            optimizer: Optimizer::Lm,
-            limits: self.limits(),
-        })
+        let Self { unknowns, fixed, start, device, simulator, cells, .. } = self;
+        let (simulator, cells, limits) = (*simulator, *cells, self.limits());
+        options::Asked { unknowns, fixed, start, device, simulator, cells, limits }.of(scene)
+    }
+
+    /// The designs, best first.
+    fn ranking(&self, designs: Designs, console: &mut dyn Console) -> Result<(Designs, Outcome<Ranking>)> {
+        let all = Scene::of_document(&designs.document, &self.folder, self.access())?;
+        let options = self.options(&all)?;
+        let task = identify::Task::Plan(&options);
+        let file = Scene::file(&self.folder)?;
+        let estimate = identify::estimate(&all, &file, task, false, &self.device, &options.limits)?;
+        console.note(&estimate.to_string());
+        let (begun, stop) = (Instant::now(), console.stop());
+        let mut flow = |part: f64| console.fraction(part, begun.elapsed().as_secs_f64());
+        let told = stop.scope(|| Information::of(&all, &options, &mut flow));
+        let ranking = told.and_then(|told| Ranking::of(&designs, &all, &told));
+        Ok((designs, ranking))
     }
 
     /// The scene of a design with the meshes that it names, to be filmed or simulated.
     fn write(&self, document: &Document, folder: &Path) -> Result<PathBuf> {
         fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
-        for name in document.meshes().filter(|name| Access::Inside.allows(&self.folder, name)) {
-            let bytes = input::bytes(&self.folder.join(name), input::MESH, "expected a mesh")?;
-            let file = folder.join(name);
-            let own = file.parent().unwrap_or(folder);
-            fs::create_dir_all(own).map_err(|e| Error::write(own, e))?;
-            files::write(&file, &bytes)?;
-        }
+        write_all(folder, &meshes(document, &self.folder, self.access())?)?;
         let file = folder.join("scene.json");
         files::write(&file, document.to_json()?.as_bytes())?;
         Ok(file)

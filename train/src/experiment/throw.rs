@@ -8,8 +8,6 @@ use crate::error::Result;
 use crate::identify;
 use crate::job::{IdentifyOptions, Simulator, Values};
 use crate::limits::{Bytes, Seconds};
-use crate::optimizer::Optimizer;
-use crate::program;
 use crate::run::Former;
 use crate::scene::{Name, Scene};
 use crate::video::Bits;
@@ -112,21 +110,9 @@ impl Throw {
     }
 
     fn options(&self, scene: &Scene) -> Result<IdentifyOptions> {
-        let (unknowns, fixed, start) = options::split(scene, &self.unknowns, &self.fixed, &self.start)?;
-        options::counts(self.cells, None)?;
-        options::check_device(&self.device)?;
-        Ok(IdentifyOptions {
-            unknowns,
-            fixed,
-            start,
-            device: self.device.clone(),
-            seed: 0,
-            simulator: program::choose(scene, self.simulator)?.0,
-            cells: self.cells,
-            max_iterations: None,
-            optimizer: Optimizer::Lm,
-            limits: self.limits(),
-        })
+        let Self { unknowns, fixed, start, device, simulator, cells, .. } = self;
+        let (simulator, cells, limits) = (*simulator, *cells, self.limits());
+        options::Asked { unknowns, fixed, start, device, simulator, cells, limits }.of(scene)
     }
 
     /// The job that draws these values.

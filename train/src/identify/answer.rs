@@ -1,7 +1,7 @@
 //! The outcome of a search: values, intervals, pictures.
 
 use super::information::{Together, posterior, together};
-use super::interval::{self, SIGMAS};
+use super::interval::{self, SIGMAS, TELLS};
 use super::observed::{self, observed};
 use super::problem::VideoProblem;
 use crate::error::{Error, Result};
@@ -16,8 +16,6 @@ use nalgebra::DMatrix;
 
 /// Silhouettes that agree less than this (intersection over union) are of something else.
 const EXPLAINS: f64 = 0.8;
-/// An interval that covers more than this part of the range (of logarithms) tells nothing.
-const TELLS: f64 = 0.5;
 /// So near to an end of the range (of its logarithm) a value is at the end.
 const AT_END: f64 = 1e-3;
 
@@ -160,9 +158,9 @@ fn parameters<F: Float>(
             determined: tells && !at_end,
         });
     }
-    if let Some(normal) = normal.filter(|_| parameters.iter().any(|parameter| !parameter.determined)) {
-        let told = |parameter: &Parameter| Some((parameter.name.clone(), problem.scene.target(&parameter.name).ok()?));
-        let unknowns: Vec<_> = parameters.iter().filter_map(told).collect();
+    let told = |parameter: &Parameter| Some((parameter.name.clone(), problem.scene.target(&parameter.name).ok()?));
+    let unknowns: Vec<_> = parameters.iter().filter(|parameter| !parameter.determined).filter_map(told).collect();
+    if let Some(normal) = normal {
         state.warnings.extend(pairs(parametrisation, &values, normal, &unknowns));
     }
     Ok(parameters)

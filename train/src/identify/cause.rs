@@ -71,6 +71,11 @@ fn with(scene: &Scene, task: Task<'_>, lever: &Lever, value: f64, excess: &dyn F
             (lever.set)(&mut scene, &mut options.fixed, value);
             excess(&scene, Task::Identify(&options))
         }
+        Task::Plan(options) => {
+            let mut options = options.clone();
+            (lever.set)(&mut scene, &mut options.fixed, value);
+            excess(&scene, Task::Plan(&options))
+        }
         Task::Simulate(drawing) => {
             let mut values = drawing.values.clone();
             (lever.set)(&mut scene, &mut values, value);
@@ -214,7 +219,7 @@ fn of_body(scene: &Scene, k: usize) -> Vec<Lever> {
 fn elastic(scene: &Scene, task: Task<'_>, target: Target) -> Lever {
     let name = scene.name_of(target);
     let (given, option) = match task {
-        Task::Identify(options) => (options.fixed.get(&name), "fixed"),
+        Task::Identify(options) | Task::Plan(options) => (options.fixed.get(&name), "fixed"),
         Task::Simulate(Drawing { values, .. }) => (values.get(&name), "set"),
     };
     // Below the end of its range a value costs what the range does.

@@ -6,6 +6,7 @@
 //! all, the time is right within a factor of two or three, the memory within a factor of two.
 
 use super::cause;
+use super::information;
 use super::problem::frames_in_use;
 use crate::error::Result;
 use crate::job::{IdentifyOptions, Simulator, Values};
@@ -45,6 +46,8 @@ const TAPE: f64 = 1024.0 * 1024.0 * 1024.0;
 pub enum Task<'a> {
     /// Find the unknowns.
     Identify(&'a IdentifyOptions),
+    /// Compare ways to film, which are all films of the scene.
+    Plan(&'a IdentifyOptions),
     /// Draw what values look like.
     Simulate(Drawing<'a>),
 }
@@ -113,11 +116,12 @@ impl Cost {
     pub fn of(scene: &Scene, task: Task<'_>, gradcheck: bool, device: &Device) -> Result<Self> {
         let mut cost = match task {
             Task::Identify(options) => identification(scene, options, device)?,
+            Task::Plan(options) => comparison(scene, options, device)?,
             Task::Simulate(drawing) => simulation(scene, drawing, device)?,
         };
         if gradcheck {
             let (known, simulator, cells) = match task {
-                Task::Identify(options) => (&options.fixed, options.simulator, options.cells),
+                Task::Identify(options) | Task::Plan(options) => (&options.fixed, options.simulator, options.cells),
                 Task::Simulate(Drawing { values, simulator, cells }) => (values, simulator, cells),
             };
             cost.add_check(scene, known, super::resolution(scene, cells, simulator, false), device)?;
@@ -334,6 +338,24 @@ fn identification(scene: &Scene, options: &IdentifyOptions, device: &Device) -> 
             + refined.map_or(0.0, |plans| plans.bytes(device, 4.0, 0.0) + plans.bytes(device, real, 0.0)),
     );
     Ok(cost)
+}
+
+/// Runs on the coarse grid in single precision, all pictures kept with their derivatives.
+fn comparison(scene: &Scene, options: &IdentifyOptions, device: &Device) -> Result<Cost> {
+    let cells = information::coarse(scene, options);
+    let plans = planned(scene, &options.fixed, options.simulator, cells, cells)?;
+    let coordinates = Parametrisation::new(scene, options, 1.0)?.kinds().len();
+    let used = frames_in_use(scene, options.simulator) as f64;
+    let runs = information::runs(coordinates) as f64;
+    let one = pictures(scene, &plans, device, 1.0);
+    let seen = shots(scene, 1).iter().map(|shot| shot.size(scene).0 as f64).sum::<f64>();
+    Ok(Cost {
+        steps: runs * one.steps,
+        work: shares(device)[0] * runs * plans.pass(used, device),
+        // What is seen, both sides of the derivative in hand, those that there are, and what is blurred of them.
+        bytes: one.bytes + used * seen * (4.0 + 2.0 * coordinates as f64) * 8.0,
+        ..one
+    })
 }
 
 fn simulation(scene: &Scene, Drawing { values, simulator, cells }: Drawing<'_>, device: &Device) -> Result<Cost> {

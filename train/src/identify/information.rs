@@ -1,6 +1,7 @@
 //! What the films and tracks of a scene would tell of its unknowns, before they are made.
 
 use super::cost::{Cost, Task};
+use super::interval::{SIGMAS, TELLS};
 use super::misfit::{LevelOptions, Misfit};
 use super::problem::{BLUR, differences, weights};
 use super::{device, resolution};
@@ -15,10 +16,6 @@ use std::fmt;
 
 /// Standard deviation that the difference of a pixel is taken to have, of white.
 pub(crate) const NOISE: f64 = 0.05;
-/// Standard deviations to either side that hold 95 %.
-const SIGMAS: f64 = super::interval::SIGMAS;
-/// An interval that covers more than this part of the range tells nothing.
-const TELLS: f64 = 0.5;
 /// How much better a combination of two unknowns is told than each of them, that is worth to be said.
 const BETTER: f64 = 0.25;
 /// Powers of the second in a combination.
@@ -59,6 +56,16 @@ pub(crate) struct Together {
     pub(crate) half: f64,
 }
 
+/// Cells across the thinnest side.
+pub(super) fn coarse(scene: &Scene, options: &IdentifyOptions) -> usize {
+    options.cells.unwrap_or(resolution(scene, None, options.simulator, false).coarse)
+}
+
+/// Runs for so many coordinates: one that is shown, one that is seen, and one to both sides of each.
+pub(super) fn runs(coordinates: usize) -> usize {
+    2 + 2 * coordinates
+}
+
 impl Information {
     /// At the values that `options` start from, on the coarse grid. Derivatives are differences over as much as an answer may well be off.
     ///
@@ -67,9 +74,9 @@ impl Information {
     pub(crate) fn of(scene: &Scene, options: &IdentifyOptions, tick: &mut Tick<'_>) -> Outcome<Self> {
         let device = device(&options.device)?;
         let simulator = options.simulator;
-        let cells = options.cells.unwrap_or(resolution(scene, None, simulator, false).coarse);
+        let cells = coarse(scene, options);
         let room = viscous_room(scene, &options.fixed, cells);
-        let nodes = Cost::of(scene, Task::Identify(options), false, &device)?.node_limit(&options.limits);
+        let nodes = Cost::of(scene, Task::Plan(options), false, &device)?.node_limit(&options.limits);
         let grid = GridOptions { simulator, cells, room, fixed_steps: true, nodes };
         let program = Program::<f32>::new(scene, &options.fixed, grid, &device)?;
         let parametrisation = Parametrisation::new(scene, options, room)?;
@@ -78,7 +85,7 @@ impl Information {
         let weights = weights(scene, simulator);
         let frames = weights.len();
         let steps = parametrisation.doubt();
-        let (runs, mut done) = (2 + 2 * steps.len(), 0);
+        let (runs, mut done) = (runs(steps.len()), 0);
         let shown = program.shown(&values, |part| tick(part / runs as f64))?;
         let video = |(frames, film): (Vec<_>, &crate::scene::Film)| {
             let camera = &scene.cameras[film.camera];

@@ -10,7 +10,9 @@ use diffkern_optim::Result;
 use diffkern_optim::dense::NormalEquations;
 
 /// Standard deviations to either side that hold 95 %.
-pub(super) const SIGMAS: f64 = 1.96;
+pub(crate) const SIGMAS: f64 = 1.96;
+/// An interval that covers more than this part of the range (of logarithms) tells nothing.
+pub(crate) const TELLS: f64 = 0.5;
 /// Parts that a video is cut into, one of which is left out at a time.
 const PARTS: usize = 8;
 /// The same quantile of Student's t with 1, 2, .. degrees of freedom.

@@ -23,6 +23,7 @@ pub use cost::{Cost, Drawing, Estimate, Task, estimate};
 pub(crate) use cost::{scan_passes, typical_passes};
 pub use gradient::gradcheck;
 pub(crate) use information::{Information, NOISE, Together, Told};
+pub(crate) use interval::{SIGMAS, TELLS};
 
 use crate::check::Checked;
 use crate::error::{Error, Result};

@@ -4,6 +4,7 @@ use super::arms::{ALL, Constants};
 use super::recording::Recording;
 use super::search::{LOW, Place, Swings, whole};
 use crate::error::Result;
+use crate::identify::SIGMAS;
 use serde::Serialize;
 
 /// The constants of those who measured, without dry friction.
@@ -20,8 +21,6 @@ pub(super) const AUTHORS: Constants = Constants {
 pub(super) const EARLY: f64 = 0.1;
 /// Evaluations that a study takes in the mean, for progress alone.
 const EXPECTED: f64 = 24.0;
-/// Standard deviations to either side that hold 95 %.
-const SIGMAS: f64 = 1.96;
 
 /// From where a swing is simulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

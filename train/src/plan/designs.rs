@@ -32,8 +32,10 @@ pub(crate) struct Design {
     pub(crate) about: String,
     /// Names of the films that it has beside those of the scene, or in their place.
     pub(crate) films: Vec<String>,
-    /// Whether the films and tracks of the scene count as well.
+    /// Whether the films of the scene count as well.
     pub(crate) adds: bool,
+    /// Whether its tracks do: where its own take is run.
+    pub(crate) tracks: bool,
 }
 
 /// All ways to film a scene that are compared, as films of one document.
@@ -57,8 +59,13 @@ impl Designs {
     pub(crate) fn of(document: &Document, scene: &Scene, folder: &Path, access: Access) -> Result<Self> {
         let base = named(document.clone());
         let own: Vec<String> = base.videos.keys().cloned().collect();
-        let as_it_is =
-            Design { name: "as_it_is".into(), about: "the scene as it is".into(), films: Vec::new(), adds: true };
+        let as_it_is = Design {
+            name: "as_it_is".into(),
+            about: "the scene as it is".into(),
+            films: Vec::new(),
+            adds: true,
+            tracks: true,
+        };
         let mut designs = Self { document: base.clone(), own, all: vec![as_it_is], notes: Vec::new() };
         let Some((name, film)) = base.videos.iter().next().map(|(name, film)| (name.clone(), film.clone())) else {
             return Ok(designs);
@@ -96,13 +103,36 @@ impl Designs {
     fn add(&mut self, own: &str, film: &Video, (name, about): (&str, &str), change: impl FnOnce(&mut Video)) {
         let mut new = film_of(film, name);
         change(&mut new);
+        let thrown = new.take.as_ref().is_some_and(|take| take.starts_with(PREFIX));
         let film = format!("{PREFIX}{name}");
         self.document.videos.insert(film.clone(), new);
-        let one = |name: String, about: String, adds: bool| Design { name, about, films: vec![film.clone()], adds };
+        let one = |name: String, about: String, adds: bool| Design {
+            name,
+            about,
+            films: vec![film.clone()],
+            adds,
+            tracks: adds || !thrown,
+        };
         if self.own.len() == 1 {
             self.all.push(one(name.to_owned(), about.to_owned(), false));
         }
         self.all.push(one(format!("{own}_and_{name}"), format!("a second video: {about}"), true));
+    }
+
+    /// Whether bodies begin in another way in any.
+    pub(crate) fn has_throws(&self) -> bool {
+        self.document.takes.keys().any(|take| take.starts_with(PREFIX))
+    }
+
+    /// The same without these.
+    pub(crate) fn without_throws(mut self) -> Self {
+        let thrown = |film: &Video| film.take.as_ref().is_some_and(|take| take.starts_with(PREFIX));
+        let films: BTreeSet<String> =
+            self.document.videos.iter().filter(|(_, film)| thrown(film)).map(|(name, _)| name.clone()).collect();
+        self.document.videos.retain(|name, _| !films.contains(name));
+        self.document.takes.retain(|name, _| !name.starts_with(PREFIX));
+        self.all.retain(|design| !design.films.iter().any(|film| films.contains(film)));
+        self
     }
 
     /// The document of a design alone.
@@ -120,7 +150,7 @@ impl Designs {
             document.takes.keys().filter(|name| !used(|film| &film.take, name)).cloned().collect();
         document.cameras.retain(|name, _| !cameras.contains(name));
         document.takes.retain(|name, _| !takes.contains(name));
-        if !design.adds {
+        if !design.tracks {
             document.observations.clear();
             document.unknowns.retain(|name, _| !takes.iter().any(|take| name.starts_with(&format!("takes.{take}."))));
         }

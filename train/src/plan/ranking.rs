@@ -36,7 +36,10 @@ impl Ranking {
         for design in &designs.all {
             let mut parts: Vec<usize> = design.films.iter().filter_map(place).collect();
             if design.adds {
-                parts.extend(own.iter().copied().chain(tracks.clone()));
+                parts.extend(&own);
+            }
+            if design.tracks {
+                parts.extend(tracks.clone());
             }
             let told = information
                 .told(&parts)

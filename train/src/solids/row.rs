@@ -6,14 +6,10 @@ use super::observation::{Observation, Sought, densities};
 use super::program::{Coordinates, Program};
 use super::protocol::{Protocol, Range};
 use crate::error::Result;
+use crate::identify::{SIGMAS, TELLS};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::time::Instant;
-
-/// Standard deviations to either side that hold 95 %.
-const SIGMAS: f64 = 1.96;
-/// An interval that covers more than this part of the range (of logarithms) tells nothing.
-const TELLS: f64 = 0.5;
 
 /// How far off a number is, or the elements of a field in the mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

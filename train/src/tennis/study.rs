@@ -3,6 +3,7 @@
 use super::balls::{ALL, Balls, FRICTION, MOTION, RESTITUTION, Seen};
 use super::film::Film;
 use crate::error::Result;
+use crate::identify::SIGMAS;
 use diffkern_optim::dense::{Bounds, LevenbergMarquardt, NormalEquations};
 use serde::Serialize;
 
@@ -14,8 +15,6 @@ const MOST: usize = 100;
 const REFUSALS: usize = 8;
 /// Part of the cost by which a step is to lower it.
 const LEAST: f64 = 1e-7;
-/// Standard deviations to either side that hold 95 %.
-const SIGMAS: f64 = 1.96;
 
 /// What was found with some unknowns.
 #[derive(Debug, Clone, PartialEq, Serialize)]

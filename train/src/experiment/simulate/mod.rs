@@ -4,6 +4,7 @@ mod noise;
 mod simulation;
 
 pub use simulation::Simulation;
+pub(super) use simulation::{meshes, write_all};
 
 use super::assignment::{assignment, map};
 use super::options::{self, default_device};

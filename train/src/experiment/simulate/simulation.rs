@@ -40,7 +40,7 @@ const VIDEO: Outputs = Outputs {
 };
 
 /// Name and content of a file.
-type Named = (String, Vec<u8>);
+pub(in super::super) type Named = (String, Vec<u8>);
 
 /// A checked simulation.
 #[derive(Debug)]
@@ -242,12 +242,7 @@ impl Simulation {
         for (track, places) in self.scene.tracks.iter().zip(&shown.tracks) {
             files::write(&out.join(&track.file), track.table(places).as_bytes())?;
         }
-        for (name, bytes) in &self.meshes {
-            let file = out.join(name);
-            let folder = file.parent().unwrap_or(out);
-            fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
-            files::write(&file, bytes)?;
-        }
+        write_all(out, &self.meshes)?;
         files::write(&scene, &self.text)?;
         Ok(vec![scene, animation])
     }
@@ -261,12 +256,28 @@ fn copies(folder: &Path, access: Access) -> Result<(Vec<u8>, Vec<Named>)> {
         true => read_text(&file)?,
         false => document.to_json()?,
     };
+    Ok((text.into_bytes(), meshes(&document, folder, access)?))
+}
+
+/// The meshes that the document in a folder names, of those inside of it.
+pub(in super::super) fn meshes(document: &Document, folder: &Path, access: Access) -> Result<Vec<Named>> {
     let names = document.mesh_files(folder, access)?.into_iter().filter(|name| Access::Inside.allows(folder, name));
-    let meshes = names.map(|name| {
-        let text = input::bytes(&folder.join(&name), input::MESH, "expected a mesh")?;
-        Ok((name, text))
-    });
-    Ok((text.into_bytes(), meshes.collect::<Result<_>>()?))
+    let mesh = |name: String| {
+        let bytes = input::bytes(&folder.join(&name), input::MESH, "expected a mesh")?;
+        Ok((name, bytes))
+    };
+    names.map(mesh).collect()
+}
+
+/// Writes files below a folder.
+pub(in super::super) fn write_all(out: &Path, named: &[Named]) -> Result<()> {
+    for (name, bytes) in named {
+        let file = out.join(name);
+        let folder = file.parent().unwrap_or(out);
+        fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
+        files::write(&file, bytes)?;
+    }
+    Ok(())
 }
 
 /// Frames and tables go where a later job can take their place as a whole.
