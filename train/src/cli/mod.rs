@@ -118,16 +118,13 @@ fn dispatch(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
             let out = tosses.out.unwrap_or_else(|| Path::new("out").join("tables"));
             return Ok(code(pendulum::run(&data, tosses.test_data.as_deref(), &out, &mut terminal)?));
         }
-        Some(Command::Run { target, trial, tosses }) if stiffness::Protocol::find(&target)?.is_some() => {
+        Some(Command::Run { target, trial, tosses }) if let Some(protocol) = stiffness::Protocol::find(&target)? => {
             let (seed, out) = (trial.seed.unwrap_or(0), tosses.out.clone());
             if (Trial { seed: None, ..trial }).is_given() || (Tosses { out: None, ..tosses }).is_given() {
                 let problem = "are of other experiments, expected --seed and --out alone";
                 return Err(Error::argument("options", problem).into());
             }
             let out = out.unwrap_or_else(|| Path::new("out").join("tables"));
-            let Some(protocol) = stiffness::Protocol::find(&target)? else {
-                return Err(Error::argument("name", "no experiment, expected stiffness_field").into());
-            };
             return Ok(code(stiffness::run(&protocol, seed, &out, &mut terminal)?));
         }
         Some(Command::Run { tosses, .. }) if tosses.is_given() => {

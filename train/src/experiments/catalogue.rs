@@ -3,7 +3,7 @@
 use super::protocol::Protocol;
 use crate::error::{Error, Result};
 use crate::input;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// An experiment with the name by which it is asked for.
 #[derive(Debug, Clone)]
@@ -36,17 +36,32 @@ pub fn is_protocol(target: &Path) -> Result<bool> {
     if is_name(target) {
         return Ok(true);
     }
-    begins_with(target, "Protocol")
+    Ok(begins_with(&input::text(target, input::JOB)?, "Protocol"))
 }
 
-/// Whether the first word of a RON file is this one, after comments.
+/// An experiment's name, the file that it comes from, and its text.
+pub(crate) type Source = (String, PathBuf, String);
+
+/// The text of one of `own` by its name, or of a RON file that begins with `word`; none where it is neither.
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn begins_with(file: &Path, word: &str) -> Result<bool> {
-    let text = input::text(file, input::JOB)?;
+pub(crate) fn source(target: &Path, own: &[(&str, &str)], word: &str) -> Result<Option<Source>> {
+    if let Some((name, text)) = own.iter().find(|(name, _)| Path::new(name) == target) {
+        return Ok(Some(((*name).to_owned(), format!("{name}.ron").into(), (*text).to_owned())));
+    }
+    if !target.is_file() {
+        return Ok(None);
+    }
+    let text = input::text(target, input::JOB)?;
+    let name = target.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(begins_with(&text, word).then(|| (name, target.to_owned(), text)))
+}
+
+/// Whether this is the first word of a RON file, after comments.
+fn begins_with(text: &str, word: &str) -> bool {
     let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("//"));
-    Ok(first.and_then(|line| line.strip_prefix(word)).is_some_and(|rest| rest.trim_start().starts_with('(')))
+    first.and_then(|line| line.strip_prefix(word)).is_some_and(|rest| rest.trim_start().starts_with('('))
 }
 
 /// The experiment of a name or a RON file.
@@ -69,7 +84,7 @@ pub fn find(target: &Path) -> Result<Named> {
 }
 
 /// The name of an experiment, or a word that is no file: neither has it an extension, nor is it there.
-pub(crate) fn is_name(target: &Path) -> bool {
+fn is_name(target: &Path) -> bool {
     let word = target.components().count() == 1 && target.extension().is_none() && !target.exists();
     word || ALL.iter().any(|(name, _)| Path::new(name) == target)
 }

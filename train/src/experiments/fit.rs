@@ -5,21 +5,17 @@ use super::observation::{Misfit, Observed};
 use super::program::Program;
 use super::protocol::Protocol;
 use super::quantity::Unknown;
+use super::step::{expected, within_trust};
 use crate::error::{Error, Result};
-use diffkern_optim::dense::{Bounds, LevenbergMarquardt, NormalEquations, Step};
+use crate::identify::{SIGMAS, TELLS};
+use diffkern_optim::dense::{Bounds, LevenbergMarquardt};
 
 /// Most iterations of a search.
 pub(super) const MOST: usize = 100;
-/// Standard deviations to either side that hold 95 %.
-const SIGMAS: f64 = 1.96;
-/// An interval that covers more than this part of the range (of logarithms) tells nothing.
-const TELLS: f64 = 0.5;
 /// A search leaves a range by so much of its width (of logarithms) at most.
 const BEYOND: f64 = 0.5;
 /// Longest step, of logarithms.
 const TRUST: f64 = 0.7;
-/// What is added to the curvature first, in parts of the largest.
-const LEAST_HELD: f64 = 1e-12;
 /// No step is taken that is shorter, of logarithms: on the first frames, and on all.
 const SHORTEST: [f64; 2] = [1e-3, 1e-13];
 /// Nor one that is to lower the cost by less than this part, where the observed motion takes the same steps and where it takes others: then
@@ -134,7 +130,7 @@ impl Search<'_> {
         let (bounds, mut lm) = (bounds(&self.protocol.unknowns), LevenbergMarquardt::default());
         while *iterations < self.most && lm.refused < REFUSALS {
             let normal = &here.misfit.normal;
-            let Some(step) = within_trust(&lm, normal, &bounds, &here.at)? else { break };
+            let Some(step) = within_trust(&lm, normal, &bounds, &here.at, TRUST)? else { break };
             let longest = step.change.iter().fold(0.0f64, |most, c| most.max(c.abs()));
             if longest < shortest || expected(normal, &step.change) <= least * normal.cost {
                 break;
@@ -176,40 +172,6 @@ impl Search<'_> {
         let explained = self.observed.explained_by(&best.misfit);
         Found { values, intervals, determined, iterations, starts, explained, largest: best.misfit.largest }
     }
-}
-
-/// A step no longer than [`TRUST`] (Levenberg 1944): what is added to the curvature is alike for all logarithms, so that one that is hardly
-/// determined stays, and the others go where they belong. To shorten all alike would leave them far from there.
-fn within_trust(
-    lm: &LevenbergMarquardt,
-    normal: &NormalEquations,
-    bounds: &Bounds,
-    at: &[f64],
-) -> Result<Option<Step>> {
-    let n = at.len();
-    let largest = (0..n).map(|k| normal.hessian[k * n + k]).fold(0.0, f64::max);
-    let mut held = normal.clone();
-    let mut by = LEAST_HELD * largest;
-    loop {
-        let step = lm.propose(&held, bounds, at)?;
-        let fits = step.as_ref().is_none_or(|step| step.change.iter().all(|c| c.abs() <= TRUST));
-        if fits || by > largest {
-            return Ok(step);
-        }
-        // What nothing shows of stays as it is.
-        (0..n)
-            .filter(|k| normal.hessian[k * n + k] != 0.0)
-            .for_each(|k| held.hessian[k * n + k] = normal.hessian[k * n + k] + by);
-        by *= 4.0;
-    }
-}
-
-/// By how much a step is to lower the cost, to second order.
-fn expected(normal: &NormalEquations, step: &[f64]) -> f64 {
-    let n = step.len();
-    let slope: f64 = normal.gradient.iter().zip(step).map(|(g, s)| g * s).sum();
-    let bend: f64 = (0..n * n).map(|k| normal.hessian[k] * step[k / n] * step[k % n]).sum();
-    -2.0 * slope - bend
 }
 
 fn bounds(unknowns: &[Unknown]) -> Bounds {

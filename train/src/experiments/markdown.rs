@@ -3,11 +3,13 @@
 use super::method;
 use super::observation::Observation;
 use super::program::Supervision;
-use super::protocol::Published;
+use super::protocol::{Protocol, Published};
 use super::quantity::{Quantity, Unknown};
 use super::row::{Number, Row};
-use super::table::Table;
+use super::table::{self, COLUMNS};
 use std::fmt::Write as _;
+
+type Table = table::Table<Protocol, Row>;
 
 /// Errors of one number in one column.
 struct Errors {
@@ -58,14 +60,14 @@ pub(super) fn text(table: &Table) -> String {
     text += "| unknown | observed | mean | median | worst | mean, absolute | not determined | truth in its interval | published mean |\n";
     text += "|---|---|---|---|---|---|---|---|---|\n";
     for Unknown { quantity, .. } in &table.protocol.unknowns {
-        for column in Table::columns() {
+        for column in &COLUMNS {
             let cells = Errors::of(table, *quantity, *column).cells();
             let published = published(table, *quantity).map_or("-".into(), |p| beside(p, *column));
             let _ = writeln!(text, "| {} | {} {cells}| {published} |", quantity.name(), column.name());
         }
     }
     text += "\n| observed | iterations, mean | most | starts, most | not explained | failed | seconds a search |\n|---|---|---|---|---|---|---|\n";
-    for column in Table::columns() {
+    for column in &COLUMNS {
         if rows(table, *column).next().is_none() {
             continue;
         }
@@ -73,7 +75,7 @@ pub(super) fn text(table: &Table) -> String {
         let iterations = of(|row| row.iterations as f64);
         let (most, starts) = (largest(&iterations), largest(&of(|row| row.starts as f64)));
         let elsewhere = rows(table, *column).filter(|row| !row.explained).count();
-        let failed = table.failures.iter().filter(|(_, name, _)| *name == column.name()).count();
+        let failed = table.failed(*column);
         let (iterations, seconds) = (mean(&iterations), mean(&of(|row| row.seconds)));
         let _ = writeln!(
             text,
@@ -81,7 +83,7 @@ pub(super) fn text(table: &Table) -> String {
             column.name()
         );
     }
-    text + &guessed(table) + &quoted(table) + &failures(table)
+    text + &guessed(table) + &quoted(table) + &table.failures()
 }
 
 /// What is reached by guesses: the mean of what is drawn, and the starts, which are drawn as the truths are.
@@ -89,7 +91,7 @@ fn guessed(table: &Table) -> String {
     let mut text = String::from(
         "\nGuesses, mean relative errors:\n\n| unknown | average of the range | random |\n|---|---|---|\n",
     );
-    let Some(column) = Table::columns().first() else { return text };
+    let Some(column) = COLUMNS.first() else { return text };
     for unknown in &table.protocol.unknowns {
         let numbers =
             rows(table, *column).flat_map(|row| row.numbers.iter().filter(|n| n.quantity == unknown.quantity));
@@ -120,13 +122,6 @@ fn quoted(table: &Table) -> String {
         );
     }
     text
-}
-
-fn failures(table: &Table) -> String {
-    let line =
-        |(instance, column, message): &(usize, String, String)| format!("- instance {instance}, {column}: {message}\n");
-    let lines: String = table.failures.iter().map(line).collect();
-    if lines.is_empty() { lines } else { format!("\nFailed:\n\n{lines}") }
 }
 
 fn published(table: &Table, quantity: Quantity) -> Option<&Published> {

@@ -4,14 +4,16 @@ use super::catalogue::{Named, find};
 use super::fit::MOST;
 use super::markdown;
 use super::method::Method;
-use super::observation::Observation;
+use super::protocol::Protocol;
 use super::row::Row;
-use super::table::Table;
+use super::table::{COLUMNS, Searched, Table};
 use crate::error::{Error, Result};
 use crate::experiment::{Console, Ended};
 use crate::job::Flow;
 use crate::{files, text};
-use std::path::{Path, PathBuf};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// A table of an experiment.
@@ -38,55 +40,62 @@ impl Tabulate {
     pub fn run(&self, console: &mut dyn Console) -> Result<Ended> {
         let Named { name, protocol } = find(&self.name)?;
         let count = self.count.unwrap_or(protocol.instances);
-        if count == 0 {
-            return Err(Error::argument("count", "0, expected at least 1"));
-        }
-        let [json, md] = ["json", "md"].map(|extension| self.out.join(format!("{name}.{extension}")));
-        let new = Table {
-            experiment: name,
-            version: env!("CARGO_PKG_VERSION").into(),
-            seed: self.seed,
-            protocol,
-            rows: Vec::new(),
-            failures: Vec::new(),
-            seconds: 0.0,
+        let search = |protocol: &Protocol, instance, column| {
+            Row::search(protocol, self.seed, instance, column, Method::Lm, MOST)
         };
-        let mut table = Table::read(&json, new)?;
-        let (begun, before) = (Instant::now(), table.seconds);
-        // Column by column: what counts most is there first.
-        let all = Table::columns().iter().flat_map(|column| (0..count).map(move |k| (k, *column)));
-        let missing: Vec<(usize, Observation)> = all.filter(|(k, column)| !table.holds(*k, *column)).collect();
-        for (done, (instance, column)) in missing.iter().enumerate() {
-            match Row::search(&table.protocol, self.seed, *instance, *column, Method::Lm, MOST) {
-                Ok(row) => table.rows.push(row),
-                Err(Error::Interrupted) => return Ok(stopped(&json, console)),
-                // The experiment is wrong, not this instance.
-                Err(error @ (Error::Argument { .. } | Error::Input { .. } | Error::Write { .. })) => return Err(error),
-                Err(error) => table.failures.push((*instance, column.name(), error.to_string())),
-            }
-            table.seconds = before + begun.elapsed().as_secs_f64();
-            write(&table, &json, &md)?;
-            let part = (done + 1) as f64 / missing.len() as f64;
-            if console.fraction(part, begun.elapsed().as_secs_f64()) == Flow::Stop && part < 1.0 {
-                return Ok(stopped(&json, console));
-            }
-        }
-        // Of a table that was whole, as its form may have changed.
-        write(&table, &json, &md)?;
-        console.finish();
-        console.print(markdown::text(&table).trim_end());
-        console.say(&format!("wrote {} and {}", text::path(&json), text::path(&md)));
-        Ok(Ended::Done)
+        fill(self, Table::new(name, self.seed, protocol), (count, &COLUMNS), search, markdown::text, console)
     }
 }
 
-fn write(table: &Table, json: &Path, md: &Path) -> Result<()> {
-    files::write_json(json, table)?;
-    files::write(md, markdown::text(table).as_bytes())
-}
-
-fn stopped(json: &Path, console: &mut dyn Console) -> Ended {
+/// Runs what is missing of a table of `count` instances, column by column, so that what counts most is there first, and writes `NAME.json` and `NAME.md` after each
+/// search.
+///
+/// # Errors
+/// When the experiment is wrong as a whole, or a file cannot be written.
+pub(crate) fn fill<P: Clone + PartialEq + Serialize + DeserializeOwned, R: Searched>(
+    options: &Tabulate,
+    new: Table<P, R>,
+    (count, columns): (usize, &[R::Column]),
+    search: impl Fn(&P, usize, R::Column) -> Result<R>,
+    text_of: impl Fn(&Table<P, R>) -> String,
+    console: &mut dyn Console,
+) -> Result<Ended> {
+    if count == 0 {
+        return Err(Error::argument("count", "0, expected at least 1"));
+    }
+    let [json, md] = ["json", "md"].map(|extension| options.out.join(format!("{}.{extension}", new.experiment)));
+    let write = |table: &Table<P, R>| {
+        files::write_json(&json, table)?;
+        files::write(&md, text_of(table).as_bytes())
+    };
+    let stopped = |console: &mut dyn Console| {
+        console.finish();
+        console.say(&format!("stopped; the same command goes on with {}", text::path(&json)));
+        Ended::Interrupted
+    };
+    let mut table = Table::read(&json, new)?;
+    let (begun, before) = (Instant::now(), table.seconds);
+    let all = columns.iter().flat_map(|column| (0..count).map(move |k| (k, *column)));
+    let missing: Vec<(usize, R::Column)> = all.filter(|(k, column)| !table.holds(*k, *column)).collect();
+    for (done, &(instance, column)) in missing.iter().enumerate() {
+        match search(&table.protocol, instance, column) {
+            Ok(row) => table.rows.push(row),
+            Err(Error::Interrupted) => return Ok(stopped(console)),
+            // The experiment is wrong, not this instance.
+            Err(error @ (Error::Argument { .. } | Error::Input { .. } | Error::Write { .. })) => return Err(error),
+            Err(error) => table.failures.push((instance, R::named(column), error.to_string())),
+        }
+        table.seconds = before + begun.elapsed().as_secs_f64();
+        write(&table)?;
+        let part = (done + 1) as f64 / missing.len() as f64;
+        if console.fraction(part, begun.elapsed().as_secs_f64()) == Flow::Stop && part < 1.0 {
+            return Ok(stopped(console));
+        }
+    }
+    // Of a table that was whole, as its form may have changed.
+    write(&table)?;
     console.finish();
-    console.say(&format!("stopped; the same command goes on with {}", text::path(json)));
-    Ended::Interrupted
+    console.print(text_of(&table).trim_end());
+    console.say(&format!("wrote {} and {}", text::path(&json), text::path(&md)));
+    Ok(Ended::Done)
 }

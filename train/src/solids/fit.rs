@@ -4,6 +4,7 @@ use super::observation::{Sought, Supervision};
 use super::program::{Coordinates, Linear, Program, Seen};
 use super::protocol::Protocol;
 use crate::error::{Error, Result};
+use crate::experiments::{expected, within_trust};
 use diffkern_optim::dense::{Bounds, LevenbergMarquardt, NormalEquations};
 use std::cell::Cell;
 
@@ -12,7 +13,7 @@ const MOST: usize = 30;
 /// Longest step of a logarithm; of a coordinate of a field in standard deviations.
 const TRUST: [f64; 2] = [0.7, 1.5];
 /// No step is taken that is shorter.
-const SHORTEST: f64 = 1e-5;
+const SHORTEST: f64 = 1e-7;
 /// Nor one that is to lower the cost by less than this part.
 const LEAST: f64 = 1e-5;
 /// Refused steps in a row that end a search.
@@ -49,15 +50,25 @@ impl Search<'_> {
         }
     }
 
-    /// From the start of the coordinates.
+    /// From the start of the coordinates; then once more with as many steps as the place needs where that ends, if others on the way have needed more.
     pub(super) fn run(&self) -> Result<Found> {
-        let mut at = self.coordinates.start();
+        let found = self.descend(self.coordinates.start())?;
+        let needed = self.program.steps(&self.coordinates.inputs(self.program, &found.at)?)?;
+        if self.steps.replace(needed) <= needed {
+            return Ok(found);
+        }
+        let again = self.descend(found.at)?;
+        Ok(Found { iterations: found.iterations + again.iterations, ..again })
+    }
+
+    fn descend(&self, mut at: Vec<f64>) -> Result<Found> {
         let n = at.len();
         let (mut here, mut lm, mut iterations) = (self.evaluate(&at)?, LevenbergMarquardt::default(), 1);
-        let longest = TRUST[usize::from(self.sought == Sought::Field)];
-        let bounds = Bounds { low: vec![f64::MIN; n], high: vec![f64::MAX; n], trust: vec![longest; n] };
+        let trust = TRUST[usize::from(self.sought == Sought::Field)];
+        // What an addition to the curvature does not shorten is.
+        let bounds = Bounds { low: vec![f64::MIN; n], high: vec![f64::MAX; n], trust: vec![2.0 * trust; n] };
         while iterations < MOST && lm.refused < REFUSALS {
-            let Some(step) = lm.propose(&here, &bounds, &at)? else { break };
+            let Some(step) = within_trust(&lm, &here, &bounds, &at, trust)? else { break };
             let longest = step.change.iter().fold(0.0f64, |most, c| most.max(c.abs()));
             if longest < SHORTEST || expected(&here, &step.change) <= LEAST * here.cost {
                 break;
@@ -107,12 +118,4 @@ impl Search<'_> {
         }
         Ok(normal)
     }
-}
-
-/// By how much a step is to lower the cost, to second order.
-fn expected(normal: &NormalEquations, step: &[f64]) -> f64 {
-    let n = step.len();
-    let slope: f64 = normal.gradient.iter().zip(step).map(|(g, s)| g * s).sum();
-    let bend: f64 = (0..n * n).map(|k| normal.hessian[k] * step[k / n] * step[k % n]).sum();
-    -2.0 * slope - bend
 }

@@ -32,7 +32,7 @@ pub(super) fn text(table: &Table) -> String {
             );
         }
     }
-    text + &even(table) + &kinds(table) + &costs(table) + &said(protocol) + &failures(table)
+    text + &even(table) + &kinds(table) + &costs(table) + &said(protocol) + &table.failures()
 }
 
 /// The columns of what is sought: states, then images.
@@ -51,7 +51,7 @@ fn errors<'a>(table: &'a Table, column: Observation, quantity: &'a str) -> impl 
 fn line(table: &Table, column: Observation, quantity: &str) -> String {
     let mut sorted: Vec<f64> = errors(table, column, quantity).map(|e| e.error).collect();
     sorted.sort_by(f64::total_cmp);
-    let (n, failed) = (sorted.len(), failed(table, column));
+    let (n, failed) = (sorted.len(), table.failed(column));
     if n == 0 {
         return format!("- | - | - | 0 | - | {failed} | -");
     }
@@ -63,10 +63,6 @@ fn line(table: &Table, column: Observation, quantity: &str) -> String {
         mean(sorted.iter().copied()),
         sorted[n - 1]
     )
-}
-
-fn failed(table: &Table, column: Observation) -> usize {
-    table.failures.iter().filter(|failure| failure.observation == column).count()
 }
 
 /// What a field that is even would be off, though its mass were right.
@@ -163,13 +159,6 @@ fn said(protocol: &Protocol) -> String {
     );
     text += "Published: gradSim (Jatavallabhula et al., ICLR 2021), Table 3, deformable solids: masses of particles, mu and lambda, from images and from states.\n";
     text
-}
-
-fn failures(table: &Table) -> String {
-    let line =
-        |f: &super::table::Failure| format!("- instance {}, {}: {}\n", f.instance, f.observation.name(), f.problem);
-    let lines: String = table.failures.iter().map(line).collect();
-    if lines.is_empty() { lines } else { format!("\nFailed:\n\n{lines}") }
 }
 
 /// The published mean of what a column observes.

@@ -1,13 +1,14 @@
 //! What the RON file says of the experiment.
 
 use crate::error::{Error, Result};
-use crate::experiments::{View, begins_with, is_name};
-use crate::input;
+use crate::experiments::{View, source};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The name by which it is asked for.
 pub const NAME: &str = "solids";
+/// Its text.
+const TEXT: &str = include_str!("../../experiments/solids.ron");
 
 /// From where to where a number is drawn.
 pub type Range = (f64, f64);
@@ -142,7 +143,7 @@ impl Protocol {
     /// # Errors
     /// When it is wrong.
     pub fn own() -> Result<Self> {
-        Self::parse(Path::new("solids.ron"), include_str!("../../experiments/solids.ron"))
+        Self::parse(Path::new("solids.ron"), TEXT)
     }
 
     /// That of the program by its name, or that of a RON file that begins with `Solids(`; none where it is neither.
@@ -150,13 +151,8 @@ impl Protocol {
     /// # Errors
     /// When the file cannot be read, or is wrong.
     pub fn find(target: &Path) -> Result<Option<Self>> {
-        if target == Path::new(NAME) {
-            return Self::own().map(Some);
-        }
-        if is_name(target) || !begins_with(target, "Solids")? {
-            return Ok(None);
-        }
-        Self::parse(target, &input::text(target, input::JOB)?).map(Some)
+        let found = source(target, &[(NAME, TEXT)], "Solids")?;
+        found.map(|(_, file, text)| Self::parse(&file, &text)).transpose()
     }
 
     /// Parses and checks the text of `file`.

@@ -222,6 +222,15 @@ fn a_finer_lattice_is_explained_but_for_the_cells() -> Tested {
     Ok(())
 }
 
+/// A field is nearer than its mean spread evenly, by a coarser lattice than what is seen was made with.
+#[test]
+fn a_field_is_found() -> Tested {
+    let field = Row::search(&small()?, 11, 1, Observation { sought: Sought::Field, ..STATE })?;
+    let error = &field.errors[0];
+    assert!(error.even.is_some_and(|even| error.error < 0.5 * even) && error.error < error.before, "{field:?}");
+    Ok(())
+}
+
 #[test]
 fn wrong_protocols_are_refused_with_their_field() -> Tested {
     let text = include_str!("../../experiments/solids.ron");

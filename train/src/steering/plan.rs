@@ -5,7 +5,7 @@ use super::descent::Descent;
 use super::robot::{Robot, Walk};
 use super::scene::{Scene, Twin};
 use crate::error::{Error, Result};
-use crate::input;
+use crate::experiments::source;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -64,19 +64,8 @@ pub fn catalogue() -> Result<Vec<Named>> {
 /// # Errors
 /// When the file cannot be read, or is wrong.
 pub fn find(target: &Path) -> Result<Option<Named>> {
-    if let Some((name, text)) = ALL.iter().find(|(name, _)| Path::new(name) == target) {
-        return named(name, Path::new(&format!("{name}.ron")), text).map(Some);
-    }
-    if !target.is_file() {
-        return Ok(None);
-    }
-    let text = input::text(target, input::JOB)?;
-    let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("//"));
-    if !first.is_some_and(|line| line.starts_with("Steering")) {
-        return Ok(None);
-    }
-    let name = target.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    named(&name, target, &text).map(Some)
+    let found = source(target, &ALL, "Steering")?;
+    found.map(|(name, file, text)| named(&name, &file, &text)).transpose()
 }
 
 fn named(name: &str, file: &Path, text: &str) -> Result<Named> {

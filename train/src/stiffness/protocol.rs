@@ -1,13 +1,14 @@
 //! What the RON file says of the experiment.
 
 use crate::error::{Error, Result};
-use crate::experiments::{begins_with, is_name};
-use crate::input;
+use crate::experiments::source;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The name by which it is asked for.
 pub const NAME: &str = "stiffness_field";
+/// Its text.
+const TEXT: &str = include_str!("../../experiments/stiffness_field.ron");
 
 /// The experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,7 +42,7 @@ impl Protocol {
     /// # Errors
     /// When it is wrong.
     pub fn own() -> Result<Self> {
-        Self::parse(Path::new("stiffness_field.ron"), include_str!("../../experiments/stiffness_field.ron"))
+        Self::parse(Path::new("stiffness_field.ron"), TEXT)
     }
 
     /// That of the program by its name, or that of a RON file that begins with `StiffnessField(`; none where it is neither.
@@ -49,13 +50,8 @@ impl Protocol {
     /// # Errors
     /// When the file cannot be read, or is wrong.
     pub fn find(target: &Path) -> Result<Option<Self>> {
-        if target == Path::new(NAME) {
-            return Self::own().map(Some);
-        }
-        if is_name(target) || !begins_with(target, "StiffnessField")? {
-            return Ok(None);
-        }
-        Self::parse(target, &input::text(target, input::JOB)?).map(Some)
+        let found = source(target, &[(NAME, TEXT)], "StiffnessField")?;
+        found.map(|(_, file, text)| Self::parse(&file, &text)).transpose()
     }
 
     /// Parses and checks the text of `file`.
