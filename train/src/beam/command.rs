@@ -1,9 +1,8 @@
 //! The study of beams, for people.
 
 use super::study::{Effort, Estimated, Found, Study};
-use crate::error::{Error, Result};
-use crate::experiment::{Console, Ended};
-use crate::{files, text};
+use crate::error::Result;
+use crate::experiment::{Console, Ended, alone, keep};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -20,17 +19,8 @@ const CELLS: usize = 3;
 /// When a recording is wrong, a search fails, or a file cannot be written.
 pub fn run(data: &Path, out: &Path, console: &mut dyn Console) -> Result<Ended> {
     let effort = Effort { cells: CELLS, frames: usize::MAX };
-    let study = match Study::new(data, &out.join(NAME), effort, console) {
-        Err(Error::Interrupted) => return Ok(Ended::Interrupted),
-        study => study?,
-    };
-    let [json, md] = ["json", "md"].map(|extension| out.join(format!("{NAME}.{extension}")));
-    files::write_json(&json, &study)?;
-    let table = markdown(&study);
-    files::write(&md, table.as_bytes())?;
-    console.print(table.trim_end());
-    console.say(&format!("wrote {} and {}", text::path(&json), text::path(&md)));
-    Ok(Ended::Done)
+    let study = Study::new(data, &out.join(NAME), effort, console);
+    keep((NAME, out), study, markdown, alone, console)
 }
 
 fn markdown(study: &Study) -> String {

@@ -5,6 +5,7 @@
 
 mod list;
 mod console;
+mod study;
 mod assignment;
 mod options;
 mod help;
@@ -23,6 +24,7 @@ pub use help::{help, jobs};
 pub use identify::{Finished, Prepared};
 pub use options::default_device;
 pub use simulate::Simulation;
+pub(crate) use study::{alone, keep, tell};
 
 use crate::error::{Error, Place, Result};
 use crate::input;

@@ -4,9 +4,7 @@ use super::markdown;
 use super::recording::{Recording, read};
 use super::study::Study;
 use crate::error::{Error, Result};
-use crate::experiment::{Console, Ended};
-use crate::job::Flow;
-use crate::{files, text};
+use crate::experiment::{Console, Ended, alone, keep, tell};
 use std::path::Path;
 use std::time::Instant;
 
@@ -29,21 +27,6 @@ pub fn run(data: &Path, other: Option<&Path>, out: &Path, console: &mut dyn Cons
         recording.judged = judged;
     }
     let begun = Instant::now();
-    let mut tell = |part: f64| match console.fraction(part, begun.elapsed().as_secs_f64()) {
-        Flow::Stop => Err(Error::Interrupted),
-        _ => Ok(()),
-    };
-    let study = match Study::new(&recording, &mut tell) {
-        Err(Error::Interrupted) => return Ok(Ended::Interrupted),
-        study => study?,
-    };
-    console.finish();
-    let [json, md] = ["json", "md"].map(|extension| out.join(format!("{NAME}.{extension}")));
-    std::fs::create_dir_all(out).map_err(|e| Error::write(out, e))?;
-    files::write_json(&json, &study)?;
-    let table = markdown::text(&study);
-    files::write(&md, table.as_bytes())?;
-    console.print(table.trim_end());
-    console.say(&format!("wrote {} and {}", text::path(&json), text::path(&md)));
-    Ok(Ended::Done)
+    let study = Study::new(&recording, &mut |part| tell(console, begun, part));
+    keep((NAME, out), study, markdown::text, alone, console)
 }

@@ -2,9 +2,8 @@
 
 use super::film::read;
 use super::study::{Found, Study};
-use crate::error::{Error, Result};
-use crate::experiment::{Console, Ended};
-use crate::{files, text};
+use crate::error::Result;
+use crate::experiment::{Console, Ended, alone, keep};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -16,18 +15,8 @@ pub const NAME: &str = "tennis";
 /// # Errors
 /// When a file is wrong, a simulation fails, or a file cannot be written.
 pub fn run(folder: &Path, out: &Path, console: &mut dyn Console) -> Result<Ended> {
-    let study = match read(folder).and_then(|film| Study::new(&film)) {
-        Err(Error::Interrupted) => return Ok(Ended::Interrupted),
-        study => study?,
-    };
-    let [json, md] = ["json", "md"].map(|extension| out.join(format!("{NAME}.{extension}")));
-    std::fs::create_dir_all(out).map_err(|e| Error::write(out, e))?;
-    files::write_json(&json, &study)?;
-    let table = markdown(&study);
-    files::write(&md, table.as_bytes())?;
-    console.print(table.trim_end());
-    console.say(&format!("wrote {} and {}", text::path(&json), text::path(&md)));
-    Ok(Ended::Done)
+    let study = read(folder).and_then(|film| Study::new(&film));
+    keep((NAME, out), study, markdown, alone, console)
 }
 
 fn markdown(study: &Study) -> String {

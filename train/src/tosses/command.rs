@@ -4,9 +4,7 @@ use super::markdown;
 use super::recording::read;
 use super::study::{Study, within};
 use crate::error::{Error, Result};
-use crate::experiment::{Console, Ended};
-use crate::job::Flow;
-use crate::{files, text};
+use crate::experiment::{Console, Ended, alone, keep, tell};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -74,23 +72,8 @@ impl Tosses {
             return Err(Error::argument("test", problem));
         }
         let begun = Instant::now();
-        let mut tell = |part: f64| match console.fraction(part, begun.elapsed().as_secs_f64()) {
-            Flow::Stop => Err(Error::Interrupted),
-            _ => Ok(()),
-        };
-        let study = match Study::new(&train, &test, &mut tell) {
-            Err(Error::Interrupted) => return Ok(Ended::Interrupted),
-            study => study?,
-        };
-        console.finish();
+        let study = Study::new(&train, &test, &mut |part| tell(console, begun, part));
         let out = self.out.clone().unwrap_or_else(|| Path::new("out").join("tables"));
-        let [json, md] = ["json", "md"].map(|extension| out.join(format!("{}.{extension}", Self::NAME)));
-        std::fs::create_dir_all(&out).map_err(|e| Error::write(&out, e))?;
-        files::write_json(&json, &study)?;
-        let table = markdown::text(&study);
-        files::write(&md, table.as_bytes())?;
-        console.print(table.trim_end());
-        console.say(&format!("wrote {} and {}", text::path(&json), text::path(&md)));
-        Ok(Ended::Done)
+        keep((Self::NAME, &out), study, markdown::text, alone, console)
     }
 }
