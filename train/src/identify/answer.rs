@@ -159,28 +159,30 @@ fn parameters<F: Float>(
         });
     }
     let told = |parameter: &Parameter| Some((parameter.name.clone(), problem.scene.target(&parameter.name).ok()?));
-    let unknowns: Vec<_> = parameters.iter().filter(|parameter| !parameter.determined).filter_map(told).collect();
+    let unknowns: Vec<_> = parameters.iter().filter_map(told).collect();
+    let open = |name: &Name| parameters.iter().any(|parameter| parameter.name == *name && !parameter.determined);
     if let Some(normal) = normal {
-        state.warnings.extend(pairs(parametrisation, &values, normal, &unknowns));
+        let pairs = pairs(parametrisation, &values, normal, &unknowns);
+        let say = |pair: &Together| {
+            format!("this video tells {pair}, but not each of the two: give one of them, if you know it")
+        };
+        state.warnings.extend(pairs.iter().filter(|pair| pair.names.iter().any(open)).map(say));
     }
     Ok(parameters)
 }
 
-/// What is told of pairs of unknowns that are not told by themselves.
+/// Pairs of unknowns that are told better together than each by itself.
 fn pairs(
     parametrisation: &Parametrisation,
     values: &Physics,
     normal: &NormalEquations,
     unknowns: &[(Name, Target)],
-) -> Vec<String> {
+) -> Vec<Together> {
     let n = normal.parameters();
     let scale = normal.variance().filter(|variance| *variance > 0.0 && n == parametrisation.kinds().len());
     let Some(variance) = scale else { return Vec::new() };
     let covariance = posterior(parametrisation, DMatrix::from_vec(n, n, normal.hessian.clone()) / variance);
-    let pairs = covariance.map(|covariance| together(parametrisation, values, &covariance, unknowns));
-    let said =
-        |pair: Together| format!("this video tells {pair}, but not each of the two: give one of them, if you know it");
-    pairs.into_iter().flatten().map(said).collect()
+    covariance.map(|covariance| together(parametrisation, values, &covariance, unknowns)).unwrap_or_default()
 }
 
 /// How distances in a range are measured.
