@@ -46,6 +46,7 @@ fn value(arg: &Arg) -> String {
     match (arg.get_action(), kind.as_str(), default) {
         (ArgAction::SetTrue, _, _) => "false".into(),
         (_, "NAME=VALUE", _) => "{\"mu\": 8e3}".into(),
+        (ArgAction::Append, "PART", _) => "[start, camera]".into(),
         (ArgAction::Append, _, _) => "[\"mu\"]".into(),
         (_, "X,Y,Z", _) => "(0.5, 0.0, 0.1)".into(),
         (_, "N", _) => "8".into(),

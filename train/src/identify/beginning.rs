@@ -10,7 +10,7 @@ use super::flight::Flight;
 use super::misfit::{LevelOptions, Misfit};
 use crate::job::Flow;
 use crate::program::{Linear, Outcome, Physics, Program, Seen, Shot, TakeProgram, norm, shots, simulable};
-use crate::scene::{Owner, Quantity, Scene, Target};
+use crate::scene::{Fit, Owner, Quantity, Scene, Target};
 use crate::video::Video;
 use diffkern::Float;
 use diffkern::memory::{collect, filled};
@@ -130,10 +130,10 @@ impl<'a, F: Float> Beginning<'a, F> {
             }
             let Some(step) = part.minimum() else { continue };
             let explained = -part.gradient.iter().zip(&step).map(|(g, x)| g * x).sum::<f64>();
-            found.push((explained, cause.words(self.scene, step.iter().map(|x| x * x).sum::<f64>().sqrt())));
+            found.push((explained, cause, step.iter().map(|x| x * x).sum::<f64>().sqrt()));
         }
         found.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let Some(&(best, _)) = found.first() else { return Ok(None) };
+        let Some(&(best, ..)) = found.first() else { return Ok(None) };
         let frames = match self.vertices.len() {
             1 => "in its first frame".to_owned(),
             n => format!("in its first {n} frames, before anything touches"),
@@ -148,9 +148,16 @@ impl<'a, F: Float> Beginning<'a, F> {
                 "{begins}, which no camera, start, gravity or clock explains: does the scene lack a clamp or a body?"
             )));
         }
-        let alike: Vec<&str> =
-            found.iter().filter(|(e, _)| *e >= ALIKE * best).map(|(_, words)| words.as_str()).collect();
-        Ok(Some(format!("{begins}; it may be {}", alike.join(", or "))))
+        let alike = || found.iter().filter(|(e, ..)| *e >= ALIKE * best);
+        let words: Vec<String> = alike().map(|(_, cause, by)| cause.words(self.scene, *by)).collect();
+        let fit =
+            |part: Fit, word: &'static str| alike().any(|(_, cause, _)| cause.fit() == Some(part)).then_some(word);
+        let parts: Vec<&str> = [fit(Fit::Start, "start"), fit(Fit::Camera, "camera")].into_iter().flatten().collect();
+        let along = match parts.is_empty() {
+            true => String::new(),
+            false => format!(" (--fit {} finds it along)", parts.join(",")),
+        };
+        Ok(Some(format!("{begins}; it may be {}{along}", words.join(", or "))))
     }
 
     /// What a film shows beside the scene, with the derivatives along columns; and what a shift by a pixel would cost.

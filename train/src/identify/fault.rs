@@ -1,7 +1,7 @@
 //! What a scene may be wrong about beside its material.
 
 use super::flight::Change;
-use crate::scene::{Quantity, Scene};
+use crate::scene::{Fit, Quantity, Scene};
 
 /// A cause of pictures that are not as the scene says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +70,15 @@ impl Cause {
             Self::Gravity => three(3.0, &along(None, 2)),
             Self::StartTime => vec![column(1.0, Moved::Flight(None, Change::Later))],
             Self::FrameRate => vec![column(0.2, Moved::Flight(None, Change::Slower))],
+        }
+    }
+
+    /// What of the scene has to be found along for this to be found.
+    pub(super) fn fit(self) -> Option<Fit> {
+        match self {
+            Self::CameraPosition | Self::CameraDirection | Self::FieldOfView => Some(Fit::Camera),
+            Self::Place(_) | Self::Velocity(_) | Self::Spin(_) | Self::StartTime => Some(Fit::Start),
+            Self::Orientation(_) | Self::Size(_) | Self::Gravity | Self::FrameRate => None,
         }
     }
 

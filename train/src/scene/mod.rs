@@ -16,8 +16,10 @@ mod import;
 mod folder;
 mod version;
 mod check;
+mod fit;
 mod read;
 
+pub use fit::Fit;
 pub use folder::Access;
 pub use name::Name;
 pub use parameter::Target;

@@ -14,7 +14,7 @@ use crate::optimizer::Optimizer;
 use crate::program;
 use crate::report::table;
 use crate::run::Former;
-use crate::scene::{Name, Range, Scene};
+use crate::scene::{Fit, Name, Range, Scene};
 use crate::text::path;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -33,6 +33,10 @@ pub struct Identify {
     #[arg(long = "unknown", value_name = "NAME", value_delimiter = ',')]
     #[serde(default)]
     pub unknowns: Vec<Name>,
+    /// What of the scene may be a little off, and is found along: start, camera.
+    #[arg(long, value_name = "PART", value_delimiter = ',')]
+    #[serde(default)]
+    pub fit: Vec<Fit>,
     /// Value of a parameter that is not searched for in SI units.
     #[arg(long = "set", value_name = "NAME=VALUE", value_delimiter = ',', value_parser = assignment)]
     #[serde(default, with = "map")]
@@ -86,7 +90,7 @@ pub struct Identify {
 
 impl Job for Identify {
     fn check(&self) -> Result<()> {
-        self.options(&Scene::read_with(&self.folder, self.access())?).map(drop)
+        self.options(&self.scene()?).map(drop)
     }
 
     fn run(&self, former: Former, console: &mut dyn Console) -> Result<Ended> {
@@ -125,6 +129,7 @@ impl Identify {
             folder,
             out: None,
             unknowns: Vec::new(),
+            fit: Vec::new(),
             fixed: Vec::new(),
             start: Vec::new(),
             device: default_device(),
@@ -140,13 +145,26 @@ impl Identify {
         }
     }
 
-    /// Checks the job against the scene.
+    /// Reads the scene, with what is found along with its unknowns.
+    ///
+    /// # Errors
+    /// For any wrong input.
+    pub fn scene(&self) -> Result<Scene> {
+        Scene::read_with(&self.folder, self.access())?.fitted(&self.fit)
+    }
+
+    /// Checks the job against its [`scene`](Self::scene).
     ///
     /// # Errors
     /// Names the option and what was expected.
     pub fn options(&self, scene: &Scene) -> Result<IdentifyOptions> {
         scene.tracks.iter().try_for_each(|track| track.is_there(&self.folder))?;
-        let (unknowns, fixed, start) = options::split(scene, &self.unknowns, &self.fixed, &self.start)?;
+        let mut asked = self.unknowns.clone();
+        if !asked.is_empty() {
+            let along = scene.unknowns.iter().filter(|range| self.fit.iter().any(|part| part.holds(range.target)));
+            asked.extend(along.map(|range| range.name.clone()).filter(|name| !self.unknowns.contains(name)));
+        }
+        let (unknowns, fixed, start) = options::split(scene, &asked, &self.fixed, &self.start)?;
         let has_prior = |range: &Range| range.prior.is_some() && unknowns.contains(&range.name);
         if self.optimizer.resolve()? != Optimizer::Lm && scene.unknowns.iter().any(has_prior) {
             let problem =

@@ -167,7 +167,7 @@ fn came_back(run: &RunDir) -> Option<String> {
 }
 
 fn read(job: &Identify) -> Result<(Scene, Vec<Video>, IdentifyOptions, Estimate)> {
-    let scene = Scene::read_with(&job.folder, job.access())?;
+    let scene = job.scene()?;
     let options = job.options(&scene)?;
     check_device(&job.device)?;
     let (file, limits) = (Scene::file(&job.folder)?, job.limits());

@@ -1,0 +1,109 @@
+//! Parts of a scene that are found along with its unknowns, near what the scene says of them.
+
+use super::document::Transform;
+use super::{Prior, Quantity, Range, Scene, Surface, Target};
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// How many standard deviations a value may be off.
+const WIDE: f64 = 4.0;
+/// How often the range of a start that may lie inside of a floor is halved.
+const HALVED: i32 = 5;
+
+/// What of a scene may be a little off, and is found along with its unknowns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum Fit {
+    /// Where bodies start, how fast they move and spin then.
+    Start,
+    /// Where cameras are, what they look at, and their field of view.
+    Camera,
+}
+
+impl Fit {
+    /// Whether a parameter is of this part.
+    pub(crate) fn holds(self, target: Target) -> bool {
+        self.quantities().iter().any(|(quantity, _)| *quantity == target.quantity)
+    }
+
+    /// What is found, with the standard deviation of what a scene says of it.
+    fn quantities(self) -> Vec<(Quantity, f64)> {
+        let three = |of: fn(usize) -> Quantity, deviation: f64| [0, 1, 2].map(|a| (of(a), deviation));
+        match self {
+            Self::Start => [
+                three(Quantity::StartPosition, 0.02),
+                three(Quantity::Velocity, 0.2),
+                three(Quantity::AngularVelocity, 1.0),
+            ]
+            .concat(),
+            Self::Camera => {
+                let places = [three(Quantity::Position, 0.02), three(Quantity::LookAt, 0.02)].concat();
+                places.into_iter().chain([(Quantity::FieldOfView, 0.01)]).collect()
+            }
+        }
+    }
+}
+
+impl Scene {
+    /// The same with more unknowns, which lie near what the scene says; those that it has already stay as they are.
+    ///
+    /// # Errors
+    /// Where a clamp holds what is to be moved.
+    pub(crate) fn fitted(mut self, parts: &[Fit]) -> Result<Self> {
+        if parts.contains(&Fit::Start) && self.clamp.is_some() {
+            let problem = "start, but a clamp holds the body in its place, expected camera alone";
+            return Err(Error::argument("fit", problem));
+        }
+        for part in parts {
+            let (takes, many) = match part {
+                Fit::Start => (self.takes.len(), self.bodies.len()),
+                Fit::Camera => (1, self.cameras.len()),
+            };
+            for (take, of) in (0..takes).flat_map(|take| (0..many).map(move |of| (take, of))) {
+                self.fit(*part, take, of);
+            }
+        }
+        Ok(self)
+    }
+
+    /// Adds what is found of one body in one take, or of one camera.
+    fn fit(&mut self, part: Fit, take: usize, of: usize) {
+        let share = match part {
+            Fit::Start => (0..HALVED).map(|k| 0.5f64.powi(k)).find(|share| self.starts_outside(take, of, *share)),
+            Fit::Camera => Some(1.0),
+        };
+        for (quantity, deviation) in part.quantities() {
+            let target = Target { take, ..Target::new(of, quantity) };
+            let is_place = matches!(quantity, Quantity::StartPosition(_));
+            let (Some(center), None) = (self.known(target), self.range(target)) else { continue };
+            let Some(share) = share.filter(|_| is_place).or((!is_place).then_some(1.0)) else {
+                let problem = format!("{} starts on a floor, so that its place stays", self.bodies[of].name);
+                if !self.warnings.contains(&problem) {
+                    self.warnings.push(problem);
+                }
+                continue;
+            };
+            let away = share * WIDE * deviation;
+            let range = Range {
+                name: self.name_of(target),
+                target,
+                min: center - away,
+                max: center + away,
+                transform: Transform::Auto,
+                prior: Some(Prior { center, deviation }),
+            };
+            self.unknowns.push(range);
+        }
+    }
+
+    /// Whether a body is outside of all half-spaces wherever it may start within a share of the range.
+    fn starts_outside(&self, take: usize, body: usize, share: f64) -> bool {
+        let start = &self.bodies[body].starts[take];
+        let off = |a: usize| Fit::Start.quantities()[a].1 * WIDE * share;
+        self.colliders.iter().all(|collider| {
+            let Surface::HalfSpace { normal, .. } = collider.surface else { return true };
+            let place = [0, 1, 2].map(|a| start.position()[a] - off(a) * normal[a].signum());
+            collider.depth(start, place).is_none()
+        })
+    }
+}
