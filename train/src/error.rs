@@ -141,6 +141,16 @@ impl Error {
         Self::Scene { field: field.into(), problem: problem.into() }
     }
 
+    /// The error with something more to say of an input.
+    #[must_use]
+    pub(crate) fn and(mut self, more: &str) -> Self {
+        if let Self::Input { problem, .. } = &mut self {
+            problem.push_str("; ");
+            problem.push_str(more);
+        }
+        self
+    }
+
     /// The error with the file of the scene, where the scene is to blame. What simulator and renderer say about a motion
     /// speaks of settings that a scene does not have; here it becomes fields that it has.
     #[must_use]

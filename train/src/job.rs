@@ -219,6 +219,29 @@ pub struct Shown {
     pub tracks: Vec<Vec<Vec<f64>>>,
 }
 
+/// The surfaces of all bodies in a frame.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Surface {
+    /// Number of the frame.
+    pub frame: usize,
+    /// Vertices \[m\].
+    pub vertices: Vec<[f64; 3]>,
+    /// Triangles.
+    pub triangles: Vec<[u32; 3]>,
+}
+
+impl Surface {
+    /// As a Wavefront OBJ.
+    pub fn obj(&self) -> String {
+        let vertices = self.vertices.iter().map(|[x, y, z]| format!("v {x:?} {y:?} {z:?}\n"));
+        let faces = self.triangles.iter().map(|t| {
+            let [a, b, c] = t.map(|k| k + 1);
+            format!("f {a} {b} {c}\n")
+        });
+        vertices.chain(faces).collect()
+    }
+}
+
 /// How near a track is met.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrackFit {

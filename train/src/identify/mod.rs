@@ -27,7 +27,7 @@ pub(crate) use interval::{SIGMAS, TELLS};
 
 use crate::check::Checked;
 use crate::error::{Error, Result};
-use crate::job::{Ending, Flow, IdentifyOptions, Outcome, Shown, Simulator, Stop, Values};
+use crate::job::{Ending, Flow, IdentifyOptions, Outcome, Shown, Simulator, Stop, Surface, Values};
 use crate::limits::Limits;
 use crate::optimizer::Optimizer;
 use crate::program::{Failure, GridOptions, Physics, Program, Resolution, choose, shapes, viscous_room};
@@ -186,7 +186,8 @@ pub fn beginning(scene: &Scene, videos: &[Video], device: &str) -> Result<Vec<St
     }
 }
 
-/// Renders what values look like; the frames of each film of the scene, and the places of each track.
+/// Renders what values look like; the frames of each film of the scene, and the places of each track. Of a motion that does not come to its end
+/// `last` is the last frame that could be drawn.
 ///
 /// # Errors
 /// When the simulation or the renderer refuses the scene or the values, particles scatter over more of the grid than
@@ -198,6 +199,7 @@ pub fn simulate(
     limits: &Limits,
     stop: &Stop,
     progress: &mut dyn FnMut(f64) -> Flow,
+    last: &mut Option<Surface>,
 ) -> Result<Shown> {
     let device = self::device(device)?;
     let cost = Cost::of(scene, Task::Simulate(drawing), false, &device)?;
@@ -207,8 +209,8 @@ pub fn simulate(
     let room = viscous_room(scene, values, cells);
     let options = GridOptions { simulator, cells, room, fixed_steps: false, nodes };
     stop.scope(|| match device.supports_f64() {
-        true => simulate_as::<f64>(scene, values, options, &device, progress),
-        false => simulate_as::<f32>(scene, values, options, &device, progress),
+        true => simulate_as::<f64>(scene, values, options, &device, progress, last),
+        false => simulate_as::<f32>(scene, values, options, &device, progress, last),
     })
 }
 
@@ -218,12 +220,20 @@ fn simulate_as<F: Float>(
     options: GridOptions,
     device: &Device,
     progress: &mut dyn FnMut(f64) -> Flow,
+    last: &mut Option<Surface>,
 ) -> Result<Shown> {
     let program = Program::<F>::new(scene, values, options, device)?;
-    program.shown(&Physics::of(scene, values), progress).map_err(|failure| match failure {
-        Failure::Stopped => Error::Interrupted,
-        Failure::Unstable(error) | Failure::Fatal(error) => error,
-    })
+    let mut drawn = None;
+    match program.shown_with(&Physics::of(scene, values), progress, &mut drawn) {
+        Ok(shown) => Ok(shown),
+        Err(Failure::Stopped) => Err(Error::Interrupted),
+        Err(Failure::Fatal(error)) => Err(error),
+        Err(Failure::Unstable(error)) => {
+            // The error is the one to tell, whatever else fails.
+            *last = drawn.and_then(|drawn| drawn.surface().ok());
+            Err(error)
+        }
+    }
 }
 
 /// With so many cells on the last grid, if any are given, and a finer one than that of the search if the job `refines` its answer.

@@ -14,12 +14,14 @@ mod bodies;
 mod film;
 mod take;
 mod transfer;
+mod last;
 
 pub(crate) use bodies::Plan;
 pub(crate) use choice::choose;
 pub(crate) use failure::{Failure, Outcome, simulable};
 pub(crate) use follower::Follower;
 pub(crate) use inputs::Inputs;
+pub(crate) use last::Last;
 pub(crate) use physics::{Physics, middle};
 pub(crate) use resolution::{Resolution, thinnest};
 pub(crate) use setup::{GridOptions, norm, shapes, viscous_room};
@@ -182,11 +184,21 @@ impl<F: Float> Program<F> {
     }
 
     /// All that these numbers show in every frame.
-    pub(crate) fn shown(&self, values: &Physics, mut tick: impl FnMut(f64) -> Flow) -> Outcome<Shown> {
+    pub(crate) fn shown(&self, values: &Physics, tick: impl FnMut(f64) -> Flow) -> Outcome<Shown> {
+        self.shown_with(values, tick, &mut None)
+    }
+
+    /// The same; `last` is what was drawn last, for runs that do not come to their end.
+    pub(crate) fn shown_with(
+        &self,
+        values: &Physics,
+        mut tick: impl FnMut(f64) -> Flow,
+        last: &mut Option<Last<F>>,
+    ) -> Outcome<Shown> {
         let mut all = Shown { films: vec![Vec::new(); self.films], tracks: vec![Vec::new(); self.tracks] };
         let count = self.takes.len() as f64;
         for (done, (_, take)) in self.takes.iter().enumerate() {
-            take.show(values, &mut all, |part| tick((done as f64 + part) / count))?;
+            take.show(values, &mut all, |part| tick((done as f64 + part) / count), last)?;
         }
         Ok(all)
     }

@@ -5,6 +5,7 @@ use super::failure::{Failure, Outcome};
 use super::film::FilmCamera;
 use super::follower::Follower;
 use super::inputs::{Inputs, component_of, in_pairs};
+use super::last::Last;
 use super::material::Materials;
 use super::physics::Physics;
 use super::setup::{self, GridOptions};
@@ -183,7 +184,13 @@ impl<F: Float> TakeProgram<F> {
     }
 
     /// Puts everything that these numbers show of the take into `all`.
-    pub(crate) fn show(&self, values: &Physics, all: &mut Shown, mut tick: impl FnMut(f64) -> Flow) -> Outcome<()> {
+    pub(crate) fn show(
+        &self,
+        values: &Physics,
+        all: &mut Shown,
+        mut tick: impl FnMut(f64) -> Flow,
+        last: &mut Option<Last<F>>,
+    ) -> Outcome<()> {
         let inputs = self.inputs(values)?;
         let Bound { solver, start: mut state } = self.bind(&inputs)?;
         let cameras = self.camera_params(&inputs)?;
@@ -209,6 +216,7 @@ impl<F: Float> TakeProgram<F> {
             for (track, follower) in &self.followers {
                 all.tracks[*track].push(host(&follower.numbers(state.x())?)?);
             }
+            *last = Some(Last::new(frame, vertices, &self.bodies)?);
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use crate::experiment::options::check_device;
 use crate::files;
 use crate::identify::{self, Drawing, Task};
 use crate::input;
-use crate::job::{Flow, Gradcheck, IdentifyOptions, Shown, Simulator, Stop, Values};
+use crate::job::{Flow, Gradcheck, IdentifyOptions, Shown, Simulator, Stop, Surface, Values};
 use crate::limits::Limits;
 use crate::optimizer::Optimizer;
 use crate::program::choose;
@@ -24,6 +24,8 @@ use std::path::{Path, PathBuf};
 const SCENE: &str = "scene.json";
 const RECORD: &str = "simulated.json";
 const ANIMATION: &str = "simulated.gif";
+/// The surfaces in the last frame of a motion that does not come to its end.
+const LAST: &str = "last_frame.obj";
 /// Folder of the frames, one below it for each film, where a scene has several.
 const VIDEOS: &str = "videos";
 /// Folder of the depths of a scene with one film, beside those of the other pictures.
@@ -195,10 +197,11 @@ impl Simulation {
     /// When the computation fails or a file cannot be written; what was in the folder is there then.
     pub fn run(&self, progress: &mut dyn FnMut(f64) -> Flow, stop: &Stop) -> Result<Option<Vec<PathBuf>>> {
         let drawing = Drawing { values: &self.values, simulator: self.simulator, cells: self.cells };
-        let shown = identify::simulate(&self.scene, drawing, &self.device, &self.limits, stop, progress);
+        let mut last = None;
+        let shown = identify::simulate(&self.scene, drawing, &self.device, &self.limits, stop, progress, &mut last);
         let mut shown = match shown {
             Err(Error::Interrupted) => return Ok(None),
-            shown => shown.map_err(|error| error.in_file(&self.file))?,
+            shown => shown.map_err(|error| self.ended(error.in_file(&self.file), last))?,
         };
         for (frames, seed) in shown.films.iter_mut().zip(self.seed..) {
             noise::add(frames, self.noise, seed);
@@ -208,6 +211,8 @@ impl Simulation {
         match stop.scope(|| self.write(out, shown)) {
             Ok(files) => {
                 VIDEO.discard_former(out)?;
+                // Of a former motion. One that stays does no harm.
+                let _ = fs::remove_file(out.join(LAST));
                 Ok(Some(files))
             }
             Err(Error::Interrupted) => VIDEO.roll_back(out).map(|_| None),
@@ -216,6 +221,17 @@ impl Simulation {
                 let _ = VIDEO.roll_back(out);
                 Err(error)
             }
+        }
+    }
+
+    /// Keeps the last frame of a motion that does not come to its end.
+    fn ended(&self, error: Error, last: Option<Surface>) -> Error {
+        let Some(last) = last else { return error };
+        let file = self.out.folder().join(LAST);
+        match files::write(&file, last.obj().as_bytes()) {
+            Ok(()) => error.and(&format!("the bodies in frame {}, the last before, are in {}", last.frame, path(&file))),
+            // The first error is the one to tell.
+            Err(_) => error,
         }
     }
 
