@@ -107,3 +107,69 @@ impl Scene {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use diffkern_sim::scene::BodyShape;
+    use std::path::Path;
+
+    /// The sample, with its body so far above the floor \[m\].
+    fn above(height: f64) -> Scene {
+        let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/jelly_drop_a");
+        let mut scene = Scene::read(&sample).unwrap();
+        let Surface::HalfSpace { point, .. } = scene.colliders[0].surface else { panic!("the sample has a floor") };
+        match &mut scene.bodies[0].starts[0].shape {
+            BodyShape::Block { min, max } => {
+                let lift = point[2] + height - min[2];
+                (min[2], max[2]) = (min[2] + lift, max[2] + lift);
+            }
+            other => panic!("the sample is a block, not {other:?}"),
+        }
+        scene
+    }
+
+    fn range(scene: &Scene, quantity: Quantity) -> Option<(f64, f64)> {
+        scene.range(Target::new(0, quantity)).map(|range| (range.min, range.max))
+    }
+
+    #[test]
+    fn starts_are_looked_for_outside_of_floors() {
+        for (height, away) in [(0.3, Some(0.08)), (0.05, Some(0.04)), (0.012, Some(0.01)), (1e-4, None)] {
+            let scene = above(height).fitted(&[Fit::Start]).unwrap();
+            let [x, y, z] = scene.bodies[0].starts[0].position();
+            for (axis, center) in [x, y, z].into_iter().enumerate() {
+                let found = range(&scene, Quantity::StartPosition(axis));
+                let near = |(low, high): (f64, f64)| {
+                    away.is_some_and(|away| {
+                        (low - (center - away)).abs() < 1e-12 && (high - (center + away)).abs() < 1e-12
+                    })
+                };
+                assert!(found.map_or(away.is_none(), near), "{height} {axis}: {found:?}, {center}");
+            }
+            assert_eq!(scene.warnings.iter().any(|warning| warning.contains("on a floor")), away.is_none());
+            assert!(
+                range(&scene, Quantity::Velocity(2)).is_some() && range(&scene, Quantity::AngularVelocity(0)).is_some()
+            );
+        }
+    }
+
+    #[test]
+    fn unknowns_stay_and_the_others_are_near_the_scene() {
+        let mut scene = above(0.3);
+        let target = Target::new(0, Quantity::Position(1));
+        let own =
+            Range { target, name: "position.y".parse().unwrap(), min: -2.0, max: 0.5, ..scene.unknowns[0].clone() };
+        scene.unknowns.push(own.clone());
+        let before = scene.unknowns.len();
+        let scene = scene.fitted(&[Fit::Camera]).unwrap();
+        assert_eq!(scene.unknowns.len(), before + 6);
+        assert_eq!(scene.range(target), Some(&own));
+        for range in &scene.unknowns[before..] {
+            let center = scene.known(range.target).unwrap();
+            let prior = range.prior.unwrap();
+            assert!(prior.center == center && (range.max - center - 4.0 * prior.deviation).abs() < 1e-12, "{range:?}");
+            assert!(Fit::Camera.holds(range.target) && !Fit::Start.holds(range.target));
+        }
+    }
+}
