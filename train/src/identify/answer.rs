@@ -37,7 +37,7 @@ pub(super) fn outcome<F: Float>(
     if ending != Ending::Interrupted {
         reporter.drawing(search.runs());
         let values = problem.parametrisation().values(&state.at);
-        match simulable(problem.last().shown(&values, |part| reporter.tick(part))) {
+        match simulable(problem.last().shown(&values, |part| reporter.tick(part), &mut None)) {
             Ok(Some(run)) => {
                 seen = Some(run);
                 match problem.strayed(&state.at, &mut |part| reporter.tick(part)) {

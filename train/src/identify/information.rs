@@ -86,7 +86,7 @@ impl Information {
         let frames = weights.len();
         let steps = parametrisation.doubt();
         let (runs, mut done) = (runs(steps.len()), 0);
-        let shown = program.shown(&values, |part| tick(part / runs as f64))?;
+        let shown = program.shown(&values, |part| tick(part / runs as f64), &mut None)?;
         let video = |(frames, film): (Vec<_>, &crate::scene::Film)| {
             let camera = &scene.cameras[film.camera];
             Video { width: camera.width, height: camera.height, frames, masks: None }

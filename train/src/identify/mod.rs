@@ -223,17 +223,10 @@ fn simulate_as<F: Float>(
     last: &mut Option<Surface>,
 ) -> Result<Shown> {
     let program = Program::<F>::new(scene, values, options, device)?;
-    let mut drawn = None;
-    match program.shown_with(&Physics::of(scene, values), progress, &mut drawn) {
-        Ok(shown) => Ok(shown),
-        Err(Failure::Stopped) => Err(Error::Interrupted),
-        Err(Failure::Fatal(error)) => Err(error),
-        Err(Failure::Unstable(error)) => {
-            // The error is the one to tell, whatever else fails.
-            *last = drawn.and_then(|drawn| drawn.surface().ok());
-            Err(error)
-        }
-    }
+    program.shown(&Physics::of(scene, values), progress, last).map_err(|failure| match failure {
+        Failure::Stopped => Error::Interrupted,
+        Failure::Unstable(error) | Failure::Fatal(error) => error,
+    })
 }
 
 /// With so many cells on the last grid, if any are given, and a finer one than that of the search if the job `refines` its answer.

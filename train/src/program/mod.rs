@@ -14,14 +14,12 @@ mod bodies;
 mod film;
 mod take;
 mod transfer;
-mod last;
 
 pub(crate) use bodies::Plan;
 pub(crate) use choice::choose;
 pub(crate) use failure::{Failure, Outcome, simulable};
 pub(crate) use follower::Follower;
 pub(crate) use inputs::Inputs;
-pub(crate) use last::Last;
 pub(crate) use physics::{Physics, middle};
 pub(crate) use resolution::{Resolution, thinnest};
 pub(crate) use setup::{GridOptions, norm, shapes, viscous_room};
@@ -30,7 +28,7 @@ pub(crate) use take::{Coverage, Linear, TakeProgram, Tick as TakeTick, host};
 pub(crate) use transfer::Carried;
 
 use crate::error::Result;
-use crate::job::{Discretisation, Flow, Runs, Shown, Simulator, Values};
+use crate::job::{Discretisation, Flow, Runs, Shown, Simulator, Surface, Values};
 use crate::scene::Scene;
 use bodies::Bodies;
 use diffkern::prelude::*;
@@ -183,17 +181,12 @@ impl<F: Float> Program<F> {
         Ok(all)
     }
 
-    /// All that these numbers show in every frame.
-    pub(crate) fn shown(&self, values: &Physics, tick: impl FnMut(f64) -> Flow) -> Outcome<Shown> {
-        self.shown_with(values, tick, &mut None)
-    }
-
-    /// The same; `last` is what was drawn last, for runs that do not come to their end.
-    pub(crate) fn shown_with(
+    /// All that these numbers show in every frame; of a take that does not come to its end, `last` is what was drawn last.
+    pub(crate) fn shown(
         &self,
         values: &Physics,
         mut tick: impl FnMut(f64) -> Flow,
-        last: &mut Option<Last<F>>,
+        last: &mut Option<Surface>,
     ) -> Outcome<Shown> {
         let mut all = Shown { films: vec![Vec::new(); self.films], tracks: vec![Vec::new(); self.tracks] };
         let count = self.takes.len() as f64;

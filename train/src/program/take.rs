@@ -5,13 +5,12 @@ use super::failure::{Failure, Outcome};
 use super::film::FilmCamera;
 use super::follower::Follower;
 use super::inputs::{Inputs, component_of, in_pairs};
-use super::last::Last;
 use super::material::Materials;
 use super::physics::Physics;
 use super::setup::{self, GridOptions};
 use super::shot::{Seen, seen};
 use crate::error::Result;
-use crate::job::{Flow, Shown, Values};
+use crate::job::{Flow, Shown, Surface, Values};
 use crate::scene::{Part, Scene};
 use crate::video::Frame;
 use diffkern::jvp;
@@ -183,22 +182,30 @@ impl<F: Float> TakeProgram<F> {
         moved.map(|(part, numbers)| Ok((part, self.upload(&numbers)?))).collect()
     }
 
-    /// Puts everything that these numbers show of the take into `all`.
+    /// Puts everything that these numbers show of the take into `all`, and what was drawn last into `last` where the motion does not come to its end.
     pub(crate) fn show(
         &self,
         values: &Physics,
         all: &mut Shown,
         mut tick: impl FnMut(f64) -> Flow,
-        last: &mut Option<Last<F>>,
+        last: &mut Option<Surface>,
     ) -> Outcome<()> {
         let inputs = self.inputs(values)?;
         let Bound { solver, start: mut state } = self.bind(&inputs)?;
         let cameras = self.camera_params(&inputs)?;
+        let mut drawn = None;
         for frame in 0..self.frames {
             if tick(frame as f64 / self.frames as f64) == Flow::Stop {
                 return Err(Failure::Stopped);
             }
-            state = self.next(&solver, state, frame)?;
+            state = match self.next(&solver, state, frame) {
+                Ok(state) => state,
+                Err(failure) => {
+                    // The failure is the one to tell, whatever else fails.
+                    *last = drawn.and_then(|(frame, vertices)| self.surface(frame, &vertices).ok());
+                    return Err(failure);
+                }
+            };
             let vertices = self.bodies.vertices(&state)?;
             for (film, camera) in self.cameras.iter().zip(&cameras) {
                 let silhouette = film.renderer.silhouette(&vertices, camera)?.coverage.to_vec()?;
@@ -216,9 +223,15 @@ impl<F: Float> TakeProgram<F> {
             for (track, follower) in &self.followers {
                 all.tracks[*track].push(host(&follower.numbers(state.x())?)?);
             }
-            *last = Some(Last::new(frame, vertices, &self.bodies)?);
+            drawn = Some((frame, vertices));
         }
         Ok(())
+    }
+
+    /// The surfaces of all bodies as they are drawn in a frame.
+    fn surface(&self, frame: usize, vertices: &Array<Vec3<F>>) -> Result<Surface> {
+        let vertices = vertices.to_vec()?.iter().map(|x| [x.x, x.y, x.z].map(Float::to_f64)).collect();
+        Ok(Surface { frame, vertices, triangles: self.bodies.mesh()?.triangles().to_vec() })
     }
 
     /// What is seen in each frame, by launches only: recorded by a tape, carried along by forward mode.
