@@ -65,6 +65,12 @@ impl Collider {
         (depth > INSIDE * size).then_some(depth)
     }
 
+    /// The same wherever in a box the origin is, whose least and greatest coordinates `ranges` has \[m\].
+    pub(crate) fn deepest(&self, start: &Start, ranges: [(f64, f64); 3]) -> Option<f64> {
+        let Surface::HalfSpace { normal, .. } = self.surface else { return None };
+        self.depth(start, [0, 1, 2].map(|a| if normal[a] > 0.0 { ranges[a].0 } else { ranges[a].1 }))
+    }
+
     /// Least width \[m\], without end of a half-space.
     pub(crate) fn thickness(&self) -> f64 {
         match &self.surface {

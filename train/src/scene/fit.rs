@@ -1,12 +1,15 @@
 //! Parts of a scene that are found along with its unknowns, near what the scene says of them.
 
 use super::document::Transform;
-use super::{Prior, Quantity, Range, Scene, Surface, Target};
+use super::row::Row;
+use super::{Prior, Quantity, Range, Scale, Scene, Target};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// How many standard deviations a value may be off.
 const WIDE: f64 = 4.0;
+/// Standard deviation of each coordinate of where a body starts \[m\].
+const PLACE: f64 = 0.02;
 /// How often the range of a start that may lie inside of a floor is halved.
 const HALVED: i32 = 5;
 
@@ -31,7 +34,7 @@ impl Fit {
         let three = |of: fn(usize) -> Quantity, deviation: f64| [0, 1, 2].map(|a| (of(a), deviation));
         match self {
             Self::Start => [
-                three(Quantity::StartPosition, 0.02),
+                three(Quantity::StartPosition, PLACE),
                 three(Quantity::Velocity, 0.2),
                 three(Quantity::AngularVelocity, 1.0),
             ]
@@ -72,23 +75,20 @@ impl Scene {
             Fit::Start => (0..HALVED).map(|k| 0.5f64.powi(k)).find(|share| self.starts_outside(take, of, *share)),
             Fit::Camera => Some(1.0),
         };
+        if share.is_none() {
+            self.warnings.push(format!("{} starts on a floor, so that its place stays", self.bodies[of].name));
+        }
         for (quantity, deviation) in part.quantities() {
             let target = Target { take, ..Target::new(of, quantity) };
-            let is_place = matches!(quantity, Quantity::StartPosition(_));
-            let (Some(center), None) = (self.known(target), self.range(target)) else { continue };
-            let Some(share) = share.filter(|_| is_place).or((!is_place).then_some(1.0)) else {
-                let problem = format!("{} starts on a floor, so that its place stays", self.bodies[of].name);
-                if !self.warnings.contains(&problem) {
-                    self.warnings.push(problem);
-                }
-                continue;
-            };
-            let away = share * WIDE * deviation;
+            let share = if is_place(quantity) { share } else { Some(1.0) };
+            let (Some(share), Some(center), None) = (share, self.known(target), self.range(target)) else { continue };
+            let (away, Row { bounds, scale, .. }) = (share * WIDE * deviation, quantity.row());
+            let least = if scale == Scale::Any { -bounds.most } else { bounds.least };
             let range = Range {
                 name: self.name_of(target),
                 target,
-                min: center - away,
-                max: center + away,
+                min: (center - away).max(least),
+                max: (center + away).min(bounds.most),
                 transform: Transform::Auto,
                 prior: Some(Prior { center, deviation }),
             };
@@ -96,21 +96,26 @@ impl Scene {
         }
     }
 
-    /// Whether a body is outside of all half-spaces wherever it may start within a share of the range.
+    /// Whether a body is outside of all half-spaces wherever it may start: within a share of what is fitted, or in a range that the scene has.
     fn starts_outside(&self, take: usize, body: usize, share: f64) -> bool {
         let start = &self.bodies[body].starts[take];
-        let off = |a: usize| Fit::Start.quantities()[a].1 * WIDE * share;
-        self.colliders.iter().all(|collider| {
-            let Surface::HalfSpace { normal, .. } = collider.surface else { return true };
-            let place = [0, 1, 2].map(|a| start.position()[a] - off(a) * normal[a].signum());
-            collider.depth(start, place).is_none()
-        })
+        let places = [0, 1, 2].map(|a| {
+            let (center, away) = (start.position()[a], share * WIDE * PLACE);
+            let own = self.range(Target { take, ..Target::new(body, Quantity::StartPosition(a)) });
+            own.map_or((center - away, center + away), |range| (range.min, range.max))
+        });
+        self.colliders.iter().all(|collider| collider.deepest(start, places).is_none())
     }
+}
+
+fn is_place(quantity: Quantity) -> bool {
+    matches!(quantity, Quantity::StartPosition(_))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scene::Surface;
     use diffkern_sim::scene::BodyShape;
     use std::path::Path;
 

@@ -14,7 +14,7 @@ use crate::optimizer::Optimizer;
 use crate::program;
 use crate::report::table;
 use crate::run::Former;
-use crate::scene::{Fit, Name, Range, Scene};
+use crate::scene::{Fit, Name, Range, Scene, Target};
 use crate::text::path;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -161,8 +161,10 @@ impl Identify {
         scene.tracks.iter().try_for_each(|track| track.is_there(&self.folder))?;
         let mut asked = self.unknowns.clone();
         if !asked.is_empty() {
-            let along = scene.unknowns.iter().filter(|range| self.fit.iter().any(|part| part.holds(range.target)));
-            asked.extend(along.map(|range| range.name.clone()).filter(|name| !self.unknowns.contains(name)));
+            let said = self.unknowns.iter().chain(self.fixed.iter().map(|(name, _)| name));
+            let said: Vec<Target> = said.filter_map(|name| scene.all(name).ok()).flatten().collect();
+            let along = |range: &&Range| self.fit.iter().any(|part| part.holds(range.target)) && !said.contains(&range.target);
+            asked.extend(scene.unknowns.iter().filter(along).map(|range| range.name.clone()));
         }
         let (unknowns, fixed, start) = options::split(scene, &asked, &self.fixed, &self.start)?;
         let has_prior = |range: &Range| range.prior.is_some() && unknowns.contains(&range.name);

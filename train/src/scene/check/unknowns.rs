@@ -7,7 +7,7 @@ use crate::scene::import::Fields;
 use crate::scene::quantity::AXES;
 use crate::scene::row::Row;
 use crate::scene::tree::Fault;
-use crate::scene::{Camera, Name, Prior, Quantity, Range, Scale, Scene, Surface, Target};
+use crate::scene::{Camera, Name, Prior, Quantity, Range, Scale, Scene, Target};
 use crate::text::{quoted, shown};
 
 /// Most pieces of a body.
@@ -83,11 +83,9 @@ pub(super) fn outside(document: &Document, scene: &Scene) -> Result<(), Fault> {
         let range = |a: usize| scene.range(Target { take, ..Target::new(body, Quantity::StartPosition(a)) });
         let ranges = [0, 1, 2].map(range);
         let Some(named) = ranges.iter().flatten().next() else { continue };
+        let places = [0, 1, 2].map(|a| ranges[a].map_or((from[a], from[a]), |range| (range.min, range.max)));
         for collider in &scene.colliders {
-            let Surface::HalfSpace { normal, .. } = collider.surface else { continue };
-            let deepest =
-                |a: usize| ranges[a].map_or(from[a], |range| if normal[a] > 0.0 { range.min } else { range.max });
-            if let Some(depth) = collider.depth(start, [0, 1, 2].map(deepest)) {
+            if let Some(depth) = collider.deepest(start, places) {
                 let written = document.unknowns.keys().find(|path| named.name.key().starts_with(path.as_str()));
                 let at = format!("unknowns.{}.range", shown(written.map_or(named.name.key(), String::as_str)));
                 let (what, name, depth) = (called(&start.shape), quoted(&collider.name), rounded(depth));
