@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{fresh, gradient_agrees, json_of, run};
+use common::{fresh, gradient_agrees, json_of, run, write_scene};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,14 +44,9 @@ fn ball() -> Value {
 
 const SET: &str = "mu=7000,velocity.y=0.8,pose.position.y=0.01";
 
-fn write(folder: &Path, scene: &Value) {
-    fs::create_dir_all(folder).unwrap();
-    fs::write(folder.join("scene.json"), scene.to_string()).unwrap();
-}
-
 fn filmed(name: &str) -> PathBuf {
     let folder = fresh(name);
-    write(&folder.join("scene"), &ball());
+    write_scene(&folder.join("scene"), &ball());
     run(&folder, &["simulate", "scene", "--set", SET, "--cells", "4", "--bits", "16", "--out", "video"], 0);
     folder
 }
@@ -82,7 +77,7 @@ fn write_counts(file: &Path, counts: &[u16], bits: png::BitDepth) {
 fn found(folder: &Path, out: &str, change: &dyn Fn(&mut Value)) -> Value {
     let mut scene = ball();
     change(&mut scene);
-    write(&folder.join("video"), &scene);
+    write_scene(&folder.join("video"), &scene);
     run(folder, &["identify", "video", "--cells", "4", "--out", out], 0);
     json_of(&folder.join(out).join("result.json"))
 }
@@ -153,13 +148,13 @@ fn depths_of_another_kind_are_refused_by_file() {
     refused(&["depth/frame_0000.png", "no pixel that is white in the silhouettes has a depth"]);
     let mut scene = ball();
     scene["videos"]["main"]["depth"]["scale"] = json!(1e-3);
-    write(&folder.join("scene"), &scene);
+    write_scene(&folder.join("scene"), &scene);
     // A count is 0.01 mm, so that 16 bits end at 0.655 m.
     let told = run(&folder, &["simulate", "scene", "--set", SET, "--cells", "4", "--out", "short"], 2);
     assert!(told.contains("counts of 0.00001 m") && told.contains("up to 0.65535 m"), "{told}");
     scene["videos"]["main"].as_object_mut().unwrap().remove("depth");
     scene["videos"]["main"]["weights"] = json!({"depth": 2});
-    write(&folder.join("scene"), &scene);
+    write_scene(&folder.join("scene"), &scene);
     let told = run(&folder, &["simulate", "scene", "--set", SET, "--cells", "4", "--out", "short"], 2);
     assert!(told.contains("videos.main.weights.depth: the video has no depths"), "{told}");
 }

@@ -3,10 +3,8 @@
 
 mod common;
 
-use common::{diffkern, errors, fresh, gradient_agrees, json_of, run};
+use common::{diffkern, errors, fresh, gradient_agrees, json_of, run, write_scene};
 use serde_json::{Value, json};
-use std::fs;
-use std::path::Path;
 
 /// Cells across the thinnest side: few, for the sake of time.
 const CELLS: &str = "2";
@@ -42,15 +40,10 @@ fn bar() -> Value {
     })
 }
 
-fn write(folder: &Path, scene: &Value) {
-    fs::create_dir_all(folder).unwrap();
-    fs::write(folder.join("scene.json"), scene.to_string()).unwrap();
-}
-
 #[test]
 fn a_load_and_a_damping_are_found_again() {
     let folder = fresh("loads_found");
-    write(&folder.join("scene"), &bar());
+    write_scene(&folder.join("scene"), &bar());
     run(&folder, &["simulate", "scene", "--set", "load.mass=0.05,damping=6", "--cells", CELLS, "--out", "video"], 0);
     run(&folder, &["identify", "video", "--cells", CELLS, "--out", "out"], 0);
     let result = json_of(&folder.join("out/result.json"));
@@ -66,7 +59,7 @@ fn the_gradient_by_a_load_and_a_damping_agrees() {
     let mut scene = bar();
     // Squares of markers in metres are so small that rounding hides the remainder.
     scene["videos"] = json!({"front": {"camera": "front"}});
-    write(&folder.join("scene"), &scene);
+    write_scene(&folder.join("scene"), &scene);
     run(&folder, &["simulate", "scene", "--set", "load.mass=0.04,damping=7", "--cells", CELLS, "--out", "video"], 0);
     gradient_agrees(&folder, &["--cells", CELLS]);
 }
@@ -77,7 +70,7 @@ fn loads_that_cannot_be_simulated_are_refused() {
         let folder = fresh(name);
         let mut scene = bar();
         change(&mut scene);
-        write(&folder.join("scene"), &scene);
+        write_scene(&folder.join("scene"), &scene);
         let arguments =
             [&["simulate", "scene", "--set", "damping=6", "--cells", CELLS, "--out", "video"], more].concat();
         let output = diffkern(&folder, &arguments).output().unwrap();

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{fresh, gradient_agrees, json_of, run};
+use common::{fresh, gradient_agrees, json_of, run, write_scene};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -59,14 +59,9 @@ const FOUND: &str = "pose.position.x,pose.position.y,pose.position.z,motion.velo
 /// A folder with the video that a scene shows at `set`.
 fn filmed(name: &str, scene: &Value, set: &str, more: &[&str]) -> std::path::PathBuf {
     let folder = fresh(name);
-    write(&folder.join("scene"), scene);
+    write_scene(&folder.join("scene"), scene);
     run(&folder, &[&["simulate", "scene", "--set", set, "--bits", "16", "--out", "video"], more].concat(), 0);
     folder
-}
-
-fn write(folder: &Path, scene: &Value) {
-    fs::create_dir_all(folder).unwrap();
-    fs::write(folder.join("scene.json"), scene.to_string()).unwrap();
 }
 
 fn near(result: &Value, name: &str, truth: f64, tolerance: f64) {
@@ -186,7 +181,7 @@ fn places_inside_of_a_floor_and_what_stays_in_its_place_are_refused() {
     let refused = |change: &dyn Fn(&mut Value), arguments: &[&str]| {
         let mut scene = struck(elastic());
         change(&mut scene);
-        write(&folder.join("scene"), &scene);
+        write_scene(&folder.join("scene"), &scene);
         run(&folder, &[&["simulate", "scene", "--out", "video"], arguments].concat(), 2)
     };
     let told = refused(&|s| s["unknowns"]["bodies.ball.pose.position"]["range"][2] = json!([0.02, 0.1]), &[]);

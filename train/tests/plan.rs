@@ -3,10 +3,9 @@
 
 mod common;
 
-use common::{diffkern, errors, fresh, json_of, run};
+use common::{diffkern, errors, fresh, json_of, run, write_scene};
 use serde_json::{Value, json};
 use std::fs;
-use std::path::Path;
 
 /// Cells across the thinnest side: few, for the sake of time.
 const CELLS: &str = "3";
@@ -58,11 +57,6 @@ fn bar() -> Value {
     scene
 }
 
-fn write(folder: &Path, scene: &Value) {
-    fs::create_dir_all(folder).unwrap();
-    fs::write(folder.join("scene.json"), scene.to_string()).unwrap();
-}
-
 fn design<'a>(plan: &'a Value, name: &str) -> &'a Value {
     plan["designs"].as_array().unwrap().iter().find(|one| one["design"] == name).unwrap_or(&Value::Null)
 }
@@ -74,7 +68,7 @@ fn halves(design: &Value) -> Vec<f64> {
 #[test]
 fn films_are_compared_and_what_is_preferred_can_be_filmed() {
     let folder = fresh("plan_block");
-    write(&folder.join("scene"), &block());
+    write_scene(&folder.join("scene"), &block());
     run(&folder, &["plan", "scene", "--cells", CELLS, "--out", "plan"], 0);
     let plan = json_of(&folder.join("plan/plan.json"));
     let all = plan["designs"].as_array().unwrap();
@@ -110,7 +104,7 @@ fn films_are_compared_and_what_is_preferred_can_be_filmed() {
 #[test]
 fn pairs_that_are_told_together_are_named() {
     let folder = fresh("plan_bar");
-    write(&folder.join("scene"), &bar());
+    write_scene(&folder.join("scene"), &bar());
     run(&folder, &["plan", "scene", "--cells", CELLS, "--out", "plan"], 0);
     let plan = json_of(&folder.join("plan/plan.json"));
     let own = &plan["designs"][0];

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{fresh, gradient_agrees, json_of, run};
+use common::{fresh, gradient_agrees, json_of, run, write_scene};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -61,15 +61,10 @@ fn thrown() -> Value {
     scene
 }
 
-fn write(folder: &Path, scene: &Value) {
-    fs::create_dir_all(folder).unwrap();
-    fs::write(folder.join("scene.json"), scene.to_string()).unwrap();
-}
-
 /// The result of an identification of the video that `scene` shows at `set`.
 fn found_again(name: &str, scene: &Value, set: &str) -> Value {
     let folder = fresh(name);
-    write(&folder.join("scene"), scene);
+    write_scene(&folder.join("scene"), scene);
     run(&folder, &["simulate", "scene", "--set", set, "--bits", "16", "--out", "video"], 0);
     run(&folder, &["identify", "video", "--out", "out"], 0);
     json_of(&folder.join("out/result.json"))
@@ -106,7 +101,7 @@ fn restitution_velocity_and_spin_of_its_own_video_are_found_again() {
 /// By the adjoint and by forward mode, in 64 bits, with Taylor rates above 1.9, at three draws from `seed` on.
 fn the_gradient_agrees(name: &str, scene: &Value, set: &str, seed: &str) {
     let folder = fresh(name);
-    write(&folder.join("scene"), scene);
+    write_scene(&folder.join("scene"), scene);
     run(&folder, &["simulate", "scene", "--set", set, "--out", "video"], 0);
     gradient_agrees(&folder, &["--seed", seed]);
 }
@@ -136,11 +131,11 @@ fn the_gradient_of_a_thrown_body_that_bounces_agrees() {
 #[test]
 fn a_mass_that_nothing_shows_is_refused_before_the_search() {
     let folder = fresh("rigid_free");
-    write(&folder.join("video"), &pushed());
+    write_scene(&folder.join("video"), &pushed());
     run(&folder, &["simulate", "video", "--set", "mass=2,friction=0.3", "--out", "frames"], 0);
     let mut scene = pushed();
     scene.as_object_mut().unwrap().remove("pushes");
-    write(&folder.join("frames"), &scene);
+    write_scene(&folder.join("frames"), &scene);
     let told = run(&folder, &["identify", "frames", "--out", "out"], 1);
     assert!(told.contains("mass is not identifiable") && told.contains("--set"), "{told}");
     assert!(!folder.join("out").exists());
@@ -163,7 +158,7 @@ fn what_touches_a_moving_ball_by_forces_moves_alike_whatever_its_mass() {
     let shown = |mass: f64| {
         scene["bodies"]["crate"]["mass"] = json!(mass);
         let name = format!("of_{mass}");
-        write(&folder.join(&name), &scene);
+        write_scene(&folder.join(&name), &scene);
         run(&folder, &["simulate", &name, "--out", &format!("frames_{mass}")], 0);
         fs::read(folder.join(format!("frames_{mass}/silhouette/frame_0009.png"))).unwrap()
     };
@@ -188,11 +183,11 @@ fn what_rigid_bodies_do_not_have_is_refused() {
         let mut scene = pushed();
         let (parent, field) = pointer.rsplit_once('/').unwrap();
         scene.pointer_mut(parent).unwrap()[field] = value;
-        write(&folder.join("scene"), &scene);
+        write_scene(&folder.join("scene"), &scene);
         let told = run(&folder, &["simulate", "scene", "--out", "out"], 2);
         assert!(words.iter().all(|word| told.contains(word)), "{pointer}: {told}");
     }
-    write(&folder.join("scene"), &pushed());
+    write_scene(&folder.join("scene"), &pushed());
     let told = run(&folder, &["simulate", "scene", "--simulator", "fem", "--set", "mass=2", "--out", "out"], 2);
     assert!(told.contains("rigid"), "{told}");
 }
@@ -239,10 +234,10 @@ fn corners([x, y, z]: [f64; 3]) -> String {
 fn a_folder_of_another_program_is_read_as_a_box_or_by_its_mesh() {
     let folder = fresh("rigid_foreign");
     let mut scene = of_another_program();
-    write(&folder.join("box"), &scene);
+    write_scene(&folder.join("box"), &scene);
     scene["object"]["type"] = json!("mesh");
     scene["object"].as_object_mut().unwrap().remove("half_extents");
-    write(&folder.join("mesh"), &scene);
+    write_scene(&folder.join("mesh"), &scene);
     for name in ["box", "mesh"] {
         fs::write(folder.join(name).join("box.obj"), corners([0.17, 0.11, 0.07])).unwrap();
         run(&folder, &["simulate", name, "--set", "mass=2.37", "--out", &format!("of_{name}")], 0);
@@ -264,13 +259,13 @@ fn a_folder_of_another_program_is_read_as_a_box_or_by_its_mesh() {
         "contact": "rigid, no bounce, Coulomb friction with one coefficient (static = kinetic)",
     });
     let refused = |scene: &Value, words: &[&str]| {
-        write(&folder.join("mesh"), scene);
+        write_scene(&folder.join("mesh"), scene);
         let told = run(&folder, &["simulate", "mesh", "--set", "mass=2", "--out", "refused"], 2);
         assert!(words.iter().all(|word| told.contains(word)), "{told}");
     };
     refused(&scene, &["floor.friction", "missing"]);
     scene["unknowns"]["friction"] = json!({"unit": "1", "range": [0.02, 0.6]});
-    write(&folder.join("mesh"), &scene);
+    write_scene(&folder.join("mesh"), &scene);
     run(&folder, &["simulate", "mesh", "--set", "mass=2,friction=0.2", "--out", "rough"], 0);
     scene["object"]["mesh"] = json!("box.obj (world frame)");
     refused(&scene, &["object.mesh", "body frame"]);
@@ -284,7 +279,7 @@ fn a_ball_comes_to_where_it_is_to_be() {
     scene["bodies"]["crate"]["pose"] = json!({"position": [-0.16, 0.04, 0.19]});
     scene["unknowns"] = json!({"bodies.crate.velocity": {"range": [[-1.0, 1.5], [-1.0, 1.0], [-1.0, 2.0]]}});
     scene.as_object_mut().unwrap().remove("pushes");
-    write(&folder.join("scene"), &scene);
+    write_scene(&folder.join("scene"), &scene);
     run(&folder, &["throw", "scene", "--to", "0.1,-0.02,0.2", "--frame", "9", "--out", "out"], 0);
     let record = json_of(&folder.join("out/simulated.json"));
     let exact = [0.26 / 0.3, -0.06 / 0.3, 0.01 / 0.3 + 0.5 * 9.81 * 0.3];
@@ -323,7 +318,7 @@ fn pushes_give_their_momentum_to_mass_and_inertia() {
         "corner": {"markers": {"points": [[0.05, 0.1, 0.17]], "file": "tracks/corner.csv", "deviation": 0.001}},
         "middle": {"centre_of_mass": {"file": "tracks/middle.csv", "deviation": 0.001}},
     });
-    write(&folder.join("scene"), &scene);
+    write_scene(&folder.join("scene"), &scene);
     run(&folder, &["simulate", "scene", "--out", "out"], 0);
     let end = 13.0 / 30.0;
     let since = end - 0.21;

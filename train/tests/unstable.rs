@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{diffkern, errors, fresh, run};
+use common::{fresh, run, write_scene};
 use serde_json::json;
 use std::fs;
 
@@ -42,12 +42,9 @@ fn the_last_frame_before_an_element_turns_inside_out_is_kept() {
         "cameras": {"front": {"position": [0.1, -0.9, 0.2], "look_at": [0.0, 0.0, 0.1], "vertical_fov": 0.6, "width": 24, "height": 20}},
         "lights": {"sun": {"direction": [0.35, -0.6, 0.75], "intensity": 0.85}},
     });
-    fs::create_dir_all(folder.join("scene")).unwrap();
-    fs::write(folder.join("scene/scene.json"), scene.to_string()).unwrap();
+    write_scene(&folder.join("scene"), &scene);
     let simulate = ["simulate", "scene", "--cells", "3", "--out", "out"];
-    let output = diffkern(&folder, &simulate).output().unwrap();
-    let message = errors(&output);
-    assert_eq!(output.status.code(), Some(2), "{message}");
+    let message = run(&folder, &simulate, 2);
     assert!(message.contains("inverted after step") && message.contains("expected stiffer values"), "{message}");
     let (frame, vertices) = kept(&folder, &message);
     // It has fallen nearly as far as in free flight, and is not through the floor.

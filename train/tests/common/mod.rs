@@ -52,6 +52,12 @@ pub fn copy_sample(folder: &Path) -> PathBuf {
     copy
 }
 
+/// Writes a scene as a folder.
+pub fn write_scene(folder: &Path, scene: &Value) {
+    fs::create_dir_all(folder).unwrap();
+    fs::write(folder.join("scene.json"), scene.to_string()).unwrap();
+}
+
 /// Changes a value of `scene.json`; `pointer` as in RFC 6901.
 pub fn edit_scene(video: &Path, pointer: &str, value: serde_json::Value) {
     let file = video.join("scene.json");
