@@ -3,7 +3,7 @@
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Index, IndexMut, Mul, MulAssign, Neg, Sub, SubAssign};
 
-use super::{Vec2, Vec3, componentwise};
+use super::{Vec2, Vec3, components, componentwise};
 use crate::element::{Element, sealed::Sealed};
 use crate::float::Float;
 use crate::kernel::ElemTy;
@@ -67,19 +67,19 @@ macro_rules! matrix {
 
             #[inline(always)]
             fn from_fn(entry: impl Fn(usize, usize) -> F) -> $m<F> {
-                $m { components: std::array::from_fn(|k| entry(k / $n, k % $n)) }
+                $m { components: components(|k| entry(k / $n, k % $n)) }
             }
 
             /// Row `r`; panics when there is none.
             #[inline(always)]
             pub fn row(self, r: usize) -> $v<F> {
-                $v::from_array(std::array::from_fn(|c| self[(r, c)]))
+                $v::from_array(components(|c| self[(r, c)]))
             }
 
             /// Column `c`; panics when there is none.
             #[inline(always)]
             pub fn col(self, c: usize) -> $v<F> {
-                $v::from_array(std::array::from_fn(|r| self[(r, c)]))
+                $v::from_array(components(|r| self[(r, c)]))
             }
 
             /// The transpose.
@@ -131,7 +131,7 @@ macro_rules! matrix {
             type Output = $v<F>;
             #[inline(always)]
             fn mul(self, v: $v<F>) -> $v<F> {
-                $v::from_array(std::array::from_fn(|r| self.row(r).dot(v)))
+                $v::from_array(components(|r| self.row(r).dot(v)))
             }
         }
 

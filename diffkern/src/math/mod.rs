@@ -8,6 +8,21 @@ pub use mat::{Mat2, Mat3};
 pub use quat::Quat;
 pub use vec::{Vec2, Vec3, Vec4};
 
+use crate::float::Float;
+
+/// What `of` gives for each component. The ways of the standard library go through functions that are compiled apart from where they are used,
+/// and inlined there by a second pass of the compiler alone, which not every build has.
+#[inline(always)]
+pub(crate) fn components<F: Float, const N: usize>(of: impl Fn(usize) -> F) -> [F; N] {
+    let mut all = [F::zero(); N];
+    let mut k = 0;
+    while k < N {
+        all[k] = of(k);
+        k += 1;
+    }
+    all
+}
+
 /// Component-wise operators of a type that has `from_array` and `to_array` over `$n` components.
 macro_rules! componentwise {
     ($t:ident, $elem:ident, $n:literal) => {
@@ -16,7 +31,7 @@ macro_rules! componentwise {
             #[inline(always)]
             fn add(self, o: $t<F>) -> $t<F> {
                 let (a, b) = (self.to_array(), o.to_array());
-                $t::from_array(std::array::from_fn(|k| a[k] + b[k]))
+                $t::from_array(components(|k| a[k] + b[k]))
             }
         }
 
@@ -25,7 +40,7 @@ macro_rules! componentwise {
             #[inline(always)]
             fn sub(self, o: $t<F>) -> $t<F> {
                 let (a, b) = (self.to_array(), o.to_array());
-                $t::from_array(std::array::from_fn(|k| a[k] - b[k]))
+                $t::from_array(components(|k| a[k] - b[k]))
             }
         }
 
@@ -33,7 +48,8 @@ macro_rules! componentwise {
             type Output = $t<F>;
             #[inline(always)]
             fn neg(self) -> $t<F> {
-                $t::from_array(self.to_array().map(|x| -x))
+                let a = self.to_array();
+                $t::from_array(components(|k| -a[k]))
             }
         }
 
@@ -41,7 +57,8 @@ macro_rules! componentwise {
             type Output = $t<F>;
             #[inline(always)]
             fn mul(self, s: F) -> $t<F> {
-                $t::from_array(self.to_array().map(|x| x * s))
+                let a = self.to_array();
+                $t::from_array(components(|k| a[k] * s))
             }
         }
 
@@ -49,7 +66,8 @@ macro_rules! componentwise {
             type Output = $t<F>;
             #[inline(always)]
             fn div(self, s: F) -> $t<F> {
-                $t::from_array(self.to_array().map(|x| x / s))
+                let a = self.to_array();
+                $t::from_array(components(|k| a[k] / s))
             }
         }
 

@@ -3,7 +3,7 @@
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
-use super::{Mat3, Vec3, componentwise};
+use super::{Mat3, Vec3, components, componentwise};
 use crate::element::{Element, sealed::Sealed};
 use crate::float::Float;
 use crate::kernel::ElemTy;

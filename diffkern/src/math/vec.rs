@@ -3,7 +3,7 @@
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Index, IndexMut, Mul, MulAssign, Neg, Sub, SubAssign};
 
-use super::{Mat2, Mat3, componentwise};
+use super::{Mat2, Mat3, components, componentwise};
 use crate::element::{Element, sealed::Sealed};
 use crate::float::{Float, Linear};
 use crate::kernel::ElemTy;

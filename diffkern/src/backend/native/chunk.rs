@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicU32;
 
 use super::accumulate::Pages;
 use super::args::{Fault, HostArg, HostArray};
+use super::lanes::Lines;
 use super::own::{Covered, OwnAcc, OwnIn, OwnOut, OwnTake, OwnTakeOnce, OwnUpdate};
 use super::pending;
 use super::update::{Fetch, Update};
@@ -32,6 +33,8 @@ pub struct Chunk<'a> {
     pub(super) suspect: Cell<bool>,
     /// The position under way, where stores are looked at.
     pub(super) position: Cell<u32>,
+    /// For additions that bodies of lanes keep.
+    pub(super) lines: Lines,
 }
 
 impl<'a> Chunk<'a> {
@@ -63,6 +66,7 @@ impl<'a> Chunk<'a> {
             exact: OnceCell::new(),
             suspect: Cell::new(false),
             position: Cell::new(0),
+            lines: Lines::default(),
         };
         let before = pending::take();
         body(&again);

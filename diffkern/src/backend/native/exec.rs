@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use super::accumulate::Pages;
 use super::args::{Fault, HostArg, HostArray};
 use super::chunk::Chunk;
+use super::lanes::Lines;
 use super::{parts, pending, pool, scatter, worth};
 use crate::buffer::HostBuffer;
 use crate::domain::Domain;
@@ -183,6 +184,7 @@ impl<'a> Launch<'a> {
             exact: OnceCell::new(),
             suspect: Cell::new(false),
             position: Cell::new(0),
+            lines: Lines::default(),
         };
         pending::clear();
         (self.body)(&chunk);

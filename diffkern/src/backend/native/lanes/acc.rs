@@ -4,12 +4,12 @@
 //! body: neighbouring positions often add to one element, and so an addition seldom waits for the one before.
 
 use std::array::from_fn;
-use std::cell::RefCell;
 use std::marker::PhantomData;
 
 use super::super::views::{Acc, Target};
 use super::element::lane;
 use super::kept::{Kept, Line, Pattern};
+use super::lines::Lines;
 use super::memory::Lanes;
 use super::values::MOST;
 use super::views::{consecutive, within};
@@ -29,7 +29,7 @@ pub struct LaneAcc<'a, S: Lanes, T: Element> {
     fixed: usize,
     kept: usize,
     /// Of each addition a line with the indices, then one with the lanes, then the values.
-    memory: Vec<Line>,
+    memory: &'a mut [Line],
     token: PhantomData<S>,
 }
 
@@ -37,8 +37,8 @@ impl<'a, S: Lanes, T: Element> LaneAcc<'a, S, T> {
     const LINES: usize = Kept::<S, T>::LINES;
 
     #[inline(always)]
-    pub(super) fn new(one: Acc<'a, T>, target: Target, fixed: usize) -> Self {
-        let memory = memory((fixed + MORE) * Self::LINES);
+    pub(super) fn new(one: Acc<'a, T>, target: Target, fixed: usize, lines: &'a Lines) -> Self {
+        let memory = lines.take((fixed + MORE) * Self::LINES);
         LaneAcc { one, target, fixed, kept: fixed, memory, token: PhantomData }
     }
 
@@ -208,31 +208,4 @@ impl<'a, S: Lanes, T: Element> LaneAcc<'a, S, T> {
         let lines = &self.memory[first * Self::LINES..self.kept * Self::LINES];
         Kept::new(self.one, lines, if self.target.absent { 0 } else { self.kept - first })
     }
-}
-
-impl<S: Lanes, T: Element> Drop for LaneAcc<'_, S, T> {
-    #[inline(always)]
-    fn drop(&mut self) {
-        keep_memory(std::mem::take(&mut self.memory));
-    }
-}
-
-thread_local! {
-    /// What was in use before, for the bodies to come.
-    static MEMORY: RefCell<Vec<Vec<Line>>> = const { RefCell::new(Vec::new()) };
-}
-
-/// At least so many lines. Out of line: a body has many.
-#[inline(never)]
-fn memory(lines: usize) -> Vec<Line> {
-    let mut memory = MEMORY.try_with(|kept| kept.borrow_mut().pop()).ok().flatten().unwrap_or_default();
-    if memory.len() < lines {
-        memory.resize(lines, Line::ZERO);
-    }
-    memory
-}
-
-#[inline(never)]
-fn keep_memory(memory: Vec<Line>) {
-    let _ = MEMORY.try_with(|kept| kept.borrow_mut().push(memory));
 }

@@ -8,6 +8,7 @@ use super::super::args::HostArray;
 use super::super::views::{Acc, AccOnce, Target};
 use super::LaneAcc;
 use super::acc_once::LaneAccOnce;
+use super::lines::Lines;
 use crate::Element;
 use crate::backend::native::{Kind, Narrow, Wide};
 use crate::float::lanes::values::Values;
@@ -60,9 +61,9 @@ fn compare<S: Lanes<F = f32>, T: Element<Scalar = f32>, const C: usize>(
         slot: 0,
     };
     let pages = paged.then(|| Pages::copy(&array));
-    let mut acc = LaneAcc::<S, T>::new(Acc::new(target, pages.as_ref(), &fault), target, fixed);
+    let lines = Lines::default();
+    let mut acc = LaneAcc::<S, T>::new(Acc::new(target, pages.as_ref(), &fault), target, fixed, &lines);
     additions(&mut acc, &mut sums);
-    drop(acc);
     if let Some(pages) = &pages {
         for (page, memory) in pages.touched() {
             let first = (page as usize) << Pages::shift::<T>();
@@ -192,7 +193,8 @@ fn nothing_is_added_to_what_is_absent_and_faults_are_noted() {
         let beyond = (0..n).filter(|k| first + k >= len).fold(0, |bits, k| bits | 1 << k);
         let (fault, all, value) = (OnceCell::new(), S::from_bits(EVERY), [S::splat(1.0)]);
         let (mut bad, mut bad_once) = (S::from_bits(0), S::from_bits(0));
-        let mut acc = LaneAcc::<S, f32>::new(Acc::new(target, None, &fault), target, 0);
+        let lines = Lines::default();
+        let mut acc = LaneAcc::<S, f32>::new(Acc::new(target, None, &fault), target, 0, &lines);
         acc.add_at(all, first, value, &mut bad);
         acc.flush();
         LaneAccOnce::<S, f32>::new(AccOnce::new(target, &fault)).add_at(all, first, value, &mut bad_once);
@@ -222,4 +224,20 @@ fn lanes_that_are_left_out_add_nothing() {
             + [(2, 5.0), (4, 5.0), (len - 3, 2.0)].into_iter().filter(|(k, _)| *k == i).map(|(_, x)| x).sum::<f32>()
     };
     assert_eq!(data, (0..len).map(expected).collect::<Vec<_>>());
+}
+
+/// With something to drop in a body, each of its calls is the end of a block, and compiling it takes the square of its length.
+#[test]
+fn views_of_lanes_have_nothing_to_drop() {
+    use super::{LaneIn, LaneOut, LaneOwn, LaneTake};
+    use std::mem::needs_drop;
+    let owning = [
+        needs_drop::<LaneAcc<'_, S, Vec3<f32>>>(),
+        needs_drop::<LaneAccOnce<'_, S, Vec3<f32>>>(),
+        needs_drop::<LaneIn<'_, S, Vec3<f32>>>(),
+        needs_drop::<LaneOut<'_, S, Vec3<f32>>>(),
+        needs_drop::<LaneOwn<'_, S, Vec3<f32>>>(),
+        needs_drop::<LaneTake<'_, S, Vec3<f32>>>(),
+    ];
+    assert_eq!(owning, [false; 6]);
 }

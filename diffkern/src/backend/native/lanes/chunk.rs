@@ -61,7 +61,7 @@ impl Chunk<'_> {
     pub fn lanes_add<S: Lanes, T: Element>(&self, slot: usize, fixed: usize) -> LaneAcc<'_, S, T> {
         let one = self.add::<T>(slot);
         let target = one.target();
-        LaneAcc::new(one, target, fixed)
+        LaneAcc::new(one, target, fixed, &self.lines)
     }
 
     /// As [`Chunk::add_once`].

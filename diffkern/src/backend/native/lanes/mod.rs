@@ -10,12 +10,14 @@ mod acc;
 mod acc_once;
 mod chunk;
 mod kept;
+mod lines;
 mod own;
 mod stack;
 mod views;
 
 pub use acc::LaneAcc;
 pub use acc_once::LaneAccOnce;
+pub(super) use lines::Lines;
 pub use own::LaneOwn;
 pub use stack::LaneStack;
 pub use views::{LaneIn, LaneOut, LaneTake, first, largest};
