@@ -4,7 +4,7 @@ use super::HELD;
 use super::body::CutBody;
 use super::shape::{Shape, mean_shape, shape};
 use super::surface::Contacts;
-use crate::mesh::{Point, add, scale, sub};
+use crate::mesh::{Point, add, per_axis, scale, sub};
 
 /// Iterations for the fastest mode, which leave less than a hundredth of its frequency.
 const ITERATIONS: usize = 30;
@@ -73,9 +73,9 @@ pub(super) fn surface_depth(body: &CutBody) -> f64 {
 }
 
 impl Stencil {
-    fn new(first: usize, shape: Shape, size: Point) -> Stencil {
-        let metric = |(w, g): (f64, Point)| (w, [0, 1, 2].map(|a| g[a] / size[a]));
-        Stencil { first, weights: shape.map(metric) }
+    fn new(first: usize, mut weights: Shape, size: Point) -> Stencil {
+        weights.iter_mut().for_each(|(_, g)| *g = per_axis(|a| g[a] / size[a]));
+        Stencil { first, weights }
     }
 
     fn nodes<'a>(&'a self, body: &'a CutBody) -> impl Iterator<Item = (usize, &'a (f64, Point))> {
@@ -147,11 +147,10 @@ impl<'a> Linear<'a> {
         for (stencil, q) in self.points.iter().zip(self.q) {
             let (g, [mu, lambda]) = (stencil.gradient(self.body, x), law(q));
             let trace = lambda * (g[0][0] + g[1][1] + g[2][2]);
-            let stress: [Point; 3] = std::array::from_fn(|a| {
-                std::array::from_fn(|b| mu * (g[a][b] + g[b][a]) + if a == b { trace } else { 0.0 })
-            });
+            let entry = |a: usize, b: usize| mu * (g[a][b] + g[b][a]) + if a == b { trace } else { 0.0 };
+            let stress = per_axis(|a| per_axis(|b| entry(a, b)));
             for (i, (_, d)) in stencil.nodes(self.body) {
-                out[i] = add(out[i], stress.map(|row| row[0] * d[0] + row[1] * d[1] + row[2] * d[2]));
+                out[i] = add(out[i], times(&stress, *d));
             }
         }
         out
@@ -186,13 +185,10 @@ impl<'a> Linear<'a> {
         for ((stencil, part), m) in self.means.iter().zip(&self.body.parts).zip(self.mass) {
             let (value, g) = (stencil.value(self.body, x), stencil.gradient(self.body, x));
             // Moments in metres.
-            let moments = g.map(|row| {
-                let s = |a: usize| (0..3).map(|b| row[b] * part.second[b][a] * h[a] * h[b]).sum::<f64>();
-                [s(0), s(1), s(2)]
-            });
+            let moment = |r: usize, a: usize| (0..3).map(|b| g[r][b] * part.second[b][a] * h[a] * h[b]).sum::<f64>();
+            let moments = per_axis(|r| per_axis(|a| moment(r, a)));
             for (i, (w, d)) in stencil.nodes(self.body) {
-                let slope = moments.map(|row| row[0] * d[0] + row[1] * d[1] + row[2] * d[2]);
-                sum[i] = add(sum[i], scale(add(scale(value, *w), slope), *m));
+                sum[i] = add(sum[i], scale(add(scale(value, *w), times(&moments, *d)), *m));
             }
         }
         for (stencil, m) in &self.loads {
@@ -280,7 +276,11 @@ fn dot(a: &[Point], b: &[Point]) -> f64 {
     a.iter().flatten().zip(b.iter().flatten()).map(|(a, b)| a * b).sum()
 }
 
+fn times(rows: &[Point; 3], v: Point) -> Point {
+    per_axis(|r| rows[r][0] * v[0] + rows[r][1] * v[1] + rows[r][2] * v[2])
+}
+
 /// A start in which no mode is missing.
 fn rough(n: usize) -> Vec<Point> {
-    (0..n).map(|i| [0, 1, 2].map(|a| ((3 * i + a) as f64 * 12.9898).sin())).collect()
+    (0..n).map(|i| per_axis(|a| ((3 * i + a) as f64 * 12.9898).sin())).collect()
 }
