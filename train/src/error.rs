@@ -136,6 +136,11 @@ impl Error {
         Self::Argument { name: name.into(), problem: problem.into() }
     }
 
+    /// Whether a motion went wrong on the way, see [`diffkern_sim::Error::is_of_the_motion`].
+    pub(crate) fn is_of_the_motion(&self) -> bool {
+        matches!(self, Self::Simulator(reason) if reason.is_of_the_motion())
+    }
+
     /// A scene that cannot be simulated or drawn.
     pub(crate) fn scene(field: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::Scene { field: field.into(), problem: problem.into() }

@@ -144,7 +144,7 @@ impl Search<'_> {
                     lm.accept();
                 }
                 Ok(_) => lm.refuse(),
-                Err(Error::Simulator(reason)) if reason.is_of_the_motion() => lm.refuse(),
+                Err(error) if error.is_of_the_motion() => lm.refuse(),
                 Err(error) => return Err(error),
             }
         }

@@ -69,7 +69,7 @@ impl Landscape {
             match program.seen(&values, protocol.frames.count) {
                 Ok(seen) => costs.push(observed.mean_square(&seen)),
                 Err(Error::Interrupted) => return Ok(Ended::Interrupted),
-                Err(Error::Simulator(reason)) if reason.is_of_the_motion() => costs.push(f64::NAN),
+                Err(error) if error.is_of_the_motion() => costs.push(f64::NAN),
                 Err(error) => return Err(error),
             }
             let part = costs.len() as f64 / count as f64;

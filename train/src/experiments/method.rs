@@ -4,7 +4,7 @@ use super::cmaes::Cmaes;
 use super::fit::{Found, Place, Search};
 use super::instance::Instance;
 use super::quantity::{Drawn, Unknown};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use serde::{Deserialize, Serialize};
 
 /// A way to an answer.
@@ -71,7 +71,7 @@ fn by_generations(search: &Search<'_>, instance: &Instance) -> Result<Found> {
             let at: Vec<f64> =
                 place.iter().zip(unknowns).map(|(x, u)| x.clamp(u.range.0.ln(), u.range.1.ln())).collect();
             let cost = match search.cost(&at) {
-                Err(Error::Simulator(reason)) if reason.is_of_the_motion() => f64::INFINITY,
+                Err(error) if error.is_of_the_motion() => f64::INFINITY,
                 cost => cost?,
             };
             // What is outside counts more than its image on the border, by how far it is outside.

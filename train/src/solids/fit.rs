@@ -3,7 +3,7 @@
 use super::observation::{Sought, Supervision};
 use super::program::{Coordinates, Linear, Program, Seen};
 use super::protocol::Protocol;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::experiments::{expected, within_trust};
 use diffkern_optim::dense::{Bounds, LevenbergMarquardt, NormalEquations};
 use std::cell::Cell;
@@ -18,6 +18,8 @@ const SHORTEST: f64 = 1e-7;
 const LEAST: f64 = 1e-5;
 /// Refused steps in a row that end a search.
 const REFUSALS: usize = 4;
+/// A search whose residuals are left above so many deviations has ended in another valley, and begins elsewhere.
+const UNEXPLAINED: f64 = 5.0;
 /// Standard deviation of the mean of a field, of logarithms, about the middle of the range: it may be anywhere.
 const MEAN: f64 = 1.0;
 
@@ -50,9 +52,15 @@ impl Search<'_> {
         }
     }
 
-    /// From the start of the coordinates; then once more with as many steps as the place needs where that ends, if others on the way have needed more.
+    /// From the start of the coordinates, and from other ones while what is found does not explain what is seen.
     pub(super) fn run(&self) -> Result<Found> {
-        let found = self.descend(self.coordinates.start())?;
+        let (first, others) = (self.coordinates.start(), self.coordinates.others());
+        explained(first, others, UNEXPLAINED * self.deviation, |start| self.settle(start))
+    }
+
+    /// From one start; then once more with as many steps as the place needs where that ends, if others on the way have needed more.
+    fn settle(&self, start: Vec<f64>) -> Result<Found> {
+        let found = self.descend(start)?;
         let needed = self.program.steps(&self.coordinates.inputs(self.program, &found.at)?)?;
         if self.steps.replace(needed) <= needed {
             return Ok(found);
@@ -82,7 +90,7 @@ impl Search<'_> {
                     lm.accept();
                 }
                 Ok(_) => lm.refuse(),
-                Err(Error::Simulator(reason)) if reason.is_of_the_motion() => lm.refuse(),
+                Err(error) if error.is_of_the_motion() => lm.refuse(),
                 Err(error) => return Err(error),
             }
         }
@@ -118,4 +126,33 @@ impl Search<'_> {
         }
         Ok(normal)
     }
+}
+
+/// The first whose residual is at most `enough`, otherwise the one with the least; with the iterations of all. A start without a motion is passed over, unless no other has
+/// one.
+pub(super) fn explained(
+    first: Vec<f64>,
+    others: Vec<Vec<f64>>,
+    enough: f64,
+    mut settle: impl FnMut(Vec<f64>) -> Result<Found>,
+) -> Result<Found> {
+    let mut best = settle(first);
+    for other in others {
+        let explains = match &best {
+            Ok(found) => found.residual <= enough,
+            Err(error) => !error.is_of_the_motion(),
+        };
+        if explains {
+            break;
+        }
+        best = match (best, settle(other)) {
+            (Ok(a), Ok(b)) => {
+                let iterations = a.iterations + b.iterations;
+                Ok(Found { iterations, ..if b.residual < a.residual { b } else { a } })
+            }
+            (kept, Err(error)) if error.is_of_the_motion() => kept,
+            (_, found) => found,
+        };
+    }
+    best
 }

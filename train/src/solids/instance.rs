@@ -75,8 +75,10 @@ impl Instance {
         }
         // Of at least half of the greatest, of either sign.
         let signed = |rng: &mut Rng, most: f64| most * (0.5 + 0.5 * rng.f64()) * if rng.bool() { 1.0 } else { -1.0 };
-        // All of one sign, as by volume lambda shows, and by a change of form mu alone.
+        // All of one sign, as by volume lambda shows, and by a change of form mu alone. Beams are pulled: a soft one folds long before
+        // it bears as much along its axis (Euler: pi^2 E / 48 (h / L)^2 of a cantilever).
         let peak = signed(&mut rng, kind.stress * protocol.reference_modulus());
+        let peak = if matches!(kind.shape, Family::Beam { .. }) { peak.abs() } else { peak };
         let stress = [0; 3].map(|_| peak * (0.5 + 0.5 * rng.f64()));
         let (sin, cos) = (2.0 * PI * rng.f64()).sin_cos();
         let (bend, twist) = (signed(&mut rng, kind.bend), signed(&mut rng, kind.twist));

@@ -15,7 +15,7 @@ use diffkern_sim::fem::lattice::{Control, Model, Params, Skin};
 use diffkern_sim::material::Law;
 use diffkern_sim::vertices::VertexState;
 use diffkern_sim::{Model as _, Observe as _, Span, Step as _};
-use std::f64::consts::PI;
+use std::f64::consts::{LN_2, PI};
 
 /// Arrays, each with its derivative along a direction.
 type Direction = Vec<(Array<f64>, Array<f64>)>;
@@ -208,20 +208,22 @@ pub(super) struct Coordinates {
     sought: Sought,
     /// Known, where they are not sought; of the density where the coordinates begin.
     known: Numbers,
+    middles: Numbers,
     /// Of a field: its columns by element.
     columns: Vec<Vec<f64>>,
 }
 
 impl Coordinates {
     pub(super) fn new(protocol: &Protocol, instance: &Instance, program: &Program, sought: Sought) -> Self {
+        let middles = middles(protocol);
         let (known, columns) = match sought {
             Sought::Numbers => (instance.start, Vec::new()),
             Sought::Field => (
-                Numbers { density: middles(protocol).density, ..instance.truth },
+                Numbers { density: middles.density, ..instance.truth },
                 columns(protocol.field, instance.longest(), program.centres()),
             ),
         };
-        Self { sought, known, columns }
+        Self { sought, known, middles, columns }
     }
 
     /// Where a search begins.
@@ -229,6 +231,16 @@ impl Coordinates {
         match self.sought {
             Sought::Numbers => [self.known.density, self.known.mu, self.known.lambda].map(f64::ln).to_vec(),
             Sought::Field => vec![0.0; 1 + self.columns.len()],
+        }
+    }
+
+    /// Where it may begin instead: in the middles of the ranges, and there twice as stiff against one of shear and compression as against the other.
+    pub(super) fn others(&self) -> Vec<Vec<f64>> {
+        let Numbers { density, mu, lambda } = self.middles;
+        let at = |shift: f64| [density.ln(), mu.ln() + shift, lambda.ln() - shift].to_vec();
+        match self.sought {
+            Sought::Numbers => [0.0, 0.5 * LN_2, -0.5 * LN_2].map(at).to_vec(),
+            Sought::Field => Vec::new(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Gradients from what is sought to what is observed, the covariance of fields, searches at a small size, and the table.
 
 use super::field::{Waves, columns};
+use super::fit::{Found, explained};
 use super::instance::{Instance, Numbers};
 use super::load::Load;
 use super::observation::{Observation, Sought, Supervision};
@@ -11,6 +12,7 @@ use crate::experiments::Bits;
 use diffkern::gradcheck::{self, Options};
 use diffkern::prelude::*;
 use diffkern::{arith, reduce};
+use diffkern_optim::dense::NormalEquations;
 use std::error::Error as StdError;
 use std::path::Path;
 
@@ -210,6 +212,47 @@ fn numbers_are_found_to_rounding_by_the_same_lattice() -> Tested {
         for error in &row.errors {
             assert!(error.error < 1e-6 && error.determined && error.before > 1e-3, "{row:?}");
         }
+    }
+    Ok(())
+}
+
+/// A search that ends in another valley, or begins where nothing can be simulated, begins elsewhere; one that explains what is seen does not.
+#[test]
+fn what_is_not_explained_is_sought_from_elsewhere() {
+    let broken =
+        || crate::Error::Simulator(diffkern_sim::Error::Inverted { what: "cell", index: 1, step: 2, det: -1.0 });
+    // From one place, with the residual where that ends; none is a start without a motion.
+    let run = |residuals: &[Option<f64>]| {
+        let places: Vec<Vec<f64>> = (0..residuals.len()).map(|k| vec![k as f64]).collect();
+        let mut begun = 0;
+        let found = explained(places[0].clone(), places[1..].to_vec(), 5.0, |start| {
+            begun += 1;
+            let residual = residuals[start[0] as usize].ok_or_else(broken)?;
+            Ok(Found { at: start, iterations: 3, residual, normal: NormalEquations::new(1) })
+        });
+        (begun, found.ok().map(|found| (found.at[0], found.iterations)))
+    };
+    assert_eq!(run(&[Some(4.0), Some(1.0)]), (1, Some((0.0, 3))));
+    assert_eq!(run(&[Some(9.0), Some(1.0), Some(0.5)]), (2, Some((1.0, 6))));
+    assert_eq!(run(&[Some(9.0), Some(7.0), Some(8.0)]), (3, Some((1.0, 9))));
+    assert_eq!(run(&[None, Some(1.0)]), (2, Some((1.0, 3))));
+    assert_eq!(run(&[Some(9.0), None]), (2, Some((0.0, 3))));
+    assert_eq!(run(&[None, None]), (2, None));
+    let stopped = explained(vec![0.0], vec![vec![1.0]], 5.0, |_| Err(crate::Error::Interrupted));
+    assert!(matches!(stopped, Err(crate::Error::Interrupted)));
+}
+
+/// Forces leave the beams whole, however soft: none that pushes along one folds it.
+#[test]
+fn beams_are_pulled_and_keep_their_shape() -> Tested {
+    let protocol = small()?;
+    // A soft one, and what folded when it was pushed.
+    let instance = Instance::draw(&protocol, 1, 0);
+    let program = Program::new(&protocol, &instance, Supervision::State, 1)?;
+    program.seen(&program.numbers(instance.truth)?)?;
+    for number in [0, 1, 3, 4, 6, 7] {
+        let stress = Instance::draw(&protocol, 1, number).acting.stress;
+        assert!(stress.iter().all(|s| *s > 0.0), "{number}: {stress:?}");
     }
     Ok(())
 }
