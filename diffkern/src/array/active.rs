@@ -57,6 +57,11 @@ pub(crate) fn several() -> bool {
     COUNT.load(Ordering::Acquire) > 1
 }
 
+/// Whether something is so of one that is under way on this thread.
+pub(super) fn any_here(is: impl Fn(u64) -> bool) -> bool {
+    HERE.with_borrow(|here| here.iter().any(|&recording| is(recording)))
+}
+
 /// Whether this one is under way.
 pub(crate) fn is_open(recording: u64) -> bool {
     lock(&OPEN).iter().any(|(other, _)| *other == recording)

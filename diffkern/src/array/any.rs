@@ -166,6 +166,12 @@ impl AnyArray {
         self.shared.requires_grad.load(Ordering::Relaxed)
     }
 
+    /// Whether it has a gradient: [`Array::requires_grad`](crate::Array::requires_grad) was called, or it depends on such an array in a recording, or has a tangent in a
+    /// [`jvp`](crate::jvp), of this thread. For programs that must refuse it.
+    pub fn is_differentiated(&self) -> bool {
+        self.is_real() && (self.needs_grad() || super::active::any_here(|recording| self.marks().depends_on(recording)))
+    }
+
     /// Size of one element in bytes.
     pub(crate) fn elem_bytes(&self) -> usize {
         self.elem().components() * self.scalar().bytes()

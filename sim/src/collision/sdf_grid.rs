@@ -3,7 +3,11 @@
 use super::pose::{Pose, to_world};
 use crate::error::{Error, Result, positive};
 use crate::grid::GridShape;
+use crate::mesh::{ClosedMesh, Samples, norm, signed_distances, sub};
 use diffkern::prelude::*;
+
+/// Cells of a grid beyond the box of a surface, on each side.
+const MARGIN: f64 = 2.0;
 
 /// Signed distances \[m\] at the nodes of a regular grid, negative inside, in the frame of the solid; the last axis runs fastest.
 ///
@@ -63,6 +67,25 @@ impl SdfGrid {
             distance([0, 1, 2].map(|a| origin[a] + index[a] as f64 * spacing))
         };
         SdfGrid::new(origin, spacing, nodes, diffkern::memory::collect((0..count).map(at))?)
+    }
+
+    /// Of a closed surface, `spacing` \[m\] apart, a little beyond its box.
+    ///
+    /// # Errors
+    /// When the spacing is not positive or so small that there would be more than 2^31 samples, or memory is short.
+    pub fn of(surface: &ClosedMesh, spacing: f64) -> Result<SdfGrid> {
+        positive("spacing of the distance grid", spacing)?;
+        let [low, high] = surface.bounds();
+        let cells = [0, 1, 2].map(|a| ((high[a] - low[a]) / spacing).ceil() + 2.0 * MARGIN);
+        if cells.iter().map(|n| n + 1.0).product::<f64>() > f64::from(i32::MAX) {
+            return Err(Error::invalid("spacing of the distance grid", spacing, "one with at most 2^31 samples"));
+        }
+        // The body in the middle of the grid.
+        let origin = [0, 1, 2].map(|a| 0.5 * (low[a] + high[a] - cells[a] * spacing));
+        let nodes = cells.map(|n| n as usize + 1);
+        let samples = Samples { first: origin, spacing: [spacing; 3], count: nodes };
+        let most = norm(sub(high, low)) + 2.0 * MARGIN * spacing * 3.0f64.sqrt();
+        SdfGrid::new(origin, spacing, nodes, signed_distances(surface, &samples, most)?)
     }
 
     /// Signed distance \[m\] of `x`, negative inside.

@@ -1,5 +1,6 @@
 //! Models with their parameters, and how long their steps may be.
 
+use super::between::BoundNeighbours;
 use super::impact::Bounced;
 use super::joints::Jointed;
 use super::model::Model;
@@ -34,6 +35,7 @@ impl<F: Float> Model<F> {
             bounced: self.bounced(params, &properties)?,
             pairs: self.pair_restitution(params)?,
             jointed: self.jointed(params, &properties)?,
+            neighbours: self.neighbours(params)?,
             model: self.clone(),
             properties,
             vertices: params.vertices.clone(),
@@ -59,6 +61,24 @@ impl<F: Float> Model<F> {
         };
         let gravity = params.gravity.to_vec()?[0].norm().to_f64();
         Bounced::new(impacts, &given, &self.geometry, &params.vertices, properties, gravity).map(Some)
+    }
+
+    fn neighbours(&self, params: &Params<F>) -> Result<Option<BoundNeighbours<F>>> {
+        let Some(neighbours) = &self.neighbours else {
+            return match params.between {
+                None => Ok(None),
+                Some(_) => {
+                    Err(Error::invalid("between of the parameters", "given", "none: bodies do not touch each other"))
+                }
+            };
+        };
+        // Solids would stay behind.
+        let own = &self.geometry.vertices;
+        if params.vertices.as_any().is_differentiated() || params.vertices.to_vec()? != own.to_vec()? {
+            let expected = "those of the model and no gradient to them, as others touch solids that do not follow them";
+            return Err(Error::invalid("surface.vertices of bodies that touch each other", "changed", expected));
+        }
+        neighbours.bind(params.between.as_ref()).map(Some)
     }
 
     fn jointed(&self, params: &Params<F>, properties: &Array<MassProperties<F>>) -> Result<Option<Jointed<F>>> {
@@ -94,22 +114,30 @@ impl<F: Float> crate::step::Model for Model<F> {
     }
 
     /// Half of what linear theory allows where all points of a body touch at once, each with the stiffness of the stiffest collider
-    /// and the grip of friction; and half a radian of turning. Damping of contacts is not in it.
+    /// and the grip of friction, and beside them all points of two bodies each other; and half a radian of turning. Damping of contacts is not in it.
     fn max_dt(&self, params: &Params<F>, state: &State<F>) -> Result<f64> {
         let solver = self.solver(params, state)?;
         let stiffness = solver.obstacles.as_ref().map_or(Ok(0.0), |o| o.stiffness())?;
-        let grip = if stiffness > 0.0 { params.grip.to_vec()?[0].to_f64() } else { 0.0 };
+        let between = solver.neighbours.as_ref().map_or(Ok(0.0), BoundNeighbours::stiffness)?;
+        let grip = params.grip.to_vec()?[0].to_f64();
         let mut limit = f64::INFINITY;
-        let properties = solver.properties.to_vec()?;
+        let (properties, counts) = (solver.properties.to_vec()?, &self.geometry.points.counts);
+        let mut compliances = Vec::with_capacity(counts.len());
         for (b, (body, l)) in properties.iter().zip(state.l.to_vec()?).enumerate() {
             let centre = Vec3::from_array(body.centre.to_array().map(F::to_f64));
             // Of a symmetric matrix no eigenvalue is larger than this norm.
             let largest = body.inverse.to_array().iter().map(|x| x.to_f64().powi(2)).sum::<f64>().sqrt();
             let arm = self.geometry.bodies[b].reach(centre);
-            let points = self.geometry.points.counts[b] as f64;
-            let compliance = points * (1.0 / body.mass.to_f64() + arm * arm * largest);
-            let spin = largest * l.norm().to_f64();
-            limit = limit.min(2.0 / (stiffness * compliance).sqrt()).min(2.0 / (grip * compliance)).min(1.0 / spin);
+            compliances.push(1.0 / body.mass.to_f64() + arm * arm * largest);
+            limit = limit.min(1.0 / (largest * l.norm().to_f64()));
+        }
+        for (b, compliance) in compliances.iter().enumerate() {
+            let alone = counts[b] as f64 * compliance;
+            let pair = |a: usize| (counts[a] + counts[b]) as f64 * (compliances[a] + compliance);
+            let others = (0..counts.len()).filter(|&a| a != b).map(pair).fold(0.0, f64::max);
+            let square = stiffness * alone + between * others;
+            let rate = grip * (if stiffness > 0.0 { alone } else { 0.0 } + if between > 0.0 { others } else { 0.0 });
+            limit = limit.min(2.0 / square.sqrt()).min(2.0 / rate);
         }
         positive("stable time step", CAUTION * limit.min(f64::MAX))
     }

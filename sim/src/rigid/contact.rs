@@ -35,6 +35,16 @@ pub fn limited_friction<F: Float>(slide: Vec3<F>, grip: F, limit: F) -> Vec3<F> 
     slide * (-(grip * s).min(limit) / s)
 }
 
+/// The force \[N\] of a contact on what is at `at = (normal, gap)` of the surface of another and moves past it with `u` \[m/s\].
+#[diff_fn]
+pub fn contact_push<F: Float, L: ContactModel>(at: Vec4<F>, u: Vec3<F>, q: Vec4<F>, grip: F) -> Vec3<F> {
+    let n = Vec3::new(at.x, at.y, at.z);
+    let rate = u.dot(n);
+    let push: F = L::force(at.w, rate, q);
+    let friction: Vec3<F> = limited_friction(u - n * rate, grip, q.w * push);
+    n * push + friction
+}
+
 /// Adds force and torque of a collider on the bodies whose points are at `x`, their surface `radius` \[m\] away; `gap_i = (normal, gap)`.
 #[diff_kernel]
 pub fn add_contact<F: Float, L: ContactModel>(
@@ -51,18 +61,14 @@ pub fn add_contact<F: Float, L: ContactModel>(
 ) {
     let i = ABSOLUTE_POS;
     let at = gap[i];
-    let q = laws[collider];
     let n = Vec3::new(at.x, at.y, at.z);
     let surface = x[i] - n * radius[i];
     let b = owner[i] as usize;
     let body = bodies[b];
     let own: Vec3<F> = surface_velocity(body, surface);
     let other: Vec3<F> = surface_velocity(poses[collider], surface);
-    let u = own - other;
-    let rate = u.dot(n);
-    let push: F = L::force(at.w - radius[i], rate, q);
-    let friction: Vec3<F> = limited_friction(u - n * rate, grip[0], q.w * push);
-    let force = n * push + friction;
+    let touch = Vec4::new(n.x, n.y, n.z, at.w - radius[i]);
+    let force: Vec3<F> = contact_push::<F, L>(touch, own - other, laws[collider], grip[0]);
     wrench[b].force += force;
     wrench[b].torque += (surface - body.centre).cross(force);
 }

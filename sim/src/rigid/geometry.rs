@@ -1,6 +1,7 @@
 //! The surfaces of the bodies of a model, one after the other.
 
 use super::properties::{Integrals, add_integrals};
+use crate::collision::Solid;
 use crate::error::{Error, Result, positive};
 use crate::mesh::ClosedMesh;
 use crate::shape::{Primitive, Sphere};
@@ -11,12 +12,13 @@ use diffkern::prelude::*;
 pub struct Body {
     mesh: ClosedMesh,
     radius: Option<f64>,
+    solid: Option<Solid>,
 }
 
 impl Body {
     /// Touched by its vertices.
     pub fn new(mesh: ClosedMesh) -> Body {
-        Body { mesh, radius: None }
+        Body { mesh, radius: None, solid: None }
     }
 
     /// A ball touched by its exact surface. What is seen, and has mass, are triangles with edges of at most `edge` \[m\].
@@ -25,12 +27,25 @@ impl Body {
     /// When a length is out of its range, or there would be more than 20 million triangles.
     pub fn ball(radius: f64, edge: f64) -> Result<Body> {
         let radius = positive("radius of the ball", radius)?;
-        Ok(Body { mesh: Primitive::Sphere(Sphere { radius }).surface(edge)?, radius: Some(radius) })
+        let mesh = Primitive::Sphere(Sphere { radius }).surface(edge)?;
+        Ok(Body { mesh, radius: Some(radius), solid: Some(Solid::Sphere { radius }) })
+    }
+
+    /// The same that other bodies touch as this solid in the frame of its surface, where they [touch each other](super::Model::with_contact_between). Without, balls are touched as spheres and all
+    /// others by samples of the distance from their surface, 32 along the longest side, between which it is interpolated: edges are rounded by a fraction of that.
+    #[must_use]
+    pub fn with_solid(self, solid: Solid) -> Body {
+        Body { solid: Some(solid), ..self }
     }
 
     /// Its surface.
     pub fn mesh(&self) -> &ClosedMesh {
         &self.mesh
+    }
+
+    /// What others touch.
+    pub(super) fn solid(&self) -> Option<&Solid> {
+        self.solid.as_ref()
     }
 
     /// Its radius \[m\], of a ball.

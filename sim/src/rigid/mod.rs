@@ -1,5 +1,5 @@
 //! Rigid bodies: any number of them, of any closed surface, under forces and impulses at their points, in contact with
-//! [colliders](crate::contact::Collider) by forces, with planes and among balls by impulses.
+//! [colliders](crate::contact::Collider) and [each other](Model::with_contact_between) by forces, with planes and among balls by impulses.
 //!
 //! A [`State`] has for each body the position of its centre of mass, its orientation, its velocity and its angular momentum. Mass, centre and
 //! inertia are functions of vertices and density, so gradients reach these. Without torque the angular momentum stays to the bit.
@@ -37,6 +37,7 @@
 //! | [`HuntCrossley`](crate::contact::HuntCrossley) | kinks as a penalty | the same; by damping where a fast separation would pull |
 //! | [`KelvinVoigt`](crate::contact::KelvinVoigt) | the force jumps at touch: what the time of touch does to that is missing | the same; by damping in every separation |
 //! | [`Barrier`](crate::contact::Barrier) | smooth | beyond its width |
+//! | [between bodies](Model::with_contact_between) | of the contact by forces that it is; it jumps where another face of a solid becomes the nearest to a point, and from cell to cell of samples | the same; there is none by the vertices of the surfaces |
 //! | [`Impulse::Naive`] | lacks the time of impact: by the distance from which a ball comes back it is 1 in place of `-e` | by friction where nothing slides; by restitution below the speed of rest; by mass and density, of bodies under gravity and impacts with planes alone |
 //! | [`Impulse::TimeOfImpact`] | that of the motion; it jumps with the motion where another point comes first, an impact is only grazed, or the approach is at the speed of rest | the same; by the height from which a body lands to rest |
 //! | balls, [`Model::with_pairs`] | as of their [`Impulse`]; it jumps where they only graze | by masses, if all are scaled alike |
@@ -60,12 +61,15 @@ pub mod joints;
 mod params;
 #[doc(hidden)]
 pub mod contact;
+#[doc(hidden)]
+pub mod between;
 mod model;
 mod solver;
 mod bind;
 #[doc(hidden)]
 pub mod touching;
 
+pub use between::Between;
 pub use geometry::Body;
 pub use impact::{ImpactParams, Impacts, Impulse, Plane};
 pub use joints::{Joint, JointKind, JointParams};

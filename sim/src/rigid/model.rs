@@ -1,5 +1,6 @@
 //! Bodies and what surrounds them: the constant part.
 
+use super::between::Neighbours;
 use super::geometry::{Body, Geometry};
 use super::impact::{Impacts, Impulse, Pairs};
 use super::joints::{Joint, Joints};
@@ -8,7 +9,7 @@ use super::params::{Mass, Params};
 use super::properties::{MassProperties, from_density, from_mass, with_inertia};
 use super::state::State;
 use crate::collision::Pose;
-use crate::contact::{Collider, Obstacles};
+use crate::contact::{Collider, Contact, Obstacles};
 use crate::error::{Error, Result, positive};
 use crate::vertices::one_or;
 use diffkern::prelude::*;
@@ -37,6 +38,7 @@ pub struct Model<F: Float> {
     pub(super) impacts: Option<Impacts>,
     pub(super) pairs: Option<Pairs<F>>,
     pub(super) joints: Option<Joints<F>>,
+    pub(super) neighbours: Option<Neighbours<F>>,
 }
 
 impl<F: Float> Model<F> {
@@ -62,7 +64,19 @@ impl<F: Float> Model<F> {
             impacts: None,
             pairs: None,
             joints: None,
+            neighbours: None,
         })
+    }
+
+    /// The same with bodies that press on each other by forces, with Coulomb's coefficient `friction`: the points of each, vertices or the centre of a ball, in the
+    /// [solid](Body::with_solid) of each other. An edge that meets an edge with no vertex near is not seen: divide long triangles. Solids stay as they are here, so that vertices of the
+    /// surfaces are no parameters then.
+    ///
+    /// # Errors
+    /// When there are less than two bodies, the contact does not act by forces, a value is out of its range, or memory is short.
+    pub fn with_contact_between(self, contact: Contact, friction: f64) -> Result<Model<F>> {
+        let neighbours = Neighbours::new(&self.device, &self.geometry.bodies, contact, friction)?;
+        Ok(Model { neighbours: Some(neighbours), ..self })
     }
 
     /// The same with bodies that bounce off planes by impulses. They are turned by [`Integrator::Midpoint`].
@@ -156,6 +170,7 @@ impl<F: Float> Model<F> {
             pairs: self.pairs.as_ref().map(|p| one(p.restitution)).transpose()?,
             impact: self.impacts.as_ref().map(|i| i.params(&self.device)).transpose()?,
             joints: self.joints.as_ref().map(|j| j.params(&self.device)).transpose()?,
+            between: self.neighbours.as_ref().map(Neighbours::params).transpose()?,
         })
     }
 

@@ -3,6 +3,7 @@
 use crate::contact::Contacts;
 use crate::error::Result;
 use crate::params::{Bounds, Group, unknown};
+use crate::rigid::between::Between;
 use crate::rigid::impact::ImpactParams;
 use crate::rigid::joints::JointParams;
 use diffkern::AnyArray;
@@ -39,6 +40,8 @@ pub struct Params<F: Float> {
     pub impact: Option<ImpactParams<F>>,
     /// Of the joints, where there are any.
     pub joints: Option<JointParams<F>>,
+    /// Of the contact of bodies with each other, where they touch: by default as the model has it.
+    pub between: Option<Between<F>>,
 }
 
 impl<F: Float> Params<F> {
@@ -50,7 +53,8 @@ impl<F: Float> Params<F> {
         rows.extend(self.inertia.iter().map(|i| ("inertia", "kg m^2", Bounds::Finite, i.as_any())));
         rows.push(("surface.vertices", "m", Bounds::Finite, self.vertices.as_any()));
         rows.push(("gravity", "m/s^2", Bounds::Finite, self.gravity.as_any()));
-        rows.extend(self.contact.iter().map(|_| ("contact.grip", "N s/m", Bounds::NonNegative, self.grip.as_any())));
+        let touch = self.contact.is_some() || self.between.is_some();
+        rows.extend(touch.then(|| ("contact.grip", "N s/m", Bounds::NonNegative, self.grip.as_any())));
         rows.extend(self.pairs.iter().map(|e| ("pairs.restitution", "", Bounds::NonNegative, e.as_any())));
         rows
     }
@@ -64,7 +68,8 @@ impl<F: Float> crate::params::Params for Params<F> {
         let contact = self.contact.iter().flat_map(crate::params::Params::groups);
         let impact = self.impact.iter().flat_map(crate::params::Params::groups);
         let joints = self.joints.iter().flat_map(crate::params::Params::groups);
-        own.chain(contact).chain(impact).chain(joints).collect()
+        let between = self.between.iter().flat_map(crate::params::Params::groups);
+        own.chain(contact).chain(impact).chain(joints).chain(between).collect()
     }
 
     fn replace(&mut self, path: &str, array: AnyArray) -> Result<()> {
@@ -76,6 +81,9 @@ impl<F: Float> crate::params::Params for Params<F> {
         }
         if let Some(joints) = self.joints.as_mut().filter(|j| j.group(path).is_ok()) {
             return joints.replace(path, array);
+        }
+        if let Some(between) = self.between.as_mut().filter(|b| b.group(path).is_ok()) {
+            return between.replace(path, array);
         }
         match path {
             "material.density" => self.mass = Mass::Density(Array::try_from(array)?),

@@ -1,5 +1,6 @@
 //! Bodies with their parameters: takes a state to the next.
 
+use super::between::BoundNeighbours;
 use super::contact::Touching;
 use super::impact::Bounced;
 use super::joints::Jointed;
@@ -28,6 +29,7 @@ pub struct Solver<F: Float> {
     pub(super) pairs: Option<Array<F>>,
     pub(super) bounced: Option<Bounced<F>>,
     pub(super) jointed: Option<Jointed<F>>,
+    pub(super) neighbours: Option<BoundNeighbours<F>>,
 }
 
 impl<F: Float> Solver<F> {
@@ -96,10 +98,16 @@ impl<F: Float> Solver<F> {
         if let Some(Loads { owner, point, force, share }) = &control.loads {
             add_loads(owner.len(), &state.q, properties, owner, point, force, share, &wrench)?;
         }
-        if let Some(obstacles) = self.obstacles.as_ref().filter(|o| o.act_by_forces()) {
+        let obstacles = self.obstacles.as_ref().filter(|o| o.act_by_forces());
+        if obstacles.is_some() || self.neighbours.is_some() {
             let (points, poses) = (&self.model.geometry.points, &self.poses(state)?);
             let touching = Touching { points, vertices: &self.vertices, properties, poses };
-            touching.add_forces(obstacles, &self.grip, &wrench, tick)?;
+            if let Some(obstacles) = obstacles {
+                touching.add_forces(obstacles, &self.grip, &wrench, tick)?;
+            }
+            if let Some(neighbours) = &self.neighbours {
+                neighbours.add_forces(&touching, &self.grip, &wrench)?;
+            }
         }
         if let Some(jointed) = &self.jointed {
             jointed.at(&self.poses(state)?, &state.q)?.rub(&state.l, &wrench)?;

@@ -4,6 +4,7 @@ use crate::common::Random;
 use crate::random_pose;
 use diffkern::prelude::*;
 use diffkern_sim::contact::{Barrier, ContactModel, HuntCrossley, KelvinVoigt, Penalty};
+use diffkern_sim::rigid::between::{Pressed, press_body, surface_poses};
 use diffkern_sim::rigid::contact::{add_contact, place_points};
 use diffkern_sim::rigid::impact::pair::{Change, apply_changes, collide_pairs};
 use diffkern_sim::rigid::impact::plane::{Wall, pack_planes};
@@ -218,8 +219,32 @@ fn contact_of<L: ContactModel>(seed: u64, low: f64) -> Result<()> {
     Ok(())
 }
 
+fn contact_between<L: ContactModel>(seed: u64, low: f64) -> Result<()> {
+    let (dev, mut r) = (Device::cpu(), Random(seed));
+    let (x, bodies) = (dev.array(&r.many(N, |r| r.vec3(-1.0, 1.0)))?, dev.array(&r.many(4, random_pose))?);
+    let owner = dev.array(&(0..N as u32).map(|i| i % 4).collect::<Vec<_>>())?;
+    // Some points are vertices, some centres of balls.
+    let radius: Vec<f64> = (0..N).map(|i| if i % 4 < 2 { 0.0 } else { r.between(0.05, 0.1) }).collect();
+    let radius = dev.array(&radius)?;
+    let gap = r.many(N, |r| {
+        let n = r.vec3(-1.0, 1.0).normalize();
+        Vec4::new(n.x, n.y, n.z, r.between(low, 0.4))
+    });
+    let law = Vec4::new(r.between(5.0, 9.0), r.between(0.1, 0.3), 0.3, r.between(0.2, 0.6));
+    let (gap, law, grip) = (dev.array(&gap)?, dev.array(&[law])?, dev.array(&[1.1])?);
+    for (body, ball) in [(1, 0), (2, 1)] {
+        let (wrench, pressed) = (dev.zeros::<Wrench<f64>>(4)?, Pressed { body, ball });
+        check!(press_body::<L>, N, &x, &owner, &radius, &bodies, &gap, &law, &grip, &wrench, pressed);
+    }
+    let properties = dev.array(&properties(&mut r, 4))?;
+    check!(surface_poses, 4, &bodies, &properties, &dev.zeros(4)?);
+    Ok(())
+}
+
 #[test]
 fn contact() -> Result<()> {
+    contact_between::<HuntCrossley>(15, -0.4)?;
+    contact_between::<Barrier>(16, 0.12)?;
     contact_of::<KelvinVoigt>(11, -0.4)?;
     contact_of::<Penalty>(12, -0.4)?;
     contact_of::<HuntCrossley>(13, -0.4)?;

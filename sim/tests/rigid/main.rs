@@ -2,6 +2,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod between;
 mod contact;
 mod gradients;
 mod impact;
