@@ -61,6 +61,21 @@ fn thrown() -> Value {
     scene
 }
 
+/// A ball that strikes the box beside its centre and slides with it, 14 frames: what is known is the mass of the ball.
+fn struck() -> Value {
+    let mut scene = pushed();
+    scene["name"] = json!("struck");
+    scene.as_object_mut().unwrap().remove("pushes");
+    scene["bodies"]["crate"]["pose"] = json!({"position": [0.02, 0.0, 0.07], "rotation": [0.0, 0.0, 0.5]});
+    scene["bodies"]["crate"]["velocity"] = json!([0.0, 0.0, 0.0]);
+    scene["bodies"]["ball"] = json!({
+        "shape": {"sphere": {"radius": 0.08}}, "pose": {"position": [-0.33, -0.07, 0.085]}, "velocity": [1.9, 0.1, 0.25],
+        "mass": 1.3, "material": {"law": "rigid"}, "albedo": [0.8, 0.5, 0.4],
+    });
+    scene["contact_between_bodies"] = json!({"friction": 0.25});
+    scene
+}
+
 /// The result of an identification of the video that `scene` shows at `set`.
 fn found_again(name: &str, scene: &Value, set: &str) -> Value {
     let folder = fresh(name);
@@ -84,6 +99,52 @@ fn mass_and_friction_of_its_own_video_are_found_again() {
     near(&result, "bodies.crate.mass", 2.37, 2e-4);
     near(&result, "colliders.floor.contact.friction", 0.207, 2e-4);
     assert_eq!(result["discretisation"]["simulator"], json!("rigid"));
+}
+
+#[test]
+fn the_mass_of_what_is_struck_is_found() {
+    let result = found_again("rigid_struck", &struck(), "crate.mass=2.37,friction=0.207");
+    near(&result, "bodies.crate.mass", 2.37, 1e-3);
+    near(&result, "colliders.floor.contact.friction", 0.207, 1e-3);
+}
+
+/// What falls onto others comes to rest on them, and the momentum of what meets is that of before.
+#[test]
+fn bodies_stay_outside_of_each_other() {
+    let folder = fresh("rigid_stack");
+    let mut scene = struck();
+    scene["frames"] = json!(30);
+    scene["bodies"]["ball"]["pose"] = json!({"position": [0.03, 0.01, 0.26]});
+    scene["bodies"]["ball"]["velocity"] = json!([0.0, 0.0, 0.0]);
+    scene["bodies"]["ball"]["shape"] = json!({"box": {"size": [0.16, 0.14, 0.12]}});
+    scene["observations"] = json!({
+        "below": {"centre_of_mass": {"body": "crate", "file": "tracks/below.csv", "deviation": 0.001}},
+        "above": {"centre_of_mass": {"body": "ball", "file": "tracks/above.csv", "deviation": 0.001}},
+    });
+    write_scene(&folder.join("scene"), &scene);
+    run(&folder, &["simulate", "scene", "--set", "crate.mass=2,friction=0.3", "--out", "out"], 0);
+    for (file, height) in [("below", 0.07), ("above", 0.2)] {
+        let [before, end] = [28, 29].map(|frame| places(&folder.join(format!("out/tracks/{file}.csv")), frame)[0]);
+        assert!((end[2] - height).abs() < 2e-4, "{file}: {end:?}");
+        assert!((0..3).all(|a| (end[a] - before[a]).abs() < 1e-4), "{file}: {before:?} {end:?}");
+    }
+    // Without a floor, weight and friction.
+    scene["gravity"] = json!([0.0, 0.0, 0.0]);
+    scene["colliders"] = json!({});
+    scene["unknowns"] = json!({});
+    scene["bodies"]["ball"]["velocity"] = json!([0.1, -0.05, -0.9]);
+    write_scene(&folder.join("free"), &scene);
+    run(&folder, &["simulate", "free", "--out", "met"], 0);
+    let middle = |frame: usize| {
+        let of = |file: &str| places(&folder.join(format!("met/tracks/{file}.csv")), frame)[0];
+        let (below, above) = (of("below"), of("above"));
+        ([0, 1, 2].map(|a| 2.0 * below[a] + 1.3 * above[a]), below[2])
+    };
+    let ((first, low), (last, lower)) = (middle(0), middle(29));
+    assert!(lower < low - 0.1, "nothing has met: {low} {lower}");
+    for (a, v) in [0.1, -0.05, -0.9].into_iter().enumerate() {
+        assert!((last[a] - first[a] - 1.3 * v * 29.0 / 30.0).abs() < 1e-6, "{first:?} {last:?}");
+    }
 }
 
 #[test]
@@ -120,6 +181,22 @@ fn the_gradient_of_a_pushed_body_that_slides_agrees() {
     the_gradient_agrees("rigid_gradient_pushed", &scene, "mass=2.5,friction=0.25", "10");
 }
 
+/// Of nine draws from the seeds 0, 10 and 20 rates are lower at three, next to where friction reaches its limit; derivatives agree to 1e-7 at all.
+#[test]
+fn the_gradient_of_bodies_that_meet_agrees() {
+    let mut scene = struck();
+    // Without a floor, whose impacts have kinks of their own.
+    (scene["gravity"], scene["colliders"]) = (json!([0.0, 0.0, 0.0]), json!({}));
+    scene["frames"] = json!(10);
+    scene["bodies"]["ball"]["velocity"] = json!([1.9, 0.1, 0.1]);
+    scene["unknowns"] = json!({
+        "bodies.crate.mass": {"range": [1.5, 5.0]},
+        "bodies.ball.velocity": {"range": [[1.5, 2.3], [-0.2, 0.4], [-0.1, 0.3]]},
+    });
+    let set = "crate.mass=2.5,ball.velocity.x=1.9,ball.velocity.y=0.1,ball.velocity.z=0.1";
+    the_gradient_agrees("rigid_gradient_struck", &scene, set, "10");
+}
+
 #[test]
 fn the_gradient_of_a_thrown_body_that_bounces_agrees() {
     // Later impacts come in another order next to some of the draws.
@@ -141,6 +218,14 @@ fn a_mass_that_nothing_shows_is_refused_before_the_search() {
     assert!(!folder.join("out").exists());
     // Nothing is wrong with the rest of it.
     run(&folder, &["identify", "frames", "--out", "out", "--unknown", "friction"], 0);
+    // Of two that meet the ratio shows alone.
+    scene = struck();
+    scene["bodies"]["ball"].as_object_mut().unwrap().remove("mass");
+    scene["unknowns"]["bodies.ball.mass"] = json!({"range": [0.5, 5.0]});
+    write_scene(&folder.join("two"), &scene);
+    run(&folder, &["simulate", "two", "--set", "crate.mass=2,ball.mass=1,friction=0.3", "--out", "both"], 0);
+    let told = run(&folder, &["identify", "both", "--out", "neither"], 1);
+    assert!(told.contains("ratios of their masses") && told.contains("--set"), "{told}");
 }
 
 /// The motion does not depend on the mass of what nothing pushes, whatever it touches.
@@ -190,6 +275,11 @@ fn what_rigid_bodies_do_not_have_is_refused() {
     write_scene(&folder.join("scene"), &pushed());
     let told = run(&folder, &["simulate", "scene", "--simulator", "fem", "--set", "mass=2", "--out", "out"], 2);
     assert!(told.contains("rigid"), "{told}");
+    let mut scene = struck();
+    scene["contact_between_bodies"] = json!("sticky");
+    write_scene(&folder.join("scene"), &scene);
+    let told = run(&folder, &["simulate", "scene", "--out", "out"], 2);
+    assert!(told.contains("contact_between_bodies") && told.contains("not held"), "{told}");
 }
 
 /// A box on a floor, pushed beside its centre, as other programs write it.

@@ -166,21 +166,28 @@ fn check_unknowns(scene: &Scene, unknowns: &[Name]) -> Result<()> {
 }
 
 /// Refuses masses that nothing shows: weight and what holds a body grow with its mass, so that it moves as any other mass does where nothing
-/// else pushes it.
+/// else pushes it. Of bodies that meet, the ratios of the masses show, and all of them where one is known or pushed.
 fn shows(scene: &Scene, unknowns: &[Name]) -> Result<()> {
-    for target in scene.targets().filter(|target| unknowns.contains(&scene.name_of(*target))) {
-        let is_weight = matches!(target.quantity, Quantity::Mass | Quantity::Density);
-        let pushed = scene.pushes.iter().any(|push| push.body == target.of && push.vector != [0.0; 3]);
-        if scene.is_rigid() && is_weight && !pushed {
-            let name = scene.name_of(target);
-            let problem = format!(
-                "{name} is not identifiable: a rigid body that nothing pushes moves in the same way whatever its mass, expected a push in \
-                 the scene, or its value (--set {name}=VALUE)"
-            );
-            return Err(Error::Compute(problem));
-        }
+    if !scene.is_rigid() {
+        return Ok(());
     }
-    Ok(())
+    let is_weight = |target: &Target| matches!(target.quantity, Quantity::Mass | Quantity::Density);
+    let sought: Vec<Target> =
+        scene.targets().filter(|t| is_weight(t) && unknowns.contains(&scene.name_of(*t))).collect();
+    let pushed = scene.pushes.iter().any(|push| push.vector != [0.0; 3]);
+    let known = sought.len() < scene.bodies.len() && scene.bodies.len() > 1;
+    match sought.first() {
+        Some(&target) if !(pushed || known) => {
+            let name = scene.name_of(target);
+            let alone = match scene.bodies.len() {
+                1 => "a rigid body that nothing pushes moves in the same way whatever its mass",
+                _ => "rigid bodies that nothing pushes show the ratios of their masses alone",
+            };
+            let expected = format!("expected a push in the scene, or its value (--set {name}=VALUE)");
+            Err(Error::Compute(format!("{name} is not identifiable: {alone}, {expected}")))
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 fn check_values(option: &str, values: &Values) -> Result<()> {

@@ -1,8 +1,9 @@
 //! Rigid bodies: off half-spaces that stand still they bounce by impulses at their time, off other colliders by forces.
 //!
 //! Velocities lie halfway between positions, so that falling, resting and sliding are exact whatever the step
-//! (`docs/decisions/0043-rigid-videos-by-impulses-at-half-steps.md`). Forces of contact are in proportion to the
-//! mass, as is weight: how heavy a body is shows in what pushes it alone.
+//! (`docs/decisions/0043-rigid-videos-by-impulses-at-half-steps.md`). Of one body forces of contact are in proportion to
+//! its mass, as is weight: how heavy it is shows in what pushes it alone. Several bodies press on each other by forces, as
+//! stiff as the steps bear for the lightest masses that may be tried.
 
 use super::super::colliders::{at, moving};
 use super::super::inputs::times;
@@ -10,7 +11,7 @@ use super::super::setup::{self, GridOptions};
 use super::place::Origin;
 use super::pushes::Pushes;
 use super::shapes::{Form, anchors, weights};
-use super::stepping::Spec;
+use super::stepping::{Spec, lightest};
 use super::{Mean, Numbers, Points, Sites, Solver, State};
 use crate::error::Result;
 use crate::job::Values;
@@ -29,6 +30,17 @@ const CAUTION: f64 = 0.5;
 /// Damping of contact by forces \[s/m\]: little of what meets at some decimetres a second comes back.
 const DAMPING: f64 = 2.0;
 
+/// Stiffness and grip of contact by forces.
+enum Holding<F: Float> {
+    /// Of one body, for a mass of one.
+    ByMass { stiffness: Array<F>, grip: Array<F> },
+    /// Of several, whatever their masses.
+    Fixed { stiffness: Array<F>, grip: Array<F> },
+}
+
+/// Part of the thinnest side up to which bodies are in each other, see [`Spec`].
+const DEEPEST: f64 = 0.1;
+
 /// Rigid bodies of a take.
 pub(crate) struct Rigid<F: Float> {
     device: Device,
@@ -43,9 +55,7 @@ pub(crate) struct Rigid<F: Float> {
     /// The colliders that they bounce off, and those of contact by forces.
     planes: Option<Array<u32>>,
     others: Option<Array<u32>>,
-    /// Stiffness and grip of contact by forces, each of a body of mass one.
-    stiffness: Array<F>,
-    grip: Array<F>,
+    holding: Holding<F>,
     pushes: Arc<Pushes<F>>,
     /// Where vertices begin \[m\], and the body of each.
     start: Vec<[f64; 3]>,
@@ -69,6 +79,24 @@ impl<F: Float> Rigid<F> {
         let contact = Contact::HuntCrossley { stiffness: 1.0, damping: DAMPING };
         let colliders: Vec<_> = soft.iter().map(|&k| scene.colliders[k].rigid(contact)).collect();
         let mut model = Model::new(device, &bodies, dt, &colliders)?;
+        // What linear theory allows is twice as long.
+        let bearable = |compliance: f64| [(2.0 * CAUTION / dt).powi(2) / compliance, 2.0 * CAUTION / dt / compliance];
+        let holding = match spec.forms.as_slice() {
+            [form] => {
+                let [stiffness, grip] = bearable(form.compliance()).map(|x| device.array(&[F::from_f64(x)]));
+                Holding::ByMass { stiffness: stiffness?, grip: grip? }
+            }
+            forms => {
+                let [stiffness, grip] = bearable(of_pairs(forms, |k, form| lightest(scene, known, k, form)));
+                // Smooth where contact begins, which is a kink in every step otherwise; as stiff at the greatest depth.
+                let thinnest = forms.iter().map(|form| form.thinnest).fold(f64::INFINITY, f64::min);
+                let curved = stiffness / (1.5 * (DEEPEST * thinnest).sqrt());
+                let between = Contact::Hertz { stiffness: curved, damping: DAMPING };
+                model = model.with_contact_between(between, scene.friction_between().unwrap_or(0.0))?;
+                let [stiffness, grip] = [stiffness, grip].map(|x| device.array(&[F::from_f64(x)]));
+                Holding::Fixed { stiffness: stiffness?, grip: grip? }
+            }
+        };
         let planes: Vec<Plane> = setup::half_spaces(scene)
             .map(|(_, point, normal)| {
                 let offset = [0, 1, 2].map(|a| point[a] * normal[a]).iter().sum();
@@ -102,8 +130,7 @@ impl<F: Float> Rigid<F> {
             weight: reals(&|k, form| if by_mass(k) { 1.0 } else { form.volume })?,
             planes: places(&bouncing)?,
             others: places(&soft)?,
-            stiffness: reals(&|_, form| (2.0 * CAUTION / dt).powi(2) / form.compliance)?,
-            grip: reals(&|_, form| 2.0 * CAUTION / dt / form.compliance)?,
+            holding,
             pushes: Arc::new(Pushes::new(scene, &centroids, device)?),
             device: device.clone(),
             spec,
@@ -194,15 +221,17 @@ impl<F: Float> Rigid<F> {
             }
             (Some(_), None) | (None, _) => None,
         };
+        let (stiffness, grip) = match &self.holding {
+            Holding::ByMass { stiffness, grip } => (product(&mass, stiffness)?, product(&mass, grip)?),
+            Holding::Fixed { stiffness, grip } => (stiffness.clone(), grip.clone()),
+        };
         let contact = match (&self.base.contact, &self.others) {
             (Some(base), Some(others)) => {
-                let stiffness = product(&mass, &self.stiffness)?;
                 let poses = moving(&base.poses, others, collider_motion)?;
                 Some(Contacts { friction: at(friction, others)?, stiffness, poses, ..base.clone() })
             }
             (Some(_), None) | (None, _) => None,
         };
-        let grip = product(&mass, &self.grip)?;
         let params = Params { mass: Mass::Total(mass), gravity, contact, impact, grip, ..self.base.clone() };
         let start =
             self.model.launch(&params, &self.origin.moved_poses(&self.poses, place)?, motion, -0.5 * self.dt())?;
@@ -217,6 +246,14 @@ impl<F: Float> Rigid<F> {
         };
         Ok((Solver::Rigid(Box::new(course)), State::Rigid(Moved { motion: start, vertices })))
     }
+}
+
+/// Acceleration by a unit force at each of all points that may touch at once, of the two bodies for which that is most, at most.
+fn of_pairs(forms: &[Form], mass: impl Fn(usize, &Form) -> f64) -> f64 {
+    let loose: Vec<f64> = forms.iter().enumerate().map(|(k, form)| form.mobility / mass(k, form)).collect();
+    let pair = |a: usize, b: usize| (forms[a].touching + forms[b].touching) * (loose[a] + loose[b]);
+    let all = (0..forms.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
+    all.map(|(a, b)| pair(a, b)).fold(0.0, f64::max)
 }
 
 /// Where bodies are and how they move, and where their vertices are \[m\].

@@ -3,14 +3,16 @@
 use crate::error::Result;
 use crate::program::setup::norm;
 use diffkern::prelude::*;
-use diffkern_sim::collision::Pose;
+use diffkern_sim::collision::{Pose, Solid};
 use diffkern_sim::mesh::{self, ClosedMesh};
 use diffkern_sim::rigid::Body;
 use diffkern_sim::scene::BodyShape;
-use diffkern_sim::shape::{Primitive, Shape};
+use diffkern_sim::shape::{Capsule, Cuboid, Primitive, Shape, Sphere, Torus};
 
 /// Pieces along the longest side of a curved primitive.
 const PIECES: f64 = 24.0;
+/// Pieces along the longest side of a box that other bodies may touch: its edges have vertices, by which they press on those of others.
+const EDGE_PIECES: f64 = 4.0;
 /// Part of the longest side within which points touch a plane together.
 const TOGETHER: f64 = 1e-3;
 /// Most triangles that are looked at for that.
@@ -22,6 +24,8 @@ pub(super) struct Form {
     pub(super) mesh: ClosedMesh,
     /// Radius of a sphere \[m\].
     radius: Option<f64>,
+    /// What other bodies touch; of none the mesh.
+    solid: Option<Solid>,
     /// Whether it is drawn without edges.
     pub(super) smooth: bool,
     /// Of the mesh in the frame that it came from \[m\].
@@ -30,20 +34,24 @@ pub(super) struct Form {
     pub(super) thinnest: f64,
     /// Largest reciprocal of the moments of inertia of a mass of one, at most \[1/m^2\].
     pub(super) looseness: f64,
-    /// Acceleration of all points that may touch at once by a unit force on each, of a mass of one, at most.
-    pub(super) compliance: f64,
+    /// Points that may touch at once, and what a unit force on one accelerates it by, of a mass of one, at most.
+    pub(super) touching: f64,
+    pub(super) mobility: f64,
     pose: Pose<f64>,
 }
 
 impl Form {
-    /// Of a body in its place.
-    pub(super) fn new(shape: &BodyShape) -> Result<Self> {
+    /// Of a body in its place, alone or one of `several`.
+    pub(super) fn new(shape: &BodyShape, several: bool) -> Result<Self> {
         let (own, pose) = shape.placed();
+        let mut solid = None;
         let (mesh, radius, smooth) = match own {
             Shape::Primitive(primitive) => {
+                solid = exact(&primitive);
                 let [low, high] = primitive.bounds();
                 let longest = (0..3).map(|a| high[a] - low[a]).fold(0.0, f64::max);
                 let (edge, radius, smooth) = match &primitive {
+                    Primitive::Cuboid(_) if several => (longest / EDGE_PIECES, None, false),
                     // Corners alone.
                     Primitive::Cuboid(_) => (2.0 * longest, None, false),
                     Primitive::Sphere(sphere) => (longest / PIECES, Some(sphere.radius), true),
@@ -77,12 +85,14 @@ impl Form {
         let rotation = Quat::from_rotation_vector(Vec3::from_array(pose.rotation));
         Ok(Self {
             radius,
+            solid,
             smooth,
             centroid: moments.centroid,
             volume: moments.volume,
             thinnest: sides.into_iter().fold(f64::INFINITY, f64::min),
             looseness,
-            compliance: touching as f64 * (1.0 + reach * reach * looseness),
+            touching: touching as f64,
+            mobility: 1.0 + reach * reach * looseness,
             pose: Pose {
                 centre: Vec3::from_array(pose.apply(moments.centroid)),
                 rotation,
@@ -95,10 +105,19 @@ impl Form {
 
     /// For the simulator.
     pub(super) fn body(&self) -> Result<Body> {
-        Ok(match self.radius {
+        let body = match self.radius {
             Some(radius) => Body::ball(radius, 2.0 * radius / PIECES)?,
             None => Body::new(self.mesh.clone()),
+        };
+        Ok(match &self.solid {
+            Some(solid) => body.with_solid(solid.clone()),
+            None => body,
         })
+    }
+
+    /// Acceleration of all points that may touch at once by a unit force on each, of a mass of one, at most.
+    pub(super) fn compliance(&self) -> f64 {
+        self.touching * self.mobility
     }
 
     /// Points that touch.
@@ -118,6 +137,20 @@ impl Form {
     /// Where a point of it begins.
     pub(super) fn at(&self, point: [f64; 3]) -> [f64; 3] {
         (self.pose.centre + self.pose.rotation.rotate(Vec3::from_array(point))).to_array()
+    }
+}
+
+/// A primitive whose distance has a formula.
+fn exact(primitive: &Primitive) -> Option<Solid> {
+    match *primitive {
+        Primitive::Cuboid(Cuboid { sides }) => {
+            let [half_x, half_y, half_z] = sides.map(|side| 0.5 * side);
+            Some(Solid::Cuboid { half_x, half_y, half_z })
+        }
+        Primitive::Sphere(Sphere { radius }) => Some(Solid::Sphere { radius }),
+        Primitive::Capsule(Capsule { radius, length }) => Some(Solid::Capsule { radius, half_length: 0.5 * length }),
+        Primitive::Torus(Torus { radius, tube }) => Some(Solid::Torus { radius, tube }),
+        _ => None,
     }
 }
 
@@ -181,11 +214,11 @@ mod tests {
     #[test]
     fn as_many_points_touch_together_as_lie_in_a_face() {
         let form = |sides: [f64; 3]| {
-            Form::new(&BodyShape::Block { min: [0.1; 3], max: [0, 1, 2].map(|a| 0.1 + sides[a]) }).unwrap()
+            Form::new(&BodyShape::Block { min: [0.1; 3], max: [0, 1, 2].map(|a| 0.1 + sides[a]) }, false).unwrap()
         };
         let block = form([0.3, 0.2, 0.1]);
         let reach = 0.25 * (0.3f64.powi(2) + 0.2f64.powi(2) + 0.1f64.powi(2));
-        assert!((block.compliance / (4.0 * (1.0 + reach * block.looseness)) - 1.0).abs() < 1e-12);
+        assert!((block.compliance() / (4.0 * (1.0 + reach * block.looseness)) - 1.0).abs() < 1e-12);
         // The least moment of inertia of a mass of one, from below.
         let least = (0.2f64.powi(2) + 0.1f64.powi(2)) / 12.0;
         assert!(block.looseness >= 1.0 / least && block.looseness < 2.0 / least);

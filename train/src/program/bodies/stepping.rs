@@ -4,7 +4,7 @@ use super::super::setup::{self, GridOptions};
 use super::shapes::Form;
 use crate::error::Result;
 use crate::job::Values;
-use crate::scene::{At, Quantity, Scene, Target};
+use crate::scene::{At, Body, Push, Quantity, Scene, Target};
 
 /// Fewest steps from one frame to the next.
 const LEAST_STEPS: f64 = 4.0;
@@ -12,6 +12,8 @@ const LEAST_STEPS: f64 = 4.0;
 const FALLING: f64 = 0.02;
 const MOVING: f64 = 0.1;
 const TURNING: f64 = 0.05;
+/// Longest step of several bodies in units of the time in which one, at the speed that it may have at the end, moves by its own thinnest side: the deeper what meets so fast gets.
+const MEETING: f64 = 0.01;
 /// Part of its thinnest side by which a body sinks into a collider of contact by forces on which it lies.
 const SUNK: f64 = 5e-3;
 
@@ -34,7 +36,9 @@ pub(crate) struct RigidPlan {
 
 impl Spec {
     pub(super) fn new(scene: &Scene, take: usize, known: &Values, options: &GridOptions) -> Result<Self> {
-        let forms = scene.bodies.iter().map(|body| Form::new(&body.starts[take].shape)).collect::<Result<Vec<_>>>()?;
+        let several = scene.bodies.len() > 1;
+        let form = |body: &Body| Form::new(&body.starts[take].shape, several);
+        let forms = scene.bodies.iter().map(form).collect::<Result<Vec<_>>>()?;
         let frame = 1.0 / scene.frame_rate;
         let steps = forms.iter().enumerate().map(|(body, form)| step(scene, take, known, body, form));
         let step = steps.fold(frame / LEAST_STEPS, f64::min) / options.cells as f64;
@@ -45,10 +49,18 @@ impl Spec {
         let sum = |of: &dyn Fn(&Form) -> usize| self.forms.iter().map(of).sum::<usize>() as f64;
         RigidPlan {
             steps_per_frame: self.steps_per_frame as f64,
-            points: sum(&Form::points),
+            // Of several bodies the points are looked at in the solid of each.
+            points: sum(&Form::points) * self.forms.len() as f64,
             vertices: sum(&|form| form.mesh.vertices().len()),
         }
     }
+}
+
+/// The least mass \[kg\] of a body that may be tried.
+pub(super) fn lightest(scene: &Scene, known: &Values, body: usize, form: &Form) -> f64 {
+    let quantity = scene.varying(body)[2];
+    let least = setup::range(scene, known, Target::new(body, quantity))[0];
+    if quantity == Quantity::Mass { least } else { least * form.volume }
 }
 
 /// Longest step of the fewest that a body moves well with \[s\].
@@ -61,9 +73,7 @@ fn step(scene: &Scene, take: usize, known: &Values, body: usize, form: &Form) ->
     let speed = largest(&|a| Target { take, ..Target::new(body, Quantity::Velocity(a)) });
     let spin = largest(&|a| Target { take, ..Target::new(body, Quantity::AngularVelocity(a)) });
     // What is pushed is thought to turn as the lightest that may be tried does about its weakest axis.
-    let quantity = scene.varying(body)[2];
-    let least = setup::range(scene, known, Target::new(body, quantity))[0];
-    let mass = if quantity == Quantity::Mass { least } else { least * form.volume };
+    let mass = lightest(scene, known, body, form);
     let pushed = scene.pushes.iter().filter(|push| push.body == body).map(|push| {
         let arm = match push.at {
             At::Centre(arm) => setup::norm(arm),
@@ -75,8 +85,16 @@ fn step(scene: &Scene, take: usize, known: &Values, body: usize, form: &Form) ->
     });
     let spin = spin + pushed.sum::<f64>();
     let side = form.thinnest;
-    let limits = [FALLING * (side / gravity).sqrt(), MOVING * side / speed, TURNING / spin];
+    let pushes = scene.pushes.iter().filter(|push| push.body == body);
+    let pushed = pushes.map(|Push { vector, interval: [begin, end], .. }| {
+        setup::norm(*vector) * if begin == end { 1.0 } else { end - begin } / mass
+    });
+    let meeting = match scene.bodies.len() {
+        1 => f64::INFINITY,
+        _ => MEETING * side / (speed + pushed.sum::<f64>() + gravity * scene.num_frames as f64 / scene.frame_rate),
+    };
+    let limits = [FALLING * (side / gravity).sqrt(), MOVING * side / speed, TURNING / spin, meeting];
     let sinking = (0..scene.colliders.len()).any(|k| !scene.bounces(k));
-    let soft = if sinking { (SUNK * side / (gravity * form.compliance)).sqrt() } else { f64::INFINITY };
+    let soft = if sinking { (SUNK * side / (gravity * form.compliance())).sqrt() } else { f64::INFINITY };
     limits.into_iter().fold(soft, f64::min)
 }

@@ -87,9 +87,9 @@ pub(super) fn fits(scene: &Scene) -> Result<(), Fault> {
             wrong(&format!("colliders.{}.restitution", collider.name), problem)
         });
     }
-    if let [_, second, ..] = scene.bodies.as_slice() {
-        let problem = "is a second rigid body, expected one: this version knows no contact between them";
-        return wrong(&format!("bodies.{}", second.name), problem);
+    if matches!(scene.between, Some(Contact::Sticky | Contact::Slip)) {
+        let problem = "rigid bodies are not held, expected \"frictionless\" or {\"friction\": 0.4}";
+        return wrong("contact_between_bodies", problem);
     }
     for (k, collider) in scene.colliders.iter().enumerate() {
         let at = |field: &str| format!("colliders.{}.{field}", collider.name);
