@@ -48,12 +48,12 @@
 //! - `coupled`: models that act on each other
 //! - `observe`: surfaces that follow a state
 //! - `grid`: regular grids, as kernels take them
+//! - `mesh`: surfaces: reading and checking them, what they enclose, particles that carry them
 //! - `collision`: shapes and how far points are from them
 //! - `contact`: what a solid does to what touches it
 //! - `vertices`: what bodies made of vertices share
 //! - `springs`: networks of springs
 //! - `material`: constitutive models
-//! - `mesh`: surfaces: reading and checking them, what they enclose, particles that carry them
 //! - `shape`: bodies of any shape, and the particles that fill them
 //! - `rigid`: rigid bodies: mass properties, motion, contact, impacts
 //! - `fem`: finite elements: bodies of any shape cut from lattices of splines, linear tetrahedra
@@ -71,12 +71,12 @@ mod step;
 mod coupled;
 mod observe;
 mod grid;
+pub mod mesh;
 pub mod collision;
 pub mod contact;
 pub mod vertices;
 pub mod springs;
 pub mod material;
-pub mod mesh;
 pub mod shape;
 pub mod rigid;
 pub mod fem;

@@ -134,12 +134,9 @@ impl<F: Float> Neighbours<F> {
         Ok(Between { stiffness: one(stiffness)?, damping: one(damping)?, friction: one(self.friction)? })
     }
 
-    /// With these parameters, or its own.
-    pub(super) fn bind(&self, given: Option<&Between<F>>) -> Result<BoundNeighbours<F>> {
-        let own = given.is_none().then(|| self.params()).transpose()?;
-        let Some(Between { stiffness, damping, friction }) = given.or(own.as_ref()) else {
-            return Err(Error::invalid("parameters of the contact between bodies", "none", "some"));
-        };
+    /// With these parameters.
+    pub(super) fn bind(&self, params: &Between<F>) -> Result<BoundNeighbours<F>> {
+        let Between { stiffness, damping, friction } = params;
         for (what, array) in [("stiffness", stiffness), ("damping", damping), ("friction", friction)] {
             if array.len() != 1 {
                 return Err(Error::invalid(format!("length of between.{what}"), array.len(), "1"));

@@ -78,7 +78,10 @@ impl<F: Float> Model<F> {
             let expected = "those of the model and no gradient to them, as others touch solids that do not follow them";
             return Err(Error::invalid("surface.vertices of bodies that touch each other", "changed", expected));
         }
-        neighbours.bind(params.between.as_ref()).map(Some)
+        match &params.between {
+            Some(given) => neighbours.bind(given).map(Some),
+            None => neighbours.bind(&neighbours.params()?).map(Some),
+        }
     }
 
     fn jointed(&self, params: &Params<F>, properties: &Array<MassProperties<F>>) -> Result<Option<Jointed<F>>> {

@@ -109,6 +109,37 @@ fn balls_exchange_velocities_on_one_spring() -> Result<()> {
     Ok(())
 }
 
+/// Damping in proportion to the force brings back the part `e` of a speed `v`, with `c v (1 + e) = ln((1 + c v) / (1 - c e v))`, whatever the stiffness, the masses and the power of the depth.
+#[test]
+fn damped_balls_come_back_as_their_law_says() -> Result<()> {
+    let (c, radius) = (2.0, 0.1);
+    for (contact, v) in [
+        (Contact::HuntCrossley { stiffness: 4e3, damping: c }, 0.5),
+        (Contact::Hertz { stiffness: 3e4, damping: c }, 0.5),
+        (Contact::Hertz { stiffness: 3e4, damping: c }, 2.0),
+    ] {
+        let bodies = [Body::ball(radius, 0.05)?, Body::ball(radius, 0.05)?];
+        let model = Model::new(&device(), &bodies, 1e-5, &[])?.with_contact_between(contact, 0.0)?;
+        let mut params = model.params(1.0, [0.0; 3])?;
+        params.mass = Mass::Total(device().array(&[0.4, 0.9])?);
+        let at = |x: f64, v: f64| pose([x, 0.0, 0.0], [0.0; 3], [v, 0.0, 0.0], [0.0; 3]);
+        let state = start(&model, &params, &[at(0.0, v), at(0.2 + 1e-4, 0.0)])?;
+        let end = model.solver(&params, &state)?.advance(&state, 0, 12_000, Schedule::Auto)?;
+        let v_end = end.v.to_vec()?;
+        assert!((end.x.to_vec()?[1] - end.x.to_vec()?[0]).norm() > 2.0 * radius, "they have parted");
+        let found = (v_end[1].x - v_end[0].x) / v;
+        let over = |e: f64| c * v * (1.0 + e) - ((1.0 + c * v) / (1.0 - c * e * v)).ln();
+        // Positive below the root that is not -1, up to where the logarithm ends.
+        let (mut low, mut high) = (0.0, (1.0f64).min(1.0 / (c * v)));
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            if over(middle) > 0.0 { low = middle } else { high = middle }
+        }
+        assert!((found - low).abs() < 2e-3, "{contact:?} at {v} m/s: {found}, {low}");
+    }
+    Ok(())
+}
+
 /// A box that lies on another, which lies on a floor: each is as deep as its weight presses it, and neither creeps nor turns.
 #[test]
 fn a_box_rests_on_a_box() -> Result<()> {

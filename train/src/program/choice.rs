@@ -53,7 +53,13 @@ fn elements_only(scene: &Scene) -> Option<(String, String)> {
 pub(crate) fn choose(scene: &Scene, asked: Option<Simulator>) -> Result<(Simulator, String)> {
     match (scene.is_rigid(), asked) {
         (true, None | Some(Simulator::Rigid)) => {
-            return Ok((Simulator::Rigid, "as a rigid body, as the scene says".into()));
+            let why = match scene.bodies.len() {
+                1 => "as a rigid body, as the scene says",
+                _ => {
+                    "as rigid bodies, as the scene says; how much of what meets comes back is not known, and no interval counts it"
+                }
+            };
+            return Ok((Simulator::Rigid, why.into()));
         }
         (true, Some(Simulator::Fem | Simulator::Mpm)) => {
             let problem = "the bodies of the scene are rigid, expected rigid, or no such option";

@@ -27,7 +27,8 @@ use std::sync::Arc;
 
 /// Part of the longest stable step of contact by forces that is taken.
 const CAUTION: f64 = 0.5;
-/// Damping of contact by forces \[s/m\]: little of what meets at some decimetres a second comes back.
+/// Damping `c` of contact by forces \[s/m\]: of the speed `v` of what meets the part `e` comes back, `c v (1 + e) = ln((1 + c v) / (1 - c e v))`
+/// of a force in any proportion to the depth: 0.9 at 0.1 m/s, 0.59 at 0.5, 0.24 at 2.
 const DAMPING: f64 = 2.0;
 
 /// Stiffness and grip of contact by forces.
