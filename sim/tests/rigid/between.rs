@@ -219,7 +219,6 @@ fn energy_is_not_made() -> Result<()> {
 fn gradients_of_bodies_that_meet() -> Result<()> {
     for (seed, contact, leave_out) in [
         (5, Contact::HuntCrossley { stiffness: 900.0, damping: 0.3 }, ["surface.vertices"].as_slice()),
-        (8, Contact::KelvinVoigt { stiffness: 900.0, damping: 5.0 }, &["surface.vertices"]),
         (6, Contact::Barrier { stiffness: 100.0, width: 0.03 }, &["surface.vertices", "between.damping"]),
     ] {
         let (model, params, state) = meeting(contact, seed)?;

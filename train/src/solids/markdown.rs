@@ -134,7 +134,8 @@ fn said(protocol: &Protocol) -> String {
     let range = |(low, high): (f64, f64)| format!("{low:.3e} to {high:.3e}");
     let _ = writeln!(
         text,
-        "Instance `k` is of kind `k` modulo {}. Drawn evenly by their logarithms: mu {} Pa, lambda {} Pa, density {} kg/m^3; a search for numbers starts at another draw. \
+        "Instance `k` is of kind `k` modulo {}. Drawn evenly by their logarithms: mu {} Pa, lambda {} Pa, density {} kg/m^3; a search for numbers starts at another draw, and where it \
+         leaves residuals above five deviations also from the middles of the ranges. Iterations count all. \
          The law is the compressible neo-Hookean one, the solver finite elements on a lattice of quadratic splines. Motions begin at rest but for a throw, under gravity {:?} m/s^2 and known forces, \
          which act as `sin^2` in the first {} parts of the motion (1 is all of it): without them mass and moduli would show by their ratio alone.\n",
         protocol.kinds.len(),
