@@ -173,22 +173,23 @@ impl<F: Float> BoundNeighbours<F> {
         Ok(self.law.to_vec()?[0].x.to_f64())
     }
 
-    /// Adds what the bodies do to each other.
+    /// Adds what the bodies with these points do to each other.
     pub(super) fn add_forces(
         &self,
         touching: &Touching<'_, F>,
+        x: &Array<Vec3<F>>,
         grip: &Array<F>,
         wrench: &Array<Wrench<F>>,
     ) -> diffkern::Result<()> {
         let (Neighbours { solids, balls, contact, .. }, bodies) = (&self.neighbours, touching.poses);
-        let (x, Points { owner, radius, .. }) = (touching.placed()?, touching.points);
+        let Points { owner, radius, .. } = touching.points;
         let frames = bodies.device().uninit(bodies.len())?;
         surface_poses(bodies.len(), bodies, touching.properties, &frames)?;
         for (k, &ball) in balls.iter().enumerate() {
-            let gap = solids.gaps(k, &x, &frames)?;
+            let gap = solids.gaps(k, x, &frames)?;
             let pressed = Pressed { body: k as u32, ball: u32::from(ball) };
             with_contact!(*contact, L => {
-                press_body::<F, L>(x.len(), &x, owner, radius, bodies, &gap, &self.law, grip, wrench, pressed)?;
+                press_body::<F, L>(x.len(), x, owner, radius, bodies, &gap, &self.law, grip, wrench, pressed)?;
             });
         }
         Ok(())

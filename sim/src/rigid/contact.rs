@@ -90,19 +90,20 @@ impl<F: Float> Touching<'_, F> {
         Ok(placed)
     }
 
-    /// Adds what the colliders do to the bodies.
+    /// Adds what the colliders do to the bodies with these points.
     pub(super) fn add_forces(
         &self,
+        x: &Array<Vec3<F>>,
         obstacles: &BoundObstacles<F>,
         grip: &Array<F>,
         wrench: &Array<Wrench<F>>,
         tick: Tick,
     ) -> diffkern::Result<()> {
-        let (x, Points { owner, radius, .. }) = (self.placed()?, self.points);
-        obstacles.each_by_forces(&x, tick, |Facing { collider, contact, gap, poses, laws }| {
+        let Points { owner, radius, .. } = self.points;
+        obstacles.each_by_forces(x, tick, |Facing { collider, contact, gap, poses, laws }| {
             with_contact!(contact, L => {
                 let n = x.len();
-                add_contact::<F, L>(n, &x, owner, radius, self.poses, gap, poses, laws, grip, wrench, collider)?;
+                add_contact::<F, L>(n, x, owner, radius, self.poses, gap, poses, laws, grip, wrench, collider)?;
             });
             Ok(())
         })

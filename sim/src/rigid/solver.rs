@@ -102,11 +102,12 @@ impl<F: Float> Solver<F> {
         if obstacles.is_some() || self.neighbours.is_some() {
             let (points, poses) = (&self.model.geometry.points, &self.poses(state)?);
             let touching = Touching { points, vertices: &self.vertices, properties, poses };
+            let x = touching.placed()?;
             if let Some(obstacles) = obstacles {
-                touching.add_forces(obstacles, &self.grip, &wrench, tick)?;
+                touching.add_forces(&x, obstacles, &self.grip, &wrench, tick)?;
             }
             if let Some(neighbours) = &self.neighbours {
-                neighbours.add_forces(&touching, &self.grip, &wrench)?;
+                neighbours.add_forces(&touching, &x, &self.grip, &wrench)?;
             }
         }
         if let Some(jointed) = &self.jointed {

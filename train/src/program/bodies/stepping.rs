@@ -4,7 +4,7 @@ use super::super::setup::{self, GridOptions};
 use super::shapes::Form;
 use crate::error::Result;
 use crate::job::Values;
-use crate::scene::{At, Body, Push, Quantity, Scene, Target};
+use crate::scene::{At, Body, Quantity, Scene, Target};
 
 /// Fewest steps from one frame to the next.
 const LEAST_STEPS: f64 = 4.0;
@@ -74,21 +74,19 @@ fn step(scene: &Scene, take: usize, known: &Values, body: usize, form: &Form) ->
     let spin = largest(&|a| Target { take, ..Target::new(body, Quantity::AngularVelocity(a)) });
     // What is pushed is thought to turn as the lightest that may be tried does about its weakest axis.
     let mass = lightest(scene, known, body, form);
-    let pushed = scene.pushes.iter().filter(|push| push.body == body).map(|push| {
+    let pushes = || scene.pushes.iter().filter(|push| push.body == body);
+    // Of an impulse one.
+    let lasting = |[begin, end]: [f64; 2]| if begin == end { 1.0 } else { end - begin };
+    let pushed = pushes().map(|push| {
         let arm = match push.at {
             At::Centre(arm) => setup::norm(arm),
             At::Body(point) => setup::norm([0, 1, 2].map(|a| point[a] - form.centroid[a])),
         };
-        let [begin, end] = push.interval;
-        let lasting = if begin == end { 1.0 } else { end - begin };
-        arm * setup::norm(push.vector) * lasting * form.looseness / mass
+        arm * setup::norm(push.vector) * lasting(push.interval) * form.looseness / mass
     });
     let spin = spin + pushed.sum::<f64>();
     let side = form.thinnest;
-    let pushes = scene.pushes.iter().filter(|push| push.body == body);
-    let pushed = pushes.map(|Push { vector, interval: [begin, end], .. }| {
-        setup::norm(*vector) * if begin == end { 1.0 } else { end - begin } / mass
-    });
+    let pushed = pushes().map(|push| setup::norm(push.vector) * lasting(push.interval) / mass);
     let meeting = match scene.bodies.len() {
         1 => f64::INFINITY,
         _ => MEETING * side / (speed + pushed.sum::<f64>() + gravity * scene.num_frames as f64 / scene.frame_rate),
