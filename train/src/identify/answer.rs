@@ -54,8 +54,11 @@ pub(super) fn outcome<F: Float>(
     let mut frames = Vec::new();
     let doubt = problem.parametrisation().doubt();
     let tangents = state.normals.last().filter(|normal| ending == Ending::Converged && normal.parameters() > 0);
-    if tangents.is_some_and(|normal| interval::all_show(normal, &doubt)) {
-        match simulable(problem.by_frame(&state.at, &doubt, &mut |part| reporter.tick(part))) {
+    let known = tangents.is_some_and(|normal| interval::all_show(normal, &doubt));
+    if let Some(run) = seen.as_ref().filter(|_| known) {
+        let shows = shots(problem.scene, problem.frames).into_iter().map(|shot| observed::shown(run, shot));
+        let shows = shows.collect::<diffkern::Result<_>>()?;
+        match simulable(problem.by_frame(&state.at, shows, &doubt, &mut |part| reporter.tick(part))) {
             Ok(told) => frames = told.unwrap_or_default(),
             Err(Failure::Stopped) => ending = Ending::Interrupted,
             Err(Failure::Unstable(error) | Failure::Fatal(error)) => return Err(error),
@@ -71,7 +74,7 @@ pub(super) fn outcome<F: Float>(
         }
     };
     let at_last_level = state.best().is_some_and(|best| [&search.last_level(), REFINED].contains(&best.stage.as_str()));
-    let loss_initial = (seen.is_some() || at_last_level).then_some(state.loss_initial);
+    let loss_initial = state.loss_initial.filter(|_| seen.is_some() || at_last_level);
     let parameters = parameters(problem, &mut state, (coarser.as_deref(), &frames, &strayed), options)?;
     let rough = state.best().is_none_or(|best| best.stage.starts_with(Stage::Coarse.name()));
     if ending != Ending::Converged && rough {
@@ -251,7 +254,7 @@ fn tracks(scene: &Scene, run: &Shown) -> Vec<TrackFit> {
 /// The outcome of a job that was interrupted before it had a place to go on from.
 pub(super) fn nothing(search: &Search<'_>, options: &IdentifyOptions) -> Result<State> {
     let (initial, coordinates) = (search.initial(options), search.problem.parametrisation());
-    Ok(State::new(coordinates.at(&initial), coordinates.named(&initial), search.problem.worst()?))
+    Ok(State::new(coordinates.at(&initial), coordinates.named(&initial)))
 }
 
 /// A failed job's error; `None` when it was interrupted.

@@ -146,23 +146,25 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         Ok(Some(Evaluation { normals: misfit.normals(&linear)?, agreement, rough: true }))
     }
 
-    /// Normal equations of what the last grid shows at `at`, blurred a little, of each frame by itself. Derivatives are differences of the grid of the search over
+    /// Normal equations of what the last grid `shows` at `at`, blurred a little, of each frame by itself. Derivatives are differences of the grid of the search over
     /// `steps` along each coordinate: those at a point follow vibrations so fast that they say little of how far an answer may be off.
-    pub(super) fn by_frame(&self, at: &[f64], steps: &[f64], tick: &mut Tick<'_>) -> Outcome<Vec<NormalEquations>> {
+    pub(super) fn by_frame(
+        &self,
+        at: &[f64],
+        shows: Coverage,
+        steps: &[f64],
+        tick: &mut Tick<'_>,
+    ) -> Outcome<Vec<NormalEquations>> {
         let misfit = Misfit::new(self.scene, self.videos, &self.weights, &[LevelOptions { blur: BLUR, frames: 1.0 }])?;
-        let (runs, mut done) = (1 + 2 * steps.len(), 0);
+        let (runs, mut done) = (2 * steps.len(), 0);
         let mut next = |part: f64| {
             done += usize::from(part == 0.0);
             tick((done as f64 - 1.0 + part) / runs as f64)
         };
-        let coverage = match &self.refined {
-            Some(Refined { grid, .. }) => self.coverage(grid, at, self.frames, &mut next)?,
-            None => self.pictures(Stage::Fine, at, self.frames, &mut next)?,
-        };
         let mut pictures = |there: &[f64]| self.pictures(Stage::Fine, there, self.frames, &mut next);
         let derivatives = differences(&self.parametrisation, at, steps, &mut pictures)?;
         let frame = |shot: Shot| shot.frame;
-        Ok(misfit.by(self.scene, self.frames, (self.frames, &frame), &Linear { coverage, derivatives })?)
+        Ok(misfit.by(self.scene, self.frames, (self.frames, &frame), &Linear { coverage: shows, derivatives })?)
     }
 
     /// Mean squared residual at the last level on the refined grid, if there is one.
@@ -310,6 +312,10 @@ impl<F: Float> Problem for VideoProblem<'_, F> {
             Stage::Coarse => self.taped(&self.coarse, level, at, tick),
             Stage::Fine | Stage::Finished => self.taped(&self.fine, level, at, tick),
         }
+    }
+
+    fn refines(&self) -> bool {
+        self.refined.is_some()
     }
 
     fn worst(&self) -> diffkern::Result<f64> {

@@ -39,7 +39,7 @@ pub(super) fn refine<F: Float>(
     options: &IdentifyOptions,
     reporter: &mut Reporter<'_>,
 ) -> Outcome<Option<Vec<f64>>> {
-    if problem.refined.is_none() {
+    if !problem.refines() {
         return Ok(None);
     }
     let parametrisation = problem.parametrisation();
@@ -50,9 +50,7 @@ pub(super) fn refine<F: Float>(
     };
     let coarser = state.at.clone();
     let initial = parametrisation.at(&search.initial(options));
-    if let Some(loss) = refinement.loss(&initial)? {
-        state.loss_initial = loss;
-    }
+    state.loss_initial = refinement.loss(&initial)?;
     refinement.go_to(state, state.at.clone(), begin)?;
     for level in FIRST_LEVEL..state.normals.len() {
         let (mut rule, mut stretch) = (LevenbergMarquardt::default(), 1.0);

@@ -40,7 +40,7 @@ impl Shape<'_> {
         })?;
         of("lm", state.lm.check(REFUSALS))?;
         within("pull", state.pull, 0.0, f64::MAX)?;
-        within("loss_initial", state.loss_initial, 0.0, f64::MAX)?;
+        state.loss_initial.map_or(Ok(()), |loss| within("loss_initial", loss, 0.0, f64::MAX))?;
         state.runs.iter().enumerate().try_for_each(|(k, runs)| of(&format!("runs[{k}]"), counts(runs)))?;
         self.history(state)?;
         if let Some(descent) = &state.descent {

@@ -45,6 +45,11 @@ pub(crate) trait Problem {
         tick: &mut Tick<'_>,
     ) -> Outcome<Box<dyn Recorded + 'a>>;
 
+    /// Whether an answer is refined after the search, on a grid of its own.
+    fn refines(&self) -> bool {
+        false
+    }
+
     /// Mean squared residual of the last level where nothing of what is observed is there.
     ///
     /// # Errors

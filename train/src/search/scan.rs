@@ -32,18 +32,26 @@ impl Search<'_> {
                            away; expected stiffer materials, or slower bodies";
             return Err(Error::scene("unknowns", problem).into());
         };
-        let mut state = State::new(best, coordinates.named(&initial), 0.0);
-        reporter.evaluating(Stage::Coarse, self.runs(), 1, coordinates.named(&initial));
-        let at_start = self.problem.evaluate(Stage::Fine, &points[0], &mut |part| reporter.tick(part));
-        state.loss_initial = match simulable(at_start)? {
+        let mut state = State::new(best, coordinates.named(&initial));
+        if !self.problem.refines() {
+            self.look_at_start(&mut state, &points[0], reporter)?;
+        }
+        Ok(state)
+    }
+
+    /// Its loss on the final grid.
+    fn look_at_start(&self, state: &mut State, start: &[f64], reporter: &mut Reporter<'_>) -> Outcome<()> {
+        reporter.evaluating(Stage::Coarse, self.runs(), 1, state.initial.clone());
+        let at_start = self.problem.evaluate(Stage::Fine, start, &mut |part| reporter.tick(part));
+        state.loss_initial = Some(match simulable(at_start)? {
             Some(start) => start.normals.last().map_or(0.0, |last| last.cost / last.residuals.max(1) as f64),
             None => {
                 let problem = "the start cannot be simulated on the final grid; its loss is that of an empty picture";
                 state.warnings.push(problem.into());
                 self.problem.worst()?
             }
-        };
-        Ok(state)
+        });
+        Ok(())
     }
 
     /// On the fine grid, Poisson's ratios beside the one of the coarse grid, which cannot tell it: the misfit has

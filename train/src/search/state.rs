@@ -56,7 +56,8 @@ pub struct State {
     #[serde(default)]
     pub(crate) rough: bool,
     pub(crate) initial: Values,
-    pub(crate) loss_initial: f64,
+    /// None where it is not known yet.
+    pub(crate) loss_initial: Option<f64>,
     pub(crate) history: Vec<Record>,
     pub(crate) warnings: Vec<String>,
     /// Of the level, or of the one before until this has its first; none before the first of all, and in checkpoints of
@@ -67,7 +68,7 @@ pub struct State {
 
 impl State {
     /// A search that is to begin at `at`.
-    pub(crate) fn new(at: Vec<f64>, initial: Values, loss_initial: f64) -> Self {
+    pub(crate) fn new(at: Vec<f64>, initial: Values) -> Self {
         Self {
             stage: Stage::Coarse,
             at,
@@ -81,7 +82,7 @@ impl State {
             iou: 0.0,
             rough: false,
             initial,
-            loss_initial,
+            loss_initial: None,
             history: Vec::new(),
             warnings: Vec::new(),
             best: None,
