@@ -3,7 +3,7 @@
 use super::kernels::{Touch, contact_force, pack_contacts, project_velocity};
 use super::list::with_contact;
 use super::{Collider, Contact};
-use crate::collision::{Pose, Solids, move_poses};
+use crate::collision::{Pose, Solid, Solids, move_poses};
 use crate::error::{Error, Result, non_negative};
 use crate::params::parameters;
 use crate::step::Tick;
@@ -50,17 +50,25 @@ pub(crate) struct Vertices<'a, F: Float> {
     pub(crate) mass: &'a Array<F>,
 }
 
-/// A collider as points see it.
+/// A collider that acts by forces, as points see it.
 pub(crate) struct Facing<'a, F: Float> {
+    solids: &'a Solids<F>,
     /// Its number.
     pub(crate) collider: u32,
     pub(crate) contact: Contact,
-    /// `(normal, distance)` of each point.
-    pub(crate) gap: &'a Array<Vec4<F>>,
+    /// Whether it is all below a plane.
+    pub(crate) is_plane: bool,
     /// Where the colliders are.
     pub(crate) poses: &'a Array<Pose<F>>,
     /// Stiffness, damping, width and friction of each.
     pub(crate) laws: &'a Array<Vec4<F>>,
+}
+
+impl<F: Float> Facing<'_, F> {
+    /// `(normal, distance)` of each point.
+    pub(crate) fn gap(&self, x: &Array<Vec3<F>>) -> diffkern::Result<Array<Vec4<F>>> {
+        self.solids.gaps(self.collider as usize, x, self.poses)
+    }
 }
 
 parameters! {
@@ -176,6 +184,12 @@ impl<F: Float> BoundObstacles<F> {
         self.obstacles.colliders.iter().any(|c| c.contact.numbers().is_some())
     }
 
+    /// Whether there are contacts by forces with other things than what is below a plane.
+    pub(crate) fn are_more_than_planes(&self) -> bool {
+        let other = |c: &Collider| c.contact.numbers().is_some() && !is_plane(c);
+        self.obstacles.colliders.iter().any(other)
+    }
+
     /// Whether there are contacts that act on velocities.
     pub(crate) fn act_on_velocities(&self) -> bool {
         self.obstacles.colliders.iter().any(|c| c.contact.numbers().is_none())
@@ -183,7 +197,8 @@ impl<F: Float> BoundObstacles<F> {
 
     /// Adds the forces of contact to `force`.
     pub(crate) fn add_forces(&self, at: &Vertices<'_, F>, force: &Array<Vec3<F>>, tick: Tick) -> diffkern::Result<()> {
-        self.each_by_forces(at.x, tick, |Facing { collider, contact, gap, poses, laws }| {
+        self.each_by_forces(tick, |facing| {
+            let (gap, Facing { collider, contact, poses, laws, .. }) = (&facing.gap(at.x)?, facing);
             let [dt, slip] = [tick.dt, SLIP_SPEED].map(F::from_f64);
             let (touch, radius) =
                 (Touch { collider, dt, slip, sharp: u32::from(self.obstacles.sharp) }, &self.obstacles.radius);
@@ -195,10 +210,9 @@ impl<F: Float> BoundObstacles<F> {
         })
     }
 
-    /// Goes through the colliders that act by forces, with their gaps to `x`.
+    /// Goes through the colliders that act by forces.
     pub(crate) fn each_by_forces(
         &self,
-        x: &Array<Vec3<F>>,
         tick: Tick,
         mut act: impl FnMut(Facing<'_, F>) -> diffkern::Result<()>,
     ) -> diffkern::Result<()> {
@@ -210,9 +224,14 @@ impl<F: Float> BoundObstacles<F> {
             if collider.contact.numbers().is_none() {
                 continue;
             }
-            let gap = self.obstacles.solids.gaps(k, x, &poses)?;
-            let (collider, contact) = (k as u32, collider.contact);
-            act(Facing { collider, contact, gap: &gap, poses: &poses, laws: &self.laws })?;
+            act(Facing {
+                solids: &self.obstacles.solids,
+                collider: k as u32,
+                contact: collider.contact,
+                is_plane: is_plane(collider),
+                poses: &poses,
+                laws: &self.laws,
+            })?;
         }
         Ok(())
     }
@@ -256,4 +275,8 @@ impl<F: Float> BoundObstacles<F> {
         let laws = self.laws.to_vec()?;
         Ok(laws.iter().map(|q| q.x.to_f64()).fold(0.0, f64::max))
     }
+}
+
+fn is_plane(collider: &Collider) -> bool {
+    matches!(collider.solid, Solid::HalfSpace {})
 }

@@ -1,6 +1,5 @@
 //! Contact of bodies with each other by forces: points of each in the solid of the other, both ways.
 
-use super::contact::Touching;
 use super::contact::contact_push;
 use super::geometry::{Body, Points};
 use super::kernels::Wrench;
@@ -173,18 +172,18 @@ impl<F: Float> BoundNeighbours<F> {
         Ok(self.law.to_vec()?[0].x.to_f64())
     }
 
-    /// Adds what the bodies with these points do to each other.
+    /// Adds what the bodies with these points, at `x`, do to each other.
     pub(super) fn add_forces(
         &self,
-        touching: &Touching<'_, F>,
+        points: &Points<F>,
         x: &Array<Vec3<F>>,
+        (bodies, properties): (&Array<Pose<F>>, &Array<MassProperties<F>>),
         grip: &Array<F>,
         wrench: &Array<Wrench<F>>,
     ) -> diffkern::Result<()> {
-        let (Neighbours { solids, balls, contact, .. }, bodies) = (&self.neighbours, touching.poses);
-        let Points { owner, radius, .. } = touching.points;
+        let (Neighbours { solids, balls, contact, .. }, Points { owner, radius, .. }) = (&self.neighbours, points);
         let frames = bodies.device().uninit(bodies.len())?;
-        surface_poses(bodies.len(), bodies, touching.properties, &frames)?;
+        surface_poses(bodies.len(), bodies, properties, &frames)?;
         for (k, &ball) in balls.iter().enumerate() {
             let gap = solids.gaps(k, x, &frames)?;
             let pressed = Pressed { body: k as u32, ball: u32::from(ball) };

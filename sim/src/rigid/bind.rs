@@ -5,7 +5,7 @@ use super::impact::Bounced;
 use super::joints::Jointed;
 use super::model::Model;
 use super::params::Params;
-use super::properties::MassProperties;
+use super::properties::Properties;
 use super::solver::Solver;
 use super::state::State;
 use crate::contact::Obstacles;
@@ -30,22 +30,29 @@ impl<F: Float> Model<F> {
                 return Err(Error::invalid(format!("length of {what}"), len, "1"));
             }
         }
-        let properties = self.properties(params)?;
+        let properties = Properties::of(self.properties(params)?)?;
+        let points = self.geometry.points.packed(&params.vertices, &properties.all)?;
         Ok(Solver {
-            bounced: self.bounced(params, &properties)?,
+            bounced: self.bounced(params, &points, &properties)?,
             pairs: self.pair_restitution(params)?,
             jointed: self.jointed(params, &properties)?,
             neighbours: self.neighbours(params)?,
             model: self.clone(),
             properties,
             vertices: params.vertices.clone(),
+            points,
             gravity: params.gravity.clone(),
             grip: params.grip.clone(),
             obstacles: Obstacles::bind(self.obstacles.as_ref(), params.contact.as_ref(), &self.device)?,
         })
     }
 
-    fn bounced(&self, params: &Params<F>, properties: &Array<MassProperties<F>>) -> Result<Option<Bounced<F>>> {
+    fn bounced(
+        &self,
+        params: &Params<F>,
+        points: &Array<Vec4<F>>,
+        properties: &Properties<F>,
+    ) -> Result<Option<Bounced<F>>> {
         let Some(impacts) = &self.impacts else {
             return match params.impact {
                 None => Ok(None),
@@ -60,7 +67,7 @@ impl<F: Float> Model<F> {
             None => impacts.params(&self.device)?,
         };
         let gravity = params.gravity.to_vec()?[0].norm().to_f64();
-        Bounced::new(impacts, &given, &self.geometry, &params.vertices, properties, gravity).map(Some)
+        Bounced::new(impacts, &given, &self.geometry, points, properties, gravity).map(Some)
     }
 
     fn neighbours(&self, params: &Params<F>) -> Result<Option<BoundNeighbours<F>>> {
@@ -84,7 +91,7 @@ impl<F: Float> Model<F> {
         }
     }
 
-    fn jointed(&self, params: &Params<F>, properties: &Array<MassProperties<F>>) -> Result<Option<Jointed<F>>> {
+    fn jointed(&self, params: &Params<F>, properties: &Properties<F>) -> Result<Option<Jointed<F>>> {
         match (&self.joints, &params.joints) {
             (Some(joints), Some(given)) => Jointed::new(joints, given, properties).map(Some),
             (Some(joints), None) => Jointed::new(joints, &joints.params(&self.device)?, properties).map(Some),
@@ -124,7 +131,7 @@ impl<F: Float> crate::step::Model for Model<F> {
         let between = solver.neighbours.as_ref().map_or(Ok(0.0), BoundNeighbours::stiffness)?;
         let grip = params.grip.to_vec()?[0].to_f64();
         let mut limit = f64::INFINITY;
-        let (properties, counts) = (solver.properties.to_vec()?, &self.geometry.points.counts);
+        let (properties, counts) = (solver.properties.all.to_vec()?, &self.geometry.points.counts);
         let mut compliances = Vec::with_capacity(counts.len());
         for (b, (body, l)) in properties.iter().zip(state.l.to_vec()?).enumerate() {
             let centre = Vec3::from_array(body.centre.to_array().map(F::to_f64));

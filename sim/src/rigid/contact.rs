@@ -2,29 +2,24 @@
 
 use super::geometry::Points;
 use super::kernels::Wrench;
-use super::properties::MassProperties;
+use super::state::State;
 use crate::collision::{Pose, surface_velocity};
 use crate::contact::{BoundObstacles, ContactModel, Facing, with_contact};
 use crate::step::Tick;
 use diffkern::prelude::*;
 
-/// Where the points that touch are \[m\]: vertices, or centres of mass.
+/// Where the points that touch are \[m\], from [packed](super::geometry::pack_points) ones: vertices, or centres of mass.
 #[diff_kernel]
 pub fn place_points<F: Float>(
-    bodies: &Array<Pose<F>>,
-    properties: &Array<MassProperties<F>>,
-    vertices: &Array<Vec3<F>>,
-    vertex: &Array<u32>,
+    x: &Array<Vec3<F>>,
+    q: &Array<Quat<F>>,
+    points: &Array<Vec4<F>>,
     owner: &Array<u32>,
     placed: &mut Array<Vec3<F>>,
 ) {
     let i = ABSOLUTE_POS;
     let b = owner[i] as usize;
-    let mut at = bodies[b].centre;
-    if vertex[i] != u32::MAX {
-        at = at + bodies[b].rotation.rotate(vertices[vertex[i] as usize] - properties[b].centre);
-    }
-    placed[i] = at;
+    placed[i] = x[b] + q[b].rotate(Vec3::new(points[i].x, points[i].y, points[i].z));
 }
 
 /// Friction \[N\] on what slides with the velocity `slide`: `-min(grip s, limit) slide / s` with `s = sqrt(slide^2 + 1e-8 m^2/s^2)`, so that its
@@ -45,13 +40,16 @@ pub fn contact_push<F: Float, L: ContactModel>(at: Vec4<F>, u: Vec3<F>, q: Vec4<
     n * push + friction
 }
 
-/// Adds force and torque of a collider on the bodies whose points are at `x`, their surface `radius` \[m\] away; `gap_i = (normal, gap)`.
+/// Adds force and torque of a collider on the bodies whose points are at `placed`, their surface `radius` \[m\] away; `gap_i = (normal, gap)`.
+/// Their centres are at `x`, and move with `v` and `spin`.
 #[diff_kernel]
 pub fn add_contact<F: Float, L: ContactModel>(
-    x: &Array<Vec3<F>>,
+    placed: &Array<Vec3<F>>,
     owner: &Array<u32>,
     radius: &Array<F>,
-    bodies: &Array<Pose<F>>,
+    x: &Array<Vec3<F>>,
+    v: &Array<Vec3<F>>,
+    spin: &Array<Vec3<F>>,
     gap: &Array<Vec4<F>>,
     poses: &Array<Pose<F>>,
     laws: &Array<Vec4<F>>,
@@ -62,49 +60,98 @@ pub fn add_contact<F: Float, L: ContactModel>(
     let i = ABSOLUTE_POS;
     let at = gap[i];
     let n = Vec3::new(at.x, at.y, at.z);
-    let surface = x[i] - n * radius[i];
+    let surface = placed[i] - n * radius[i];
     let b = owner[i] as usize;
-    let body = bodies[b];
-    let own: Vec3<F> = surface_velocity(body, surface);
+    let arm = surface - x[b];
+    let own = v[b] + spin[b].cross(arm);
     let other: Vec3<F> = surface_velocity(poses[collider], surface);
     let touch = Vec4::new(n.x, n.y, n.z, at.w - radius[i]);
     let force: Vec3<F> = contact_push::<F, L>(touch, own - other, laws[collider], grip[0]);
     wrench[b].force += force;
-    wrench[b].torque += (surface - body.centre).cross(force);
+    wrench[b].torque += arm.cross(force);
+}
+
+/// The same of a half-space, of groups of at most eight neighbouring points of one body each, from the first of a group to that of the next. Most bodies touch planes, of which
+/// the gap costs less than to read what a body does for each of its points.
+#[diff_kernel]
+pub fn add_plane_contact<F: Float, L: ContactModel>(
+    points: &Array<Vec4<F>>,
+    first: &Array<u32>,
+    owner: &Array<u32>,
+    x: &Array<Vec3<F>>,
+    q: &Array<Quat<F>>,
+    v: &Array<Vec3<F>>,
+    spin: &Array<Vec3<F>>,
+    poses: &Array<Pose<F>>,
+    laws: &Array<Vec4<F>>,
+    grip: &Array<F>,
+    wrench: &mut Array<Wrench<F>>,
+    collider: u32,
+) {
+    let g = ABSOLUTE_POS;
+    let b = owner[g] as usize;
+    let (centre, turn, speed, w) = (x[b], q[b], v[b], spin[b]);
+    let plane = poses[collider];
+    let n = plane.rotation.rotate(Vec3::new(0.0, 0.0, 1.0));
+    let from = first[g];
+    let mut force = Vec3::zero();
+    let mut torque = Vec3::zero();
+    for k in 0..(first[g + 1] - from).min(8) {
+        let point = points[(from + k) as usize];
+        let arm = turn.rotate(Vec3::new(point.x, point.y, point.z)) - n * point.w;
+        let surface = centre + arm;
+        let touch = Vec4::new(n.x, n.y, n.z, n.dot(surface - plane.centre));
+        let own = speed + w.cross(arm);
+        let other: Vec3<F> = surface_velocity(plane, surface);
+        let push: Vec3<F> = contact_push::<F, L>(touch, own - other, laws[collider], grip[0]);
+        force += push;
+        torque += arm.cross(push);
+    }
+    wrench[b].force += force;
+    wrench[b].torque += torque;
 }
 
 /// Bodies as contacts see them.
 pub(super) struct Touching<'a, F: Float> {
     pub(super) points: &'a Points<F>,
-    pub(super) vertices: &'a Array<Vec3<F>>,
-    pub(super) properties: &'a Array<MassProperties<F>>,
-    pub(super) poses: &'a Array<Pose<F>>,
+    /// The same as kernels take them.
+    pub(super) packed: &'a Array<Vec4<F>>,
+    pub(super) state: &'a State<F>,
 }
 
 impl<F: Float> Touching<'_, F> {
     /// Where the points are \[m\].
     pub(super) fn placed(&self) -> diffkern::Result<Array<Vec3<F>>> {
-        let Points { vertex, owner, .. } = self.points;
-        let placed = self.poses.device().uninit(vertex.len())?;
-        place_points(vertex.len(), self.poses, self.properties, self.vertices, vertex, owner, &placed)?;
+        let (n, State { x, q, .. }) = (self.packed.len(), self.state);
+        let placed = x.device().uninit(n)?;
+        place_points(n, x, q, self.packed, &self.points.owner, &placed)?;
         Ok(placed)
     }
 
-    /// Adds what the colliders do to the bodies with these points.
+    /// Adds what the colliders do to the bodies with these points, `placed`, which turn with `spin`. Planes do not look where points are placed.
     pub(super) fn add_forces(
         &self,
-        x: &Array<Vec3<F>>,
+        placed: &Array<Vec3<F>>,
+        spin: &Array<Vec3<F>>,
         obstacles: &BoundObstacles<F>,
         grip: &Array<F>,
         wrench: &Array<Wrench<F>>,
         tick: Tick,
     ) -> diffkern::Result<()> {
-        let Points { owner, radius, .. } = self.points;
-        obstacles.each_by_forces(x, tick, |Facing { collider, contact, gap, poses, laws }| {
-            with_contact!(contact, L => {
-                let n = x.len();
-                add_contact::<F, L>(n, x, owner, radius, self.poses, gap, poses, laws, grip, wrench, collider)?;
-            });
+        let (Points { owner, radius, groups, .. }, State { x, q, v, .. }) = (self.points, self.state);
+        obstacles.each_by_forces(tick, |facing| {
+            let Facing { collider, contact, is_plane, poses, laws, .. } = facing;
+            if is_plane {
+                let (n, packed, first, owner) = (groups.owner.len(), self.packed, &groups.first, &groups.owner);
+                with_contact!(contact, L => {
+                    add_plane_contact::<F, L>(n, packed, first, owner, x, q, v, spin, poses, laws, grip, wrench, collider)?;
+                });
+            } else {
+                let (n, gap) = (placed.len(), &facing.gap(placed)?);
+                with_contact!(contact, L => {
+                    add_contact::<F, L>(n, placed, owner, radius, x, v, spin, gap, poses, laws, grip, wrench, collider)?;
+                });
+            }
             Ok(())
         })
     }

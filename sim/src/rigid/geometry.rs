@@ -1,6 +1,6 @@
 //! The surfaces of the bodies of a model, one after the other.
 
-use super::properties::{Integrals, add_integrals};
+use super::properties::{Integrals, MassProperties, add_integrals};
 use crate::collision::Solid;
 use crate::error::{Error, Result, positive};
 use crate::mesh::ClosedMesh;
@@ -69,6 +69,24 @@ impl Body {
 /// In place of the index of a vertex: the centre of mass. Kernels write it as a number.
 const CENTRE: u32 = u32::MAX;
 
+/// Points that touch, as kernels take them: from the centre of mass, in the frame of the surface, and their radius \[m\].
+#[diff_kernel]
+pub fn pack_points<F: Float>(
+    vertices: &Array<Vec3<F>>,
+    vertex: &Array<u32>,
+    owner: &Array<u32>,
+    radius: &Array<F>,
+    properties: &Array<MassProperties<F>>,
+    points: &mut Array<Vec4<F>>,
+) {
+    let i = ABSOLUTE_POS;
+    let mut arm = Vec3::zero();
+    if vertex[i] != u32::MAX {
+        arm = vertices[vertex[i] as usize] - properties[owner[i]].centre;
+    }
+    points[i] = Vec4::new(arm.x, arm.y, arm.z, radius[i]);
+}
+
 /// All bodies of a model on a device.
 #[derive(Clone, Debug)]
 pub(super) struct Geometry<F: Float> {
@@ -93,6 +111,48 @@ pub(super) struct Points<F: Float> {
     /// For each body its first point, then their number in all.
     pub(super) first: Array<u32>,
     pub(super) counts: Vec<usize>,
+    pub(super) groups: Groups,
+}
+
+/// Neighbouring points of one body that one thread goes through, at most [`GROUP`].
+#[derive(Clone, Debug)]
+pub(super) struct Groups {
+    /// For each group its first point, then their number in all.
+    pub(super) first: Array<u32>,
+    /// The body of each.
+    pub(super) owner: Array<u32>,
+}
+
+/// Most points of a group. Kernels write it as a number.
+const GROUP: usize = 8;
+
+impl Groups {
+    /// Of bodies with so many points, one after the other.
+    fn new(device: &Device, counts: &[usize]) -> Result<Groups> {
+        let (mut first, mut owner, mut begin) = (Vec::new(), Vec::new(), 0);
+        for (body, &count) in counts.iter().enumerate() {
+            for at in (0..count).step_by(GROUP) {
+                first.push((begin + at) as u32);
+                owner.push(body as u32);
+            }
+            begin += count;
+        }
+        first.push(begin as u32);
+        Ok(Groups { first: device.array(&first)?, owner: device.array(&owner)? })
+    }
+}
+
+impl<F: Float> Points<F> {
+    /// As kernels take them, of bodies with these surfaces and properties.
+    pub(super) fn packed(
+        &self,
+        vertices: &Array<Vec3<F>>,
+        properties: &Array<MassProperties<F>>,
+    ) -> diffkern::Result<Array<Vec4<F>>> {
+        let packed = vertices.device().uninit(self.vertex.len())?;
+        pack_points(packed.len(), vertices, &self.vertex, &self.owner, &self.radius, properties, &packed)?;
+        Ok(packed)
+    }
 }
 
 impl<F: Float> Geometry<F> {
@@ -124,7 +184,8 @@ impl<F: Float> Geometry<F> {
             point_owner.resize(point.len(), k);
             first.push(point.len() as u32);
         }
-        let counts = first.windows(2).map(|w| (w[1] - w[0]) as usize).collect();
+        let counts: Vec<usize> = first.windows(2).map(|w| (w[1] - w[0]) as usize).collect();
+        let groups = Groups::new(device, &counts)?;
         Ok(Geometry {
             bodies: bodies.to_vec(),
             vertices: device.array(&vertices)?,
@@ -137,6 +198,7 @@ impl<F: Float> Geometry<F> {
                 radius: device.array(&radius)?,
                 first: device.array(&first)?,
                 counts,
+                groups,
             },
             triangles,
         })

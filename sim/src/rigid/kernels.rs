@@ -73,12 +73,20 @@ pub fn motions<F: Float>(
     q: &Array<Quat<F>>,
     v: &Array<Vec3<F>>,
     l: &Array<Vec3<F>>,
-    properties: &Array<MassProperties<F>>,
+    inverse: &Array<Mat3<F>>,
     poses: &mut Array<Pose<F>>,
 ) {
     let b = ABSOLUTE_POS;
-    let spin: Vec3<F> = angular_velocity(q[b], l[b], properties[b].inverse);
+    let spin: Vec3<F> = angular_velocity(q[b], l[b], inverse[b]);
     poses[b] = Pose { centre: x[b], rotation: q[b], velocity: v[b], spin };
+}
+
+/// Angular velocities \[rad/s\].
+#[diff_kernel]
+pub fn spins<F: Float>(q: &Array<Quat<F>>, l: &Array<Vec3<F>>, inverse: &Array<Mat3<F>>, spin: &mut Array<Vec3<F>>) {
+    let b = ABSOLUTE_POS;
+    let w: Vec3<F> = angular_velocity(q[b], l[b], inverse[b]);
+    spin[b] = w;
 }
 
 /// Where the vertices of the surfaces are \[m\].
@@ -121,14 +129,14 @@ pub fn accelerate<F: Float>(
     v: &Array<Vec3<F>>,
     l: &Array<Vec3<F>>,
     wrench: &Array<Wrench<F>>,
-    properties: &Array<MassProperties<F>>,
+    mass: &Array<F>,
     gravity: &Array<Vec3<F>>,
     v_next: &mut Array<Vec3<F>>,
     l_next: &mut Array<Vec3<F>>,
     h: F,
 ) {
     let b = ABSOLUTE_POS;
-    v_next[b] = v[b] + (wrench[b].force / properties[b].mass + gravity[0]) * h;
+    v_next[b] = v[b] + (wrench[b].force / mass[b] + gravity[0]) * h;
     l_next[b] = l[b] + wrench[b].torque * h;
 }
 
@@ -147,12 +155,12 @@ pub fn midpoint_spin<F: Float>(q: Quat<F>, l: Vec3<F>, inverse: Mat3<F>, h: F) -
 pub fn turn<F: Float>(
     q: &Array<Quat<F>>,
     l: &Array<Vec3<F>>,
-    properties: &Array<MassProperties<F>>,
+    inverse: &Array<Mat3<F>>,
     q_next: &mut Array<Quat<F>>,
     h: F,
 ) {
     let b = ABSOLUTE_POS;
-    let spin: Vec3<F> = midpoint_spin(q[b], l[b], properties[b].inverse, h);
+    let spin: Vec3<F> = midpoint_spin(q[b], l[b], inverse[b], h);
     let next = Quat::from_rotation_vector(spin * h) * q[b];
     q_next[b] = next.normalize();
 }

@@ -53,7 +53,8 @@ pub mod properties;
 #[doc(hidden)]
 pub mod kernels;
 mod state;
-mod geometry;
+#[doc(hidden)]
+pub mod geometry;
 mod loads;
 #[doc(hidden)]
 pub mod impact;

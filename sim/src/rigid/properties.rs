@@ -26,6 +26,35 @@ pub struct MassProperties<F> {
     pub inverse: Mat3<F>,
 }
 
+/// What a step reads of the properties of bodies by itself: an adjoint gives back a whole element of each array that its kernel reads.
+#[derive(Clone, Debug)]
+pub(super) struct Properties<F: Float> {
+    pub(super) all: Array<MassProperties<F>>,
+    pub(super) mass: Array<F>,
+    pub(super) inverse: Array<Mat3<F>>,
+}
+
+impl<F: Float> Properties<F> {
+    pub(super) fn of(all: Array<MassProperties<F>>) -> diffkern::Result<Properties<F>> {
+        let (n, device) = (all.len(), all.device());
+        let (mass, inverse) = (device.uninit(n)?, device.uninit(n)?);
+        divide_properties(n, &all, &mass, &inverse)?;
+        Ok(Properties { all, mass, inverse })
+    }
+}
+
+/// Masses and inverse inertias by themselves.
+#[diff_kernel]
+pub fn divide_properties<F: Float>(
+    properties: &Array<MassProperties<F>>,
+    mass: &mut Array<F>,
+    inverse: &mut Array<Mat3<F>>,
+) {
+    let b = ABSOLUTE_POS;
+    mass[b] = properties[b].mass;
+    inverse[b] = properties[b].inverse;
+}
+
 /// Adds what each triangle contributes to the integrals of its body, `owner` \[triangle\]: those of the tetrahedron that it makes
 /// with the origin. With the corners `a`, `b`, `c`, `d = a . (b x c)` and `s = a + b + c` these are `d / 6`, `d s / 24` and
 /// `d (a a^T + b b^T + c c^T + s s^T) / 120`.

@@ -4,10 +4,10 @@ use super::between::BoundNeighbours;
 use super::contact::Touching;
 use super::impact::Bounced;
 use super::joints::Jointed;
-use super::kernels::{Wrench, accelerate, add_loads, motions, place_vertices, turn, turn_in_body_frame};
+use super::kernels::{Wrench, accelerate, add_loads, motions, place_vertices, spins, turn, turn_in_body_frame};
 use super::loads::{Control, Loads};
 use super::model::{Integrator, Model};
-use super::properties::MassProperties;
+use super::properties::{MassProperties, Properties};
 use super::state::State;
 use crate::collision::Pose;
 use crate::contact::BoundObstacles;
@@ -21,8 +21,10 @@ use diffkern::prelude::*;
 #[derive(Clone, Debug)]
 pub struct Solver<F: Float> {
     pub(super) model: Model<F>,
-    pub(super) properties: Array<MassProperties<F>>,
+    pub(super) properties: Properties<F>,
     pub(super) vertices: Array<Vec3<F>>,
+    /// What touches, as kernels take it.
+    pub(super) points: Array<Vec4<F>>,
     pub(super) gravity: Array<Vec3<F>>,
     pub(super) grip: Array<F>,
     pub(super) obstacles: Option<BoundObstacles<F>>,
@@ -35,7 +37,7 @@ pub struct Solver<F: Float> {
 impl<F: Float> Solver<F> {
     /// Mass, centre and inertia of each body.
     pub fn properties(&self) -> &Array<MassProperties<F>> {
-        &self.properties
+        &self.properties.all
     }
 
     /// Where the centres of mass are, how bodies are turned, and how both move.
@@ -45,7 +47,7 @@ impl<F: Float> Solver<F> {
     pub fn poses(&self, state: &State<F>) -> diffkern::Result<Array<Pose<F>>> {
         let (n, State { x, q, v, l }) = (state.len(), state);
         let poses = self.model.device.uninit(n)?;
-        motions(n, x, q, v, l, &self.properties, &poses)?;
+        motions(n, x, q, v, l, &self.properties.inverse, &poses)?;
         Ok(poses)
     }
 
@@ -80,10 +82,10 @@ impl<F: Float> Solver<F> {
     fn accelerated(&self, state: &State<F>, wrench: &Array<Wrench<F>>, tick: Tick) -> diffkern::Result<State<F>> {
         let (n, dev, properties) = (state.len(), &self.model.device, &self.properties);
         let (v, l) = (dev.uninit(n)?, dev.uninit(n)?);
-        accelerate(n, &state.v, &state.l, wrench, properties, &self.gravity, &v, &l, F::from_f64(tick.dt))?;
+        accelerate(n, &state.v, &state.l, wrench, &properties.mass, &self.gravity, &v, &l, F::from_f64(tick.dt))?;
         let now = State { v, l, ..state.clone() };
         match (&self.model.pairs, &self.pairs) {
-            (Some(pairs), Some(restitution)) => pairs.collide(now, properties, restitution, tick.dt),
+            (Some(pairs), Some(restitution)) => pairs.collide(now, &properties.all, restitution, tick.dt),
             (Some(_), None) | (None, _) => Ok(now),
         }
     }
@@ -96,18 +98,22 @@ impl<F: Float> Solver<F> {
             wrench.copy_from(outer)?;
         }
         if let Some(Loads { owner, point, force, share }) = &control.loads {
-            add_loads(owner.len(), &state.q, properties, owner, point, force, share, &wrench)?;
+            add_loads(owner.len(), &state.q, &properties.all, owner, point, force, share, &wrench)?;
         }
         let obstacles = self.obstacles.as_ref().filter(|o| o.act_by_forces());
         if obstacles.is_some() || self.neighbours.is_some() {
-            let (points, poses) = (&self.model.geometry.points, &self.poses(state)?);
-            let touching = Touching { points, vertices: &self.vertices, properties, poses };
-            let x = touching.placed()?;
+            let points = &self.model.geometry.points;
+            let touching = Touching { points, packed: &self.points, state };
+            let apart = obstacles.is_some_and(|o| o.are_more_than_planes()) || self.neighbours.is_some();
+            let placed = if apart { touching.placed()? } else { self.model.device.zeros(0)? };
             if let Some(obstacles) = obstacles {
-                touching.add_forces(&x, obstacles, &self.grip, &wrench, tick)?;
+                let spin = self.model.device.uninit(n)?;
+                spins(n, &state.q, &state.l, &properties.inverse, &spin)?;
+                touching.add_forces(&placed, &spin, obstacles, &self.grip, &wrench, tick)?;
             }
             if let Some(neighbours) = &self.neighbours {
-                neighbours.add_forces(&touching, &x, &self.grip, &wrench)?;
+                let bodies = (&self.poses(state)?, &properties.all);
+                neighbours.add_forces(points, &placed, bodies, &self.grip, &wrench)?;
             }
         }
         if let Some(jointed) = &self.jointed {
@@ -139,12 +145,12 @@ impl<F: Float> Step for Solver<F> {
         drift(n, &now.x, &now.v, &x, h)?;
         let l = match self.model.integrator {
             Integrator::Midpoint => {
-                turn(n, &now.q, &now.l, properties, &q, h)?;
+                turn(n, &now.q, &now.l, &properties.inverse, &q, h)?;
                 now.l
             }
             Integrator::BodyFrame => {
                 let l = dev.uninit(n)?;
-                turn_in_body_frame(n, &state.q, &state.l, &wrench, properties, &q, &l, h)?;
+                turn_in_body_frame(n, &state.q, &state.l, &wrench, &properties.all, &q, &l, h)?;
                 l
             }
         };
@@ -169,7 +175,7 @@ impl<F: Float> Observe<State<F>, F> for Solver<F> {
         }
         let (n, owner) = (self.vertices.len(), &self.model.geometry.owner);
         let placed = self.model.device.uninit(n)?;
-        place_vertices(n, &state.x, &state.q, &self.properties, &self.vertices, owner, &placed)?;
+        place_vertices(n, &state.x, &state.q, &self.properties.all, &self.vertices, owner, &placed)?;
         Ok(placed)
     }
 }

@@ -138,7 +138,7 @@ impl<F: Float> Solver<F> {
         let (SurfacePoints { corner, weight, owner, area }, bodies) = (points, &self.poses(state)?);
         let (n, device) = (area.len(), area.device());
         let (place, speed) = (device.uninit(n)?, device.uninit(n)?);
-        place_spread(n, bodies, &self.properties, &self.vertices, corner, weight, owner, &place, &speed)?;
+        place_spread(n, bodies, &self.properties.all, &self.vertices, corner, weight, owner, &place, &speed)?;
         Ok([place, speed])
     }
 
@@ -152,7 +152,7 @@ impl<F: Float> Solver<F> {
     ) -> diffkern::Result<Array<F>> {
         let (n, device, owner, bodies) = (normal.len(), normal.device(), &points.owner, &self.poses(state)?);
         let (load, mobility, yielding) = (device.zeros(state.len())?, device.uninit(n)?, device.uninit(n)?);
-        load_bodies(n, bodies, &self.properties, place, owner, normal, &load, &mobility)?;
+        load_bodies(n, bodies, &self.properties.all, place, owner, normal, &load, &mobility)?;
         yield_to_load(n, &load, owner, &mobility, &yielding)?;
         Ok(yielding)
     }

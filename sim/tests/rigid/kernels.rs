@@ -5,21 +5,22 @@ use crate::random_pose;
 use diffkern::prelude::*;
 use diffkern_sim::contact::{Barrier, ContactModel, HuntCrossley, KelvinVoigt, Penalty};
 use diffkern_sim::rigid::between::{Pressed, press_body, surface_poses};
-use diffkern_sim::rigid::contact::{add_contact, place_points};
+use diffkern_sim::rigid::contact::{add_contact, add_plane_contact, place_points};
+use diffkern_sim::rigid::geometry::pack_points;
 use diffkern_sim::rigid::impact::pair::{Change, apply_changes, collide_pairs};
 use diffkern_sim::rigid::impact::plane::{Wall, pack_planes};
 use diffkern_sim::rigid::impact::spot::{Look, Mobility, Spot, find_spots, mobilities};
 use diffkern_sim::rigid::impact::sweep::{Motion, Rows, compress, pack_motions, restitute, unpack_motions};
-use diffkern_sim::rigid::impact::time::{Near, find_impacts, free_motions, move_bodies, pack_points};
+use diffkern_sim::rigid::impact::time::{Near, find_impacts, free_motions, move_bodies};
 use diffkern_sim::rigid::joints::kernels::{
     Block, JointFrame, JointPlace, Six, add_reactions, first_inverse, first_side, impulse_before, joint_errors,
     joint_frames, joint_friction, last_impulse, next_inverse, next_side, pack_joints, push_joints,
 };
 use diffkern_sim::rigid::kernels::{
-    Wrench, accelerate, add_loads, launch, motions, place_vertices, start, turn, turn_in_body_frame,
+    Wrench, accelerate, add_loads, launch, motions, place_vertices, spins, start, turn, turn_in_body_frame,
 };
 use diffkern_sim::rigid::properties::{
-    Integrals, MassProperties, add_integrals, from_density, from_mass, with_inertia,
+    Integrals, MassProperties, add_integrals, divide_properties, from_density, from_mass, with_inertia,
 };
 use diffkern_sim::rigid::touching::{load_bodies, place_spread, push_bodies, yield_to_load};
 
@@ -95,9 +96,13 @@ fn motion() -> Result<()> {
     check!(start, N, &poses, &bodies, &out, &turned, &out_2, &out_3);
     let motion = dev.array(&r.many(6 * N, |r| r.between(-1.0, 1.0)))?;
     check!(launch, N, &poses, &motion, &bodies, &gravity, &out, &turned, &out_2, &out_3, -0.05);
-    check!(motions, N, &x, &q, &v, &l, &bodies, &dev.zeros(N)?);
-    check!(accelerate, N, &v, &l, &wrench, &bodies, &gravity, &out, &out_2, 0.1);
-    check!(turn, N, &q, &l, &bodies, &turned, 0.1);
+    let mass = dev.array(&r.many(N, |r| r.between(0.5, 2.0)))?;
+    let inverse = dev.array(&r.many(N, |r| inertia(r).inverse()))?;
+    check!(divide_properties, N, &bodies, &mass, &inverse);
+    check!(motions, N, &x, &q, &v, &l, &inverse, &dev.zeros(N)?);
+    check!(spins, N, &q, &l, &inverse, &out);
+    check!(accelerate, N, &v, &l, &wrench, &mass, &gravity, &out, &out_2, 0.1);
+    check!(turn, N, &q, &l, &inverse, &turned, 0.1);
     check!(turn_in_body_frame, N, &q, &l, &wrench, &bodies, &turned, &out, 0.1);
     Ok(())
 }
@@ -113,9 +118,8 @@ fn vertices_and_loads() -> Result<()> {
     let (force, share) =
         (dev.array(&r.many(N, |r| r.vec3(-2.0, 2.0)))?, dev.array(&r.many(N, |r| r.between(0.0, 1.0)))?);
     check!(add_loads, N, &q, &bodies, &owner, &vertices, &force, &share, &dev.zeros::<Wrench<f64>>(4)?);
-    let vertex: Vec<u32> = (0..N as u32).map(|i| if i % 5 == 0 { u32::MAX } else { i }).collect();
-    let (vertex, poses) = (dev.array(&vertex)?, dev.array(&r.many(4, random_pose))?);
-    check!(place_points, N, &poses, &bodies, &vertices, &vertex, &owner, &dev.zeros(N)?);
+    let points = dev.array(&points(&mut r, N))?;
+    check!(place_points, N, &x, &q, &points, &owner, &dev.zeros(N)?);
     Ok(())
 }
 
@@ -202,7 +206,9 @@ fn joints() -> Result<()> {
 
 fn contact_of<L: ContactModel>(seed: u64, low: f64) -> Result<()> {
     let (dev, mut r) = (Device::cpu(), Random(seed));
-    let (x, bodies) = (dev.array(&r.many(N, |r| r.vec3(-1.0, 1.0)))?, dev.array(&r.many(4, random_pose))?);
+    let placed = dev.array(&r.many(N, |r| r.vec3(-1.0, 1.0)))?;
+    let (x, v) = (dev.array(&r.many(4, |r| r.vec3(-1.0, 1.0)))?, dev.array(&r.many(4, |r| r.vec3(-1.0, 1.0)))?);
+    let spin = dev.array(&r.many(4, |r| r.vec3(-1.0, 1.0)))?;
     let owner = dev.array(&(0..N as u32).map(|i| i % 4).collect::<Vec<_>>())?;
     let radius = dev.array(&r.many(N, |r| r.between(0.0, 0.1)))?;
     let gap = r.many(N, |r| {
@@ -215,7 +221,15 @@ fn contact_of<L: ContactModel>(seed: u64, low: f64) -> Result<()> {
     // Some at the limit, some below.
     let grip = dev.array(&[1.1])?;
     let wrench = dev.zeros::<Wrench<f64>>(4)?;
-    check!(add_contact::<L>, N, &x, &owner, &radius, &bodies, &gap, &poses, &laws, &grip, &wrench, 1);
+    check!(add_contact::<L>, N, &placed, &owner, &radius, &x, &v, &spin, &gap, &poses, &laws, &grip, &wrench, 1);
+    // Groups of eight, of three and of one, near the plane.
+    let (first, owner) = (dev.array(&[0u32, 8, 11, 12, 20])?, dev.array(&[2u32, 2, 0, 3])?);
+    let points: Vec<_> = points(&mut r, 20).into_iter().map(|point| point * 0.2).collect();
+    let (points, q) = (dev.array(&points)?, dev.array(&turns(&mut r, 4))?);
+    let plane = poses.to_vec()?[1];
+    let up = plane.rotation.rotate(Vec3::new(0.0, 0.0, 1.0));
+    let x = dev.array(&r.many(4, |r| plane.centre + up * (0.2 + r.between(low, 0.2)) + r.vec3(-0.02, 0.02)))?;
+    check!(add_plane_contact::<L>, 4, &points, &first, &owner, &x, &q, &v, &spin, &poses, &laws, &grip, &wrench, 1);
     Ok(())
 }
 
@@ -296,7 +310,8 @@ fn times_of_impact() -> Result<()> {
         (r.many(n, |r| r.vec3(-1.0, 1.0)), r.many(n, |r| r.vec3(-1.0, 1.0)), r.many(n, |r| r.vec3(-3.0, 3.0)));
     let (x, v, l, q) = (dev.array(&x)?, dev.array(&v)?, dev.array(&l)?, dev.array(&turns(&mut r, n))?);
     let left = dev.array(&r.many(n, |r| r.between(0.05, 0.2)))?;
-    check!(free_motions, n, &x, &q, &v, &l, &bodies, &left, &dev.zeros(n)?);
+    let inverse = dev.array(&r.many(n, |r| inertia(r).inverse()))?;
+    check!(free_motions, n, &x, &q, &v, &l, &inverse, &left, &dev.zeros(n)?);
     let vertex: Vec<u32> = (0..count as u32).map(|i| if i % 5 == 0 { u32::MAX } else { i }).collect();
     let (vertices, vertex) = (dev.array(&r.many(count, |r| r.vec3(-0.5, 0.5)))?, dev.array(&vertex)?);
     let radius = dev.array(&r.many(count, |r| r.between(0.0, 0.1)))?;

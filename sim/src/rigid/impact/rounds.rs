@@ -3,12 +3,12 @@
 use super::plane::{ImpactParams, Impacts, Impulse, SPEED_ROUNDING, Wall, epsilon, pack_planes};
 use super::spot::{Look, find_spots, mobilities};
 use super::sweep::{Rows, compress, pack_motions, restitute, unpack_motions};
-use super::time::{Near, find_impacts, free_motions, move_bodies, pack_points};
+use super::time::{Near, find_impacts, free_motions, move_bodies};
 use crate::collision::Pose;
 use crate::error::{Error, Result};
 use crate::rigid::geometry::Geometry;
 use crate::rigid::kernels::motions;
-use crate::rigid::properties::MassProperties;
+use crate::rigid::properties::Properties;
 use crate::rigid::state::State;
 use crate::vertices::one_or;
 use diffkern::prelude::*;
@@ -16,7 +16,7 @@ use diffkern::prelude::*;
 /// Bodies and planes as the impacts of a step have them, with parameters.
 #[derive(Clone, Debug)]
 pub(in crate::rigid) struct Bounced<F: Float> {
-    properties: Array<MassProperties<F>>,
+    properties: Properties<F>,
     /// Points from their centres of mass, with radius; the body of each, and the first of each body.
     points: Array<Vec4<F>>,
     owner: Array<u32>,
@@ -45,11 +45,11 @@ impl<F: Float> Bounced<F> {
         impacts: &Impacts,
         params: &ImpactParams<F>,
         geometry: &Geometry<F>,
-        vertices: &Array<Vec3<F>>,
-        properties: &Array<MassProperties<F>>,
+        points: &Array<Vec4<F>>,
+        properties: &Properties<F>,
         gravity: f64,
     ) -> Result<Bounced<F>> {
-        let (device, planes) = (vertices.device(), impacts.planes.len());
+        let (device, planes) = (points.device(), impacts.planes.len());
         one_or("impact.restitution", params.restitution.len(), planes, "plane")?;
         one_or("impact.friction", params.friction.len(), planes, "plane")?;
         if params.planes.len() != planes {
@@ -58,14 +58,11 @@ impl<F: Float> Bounced<F> {
         }
         let walls = device.uninit(planes)?;
         pack_planes(planes, &params.planes, &params.restitution, &params.friction, &walls)?;
-        let (vertex, owner, radius) = (&geometry.points.vertex, &geometry.points.owner, &geometry.points.radius);
-        let points = device.uninit(vertex.len())?;
-        pack_points(vertex.len(), vertices, vertex, owner, radius, properties, &points)?;
         let smallest = geometry.bodies.iter().map(|b| b.extent()).fold(f64::INFINITY, f64::min);
         Ok(Bounced {
             properties: properties.clone(),
-            points,
-            owner: owner.clone(),
+            points: points.clone(),
+            owner: geometry.points.owner.clone(),
             first: geometry.points.first.clone(),
             walls,
             impulse: impacts.impulse,
@@ -122,7 +119,7 @@ impl<F: Float> Bounced<F> {
     /// How bodies move until the end of the step.
     fn free(&self, now: &State<F>, left: &Array<F>) -> diffkern::Result<Array<Pose<F>>> {
         let free = left.device().uninit(now.len())?;
-        free_motions(now.len(), &now.x, &now.q, &now.v, &now.l, &self.properties, left, &free)?;
+        free_motions(now.len(), &now.x, &now.q, &now.v, &now.l, &self.properties.inverse, left, &free)?;
         Ok(free)
     }
 
@@ -136,9 +133,9 @@ impl<F: Float> Bounced<F> {
     ) -> diffkern::Result<State<F>> {
         let (n, dev, first, walls) = (now.len(), self.points.device(), &self.first, self.walls.len());
         let bodies = dev.uninit(n)?;
-        motions(n, &now.x, &now.q, &now.v, &now.l, &self.properties, &bodies)?;
+        motions(n, &now.x, &now.q, &now.v, &now.l, &self.properties.inverse, &bodies)?;
         let mobility = dev.uninit(n)?;
-        mobilities(n, &bodies, &self.properties, &mobility)?;
+        mobilities(n, &bodies, &self.properties.all, &mobility)?;
         let count = self.points.len() * walls;
         let (spots, active) = (dev.uninit(count)?, dev.uninit(count)?);
         find_spots(count, &bodies, &mobility, &self.points, &self.owner, &self.walls, hit, &spots, &active, look)?;

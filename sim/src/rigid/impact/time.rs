@@ -3,26 +3,7 @@
 use super::plane::Wall;
 use crate::collision::Pose;
 use crate::rigid::kernels::midpoint_spin;
-use crate::rigid::properties::MassProperties;
 use diffkern::prelude::*;
-
-/// Points that touch, as kernels take them: from the centre of mass, in the frame of the surface, and their radius \[m\].
-#[diff_kernel]
-pub fn pack_points<F: Float>(
-    vertices: &Array<Vec3<F>>,
-    vertex: &Array<u32>,
-    owner: &Array<u32>,
-    radius: &Array<F>,
-    properties: &Array<MassProperties<F>>,
-    points: &mut Array<Vec4<F>>,
-) {
-    let i = ABSOLUTE_POS;
-    let mut arm = Vec3::zero();
-    if vertex[i] != u32::MAX {
-        arm = vertices[vertex[i] as usize] - properties[owner[i]].centre;
-    }
-    points[i] = Vec4::new(arm.x, arm.y, arm.z, radius[i]);
-}
 
 /// How bodies move until the end of the step: straight on, turning with the angular velocity of the midpoint.
 #[diff_kernel]
@@ -31,12 +12,12 @@ pub fn free_motions<F: Float>(
     q: &Array<Quat<F>>,
     v: &Array<Vec3<F>>,
     l: &Array<Vec3<F>>,
-    properties: &Array<MassProperties<F>>,
+    inverse: &Array<Mat3<F>>,
     left: &Array<F>,
     motions: &mut Array<Pose<F>>,
 ) {
     let b = ABSOLUTE_POS;
-    let spin: Vec3<F> = midpoint_spin(q[b], l[b], properties[b].inverse, left[b]);
+    let spin: Vec3<F> = midpoint_spin(q[b], l[b], inverse[b], left[b]);
     motions[b] = Pose { centre: x[b], rotation: q[b], velocity: v[b], spin };
 }
 

@@ -9,7 +9,7 @@ use crate::collision::Pose;
 use crate::error::Result;
 use crate::rigid::impact::spot::{Mobility, mobilities};
 use crate::rigid::kernels::{Wrench, turn};
-use crate::rigid::properties::MassProperties;
+use crate::rigid::properties::Properties;
 use crate::rigid::state::State;
 use crate::vertices::kernels::drift;
 use diffkern::prelude::*;
@@ -20,7 +20,7 @@ pub(in crate::rigid) struct Jointed<F: Float> {
     joints: Joints<F>,
     places: Array<JointPlace<F>>,
     friction: [Array<F>; 3],
-    properties: Array<MassProperties<F>>,
+    properties: Properties<F>,
 }
 
 /// Joints and bodies at the beginning of a step.
@@ -34,11 +34,11 @@ impl<F: Float> Jointed<F> {
     pub(in crate::rigid) fn new(
         joints: &Joints<F>,
         params: &JointParams<F>,
-        properties: &Array<MassProperties<F>>,
+        properties: &Properties<F>,
     ) -> Result<Jointed<F>> {
         joints.check(params)?;
         let (n, JointParams { parent_point, child_point, friction, dry, slip }) = (joints.count(), params);
-        let places = properties.device().uninit(n)?;
+        let places = properties.all.device().uninit(n)?;
         pack_joints(n, parent_point, child_point, &joints.axes, &joints.ends, &places)?;
         let friction = [friction.clone(), dry.clone(), slip.clone()];
         Ok(Jointed { joints: joints.clone(), places, friction, properties: properties.clone() })
@@ -52,8 +52,8 @@ impl<F: Float> Jointed<F> {
     pub(in crate::rigid) fn at(&self, poses: &Array<Pose<F>>, q: &Array<Quat<F>>) -> diffkern::Result<Bound<'_, F>> {
         let (device, bodies, joints) = (q.device(), q.len(), self.joints.count());
         let (mobility, frames) = (device.uninit(bodies)?, device.uninit(joints)?);
-        mobilities(bodies, poses, &self.properties, &mobility)?;
-        joint_frames(joints, q, &self.properties, &self.joints.ends, &self.places, &frames)?;
+        mobilities(bodies, poses, &self.properties.all, &mobility)?;
+        joint_frames(joints, q, &self.properties.all, &self.joints.ends, &self.places, &frames)?;
         Ok(Bound { jointed: self, frames, mobility })
     }
 }
@@ -81,8 +81,8 @@ impl<F: Float> Bound<'_, F> {
         for _ in 0..joints.iterations {
             let (x, q, errors) = (device.uninit(n)?, device.uninit(n)?, device.uninit(count)?);
             drift(n, &now.x, &now.v, &x, F::from_f64(h))?;
-            turn(n, &now.q, &now.l, properties, &q, F::from_f64(h))?;
-            joint_errors(count, &x, &q, properties, &joints.ends, places, &self.frames, &errors, rate)?;
+            turn(n, &now.q, &now.l, &properties.inverse, &q, F::from_f64(h))?;
+            joint_errors(count, &x, &q, &properties.all, &joints.ends, places, &self.frames, &errors, rate)?;
             let (v, l) = (device.uninit(n)?, device.uninit(n)?);
             v.copy_from(&now.v)?;
             l.copy_from(&now.l)?;

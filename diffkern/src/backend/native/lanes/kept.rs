@@ -159,9 +159,17 @@ impl<'k, 'a, S: Lanes, T: Element> Kept<'k, 'a, S, T> {
                 3 => plus::<T::Scalar, 3, R>(at, four),
                 4 => plus::<T::Scalar, 4, R>(at, four),
                 c => {
-                    for c in 0..c {
-                        let block = c / 4 * 4 * S::N + c % 4;
-                        plus::<T::Scalar, 1, R>(at.add(c), four.map(|value| value.add(block)));
+                    let group = |g: usize| (at.add(4 * g), four.map(|value| value.add(4 * g * S::N)));
+                    for g in 0..c / 4 {
+                        let (at, four) = group(g);
+                        plus::<T::Scalar, 4, R>(at, four);
+                    }
+                    let (at, four) = group(c / 4);
+                    match c % 4 {
+                        1 => plus::<T::Scalar, 1, R>(at, four),
+                        2 => plus::<T::Scalar, 2, R>(at, four),
+                        3 => plus::<T::Scalar, 3, R>(at, four),
+                        _ => {}
                     }
                 }
             }
