@@ -8,6 +8,7 @@ use crate::harness::Sizes;
 /// Upper limits: what fits the memory of a large machine, so that a slip of the finger is refused.
 const MOST_PARTICLES: usize = 1 << 26;
 const MOST_CELLS: usize = 1 << 13;
+const MOST_CUBES: usize = 200;
 
 /// Times a workload and checks its gradients.
 #[derive(Parser)]
@@ -15,10 +16,10 @@ const MOST_CELLS: usize = 1 << 13;
 pub struct Args {
     /// Which workload.
     pub workload: Which,
-    /// Particles, points, elements or triangles; the full size if left out.
+    /// Particles, points, elements, triangles or boxes; the full size if left out.
     #[arg(long)]
     particles: Option<usize>,
-    /// Grid cells per axis, points per side of the sheet, or pixels per side of the picture.
+    /// Grid cells per axis, points per side of the sheet, pixels per side of the picture, or cubes per side of the block.
     #[arg(long)]
     grid: Option<usize>,
     /// Time steps, or launches of the chain.
@@ -30,6 +31,9 @@ pub struct Args {
     /// Timed repetitions.
     #[arg(long, default_value_t = 5)]
     pub reps: usize,
+    /// Write when each launch of one more run forward and backward ran, for ui.perfetto.dev or chrome://tracing.
+    #[arg(long)]
+    pub trace: Option<std::path::PathBuf>,
     /// Leave out the check against the reference of the small case.
     #[arg(long)]
     pub no_check: bool,
@@ -47,6 +51,10 @@ pub enum Which {
     W4,
     /// A soft silhouette.
     W5,
+    /// A block of linear tetrahedra.
+    W6,
+    /// Rigid boxes on a plane.
+    W7,
 }
 
 impl Which {
@@ -58,6 +66,8 @@ impl Which {
             Which::W3 => ("w3", "springs"),
             Which::W4 => ("w4", "saxpy-chain"),
             Which::W5 => ("w5", "softras"),
+            Which::W6 => ("w6", "tets"),
+            Which::W7 => ("w7", "boxes"),
         }
     }
 
@@ -68,6 +78,8 @@ impl Which {
             Which::W3 => Sizes { particles: 4096, grid: 64, steps: 256 },
             Which::W4 => Sizes { particles: 1_000_000, grid: 0, steps: 100 },
             Which::W5 => Sizes { particles: 1280, grid: 64, steps: 1 },
+            Which::W6 => Sizes { particles: 5000, grid: 10, steps: 1000 },
+            Which::W7 => Sizes { particles: 1000, grid: 0, steps: 1000 },
         }
     }
 
@@ -78,6 +90,8 @@ impl Which {
             Which::W3 => Sizes { particles: 256, grid: 16, steps: 64 },
             Which::W4 => Sizes { particles: 4096, grid: 0, steps: 20 },
             Which::W5 => Sizes { particles: 80, grid: 24, steps: 1 },
+            Which::W6 => Sizes { particles: 135, grid: 3, steps: 200 },
+            Which::W7 => Sizes { particles: 20, grid: 0, steps: 200 },
         }
     }
 }
@@ -102,10 +116,11 @@ impl Args {
         let sizes = match self.workload {
             Which::W3 => self.sheet(full)?,
             Which::W5 => self.silhouette(full)?,
-            _ => Sizes {
+            Which::W6 => self.block(full)?,
+            Which::W1 | Which::W2 | Which::W4 | Which::W7 => Sizes {
                 particles: within("--particles", self.particles.unwrap_or(full.particles), 1, MOST_PARTICLES)?,
                 grid: match self.workload {
-                    Which::W4 => 0,
+                    Which::W4 | Which::W7 => 0,
                     // A particle needs three nodes and the walls take three on each side.
                     _ => within("--grid", self.grid.unwrap_or(full.grid), 8, MOST_CELLS)?,
                 },
@@ -127,6 +142,22 @@ impl Args {
         match self.steps.unwrap_or(full.steps) {
             1 => Ok(Sizes { particles, grid, steps: 1 }),
             n => Err(format!("--steps {n}: expected 1, a picture has no steps")),
+        }
+    }
+
+    /// The block has `grid` cubes of five elements per side, so the two numbers are one.
+    fn block(&self, full: Sizes) -> Result<Sizes, String> {
+        let of = |grid: usize| 5 * grid.pow(3);
+        let grid = match (self.grid, self.particles) {
+            (Some(grid), _) => within("--grid", grid, 1, MOST_CUBES)?,
+            (None, Some(n)) => (1..MOST_CUBES).find(|grid| of(*grid) >= n).unwrap_or(MOST_CUBES),
+            (None, None) => full.grid,
+        };
+        match self.particles {
+            Some(n) if n != of(grid) => {
+                Err(format!("--particles {n}: the block has 5, 40, 135, ... elements, with --grid {grid} {}", of(grid)))
+            }
+            _ => Ok(Sizes { particles: of(grid), grid, steps: self.steps.unwrap_or(full.steps) }),
         }
     }
 

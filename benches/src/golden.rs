@@ -61,6 +61,8 @@ pub fn full(id: &str) -> Result<Option<Gradients>> {
         "w1" => 0.135497887264,
         "w2" => 0.123416676286,
         "w5" => 0.166808577787,
+        "w6" => 0.0550396434005,
+        "w7" => 0.0553313383649,
         _ => 0.701870186454,
     };
     let b = if WITHOUT_B.contains(&id) { Some(Vec::new()) } else { read("gb")? };

@@ -12,6 +12,8 @@
 //! - `saxpy`: `a x + y`
 //! - `softras`: soft silhouettes
 //! - `springs`: a net of springs
+//! - `tets`: a block of linear tetrahedra
+//! - `boxes`: rigid boxes on a plane
 //! - `transfer`: what transfers of MPM lose
 
 pub mod harness;
@@ -22,4 +24,6 @@ pub mod mpm;
 pub mod saxpy;
 pub mod softras;
 pub mod springs;
+pub mod tets;
+pub mod boxes;
 pub mod transfer;

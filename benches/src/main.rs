@@ -9,8 +9,9 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use benches::harness::{Sizes, Workload};
-use benches::{golden, harness, mpm, saxpy, softras, springs};
+use benches::{boxes, golden, harness, mpm, saxpy, softras, springs, tets};
 use diffkern::Device;
+use diffkern::trace::ChromeTrace;
 
 use args::{Args, Refusal, Which};
 
@@ -54,6 +55,8 @@ fn build(which: Which, device: &Device, sizes: Sizes) -> Result<Box<dyn Workload
         Which::W3 => Box::new(springs::Springs::new(device, sizes)?),
         Which::W4 => Box::new(saxpy::Saxpy::new(device, sizes)?),
         Which::W5 => Box::new(softras::Softras::new(device, sizes)?),
+        Which::W6 => Box::new(tets::Tets::new(device, sizes)?),
+        Which::W7 => Box::new(boxes::Boxes::new(device, sizes)?),
     })
 }
 
@@ -63,6 +66,11 @@ fn run(args: &Args, device: &Device, sizes: Sizes) -> Result<serde_json::Value> 
     let workload = build(args.workload, device, sizes)?;
     let build_s = started.elapsed().as_secs_f64();
     let timing = harness::time(&*workload, args.reps)?;
+    if let Some(path) = &args.trace {
+        let trace = ChromeTrace::start(path)?;
+        workload.forward_backward()?;
+        trace.finish()?;
+    }
     let mut line = serde_json::json!({
         "workload": name,
         "id": id,

@@ -42,9 +42,11 @@ fn move_points<F: Float>(
     x_next[i] = x[i] + v_new * dt;
 }
 
+/// Of each point from its target, or from the one of all.
 #[diff_kernel]
-fn square_distance<F: Float>(x: &Array<Vec3<F>>, target: &Array<Vec3<F>>, out: &mut Array<F>) {
-    out[ABSOLUTE_POS] = (x[ABSOLUTE_POS] - target[0]).norm_squared();
+pub(crate) fn square_distance<F: Float>(x: &Array<Vec3<F>>, target: &Array<Vec3<F>>, out: &mut Array<F>) {
+    let i = ABSOLUTE_POS;
+    out[i] = (x[i] - target[i.min(target.len() - 1)]).norm_squared();
 }
 
 pub struct Springs {
