@@ -17,6 +17,7 @@ use crate::scene::{Name, Scene};
 use crate::text::path;
 use serde::{Deserialize, Serialize};
 use std::fs;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -88,17 +89,17 @@ impl Job for Plan {
         let (document, _) = Document::read(&self.folder, self.access())?;
         let designs = Designs::of(&document, &scene, &self.folder, self.access())?;
         scene.warnings.iter().chain(&designs.notes).for_each(|note| console.note(note));
-        let designs_and_ranking = match self.ranking(designs, console) {
-            // A throw that the material does not stand; the cameras are there still.
-            Ok((designs, Err(Failure::Unstable(error)))) if designs.has_throws() => {
-                console.note(&format!("throws are left out, as one cannot be simulated: {error}"));
-                self.ranking(designs.without_throws(), console)
-            }
-            ranked => ranked,
+        let file = Scene::file(&self.folder)?;
+        let all = Scene::of_document(&designs.document, &self.folder, self.access())?;
+        let options = self.options(&all)?;
+        let task = identify::Task::Plan(&options);
+        console.note(&identify::estimate(&all, &file, task, false, &self.device, &options.limits)?.to_string());
+        let ranked = match self.ranking(&designs, console)? {
+            Err(Failure::Unstable(_)) if !designs.throws().is_empty() => self.of_what_stands(designs, console)?,
+            ranking => (designs, ranking),
         };
         console.finish();
-        let (designs, ranking) = designs_and_ranking?;
-        let file = Scene::file(&self.folder)?;
+        let (designs, ranking) = ranked;
         let ranking = match ranking {
             Err(Failure::Stopped) => {
                 console.say("stopped, nothing was written");
@@ -132,17 +133,32 @@ impl Plan {
     }
 
     /// The designs, best first.
-    fn ranking(&self, designs: Designs, console: &mut dyn Console) -> Result<(Designs, Outcome<Ranking>)> {
+    fn ranking(&self, designs: &Designs, console: &mut dyn Console) -> Result<Outcome<Ranking>> {
         let all = Scene::of_document(&designs.document, &self.folder, self.access())?;
         let options = self.options(&all)?;
-        let task = identify::Task::Plan(&options);
-        let file = Scene::file(&self.folder)?;
-        let estimate = identify::estimate(&all, &file, task, false, &self.device, &options.limits)?;
-        console.note(&estimate.to_string());
         let (begun, stop) = (Instant::now(), console.stop());
         let mut flow = |part: f64| console.fraction(part, begun.elapsed().as_secs_f64());
         let told = stop.scope(|| Information::of(&all, &options, &mut flow));
-        let ranking = told.and_then(|told| Ranking::of(&designs, &all, &told));
+        Ok(told.and_then(|told| Ranking::of(designs, &all, &told)))
+    }
+
+    /// The same without throws that the material does not stand, which are found by trying each by itself.
+    fn of_what_stands(&self, designs: Designs, console: &mut dyn Console) -> Result<(Designs, Outcome<Ranking>)> {
+        let throws = designs.throws();
+        let mut fallen = BTreeSet::new();
+        for (throw, about) in &throws {
+            let others = throws.keys().filter(|other| *other != throw).cloned().collect();
+            match self.ranking(&designs.clone().without(&others), console)? {
+                Ok(_) => {}
+                Err(Failure::Unstable(error)) => {
+                    console.note(&format!("{about} is left out, as it cannot be simulated: {error}"));
+                    fallen.insert(throw.clone());
+                }
+                Err(failure) => return Ok((designs, Err(failure))),
+            }
+        }
+        let designs = designs.without(&fallen);
+        let ranking = self.ranking(&designs, console)?;
         Ok((designs, ranking))
     }
 

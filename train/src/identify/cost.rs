@@ -340,21 +340,22 @@ fn identification(scene: &Scene, options: &IdentifyOptions, device: &Device) -> 
     Ok(cost)
 }
 
-/// Runs on the coarse grid in single precision, all pictures kept with their derivatives.
+/// Runs on one grid in single precision, all pictures kept with their derivatives; one run on a finer grid.
 fn comparison(scene: &Scene, options: &IdentifyOptions, device: &Device) -> Result<Cost> {
-    let cells = information::coarse(scene, options);
+    let [cells, finer] = information::grids(scene, options);
     let plans = planned(scene, &options.fixed, options.simulator, cells, cells)?;
     let coordinates = Parametrisation::new(scene, options, 1.0)?.kinds().len();
     let used = frames_in_use(scene, options.simulator) as f64;
     let runs = information::runs(coordinates) as f64;
-    let one = pictures(scene, &plans, device, 1.0);
+    let filmed = planned(scene, &options.fixed, options.simulator, finer, finer)?;
+    let (one, finer) = (pictures(scene, &plans, device, 1.0), pictures(scene, &filmed, device, 1.0));
     let seen = shots(scene, 1).iter().map(|shot| shot.size(scene).0 as f64).sum::<f64>();
     Ok(Cost {
-        steps: runs * one.steps,
-        work: shares(device)[0] * runs * plans.pass(used, device),
+        steps: runs * one.steps + finer.steps,
+        work: shares(device)[0] * (runs * plans.pass(used, device) + filmed.pass(used, device)),
         // What is seen, both sides of the derivative in hand, those that there are, and what is blurred of them.
-        bytes: one.bytes + used * seen * (4.0 + 2.0 * coordinates as f64) * 8.0,
-        ..one
+        bytes: one.bytes + finer.bytes + used * seen * (4.0 + 2.0 * coordinates as f64) * 8.0,
+        ..finer
     })
 }
 

@@ -119,18 +119,24 @@ impl Designs {
         self.all.push(one(format!("{own}_and_{name}"), format!("a second video: {about}"), true));
     }
 
-    /// Whether bodies begin in another way in any.
-    pub(crate) fn has_throws(&self) -> bool {
-        self.document.takes.keys().any(|take| take.starts_with(PREFIX))
+    /// The takes in which bodies begin in another way, and what they are.
+    pub(crate) fn throws(&self) -> BTreeMap<String, String> {
+        let thrown = |take: &&String| take.starts_with(PREFIX);
+        let about = |take: &String| {
+            let film = self.document.videos.iter().find(|(_, film)| film.take.as_ref() == Some(take));
+            let of = |design: &&Design| film.is_some_and(|(name, _)| design.films == [name.clone()]);
+            self.all.iter().find(of).map_or_else(|| take.clone(), |design| design.about.clone())
+        };
+        self.document.takes.keys().filter(thrown).map(|take| (take.clone(), about(take))).collect()
     }
 
-    /// The same without these.
-    pub(crate) fn without_throws(mut self) -> Self {
-        let thrown = |film: &Video| film.take.as_ref().is_some_and(|take| take.starts_with(PREFIX));
+    /// The same without these of them.
+    pub(crate) fn without(mut self, throws: &BTreeSet<String>) -> Self {
+        let thrown = |film: &Video| film.take.as_ref().is_some_and(|take| throws.contains(take));
         let films: BTreeSet<String> =
             self.document.videos.iter().filter(|(_, film)| thrown(film)).map(|(name, _)| name.clone()).collect();
         self.document.videos.retain(|name, _| !films.contains(name));
-        self.document.takes.retain(|name, _| !name.starts_with(PREFIX));
+        self.document.takes.retain(|name, _| !throws.contains(name));
         self.all.retain(|design| !design.films.iter().any(|film| films.contains(film)));
         self
     }

@@ -16,7 +16,7 @@ pub(crate) fn lines(ranking: &Ranking) -> Vec<String> {
     }
     rows.push(String::new());
     rows.push(format!(
-        "halves of 95 % intervals where differences of pixels are {NOISE} of white and independent; what a scene lacks makes them wider, less so their ratios"
+        "halves of 95 % intervals where differences of pixels are {NOISE} of white and independent, and those of two grids are in the model; what a scene lacks makes them wider, less so their ratios"
     ));
     let untold = |told: &&Told| !told.tells;
     let names: Vec<String> = first.told.iter().filter(untold).map(|told| told.name.to_string()).collect();

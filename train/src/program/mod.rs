@@ -21,7 +21,7 @@ pub(crate) use failure::{Failure, Outcome, simulable};
 pub(crate) use follower::Follower;
 pub(crate) use inputs::Inputs;
 pub(crate) use physics::{Physics, middle};
-pub(crate) use resolution::{Resolution, thinnest};
+pub(crate) use resolution::{FINER, Resolution, thinnest};
 pub(crate) use setup::{GridOptions, norm, shapes, viscous_room};
 pub(crate) use shot::{Seen, Shot, observed, shots};
 pub(crate) use take::{Coverage, Linear, TakeProgram, Tick as TakeTick, host};

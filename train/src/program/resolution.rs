@@ -12,7 +12,7 @@ const LEAST_CELLS: [usize; 2] = [2, 4];
 /// Cells of finite elements for each body in the search for a start, in that for the answer and where the answer is refined; one costs what eight particles do.
 const ELEMENTS: [f64; 3] = [150.0, 600.0, 2_400.0];
 /// How much finer the grid of a refined answer is than that of its search.
-const FINER: f64 = 1.6;
+pub(crate) const FINER: f64 = 1.6;
 /// Fewer across the thinnest side do not bend, whatever the material is.
 const LEAST_ELEMENTS: usize = 3;
 /// How far the number of particles may be from the one wanted.
