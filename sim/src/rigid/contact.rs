@@ -8,7 +8,7 @@ use crate::contact::{BoundObstacles, ContactModel, Facing, with_contact};
 use crate::step::Tick;
 use diffkern::prelude::*;
 
-/// Where the points that touch are \[m\], from [packed](super::geometry::pack_points) ones: vertices, or centres of mass.
+/// Where the points that touch are \[m\], packed from the centres of mass: vertices, or centres of mass.
 #[diff_kernel]
 pub fn place_points<F: Float>(
     x: &Array<Vec3<F>>,

@@ -51,7 +51,7 @@ pub struct Plan {
     #[arg(long, value_name = "METHOD")]
     #[serde(default)]
     pub simulator: Option<Simulator>,
-    /// Cells across the thinnest side [default: those of the coarse grid of identify].
+    /// Cells across the thinnest side [default: those of the search of identify].
     #[arg(long, value_name = "N")]
     #[serde(default)]
     pub cells: Option<usize>,
