@@ -6,8 +6,8 @@ use diffkern::{Schedule, reduce};
 use diffkern_sim::Step as _;
 use diffkern_sim::collision::Pose;
 use diffkern_sim::contact::{Collider, Contact};
-use diffkern_sim::mesh::ClosedMesh;
 use diffkern_sim::rigid::{Body, Mass, Model, Params};
+use diffkern_sim::shape::{Cuboid, Primitive};
 
 use crate::harness::{Sizes, Workload};
 use crate::springs::square_distance;
@@ -21,21 +21,6 @@ const FRICTION: f64 = 0.4;
 const GRIP: f64 = 100.0;
 /// Where boxes should come to, from where they are \[m\].
 const AWAY: [f64; 3] = [0.3, 0.05, -0.05];
-/// Triangles of a box, its corners `4 x + 2 y + z`.
-const SIDES: [[u32; 3]; 12] = [
-    [0, 1, 3],
-    [0, 3, 2],
-    [4, 6, 7],
-    [4, 7, 5],
-    [0, 4, 5],
-    [0, 5, 1],
-    [2, 3, 7],
-    [2, 7, 6],
-    [0, 2, 6],
-    [0, 6, 4],
-    [1, 5, 7],
-    [1, 7, 3],
-];
 
 pub struct Boxes {
     device: Device,
@@ -52,11 +37,10 @@ fn half_sides(b: usize) -> [f64; 3] {
     [0.10, 0.08, 0.06].map(|side| side * (1.0 + 0.05 * ((b % 5) as f64 - 2.0)))
 }
 
-fn surface(b: usize) -> Result<ClosedMesh> {
-    let half = half_sides(b);
-    let corner = |c: u32| [4, 2, 1].map(|bit| if c & bit == 0 { -1.0 } else { 1.0 });
-    let corners = (0..8).map(|c| std::array::from_fn(|axis| corner(c)[axis] * half[axis]));
-    Ok(ClosedMesh::new(corners.collect(), SIDES.to_vec())?)
+/// Touched by its eight corners.
+fn body(b: usize) -> Result<Body> {
+    let cuboid = Cuboid { sides: half_sides(b).map(|half| 2.0 * half) };
+    Ok(Body::new(Primitive::Cuboid(cuboid).surface(1.0)?))
 }
 
 /// Where a box begins, and how it moves.
@@ -75,7 +59,7 @@ fn pose(b: usize) -> Pose<f64> {
 impl Boxes {
     pub fn new(device: &Device, sizes: Sizes) -> Result<Self> {
         let boxes = 0..sizes.particles;
-        let bodies = boxes.clone().map(|b| Ok(Body::new(surface(b)?))).collect::<Result<Vec<_>>>()?;
+        let bodies = boxes.clone().map(body).collect::<Result<Vec<_>>>()?;
         let plane = Collider::plane([0.0; 3], [0.0, 0.0, 1.0], CONTACT).with_friction(FRICTION);
         let model = Model::new(device, &bodies, STEP, &[plane])?;
         let mass = |b: usize| (DENSITY * 8.0 * half_sides(b).iter().product::<f64>()) as f32;
