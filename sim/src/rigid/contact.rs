@@ -41,15 +41,13 @@ pub fn contact_push<F: Float, L: ContactModel>(at: Vec4<F>, u: Vec3<F>, q: Vec4<
 }
 
 /// Adds force and torque of a collider on the bodies whose points are at `placed`, their surface `radius` \[m\] away; `gap_i = (normal, gap)`.
-/// Their centres are at `x`, and move with `v` and `spin`.
+/// Bodies are where `bodies` says about their centres of mass.
 #[diff_kernel]
 pub fn add_contact<F: Float, L: ContactModel>(
     placed: &Array<Vec3<F>>,
     owner: &Array<u32>,
     radius: &Array<F>,
-    x: &Array<Vec3<F>>,
-    v: &Array<Vec3<F>>,
-    spin: &Array<Vec3<F>>,
+    bodies: &Array<Pose<F>>,
     gap: &Array<Vec4<F>>,
     poses: &Array<Pose<F>>,
     laws: &Array<Vec4<F>>,
@@ -62,8 +60,9 @@ pub fn add_contact<F: Float, L: ContactModel>(
     let n = Vec3::new(at.x, at.y, at.z);
     let surface = placed[i] - n * radius[i];
     let b = owner[i] as usize;
-    let arm = surface - x[b];
-    let own = v[b] + spin[b].cross(arm);
+    let body = bodies[b];
+    let arm = surface - body.centre;
+    let own = body.velocity + body.spin.cross(arm);
     let other: Vec3<F> = surface_velocity(poses[collider], surface);
     let touch = Vec4::new(n.x, n.y, n.z, at.w - radius[i]);
     let force: Vec3<F> = contact_push::<F, L>(touch, own - other, laws[collider], grip[0]);
@@ -78,10 +77,7 @@ pub fn add_plane_contact<F: Float, L: ContactModel>(
     points: &Array<Vec4<F>>,
     first: &Array<u32>,
     owner: &Array<u32>,
-    x: &Array<Vec3<F>>,
-    q: &Array<Quat<F>>,
-    v: &Array<Vec3<F>>,
-    spin: &Array<Vec3<F>>,
+    bodies: &Array<Pose<F>>,
     poses: &Array<Pose<F>>,
     laws: &Array<Vec4<F>>,
     grip: &Array<F>,
@@ -90,7 +86,7 @@ pub fn add_plane_contact<F: Float, L: ContactModel>(
 ) {
     let g = ABSOLUTE_POS;
     let b = owner[g] as usize;
-    let (centre, turn, speed, w) = (x[b], q[b], v[b], spin[b]);
+    let body = bodies[b];
     let plane = poses[collider];
     let n = plane.rotation.rotate(Vec3::new(0.0, 0.0, 1.0));
     let from = first[g];
@@ -98,10 +94,10 @@ pub fn add_plane_contact<F: Float, L: ContactModel>(
     let mut torque = Vec3::zero();
     for k in 0..(first[g + 1] - from).min(8) {
         let point = points[(from + k) as usize];
-        let arm = turn.rotate(Vec3::new(point.x, point.y, point.z)) - n * point.w;
-        let surface = centre + arm;
+        let arm = body.rotation.rotate(Vec3::new(point.x, point.y, point.z)) - n * point.w;
+        let surface = body.centre + arm;
         let touch = Vec4::new(n.x, n.y, n.z, n.dot(surface - plane.centre));
-        let own = speed + w.cross(arm);
+        let own = body.velocity + body.spin.cross(arm);
         let other: Vec3<F> = surface_velocity(plane, surface);
         let push: Vec3<F> = contact_push::<F, L>(touch, own - other, laws[collider], grip[0]);
         force += push;
@@ -128,28 +124,28 @@ impl<F: Float> Touching<'_, F> {
         Ok(placed)
     }
 
-    /// Adds what the colliders do to the bodies with these points, `placed`, which turn with `spin`. Planes do not look where points are placed.
+    /// Adds what the colliders do to the bodies with these points, `placed`. Planes do not look where points are placed.
     pub(super) fn add_forces(
         &self,
         placed: &Array<Vec3<F>>,
-        spin: &Array<Vec3<F>>,
+        bodies: &Array<Pose<F>>,
         obstacles: &BoundObstacles<F>,
         grip: &Array<F>,
         wrench: &Array<Wrench<F>>,
         tick: Tick,
     ) -> diffkern::Result<()> {
-        let (Points { owner, radius, groups, .. }, State { x, q, v, .. }) = (self.points, self.state);
+        let Points { owner, radius, groups, .. } = self.points;
         obstacles.each_by_forces(tick, |facing| {
             let Facing { collider, contact, is_plane, poses, laws, .. } = facing;
             if is_plane {
                 let (n, packed, first, owner) = (groups.owner.len(), self.packed, &groups.first, &groups.owner);
                 with_contact!(contact, L => {
-                    add_plane_contact::<F, L>(n, packed, first, owner, x, q, v, spin, poses, laws, grip, wrench, collider)?;
+                    add_plane_contact::<F, L>(n, packed, first, owner, bodies, poses, laws, grip, wrench, collider)?;
                 });
             } else {
                 let (n, gap) = (placed.len(), &facing.gap(placed)?);
                 with_contact!(contact, L => {
-                    add_contact::<F, L>(n, placed, owner, radius, x, v, spin, gap, poses, laws, grip, wrench, collider)?;
+                    add_contact::<F, L>(n, placed, owner, radius, bodies, gap, poses, laws, grip, wrench, collider)?;
                 });
             }
             Ok(())

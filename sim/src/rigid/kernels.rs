@@ -81,14 +81,6 @@ pub fn motions<F: Float>(
     poses[b] = Pose { centre: x[b], rotation: q[b], velocity: v[b], spin };
 }
 
-/// Angular velocities \[rad/s\].
-#[diff_kernel]
-pub fn spins<F: Float>(q: &Array<Quat<F>>, l: &Array<Vec3<F>>, inverse: &Array<Mat3<F>>, spin: &mut Array<Vec3<F>>) {
-    let b = ABSOLUTE_POS;
-    let w: Vec3<F> = angular_velocity(q[b], l[b], inverse[b]);
-    spin[b] = w;
-}
-
 /// Where the vertices of the surfaces are \[m\].
 #[diff_kernel]
 pub fn place_vertices<F: Float>(

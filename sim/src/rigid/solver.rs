@@ -4,7 +4,7 @@ use super::between::BoundNeighbours;
 use super::contact::Touching;
 use super::impact::Bounced;
 use super::joints::Jointed;
-use super::kernels::{Wrench, accelerate, add_loads, motions, place_vertices, spins, turn, turn_in_body_frame};
+use super::kernels::{Wrench, accelerate, add_loads, motions, place_vertices, turn, turn_in_body_frame};
 use super::loads::{Control, Loads};
 use super::model::{Integrator, Model};
 use super::properties::{MassProperties, Properties};
@@ -106,14 +106,12 @@ impl<F: Float> Solver<F> {
             let touching = Touching { points, packed: &self.points, state };
             let apart = obstacles.is_some_and(|o| o.are_more_than_planes()) || self.neighbours.is_some();
             let placed = if apart { touching.placed()? } else { self.model.device.zeros(0)? };
+            let bodies = self.poses(state)?;
             if let Some(obstacles) = obstacles {
-                let spin = self.model.device.uninit(n)?;
-                spins(n, &state.q, &state.l, &properties.inverse, &spin)?;
-                touching.add_forces(&placed, &spin, obstacles, &self.grip, &wrench, tick)?;
+                touching.add_forces(&placed, &bodies, obstacles, &self.grip, &wrench, tick)?;
             }
             if let Some(neighbours) = &self.neighbours {
-                let bodies = (&self.poses(state)?, &properties.all);
-                neighbours.add_forces(points, &placed, bodies, &self.grip, &wrench)?;
+                neighbours.add_forces(points, &placed, (&bodies, &properties.all), &self.grip, &wrench)?;
             }
         }
         if let Some(jointed) = &self.jointed {

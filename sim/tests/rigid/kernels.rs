@@ -3,6 +3,7 @@
 use crate::common::Random;
 use crate::random_pose;
 use diffkern::prelude::*;
+use diffkern_sim::collision::Pose;
 use diffkern_sim::contact::{Barrier, ContactModel, HuntCrossley, KelvinVoigt, Penalty};
 use diffkern_sim::rigid::between::{Pressed, press_body, surface_poses};
 use diffkern_sim::rigid::contact::{add_contact, add_plane_contact, place_points};
@@ -17,7 +18,7 @@ use diffkern_sim::rigid::joints::kernels::{
     joint_frames, joint_friction, last_impulse, next_inverse, next_side, pack_joints, push_joints,
 };
 use diffkern_sim::rigid::kernels::{
-    Wrench, accelerate, add_loads, launch, motions, place_vertices, spins, start, turn, turn_in_body_frame,
+    Wrench, accelerate, add_loads, launch, motions, place_vertices, start, turn, turn_in_body_frame,
 };
 use diffkern_sim::rigid::properties::{
     Integrals, MassProperties, add_integrals, divide_properties, from_density, from_mass, with_inertia,
@@ -100,7 +101,6 @@ fn motion() -> Result<()> {
     let inverse = dev.array(&r.many(N, |r| inertia(r).inverse()))?;
     check!(divide_properties, N, &bodies, &mass, &inverse);
     check!(motions, N, &x, &q, &v, &l, &inverse, &dev.zeros(N)?);
-    check!(spins, N, &q, &l, &inverse, &out);
     check!(accelerate, N, &v, &l, &wrench, &mass, &gravity, &out, &out_2, 0.1);
     check!(turn, N, &q, &l, &inverse, &turned, 0.1);
     check!(turn_in_body_frame, N, &q, &l, &wrench, &bodies, &turned, &out, 0.1);
@@ -207,8 +207,7 @@ fn joints() -> Result<()> {
 fn contact_of<L: ContactModel>(seed: u64, low: f64) -> Result<()> {
     let (dev, mut r) = (Device::cpu(), Random(seed));
     let placed = dev.array(&r.many(N, |r| r.vec3(-1.0, 1.0)))?;
-    let (x, v) = (dev.array(&r.many(4, |r| r.vec3(-1.0, 1.0)))?, dev.array(&r.many(4, |r| r.vec3(-1.0, 1.0)))?);
-    let spin = dev.array(&r.many(4, |r| r.vec3(-1.0, 1.0)))?;
+    let bodies = r.many(4, random_pose);
     let owner = dev.array(&(0..N as u32).map(|i| i % 4).collect::<Vec<_>>())?;
     let radius = dev.array(&r.many(N, |r| r.between(0.0, 0.1)))?;
     let gap = r.many(N, |r| {
@@ -221,15 +220,21 @@ fn contact_of<L: ContactModel>(seed: u64, low: f64) -> Result<()> {
     // Some at the limit, some below.
     let grip = dev.array(&[1.1])?;
     let wrench = dev.zeros::<Wrench<f64>>(4)?;
-    check!(add_contact::<L>, N, &placed, &owner, &radius, &x, &v, &spin, &gap, &poses, &laws, &grip, &wrench, 1);
+    let moving = dev.array(&bodies)?;
+    check!(add_contact::<L>, N, &placed, &owner, &radius, &moving, &gap, &poses, &laws, &grip, &wrench, 1);
     // Groups of eight, of three and of one, near the plane.
     let (first, owner) = (dev.array(&[0u32, 8, 11, 12, 20])?, dev.array(&[2u32, 2, 0, 3])?);
     let points: Vec<_> = points(&mut r, 20).into_iter().map(|point| point * 0.2).collect();
-    let (points, q) = (dev.array(&points)?, dev.array(&turns(&mut r, 4))?);
+    let points = dev.array(&points)?;
     let plane = poses.to_vec()?[1];
     let up = plane.rotation.rotate(Vec3::new(0.0, 0.0, 1.0));
-    let x = dev.array(&r.many(4, |r| plane.centre + up * (0.2 + r.between(low, 0.2)) + r.vec3(-0.02, 0.02)))?;
-    check!(add_plane_contact::<L>, 4, &points, &first, &owner, &x, &q, &v, &spin, &poses, &laws, &grip, &wrench, 1);
+    let mut near = |body| {
+        let centre = plane.centre + up * (0.2 + r.between(low, 0.2)) + r.vec3(-0.02, 0.02);
+        Pose { centre, ..body }
+    };
+    let moving: Vec<Pose<f64>> = bodies.into_iter().map(&mut near).collect();
+    let moving = dev.array(&moving)?;
+    check!(add_plane_contact::<L>, 4, &points, &first, &owner, &moving, &poses, &laws, &grip, &wrench, 1);
     Ok(())
 }
 
