@@ -63,6 +63,19 @@ impl NormalEquations {
         equal("blocks", self.blocks, blocks)
     }
 
+    /// By how much a change of the parameters lowers the cost, as far as residuals are linear in them.
+    ///
+    /// # Errors
+    /// When there is not a number for each parameter.
+    pub fn fall(&self, change: &[f64]) -> Result<f64> {
+        let n = self.parameters();
+        self.is_shaped()?;
+        same_length("changes of parameters", change.len(), n)?;
+        let dot = |a: &[f64]| a.iter().zip(change).map(|(a, b)| a * b).sum::<f64>();
+        let curved: f64 = self.hessian.chunks_exact(n.max(1)).zip(change).map(|(row, x)| x * dot(row)).sum();
+        Ok(-2.0 * dot(&self.gradient) - curved)
+    }
+
     /// Adds a block: residuals, and their derivative by each parameter.
     ///
     /// # Errors
@@ -311,6 +324,18 @@ mod tests {
             assert!(slope.abs() < 1e-12, "{slope}");
         }
         assert_eq!((normal.follow(2, 3), normal.follow(4, 0)), (None, None));
+        Ok(())
+    }
+
+    #[test]
+    fn residuals_that_are_linear_fall_as_is_said() -> Result<()> {
+        let (residuals, slopes, change) = ([0.7, -1.1, 0.4], [[0.9, -0.2, 0.5], [0.3, 1.4, -0.6]], [0.3, -0.8]);
+        let mut normal = NormalEquations::new(2);
+        normal.add(&residuals, &slopes.map(|column| column.to_vec()))?;
+        let moved = |k: usize| residuals[k] + slopes[0][k] * change[0] + slopes[1][k] * change[1];
+        let after: f64 = (0..3).map(|k| moved(k).powi(2)).sum();
+        assert!((normal.fall(&change)? - (normal.cost - after)).abs() < 1e-12);
+        assert!(normal.fall(&[0.1]).is_err());
         Ok(())
     }
 

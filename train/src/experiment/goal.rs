@@ -200,7 +200,7 @@ impl<F: Float> Problem for Throwing<'_, F> {
         1
     }
 
-    fn cost(&self, stage: Stage, at: &[f64], tick: &mut Tick<'_>) -> Outcome<f64> {
+    fn cost(&self, stage: Stage, at: &[f64], _most: f64, tick: &mut Tick<'_>) -> Outcome<f64> {
         Ok(self.residual(stage, at, tick)?.iter().map(|r| r * r).sum())
     }
 
@@ -311,7 +311,7 @@ mod tests {
                 let mut cost = |by: f64| {
                     let mut moved = at.clone();
                     moved[k] += by;
-                    problem.cost(Stage::Fine, &moved, &mut tick).unwrap()
+                    problem.cost(Stage::Fine, &moved, f64::INFINITY, &mut tick).unwrap()
                 };
                 let slope = 2.0 * normal.gradient[k];
                 // The best of a ladder: in long steps other particles and points come to the floor, short ones are rounded.

@@ -4,6 +4,7 @@ use super::information::{Together, posterior, together};
 use super::interval::{self, SIGMAS, TELLS};
 use super::observed::{self, observed};
 use super::problem::VideoProblem;
+use super::refinement::Refined;
 use crate::error::{Error, Result};
 use crate::job::{Ending, IdentifyOptions, Outcome, Parameter, Shown, TrackFit};
 use crate::program::{Failure, Physics, shots, simulable};
@@ -20,11 +21,11 @@ const EXPLAINS: f64 = 0.8;
 const AT_END: f64 = 1e-3;
 
 /// Puts the outcome together; the pictures are drawn unless the job was interrupted. A job that did not come to its end
-/// gives the best so far. Beside the state stands where it was on the coarser grid, if the answer was refined.
+/// gives the best so far. Beside the state stands what a refinement left, if there was one.
 pub(super) fn outcome<F: Float>(
     problem: &VideoProblem<'_, F>,
     search: &Search<'_>,
-    (mut state, coarser): (State, Option<Vec<f64>>),
+    (mut state, refined): (State, Option<Refined>),
     options: &IdentifyOptions,
     mut ending: Ending,
     reporter: &mut Reporter<'_>,
@@ -51,6 +52,8 @@ pub(super) fn outcome<F: Float>(
             Err(Failure::Unstable(error) | Failure::Fatal(error)) => return Err(error),
         }
     }
+    let (coarser, derivatives) =
+        refined.map_or((None, None), |Refined { coarser, derivatives }| (Some(coarser), Some(derivatives)));
     let mut frames = Vec::new();
     let doubt = problem.parametrisation().doubt();
     let tangents = state.normals.last().filter(|normal| ending == Ending::Converged && normal.parameters() > 0);
@@ -58,7 +61,7 @@ pub(super) fn outcome<F: Float>(
     if let Some(run) = seen.as_ref().filter(|_| known) {
         let shows = shots(problem.scene, problem.frames).into_iter().map(|shot| observed::shown(run, shot));
         let shows = shows.collect::<diffkern::Result<_>>()?;
-        match simulable(problem.by_frame(&state.at, shows, &doubt, &mut |part| reporter.tick(part))) {
+        match simulable(problem.by_frame(&state.at, shows, derivatives, &mut |part| reporter.tick(part))) {
             Ok(told) => frames = told.unwrap_or_default(),
             Err(Failure::Stopped) => ending = Ending::Interrupted,
             Err(Failure::Unstable(error) | Failure::Fatal(error)) => return Err(error),

@@ -93,6 +93,11 @@ pub(crate) fn typical_passes(optimizer: Optimizer, directions: f64) -> [f64; 2] 
     }
 }
 
+/// Walks of a refinement over the grid of the search: the start, and both sides of each direction.
+pub(super) fn rough_walks(directions: f64) -> f64 {
+    1.0 + 2.0 * directions
+}
+
 /// Passes of a scan.
 pub(crate) fn scan_passes(coordinates: &Parametrisation) -> f64 {
     coordinates.scanned(SCANNED) as f64
@@ -308,10 +313,11 @@ fn identification(scene: &Scene, options: &IdentifyOptions, device: &Device) -> 
     let passes = [scan_passes(&coordinates) + coarse, fine];
     let mut cost = pictures(scene, refined.as_ref().unwrap_or(&plans[1]), device, 2.0);
     if let Some(refined) = &refined {
-        let steps = refined.steps_per_frame() + directions * plans[1].steps_per_frame();
-        let passes = refined.pass(used, device) + directions * plans[1].pass(used, device);
-        cost.steps += REFINING * steps * (used - 1.0);
-        cost.work += shares(device)[0] * REFINING * passes;
+        let walks = rough_walks(directions);
+        let steps = REFINING * refined.steps_per_frame() + walks * plans[1].steps_per_frame();
+        let passes = REFINING * refined.pass(used, device) + walks * plans[1].pass(used, device);
+        cost.steps += steps * (used - 1.0);
+        cost.work += shares(device)[0] * passes;
     }
     for ((plan, passes), share) in plans.iter().zip(passes).zip(shares(device)) {
         cost.steps += passes * plan.steps_per_frame() * (used - 1.0);

@@ -88,6 +88,10 @@ impl Target {
     pub(super) fn residual(&self, image: &[f64]) -> Result<Vec<f64>> {
         collect(self.of(image)?.iter().zip(&self.seen).map(|(a, b)| a - b))
     }
+
+    fn square(&self, image: &[f64]) -> Result<f64> {
+        Ok(self.residual(image)?.iter().map(|r| r * r).sum())
+    }
 }
 
 impl Level {
@@ -135,20 +139,15 @@ impl Misfit {
         self.levels.len()
     }
 
-    /// Sum of squared differences at the first level, of pictures of the frames that it looks at alone.
-    pub(super) fn first_cost(&self, images: &Coverage) -> Result<f64> {
-        let square = |((_, target), image): ((usize, &Target), &Vec<f64>)| -> Result<f64> {
-            Ok(target.residual(image)?.iter().map(|r| r * r).sum())
-        };
-        self.levels[0].targets().zip(images).map(square).sum()
+    /// Sums of squared differences at the first level, one after the other of the pictures of the frames that it looks at alone.
+    pub(super) fn first_costs(&self) -> impl FnMut(&[f64]) -> Result<f64> + '_ {
+        let mut targets = self.levels[0].targets();
+        move |image| targets.next().map_or(Ok(0.0), |(_, target)| target.square(image))
     }
 
     /// Sum of squared differences at `level`.
     fn cost(&self, level: usize, images: &Coverage) -> Result<f64> {
-        let square = |(place, target): (usize, &Target)| -> Result<f64> {
-            Ok(target.residual(&images[place])?.iter().map(|r| r * r).sum())
-        };
-        self.levels[level].targets().map(square).sum()
+        self.levels[level].targets().map(|(place, target)| target.square(&images[place])).sum()
     }
 
     /// What a level looks at.

@@ -113,10 +113,10 @@ fn identify_as<F: Float>(
             }
         },
     };
-    let mut coarser = None;
+    let mut refined = None;
     let ran = search.run(&mut state, &mut reporter).and_then(|ending| {
         if ending == Ending::Converged {
-            coarser = refinement::refine(&problem, &search, &mut state, options, &mut reporter)?;
+            refined = refinement::refine(&problem, &search, &mut state, options, &mut reporter)?;
         }
         Ok(ending)
     });
@@ -127,7 +127,7 @@ fn identify_as<F: Float>(
             None => Ending::Interrupted,
         },
     };
-    answer::outcome(&problem, &search, (state, coarser), options, ending, &mut reporter)
+    answer::outcome(&problem, &search, (state, refined), options, ending, &mut reporter)
 }
 
 /// What a search costs, and how many passes are to be expected.
@@ -143,8 +143,8 @@ fn passes<F: Float>(problem: &VideoProblem<'_, F>, options: &IdentifyOptions, de
         // Colours too.
         pictures: 1.5 * last(problem.scene.num_frames),
         refinement: problem.refined.as_ref().map_or(0.0, |_| {
-            let linear = average * fine(problem.frames) * coordinates.kinds().len() as f64;
-            cost::REFINING * (linear + coarse * last(problem.frames))
+            let walks = cost::rough_walks(coordinates.kinds().len() as f64);
+            coarse * (walks * fine(problem.frames) + cost::REFINING * last(problem.frames))
         }),
     }
 }

@@ -11,7 +11,7 @@ use super::observed;
 use super::taped::Taped;
 use crate::error::Result;
 use crate::job::{Flow, Runs, Simulator};
-use crate::program::{Carried, Coverage, Linear, Outcome, Program, Shot, shapes, shots, thinnest};
+use crate::program::{Carried, Coverage, Linear, Outcome, Program, Shot, shapes, shots, simulable, thinnest};
 use crate::scene::{Quantity, Scene, Target};
 use crate::search::{Evaluation, Parametrisation, Precision, Problem, Recorded, Stage, Tick};
 use crate::video::Video;
@@ -30,6 +30,9 @@ pub(super) const FINE: [LevelOptions; 3] = [
 
 /// Blur of what an answer is judged by \[pixels\].
 pub(super) const BLUR: f64 = 2.0;
+
+/// Part of what an answer may be off over which motions are taken where it cannot be simulated farther away.
+const NEARER: f64 = 0.1;
 
 /// Part of its thinnest side by which a rigid body that another program has moved is beside its place: 0.0014 and 0.003 of those of `docs/accuracy.md`,
 /// root of the mean square.
@@ -65,8 +68,8 @@ pub(super) struct Refined<F: Float> {
 /// How what the refined grid draws moves with the coordinates about a place.
 pub(super) struct Motions {
     pub(super) at: Vec<f64>,
-    /// Of each take and coordinate.
-    of: Vec<Vec<Coverage>>,
+    /// Of each coordinate.
+    of: Vec<Coverage>,
 }
 
 /// What a [`VideoProblem`] runs.
@@ -123,54 +126,83 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         self.refined.as_ref().map_or(&self.fine.program, |refined| &refined.full)
     }
 
-    /// How the grid of the search moves what the refined grid draws, by the coordinates. None where there is no refined grid.
+    /// How the grid of the search moves what the refined grid draws, by the coordinates. None where there is no refined grid, or places near cannot be simulated.
     pub(super) fn motions(&self, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Option<Motions>> {
         let (Some(Refined { carried, .. }), Some(Grid { program, .. })) = (&self.refined, &self.rough) else {
             return Ok(None);
         };
-        let values = self.parametrisation.values(at);
-        let directions = self.parametrisation.tangents(&values);
-        let tick = &mut ticking(program, self.frames, tick);
-        Ok(Some(Motions { at: at.to_vec(), of: program.motions(carried, &values, &directions, self.frames, tick)? }))
+        let mut places = |there: &[f64], tick: &mut Tick<'_>| {
+            let tick = &mut ticking(program, self.frames, tick);
+            program.places(carried, &self.parametrisation.values(there), self.frames, tick)
+        };
+        for part in [1.0, NEARER] {
+            if let Some(of) = simulable(self.differences(at, part, tick, &mut places))? {
+                return Ok(Some(Motions { at: at.to_vec(), of }));
+            }
+        }
+        Ok(None)
     }
 
-    /// What the refined grid shows, with the derivatives of how the grid of the search moves: those hardly change with the grid and from a place to those near it,
+    /// Derivatives of what a run gives along each coordinate: differences over a part of how much an answer may be off.
+    fn differences(
+        &self,
+        at: &[f64],
+        part: f64,
+        tick: &mut Tick<'_>,
+        run: &mut dyn FnMut(&[f64], &mut Tick<'_>) -> Outcome<Coverage>,
+    ) -> Outcome<Vec<Coverage>> {
+        let steps: Vec<f64> = self.parametrisation.doubt().into_iter().map(|doubt| part * doubt).collect();
+        let (runs, mut done) = (2.0 * steps.len() as f64, 0.0);
+        differences(&self.parametrisation, at, &steps, &mut |there| {
+            let all = run(there, &mut |part| tick((done + part) / runs));
+            done += 1.0;
+            all
+        })
+    }
+
+    /// What the refined grid shows, with its derivatives by how the grid of the search moves: those hardly change with the grid and from a place to those near it,
     /// while what is seen does. None where there is no refined grid.
-    pub(super) fn refined(&self, at: &[f64], motions: &Motions, tick: &mut Tick<'_>) -> Outcome<Option<Evaluation>> {
+    pub(super) fn refined(
+        &self,
+        at: &[f64],
+        motions: &Motions,
+        tick: &mut Tick<'_>,
+    ) -> Outcome<Option<(Evaluation, Vec<Coverage>)>> {
         let Some(Refined { grid: Grid { program, misfit }, carried, .. }) = &self.refined else { return Ok(None) };
         let values = self.parametrisation.values(at);
         let directions = self.parametrisation.tangents(&values);
         let ticks = &mut ticking(program, self.frames, tick);
         let linear = program.along(carried, &motions.of, &values, &directions, self.frames, ticks)?;
         let agreement = self.agreement(&linear.coverage)?;
-        Ok(Some(Evaluation { normals: misfit.normals(&linear)?, agreement, rough: true }))
+        let evaluation = Evaluation { normals: misfit.normals(&linear)?, agreement, rough: true };
+        Ok(Some((evaluation, linear.derivatives)))
     }
 
-    /// Normal equations of what the last grid `shows` at `at`, blurred a little, of each frame by itself. Derivatives are differences of the grid of the search over
-    /// `steps` along each coordinate: those at a point follow vibrations so fast that they say little of how far an answer may be off.
+    /// Normal equations of what the last grid `shows` at `at`, blurred a little, of each frame by itself. Derivatives are those of the refinement, or differences of the
+    /// grid of the search over the doubt along each coordinate: those at a point follow vibrations so fast that they say little of how far an answer may be off.
     pub(super) fn by_frame(
         &self,
         at: &[f64],
         shows: Coverage,
-        steps: &[f64],
+        derivatives: Option<Vec<Coverage>>,
         tick: &mut Tick<'_>,
     ) -> Outcome<Vec<NormalEquations>> {
         let misfit = Misfit::new(self.scene, self.videos, &self.weights, &[LevelOptions { blur: BLUR, frames: 1.0 }])?;
-        let (runs, mut done) = (2 * steps.len(), 0);
-        let mut next = |part: f64| {
-            done += usize::from(part == 0.0);
-            tick((done as f64 - 1.0 + part) / runs as f64)
+        let derivatives = match derivatives {
+            Some(derivatives) => derivatives,
+            None => self
+                .differences(at, 1.0, tick, &mut |there, tick| self.pictures(Stage::Fine, there, self.frames, tick))?,
         };
-        let mut pictures = |there: &[f64]| self.pictures(Stage::Fine, there, self.frames, &mut next);
-        let derivatives = differences(&self.parametrisation, at, steps, &mut pictures)?;
         let frame = |shot: Shot| shot.frame;
         Ok(misfit.by(self.scene, self.frames, (self.frames, &frame), &Linear { coverage: shows, derivatives })?)
     }
 
-    /// Mean squared residual at the last level on the refined grid, if there is one.
-    pub(super) fn refined_loss(&self, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Option<f64>> {
-        let Some(Refined { grid, .. }) = &self.refined else { return Ok(None) };
-        let costs = grid.misfit.costs(&self.coverage(grid, at, self.frames, tick)?)?;
+    /// Mean squared residual at the last level of the refined grid, if there is one, of the grid of the search.
+    pub(super) fn rough_loss(&self, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Option<f64>> {
+        let (Some(Refined { grid: Grid { misfit, .. }, .. }), Some(rough)) = (&self.refined, &self.rough) else {
+            return Ok(None);
+        };
+        let costs = misfit.costs(&self.coverage(rough, at, self.frames, tick)?)?;
         Ok(costs.last().map(|last| last.cost / last.residuals.max(1) as f64))
     }
 
@@ -235,6 +267,23 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         grid.program.coverage(&self.parametrisation.values(at), frames, tick)
     }
 
+    /// Cost at the first level of a grid, of as many frames as do not make it more than `most`.
+    fn first_cost<G: Float>(&self, grid: &Grid<G>, at: &[f64], most: f64, tick: &mut Tick<'_>) -> Outcome<f64> {
+        let Grid { program, misfit } = grid;
+        let frames = misfit.first_frames();
+        let (mut sum, mut next) = (0.0, misfit.first_costs());
+        program.show_each(
+            &self.parametrisation.values(at),
+            frames,
+            &mut ticking(program, frames, tick),
+            &mut |image| {
+                sum += next(image)?;
+                Ok(if sum > most { Flow::Stop } else { Flow::Continue })
+            },
+        )?;
+        Ok(sum)
+    }
+
     /// Pictures with their derivatives by the coordinates.
     fn linear<G: Float>(&self, grid: &Grid<G>, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Linear> {
         let values = self.parametrisation.values(at);
@@ -277,10 +326,11 @@ impl<F: Float> Problem for VideoProblem<'_, F> {
         self.misfit(stage).len()
     }
 
-    fn cost(&self, stage: Stage, at: &[f64], tick: &mut Tick<'_>) -> Outcome<f64> {
-        let misfit = self.misfit(stage);
-        let images = self.pictures(stage, at, misfit.first_frames(), tick)?;
-        Ok(misfit.first_cost(&images)?)
+    fn cost(&self, stage: Stage, at: &[f64], most: f64, tick: &mut Tick<'_>) -> Outcome<f64> {
+        match self.single(stage) {
+            Some(grid) => self.first_cost(grid, at, most, tick),
+            None => self.first_cost(&self.fine, at, most, tick),
+        }
     }
 
     fn evaluate(&self, stage: Stage, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Evaluation> {
@@ -383,9 +433,9 @@ pub(super) fn differences(
     Ok(derivatives)
 }
 
-/// Levels of the final stage: the last is left to the refinement, if there is one.
+/// Levels of the final stage: all but the first are left to the refinement, if there is one.
 fn fine_levels(refined: bool) -> &'static [LevelOptions] {
-    if refined { &FINE[..FINE.len() - 1] } else { &FINE }
+    if refined { &FINE[..1] } else { &FINE }
 }
 
 /// Residuals and blocks of each level of both stages.

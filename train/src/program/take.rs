@@ -110,6 +110,16 @@ impl<F: Float> TakeProgram<F> {
         &self.plan
     }
 
+    /// Frames of the video.
+    pub(super) fn frames(&self) -> usize {
+        self.frames
+    }
+
+    /// Number of tracks of this take.
+    pub(super) fn tracks(&self) -> usize {
+        self.followers.len()
+    }
+
     /// Steps of the simulator from the first frame to the last.
     pub(crate) fn steps(&self) -> usize {
         self.bodies.steps_per_frame() * (self.frames - 1)
@@ -135,7 +145,36 @@ impl<F: Float> TakeProgram<F> {
         self.images(&inputs, frames, tick)?.iter().map(|c| Ok(host(c)?)).collect()
     }
 
-    /// The same with its derivatives along `directions` of the numbers, exact, by forward mode. Directions in which this take
+    /// Hands each of these to `look` as soon as it is there, until that says that it is enough; gives what it said last.
+    pub(crate) fn show_each(
+        &self,
+        values: &Physics,
+        frames: usize,
+        tick: &mut Tick<'_>,
+        look: &mut dyn FnMut(&[f64]) -> diffkern::Result<Flow>,
+    ) -> Outcome<Flow> {
+        let inputs = self.inputs(values)?;
+        let cameras = self.camera_params(&inputs)?;
+        let mut flow = Flow::Continue;
+        let ran = self.each_frame(&inputs, frames, tick, |state| {
+            let mut images = Vec::new();
+            self.pictures(&self.bodies.vertices(state)?, &cameras, &mut images)?;
+            self.follow(state, &mut images)?;
+            for image in &images {
+                flow = look(&host(image)?)?;
+                if flow == Flow::Stop {
+                    return Err(Failure::Stopped);
+                }
+            }
+            Ok(())
+        });
+        match ran {
+            Err(Failure::Stopped) if flow == Flow::Stop => Ok(flow),
+            ran => ran.map(|()| flow),
+        }
+    }
+
+    /// What is seen with its derivatives along `directions` of the numbers, exact, by forward mode. Directions in which this take
     /// does not change cost nothing.
     pub(crate) fn linearise(
         &self,

@@ -36,36 +36,42 @@ impl<F: Float> TakeProgram<F> {
         Ok(Some(Carried { bodies: (0..count).map(one).collect::<Result<_>>()?, vertices: all.len() }))
     }
 
-    /// How carried vertices and what is tracked move along `directions`: for each frame the numbers of each body's vertices, then of each track.
-    pub(crate) fn motions(
+    /// Where carried vertices and what is tracked are: for each frame the numbers of each body's vertices, then of each track.
+    pub(crate) fn places(
         &self,
         carried: &Carried<F>,
         values: &Physics,
-        directions: &[Physics],
         frames: usize,
         tick: &mut Tick<'_>,
-    ) -> Outcome<Vec<Coverage>> {
-        let linear = self.derivatives(values, directions, |inputs| {
-            let mut numbers = Vec::new();
-            self.each_frame(inputs, frames, tick, |state| {
-                for (_, points) in &carried.bodies {
-                    let places = points.places(state.x())?;
-                    let flat = self.device().uninit(3 * places.len())?;
-                    numbers_of(places.len(), &places, &flat)?;
-                    numbers.push(flat);
-                }
-                self.follow(state, &mut numbers)
-            })?;
-            Ok(numbers)
+    ) -> Outcome<Coverage> {
+        let (inputs, mut all) = (self.inputs(values)?, Coverage::new());
+        self.each_frame(&inputs, frames, tick, |state| {
+            for (_, points) in &carried.bodies {
+                let places = points.places(state.x())?;
+                let numbers = self.device().uninit(3 * places.len())?;
+                numbers_of(places.len(), &places, &numbers)?;
+                all.push(host(&numbers)?);
+            }
+            let mut tracks = Vec::new();
+            self.follow(state, &mut tracks)?;
+            for track in &tracks {
+                all.push(host(track)?);
+            }
+            Ok(())
         })?;
-        Ok(linear.derivatives)
+        Ok(all)
+    }
+
+    /// How many of these there are.
+    pub(super) fn numbers_carried<G: Float>(&self, carried: &Carried<G>, frames: usize) -> usize {
+        frames.min(self.frames()) * (carried.bodies.len() + self.tracks())
     }
 
     /// What is seen in the first `frames` frames, with its derivatives along `directions` where vertices and tracks move by `motions` of `carried`.
     pub(crate) fn along<G: Float>(
         &self,
         carried: &Carried<G>,
-        motions: &[Coverage],
+        motions: &[&[Vec<f64>]],
         values: &Physics,
         directions: &[Physics],
         frames: usize,
@@ -83,13 +89,12 @@ impl<F: Float> TakeProgram<F> {
         let mut all = Linear { coverage: Coverage::new(), derivatives: vec![Coverage::new(); directions.len()] };
         for (frame, (vertices, tracks)) in places.iter().zip(tracked).enumerate() {
             let own = carried.bodies.len() + tracks.len();
-            let of_frame = |motion: &Coverage| motion[frame * own..(frame + 1) * own].to_vec();
-            let moved = motions.iter().map(of_frame).collect::<Vec<_>>();
+            let moved: Vec<_> = motions.iter().map(|motion| &motion[frame * own..(frame + 1) * own]).collect();
             let shifts = moved.iter().map(|numbers| self.shift(carried, numbers)).collect::<Result<Vec<_>>>()?;
             let Linear { coverage, derivatives } = self.drawn(vertices, &shifts, values, directions)?;
             all.coverage.extend(coverage.into_iter().chain(tracks));
             for ((all, of_pictures), moved) in all.derivatives.iter_mut().zip(derivatives).zip(moved) {
-                all.extend(of_pictures.into_iter().chain(moved.into_iter().skip(carried.bodies.len())));
+                all.extend(of_pictures.into_iter().chain(moved[carried.bodies.len()..].iter().cloned()));
             }
         }
         Ok(all)

@@ -27,8 +27,8 @@ pub(crate) trait Problem {
     /// Levels of a stage, the easiest first.
     fn levels(&self, stage: Stage) -> usize;
 
-    /// Cost at the first level of a stage, in single precision.
-    fn cost(&self, stage: Stage, at: &[f64], tick: &mut Tick<'_>) -> Outcome<f64>;
+    /// Cost at the first level of a stage, in single precision. It need not be looked at to the end where it is found to be more than `most`.
+    fn cost(&self, stage: Stage, at: &[f64], most: f64, tick: &mut Tick<'_>) -> Outcome<f64>;
 
     /// Costs at all levels of a stage, without derivatives, in single precision.
     fn evaluate(&self, stage: Stage, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Evaluation>;

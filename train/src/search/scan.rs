@@ -87,7 +87,8 @@ impl Search<'_> {
                 None => reporter.scanning(self.runs(), values),
                 Some(stage) => reporter.evaluating(stage, self.runs(), 1, values),
             }
-            let cost = self.problem.cost(stage.unwrap_or(Stage::Coarse), point, &mut |part| reporter.tick(part));
+            let most = best.map_or(f64::INFINITY, |(least, _)| least);
+            let cost = self.problem.cost(stage.unwrap_or(Stage::Coarse), point, most, &mut |part| reporter.tick(part));
             let Some(cost) = simulable(cost)? else { continue };
             if best.is_none_or(|(least, _)| cost < least) {
                 best = Some((cost, point));

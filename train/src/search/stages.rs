@@ -25,6 +25,8 @@ pub(super) type Enough = [f64; 3];
 const COARSE_GAIN: f64 = 0.05;
 const BLURRED_GAIN: f64 = 0.02;
 const LEAST_GAIN: f64 = 1e-3;
+/// The fine stage where the answer is refined afterwards.
+const ROUGH_GAIN: f64 = 0.25;
 /// Most accepted steps of the coarse stage, and refused ones in a row of any.
 const COARSE_STEPS: usize = 6;
 pub(super) const REFUSALS: usize = 4;
@@ -106,6 +108,7 @@ impl<'p> Search<'p> {
         let enough = coarse && self.optimizer != Optimizer::Adam && coarse_steps > COARSE_STEPS;
         let least = match (coarse, last) {
             (true, _) => COARSE_GAIN,
+            _ if self.problem.refines() => ROUGH_GAIN,
             (false, false) => BLURRED_GAIN,
             (false, true) => LEAST_GAIN,
         };
