@@ -3,11 +3,10 @@
 use super::information::{Together, posterior, together};
 use super::interval::{self, SIGMAS, TELLS};
 use super::observed::{self, observed};
-use super::problem::VideoProblem;
-use super::refinement::Refined;
+use super::problem::{ByFrame, VideoProblem};
 use crate::error::{Error, Result};
 use crate::job::{Ending, IdentifyOptions, Outcome, Parameter, Shown, TrackFit};
-use crate::program::{Failure, Physics, shots, simulable};
+use crate::program::{Coverage, Failure, Physics, shots, simulable};
 use crate::scene::{Measured, Name, Scene, Target, Track};
 use crate::search::{Parametrisation, Problem as _, REFINED, Reporter, Search, Stage, State};
 use crate::video::{Frame, Video};
@@ -21,11 +20,11 @@ const EXPLAINS: f64 = 0.8;
 const AT_END: f64 = 1e-3;
 
 /// Puts the outcome together; the pictures are drawn unless the job was interrupted. A job that did not come to its end
-/// gives the best so far. Beside the state stands what a refinement left, if there was one.
+/// gives the best so far. Beside the state stand the derivatives of what is seen at it, if the answer was refined.
 pub(super) fn outcome<F: Float>(
     problem: &VideoProblem<'_, F>,
     search: &Search<'_>,
-    (mut state, refined): (State, Option<Refined>),
+    (mut state, derivatives): (State, Option<Vec<Coverage>>),
     options: &IdentifyOptions,
     mut ending: Ending,
     reporter: &mut Reporter<'_>,
@@ -52,9 +51,7 @@ pub(super) fn outcome<F: Float>(
             Err(Failure::Unstable(error) | Failure::Fatal(error)) => return Err(error),
         }
     }
-    let (coarser, derivatives) =
-        refined.map_or((None, None), |Refined { coarser, derivatives }| (Some(coarser), Some(derivatives)));
-    let mut frames = Vec::new();
+    let mut told = ByFrame::default();
     let doubt = problem.parametrisation().doubt();
     let tangents = state.normals.last().filter(|normal| ending == Ending::Converged && normal.parameters() > 0);
     let known = tangents.is_some_and(|normal| interval::all_show(normal, &doubt));
@@ -62,7 +59,7 @@ pub(super) fn outcome<F: Float>(
         let shows = shots(problem.scene, problem.frames).into_iter().map(|shot| observed::shown(run, shot));
         let shows = shows.collect::<diffkern::Result<_>>()?;
         match simulable(problem.by_frame(&state.at, shows, derivatives, &mut |part| reporter.tick(part))) {
-            Ok(told) => frames = told.unwrap_or_default(),
+            Ok(by_frame) => told = by_frame.unwrap_or_default(),
             Err(Failure::Stopped) => ending = Ending::Interrupted,
             Err(Failure::Unstable(error) | Failure::Fatal(error)) => return Err(error),
         }
@@ -78,7 +75,7 @@ pub(super) fn outcome<F: Float>(
     };
     let at_last_level = state.best().is_some_and(|best| [&search.last_level(), REFINED].contains(&best.stage.as_str()));
     let loss_initial = state.loss_initial.filter(|_| seen.is_some() || at_last_level);
-    let parameters = parameters(problem, &mut state, (coarser.as_deref(), &frames, &strayed), options)?;
+    let parameters = parameters(problem, &mut state, (&told, &strayed), options)?;
     let rough = state.best().is_none_or(|best| best.stage.starts_with(Stage::Coarse.name()));
     if ending != Ending::Converged && rough {
         let how = if ending == Ending::Interrupted { "interrupted" } else { "ended by the limit of iterations" };
@@ -116,7 +113,7 @@ fn videos<F: Float>(problem: &VideoProblem<'_, F>, pictures: Vec<Vec<Frame>>) ->
 fn parameters<F: Float>(
     problem: &VideoProblem<'_, F>,
     state: &mut State,
-    (coarser, frames, strayed): (Option<&[f64]>, &[NormalEquations], &[Vec<f64>]),
+    (told, strayed): (&ByFrame, &[Vec<f64>]),
     options: &IdentifyOptions,
 ) -> Result<Vec<Parameter>> {
     let parametrisation = problem.parametrisation();
@@ -126,7 +123,7 @@ fn parameters<F: Float>(
     let normal = normal.filter(|normal| normal.parameters() > 0);
     let free = parametrisation.free(&state.at);
     let covariance = normal.map(|normal| -> Result<_> {
-        let covariance = interval::covariance(problem, (normal, frames), (&state.at, free), coarser)?;
+        let covariance = interval::covariance(problem, (normal, told), (&state.at, free))?;
         Ok(covariance.map(|covariance| strayed.iter().fold(covariance, |sum, strayed| interval::with(sum, strayed))))
     });
     let covariance = covariance.transpose()?;

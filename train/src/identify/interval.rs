@@ -3,7 +3,7 @@
 //! Three things make it unsure, each with a covariance of the search's coordinates: noise of the pixels; what the model lacks, seen in how far parts of the
 //! video contradict each other; and what the grid leaves. `docs/answers.md` has the statistics.
 
-use super::problem::VideoProblem;
+use super::problem::{ByFrame, VideoProblem};
 use crate::search::{Priors, Problem as _};
 use diffkern::Float;
 use diffkern_optim::Result;
@@ -33,9 +33,8 @@ pub(super) fn all_show(normal: &NormalEquations, doubt: &[f64]) -> bool {
 /// The covariance of the first `free` coordinates at `at`, such that [`SIGMAS`] standard deviations hold 95 %; none where the residuals do not fix them.
 pub(super) fn covariance<F: Float>(
     problem: &VideoProblem<'_, F>,
-    (normal, frames): (&NormalEquations, &[NormalEquations]),
+    (normal, ByFrame { frames, coarser }): (&NormalEquations, &ByFrame),
     (at, free): (&[f64], usize),
-    coarser: Option<&[f64]>,
 ) -> Result<Option<Vec<f64>>> {
     let mut sums = NormalEquations::new(normal.parameters());
     frames.iter().try_for_each(|frame| sums.append(frame))?;
@@ -54,7 +53,8 @@ pub(super) fn covariance<F: Float>(
         }
     }
     if let Some(coarser) = coarser {
-        covariance = with(covariance, &left_by_grid(problem, at, coarser));
+        let spacing = [problem.fine.program.discretisation().dx, problem.last().discretisation().dx];
+        covariance = with(covariance, &left_by_grid(&whole, (sums, coarser), spacing[0] / spacing[1])?);
     }
     Ok(Some(covariance))
 }
@@ -88,17 +88,38 @@ fn parts(whole: &NormalEquations, frames: &[NormalEquations]) -> Result<Vec<Norm
     Ok(parts.into_iter().map(|(_, sums)| sums).collect())
 }
 
-/// What the grid of the answer is thought to leave of each coordinate, by how far the answer of the coarser grid is: the error goes with the square of the
-/// spacing (Richardson 1911).
-fn left_by_grid<F: Float>(problem: &VideoProblem<'_, F>, at: &[f64], coarser: &[f64]) -> Vec<f64> {
-    let spacing = [problem.fine.program.discretisation().dx, problem.last().discretisation().dx];
-    let ratio = spacing[0] / spacing[1];
-    at.iter().zip(coarser).map(|(x, coarse)| (x - coarse) / (ratio * ratio - 1.0)).collect()
+/// What the grid of the answer is thought to leave of each coordinate: by how far the answer moves to that of a grid whose spacing is `ratio` times as wide, as
+/// the error goes with the square of the spacing (Richardson 1911). Both grids show what they show at the same place; `whole` is what fixes the answer there.
+fn left_by_grid(
+    whole: &NormalEquations,
+    (fine, coarse): (&NormalEquations, &NormalEquations),
+    ratio: f64,
+) -> Result<Vec<f64>> {
+    let free = whole.parameters();
+    let (fine, coarse) = (fine.first(free)?, coarse.first(free)?);
+    let gradient = coarse.gradient.iter().zip(&fine.gradient).map(|(coarse, fine)| coarse - fine).collect();
+    let apart = NormalEquations { gradient, ..whole.clone() }.minimum().unwrap_or_default();
+    Ok(apart.iter().map(|apart| apart / (ratio * ratio - 1.0)).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Residuals of a line whose slope a wider grid shows a tenth too high.
+    #[test]
+    fn a_grid_leaves_a_part_of_what_a_wider_one_is_off() -> Result<()> {
+        let of = |slope: f64| -> Result<NormalEquations> {
+            let mut normal = NormalEquations::new(2);
+            let x = [0.3, 0.9, 1.7];
+            normal.add(&x.map(|x| (slope - 1.0) * x + 0.2), &[x.to_vec(), vec![1.0; 3]])?;
+            Ok(normal)
+        };
+        let (fine, coarse) = (of(1.0)?, of(1.1)?);
+        let left = left_by_grid(&fine, (&fine, &coarse), 1.6)?;
+        assert!((left[0] + 0.1 / (1.6 * 1.6 - 1.0)).abs() < 1e-12 && left[1].abs() < 1e-12, "{left:?}");
+        Ok(())
+    }
 
     /// Frames of which some tell nothing and one tells a third of all.
     #[test]

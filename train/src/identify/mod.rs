@@ -113,10 +113,10 @@ fn identify_as<F: Float>(
             }
         },
     };
-    let mut refined = None;
+    let mut derivatives = None;
     let ran = search.run(&mut state, &mut reporter).and_then(|ending| {
         if ending == Ending::Converged {
-            refined = refinement::refine(&problem, &search, &mut state, options, &mut reporter)?;
+            derivatives = refinement::refine(&problem, &search, &mut state, options, &mut reporter)?;
         }
         Ok(ending)
     });
@@ -127,7 +127,7 @@ fn identify_as<F: Float>(
             None => Ending::Interrupted,
         },
     };
-    answer::outcome(&problem, &search, (state, refined), options, ending, &mut reporter)
+    answer::outcome(&problem, &search, (state, derivatives), options, ending, &mut reporter)
 }
 
 /// What a search costs, and how many passes are to be expected.

@@ -34,6 +34,9 @@ pub(super) const BLUR: f64 = 2.0;
 /// Part of what an answer may be off over which motions are taken where it cannot be simulated farther away.
 const NEARER: f64 = 0.1;
 
+/// Part of the largest motion over what an answer may be off that one must be to be more than rounding errors of single precision.
+const ROUNDING: f64 = 1e-4;
+
 /// Part of its thinnest side by which a rigid body that another program has moved is beside its place: 0.0014 and 0.003 of those of `docs/accuracy.md`,
 /// root of the mean square.
 const STRAYS: f64 = 3e-3;
@@ -70,6 +73,15 @@ pub(super) struct Motions {
     pub(super) at: Vec<f64>,
     /// Of each coordinate.
     of: Vec<Coverage>,
+}
+
+/// Normal equations of what is seen, blurred a little.
+#[derive(Default)]
+pub(super) struct ByFrame {
+    /// Of each frame by itself, on the last grid.
+    pub(super) frames: Vec<NormalEquations>,
+    /// Of all that the grid of the search shows at the same place, with the same derivatives, where the last grid is a finer one.
+    pub(super) coarser: Option<NormalEquations>,
 }
 
 /// What a [`VideoProblem`] runs.
@@ -136,7 +148,8 @@ impl<'a, F: Float> VideoProblem<'a, F> {
             program.places(carried, &self.parametrisation.values(there), self.frames, tick)
         };
         for part in [1.0, NEARER] {
-            if let Some(of) = simulable(self.differences(at, part, tick, &mut places))? {
+            if let Some(mut of) = simulable(self.differences(at, part, tick, &mut places))? {
+                still(&mut of, &self.parametrisation.doubt());
                 return Ok(Some(Motions { at: at.to_vec(), of }));
             }
         }
@@ -178,23 +191,30 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         Ok(Some((evaluation, linear.derivatives)))
     }
 
-    /// Normal equations of what the last grid `shows` at `at`, blurred a little, of each frame by itself. Derivatives are those of the refinement, or differences of the
-    /// grid of the search over the doubt along each coordinate: those at a point follow vibrations so fast that they say little of how far an answer may be off.
+    /// What the last grid `shows` at `at`, held against what was observed. Derivatives are those of the refinement, or differences of the grid of the search over the
+    /// doubt along each coordinate: those at a point follow vibrations so fast that they say little of how far an answer may be off.
     pub(super) fn by_frame(
         &self,
         at: &[f64],
         shows: Coverage,
         derivatives: Option<Vec<Coverage>>,
         tick: &mut Tick<'_>,
-    ) -> Outcome<Vec<NormalEquations>> {
+    ) -> Outcome<ByFrame> {
         let misfit = Misfit::new(self.scene, self.videos, &self.weights, &[LevelOptions { blur: BLUR, frames: 1.0 }])?;
-        let derivatives = match derivatives {
+        let mut pictures = |there: &[f64], tick: &mut Tick<'_>| self.pictures(Stage::Fine, there, self.frames, tick);
+        let mut linear = Linear { coverage: shows, derivatives: Vec::new() };
+        linear.derivatives = match derivatives {
             Some(derivatives) => derivatives,
-            None => self
-                .differences(at, 1.0, tick, &mut |there, tick| self.pictures(Stage::Fine, there, self.frames, tick))?,
+            None => self.differences(at, 1.0, tick, &mut pictures)?,
         };
         let frame = |shot: Shot| shot.frame;
-        Ok(misfit.by(self.scene, self.frames, (self.frames, &frame), &Linear { coverage: shows, derivatives })?)
+        let frames = misfit.by(self.scene, self.frames, (self.frames, &frame), &linear)?;
+        let mut coarser = None;
+        if self.refined.is_some() {
+            linear.coverage = pictures(at, tick)?;
+            coarser = misfit.normals(&linear)?.pop();
+        }
+        Ok(ByFrame { frames, coarser })
     }
 
     /// Mean squared residual at the last level of the refined grid, if there is one, of the grid of the search.
@@ -405,6 +425,16 @@ impl<F: Float> Recorded for OnTape<'_, F> {
 
     fn product(&self, direction: &[f64]) -> Outcome<Vec<f64>> {
         self.taped.product(self.program, direction)
+    }
+}
+
+/// Nothing moves along coordinates that over their `doubt` move less than a part of what most moves: of these, differences in single precision are rounding errors.
+fn still(motions: &mut [Coverage], doubt: &[f64]) {
+    let size = |(motion, doubt): (&Coverage, &f64)| doubt * motion.iter().flatten().map(|x| x * x).sum::<f64>().sqrt();
+    let sizes: Vec<f64> = motions.iter().zip(doubt).map(size).collect();
+    let most = sizes.iter().copied().fold(0.0, f64::max);
+    for (motion, _) in motions.iter_mut().zip(&sizes).filter(|(_, size)| **size < ROUNDING * most) {
+        motion.iter_mut().flatten().for_each(|x| *x = 0.0);
     }
 }
 

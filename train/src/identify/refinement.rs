@@ -21,15 +21,8 @@ const FIRST_LEVEL: usize = 1;
 /// Part of a refinement that the motions of a place typically take.
 const MOVING: f64 = 0.3;
 
-/// What a refinement leaves beside the state.
-pub(super) struct Refined {
-    /// Where the search had ended on its own grid.
-    pub(super) coarser: Vec<f64>,
-    /// Derivatives of what is seen at the answer, along each coordinate.
-    pub(super) derivatives: Vec<Coverage>,
-}
-
-/// Moves a finished search to the best place on the refined grid, if there is one. What was found stays where the place cannot be simulated on it.
+/// Moves a finished search to the best place on the refined grid, if there is one, and gives the derivatives of what is seen there along each
+/// coordinate. What was found stays where the place cannot be simulated on it.
 ///
 /// # Errors
 /// When it is stopped, or something fails for good.
@@ -39,7 +32,7 @@ pub(super) fn refine<F: Float>(
     state: &mut State,
     options: &IdentifyOptions,
     reporter: &mut Reporter<'_>,
-) -> Outcome<Option<Refined>> {
+) -> Outcome<Option<Vec<Coverage>>> {
     if !problem.refines() {
         return Ok(None);
     }
@@ -52,7 +45,6 @@ pub(super) fn refine<F: Float>(
         state.warnings.push("what was found cannot be simulated on a finer grid: it depends on the grid".into());
         return Ok(None);
     };
-    let coarser = state.at.clone();
     refinement.go_to(state, state.at.clone(), begin)?;
     for level in FIRST_LEVEL..state.normals.len() {
         let mut rule = LevenbergMarquardt::default();
@@ -92,7 +84,7 @@ pub(super) fn refine<F: Float>(
         }
     }
     state.runs = search.runs();
-    Ok(Some(Refined { coarser, derivatives }))
+    Ok(Some(derivatives))
 }
 
 struct Refinement<'r, 'a, 'o, F: Float> {
