@@ -59,7 +59,18 @@ pub(super) fn outcome<F: Float>(
         let shows = shots(problem.scene, problem.frames).into_iter().map(|shot| observed::shown(run, shot));
         let shows = shows.collect::<diffkern::Result<_>>()?;
         match simulable(problem.by_frame(&state.at, shows, derivatives, &mut |part| reporter.tick(part))) {
-            Ok(by_frame) => told = by_frame.unwrap_or_default(),
+            Ok(Some(by_frame)) => {
+                told = by_frame;
+                if problem.refines() && told.coarser.is_none() {
+                    let unknown = "the grid of the search cannot simulate the answer: intervals do not count what the grid leaves";
+                    state.warnings.push(unknown.into());
+                }
+            }
+            Ok(None) => {
+                let unknown =
+                    "values near the answer cannot be simulated: intervals count noise alone, and are too narrow";
+                state.warnings.push(unknown.into());
+            }
             Err(Failure::Stopped) => ending = Ending::Interrupted,
             Err(Failure::Unstable(error) | Failure::Fatal(error)) => return Err(error),
         }
@@ -73,7 +84,8 @@ pub(super) fn outcome<F: Float>(
             (state.best().map(|best| best.loss), compared.then_some(state.iou))
         }
     };
-    let at_last_level = state.best().is_some_and(|best| [&search.last_level(), REFINED].contains(&best.stage.as_str()));
+    let last_level = if problem.refines() { REFINED.to_owned() } else { search.last_level() };
+    let at_last_level = state.best().is_some_and(|best| best.stage == last_level);
     let loss_initial = state.loss_initial.filter(|_| seen.is_some() || at_last_level);
     let parameters = parameters(problem, &mut state, (&told, &strayed), options)?;
     let rough = state.best().is_none_or(|best| best.stage.starts_with(Stage::Coarse.name()));

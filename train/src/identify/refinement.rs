@@ -1,7 +1,7 @@
 //! The answer on a finer grid than that of its search.
 //!
 //! A step of Gauss and Newton needs what is seen to all its digits, but derivatives only to the few that say how fast it converges. So what is seen is of
-//! the refined grid, how it moves is of the grid of the search, which costs half as much, and serves until a step by it does not lower the misfit on the
+//! the refined grid, how it moves is of the grid of the search, two runs for each coordinate, and serves until a step by it does not lower the misfit on the
 //! refined grid. Motions are differences over as much as the answer may be off: those at a point follow vibrations so fast that steps by them are too short.
 
 use super::problem::{Motions, VideoProblem};
@@ -39,12 +39,14 @@ pub(super) fn refine<F: Float>(
     let parametrisation = problem.parametrisation();
     let mut refinement = Refinement { problem, search, reporter, motions: None, evaluations: 0 };
     let initial = parametrisation.at(&search.initial(options));
-    state.loss_initial = refinement.loss(&initial)?;
+    let loss_initial = refinement.loss(&initial)?;
     refinement.renew(&state.at)?;
     let Some((begin, mut derivatives)) = refinement.evaluate(&state.at)? else {
-        state.warnings.push("what was found cannot be simulated on a finer grid: it depends on the grid".into());
+        let problem = "what was found cannot be simulated on a finer grid, or what is near it on that of the search: it was not refined, and depends on the grid";
+        state.warnings.push(problem.into());
         return Ok(None);
     };
+    state.loss_initial = loss_initial;
     refinement.go_to(state, state.at.clone(), begin)?;
     for level in FIRST_LEVEL..state.normals.len() {
         let mut rule = LevenbergMarquardt::default();
@@ -72,8 +74,7 @@ pub(super) fn refine<F: Float>(
                         break;
                     }
                 }
-                None if refinement.is_beside(&state.at) => {
-                    refinement.renew(&state.at)?;
+                None if refinement.is_beside(&state.at) && refinement.renew(&state.at)? => {
                     let Some((again, moving)) = refinement.evaluate(&state.at)? else { break };
                     (state.normals, derivatives) = (again.normals, moving);
                 }
@@ -105,11 +106,13 @@ impl<F: Float> Refinement<'_, '_, '_, F> {
         Ok(simulable(self.problem.refined(at, motions, &mut |part| self.reporter.tick(part)))?.flatten())
     }
 
-    /// Looks how the grid of the search moves about a place; nothing is known where it cannot be simulated.
-    fn renew(&mut self, at: &[f64]) -> Outcome<()> {
+    /// Looks how the grid of the search moves about a place. Where that cannot be simulated the last motions stay.
+    fn renew(&mut self, at: &[f64]) -> Outcome<bool> {
         self.report(MOVING, at);
-        self.motions = simulable(self.problem.motions(at, &mut |part| self.reporter.tick(part)))?.flatten();
-        Ok(())
+        let motions = simulable(self.problem.motions(at, &mut |part| self.reporter.tick(part)))?.flatten();
+        let is_new = motions.is_some();
+        self.motions = motions.or(self.motions.take());
+        Ok(is_new)
     }
 
     /// Whether the last motions are those about another place.
