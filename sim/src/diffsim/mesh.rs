@@ -2,19 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::fem::tets::least_height;
+use crate::mesh::kuhn::{self, TETS};
 use diffkern::memory::collect;
 use diffkern::prelude::*;
-
-/// The six tetrahedra of a cell: a path along the axes in each order, from the lowest to the highest corner (Kuhn); those of odd orders
-/// have two corners exchanged, so that all are of a right hand.
-const PATHS: [([usize; 3], bool); 6] = [
-    ([0, 1, 2], false),
-    ([1, 2, 0], false),
-    ([2, 0, 1], false),
-    ([1, 0, 2], true),
-    ([0, 2, 1], true),
-    ([2, 1, 0], true),
-];
 
 /// Vertices at rest and the tetrahedra between them, checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,19 +66,7 @@ impl TetMesh {
         };
         let corner = |[x, y, z]: [usize; 3]| ((x * (ny + 1) + y) * (nz + 1) + z) as u32;
         let cell = |k: usize| [k / (ny * nz), k / nz % ny, k % nz];
-        let tet = |k: usize| {
-            let (mut at, (order, odd)) = (cell(k / PATHS.len()), PATHS[k % PATHS.len()]);
-            let mut tet = [corner(at); 4];
-            for (k, axis) in order.into_iter().enumerate() {
-                at[axis] += 1;
-                tet[k + 1] = corner(at);
-            }
-            if odd {
-                tet.swap(2, 3);
-            }
-            tet
-        };
-        let tets = collect((0..PATHS.len() * nx * ny * nz).map(tet))?;
+        let tets = collect((0..TETS * nx * ny * nz).map(|k| kuhn::tet(cell(k / TETS), k % TETS, corner)))?;
         TetMesh::new(collect((0..count.unwrap_or(0)).map(place))?, tets)
     }
 

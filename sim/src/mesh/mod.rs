@@ -1,4 +1,4 @@
-//! Surfaces: what encloses a body, its files, and surfaces that particles carry.
+//! Surfaces: what encloses a body, its files, and surfaces that particles carry; a gear of tetrahedra with its surface.
 
 mod vector;
 mod pose;
@@ -13,6 +13,8 @@ mod signed;
 mod weld;
 mod read;
 mod block;
+pub(crate) mod kuhn;
+mod gear;
 mod pieces;
 mod stencil;
 mod surface;
@@ -20,6 +22,7 @@ mod surface;
 pub use crate::fault::MeshFault;
 pub use block::BlockLattice;
 pub use closed::ClosedMesh;
+pub use gear::Gear;
 pub use moments::Moments;
 pub use pose::Pose;
 pub(crate) use read::bytes;
