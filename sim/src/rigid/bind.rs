@@ -7,6 +7,7 @@ use super::model::Model;
 use super::params::Params;
 use super::properties::Properties;
 use super::solver::Solver;
+use super::springs::Sprung;
 use super::state::State;
 use crate::contact::Obstacles;
 use crate::error::{Error, Result, positive};
@@ -37,6 +38,7 @@ impl<F: Float> Model<F> {
             pairs: self.pair_restitution(params)?,
             jointed: self.jointed(params, &properties)?,
             neighbours: self.neighbours(params)?,
+            sprung: self.sprung(params)?,
             model: self.clone(),
             properties,
             vertices: params.vertices.clone(),
@@ -100,6 +102,15 @@ impl<F: Float> Model<F> {
         }
     }
 
+    fn sprung(&self, params: &Params<F>) -> Result<Option<Sprung<F>>> {
+        match (&self.springs, &params.springs) {
+            (Some(springs), Some(given)) => springs.bind(given).map(Some),
+            (Some(springs), None) => springs.bind(&springs.params()?).map(Some),
+            (None, Some(_)) => Err(Error::invalid("springs of the parameters", "given", "none: the model has none")),
+            (None, None) => Ok(None),
+        }
+    }
+
     fn pair_restitution(&self, params: &Params<F>) -> Result<Option<Array<F>>> {
         match (&self.pairs, &params.pairs) {
             (Some(_), Some(e)) if e.len() == 1 => Ok(Some(e.clone())),
@@ -124,7 +135,7 @@ impl<F: Float> crate::step::Model for Model<F> {
     }
 
     /// Half of what linear theory allows where all points of a body touch at once, each with the stiffness of the stiffest collider
-    /// and the grip of friction, and beside them all points of two bodies each other; and half a radian of turning. Damping of contacts is not in it.
+    /// and the grip of friction, and beside them all points of two bodies each other, and all springs; and half a radian of turning. Damping of contacts is not in it.
     fn max_dt(&self, params: &Params<F>, state: &State<F>) -> Result<f64> {
         let solver = self.solver(params, state)?;
         let stiffness = solver.obstacles.as_ref().map_or(Ok(0.0), |o| o.stiffness())?;
@@ -135,18 +146,20 @@ impl<F: Float> crate::step::Model for Model<F> {
         let mut compliances = Vec::with_capacity(counts.len());
         for (b, (body, l)) in properties.iter().zip(state.l.to_vec()?).enumerate() {
             let centre = Vec3::from_array(body.centre.to_array().map(F::to_f64));
-            // Of a symmetric matrix no eigenvalue is larger than this norm.
-            let largest = body.inverse.to_array().iter().map(|x| x.to_f64().powi(2)).sum::<f64>().sqrt();
-            let arm = self.geometry.bodies[b].reach(centre);
-            compliances.push(1.0 / body.mass.to_f64() + arm * arm * largest);
-            limit = limit.min(1.0 / (largest * l.norm().to_f64()));
+            compliances.push(body.compliance(self.geometry.bodies[b].reach(centre)));
+            limit = limit.min(1.0 / (body.turning() * l.norm().to_f64()));
         }
-        for (b, compliance) in compliances.iter().enumerate() {
+        let springs = match &solver.sprung {
+            Some(sprung) => sprung.rates(&properties)?,
+            None => vec![[0.0; 2]; properties.len()],
+        };
+        for (b, (compliance, [elastic, viscous])) in compliances.iter().zip(springs).enumerate() {
             let alone = counts[b] as f64 * compliance;
             let pair = |a: usize| (counts[a] + counts[b]) as f64 * (compliances[a] + compliance);
             let others = (0..counts.len()).filter(|&a| a != b).map(pair).fold(0.0, f64::max);
-            let square = stiffness * alone + between * others;
-            let rate = grip * (if stiffness > 0.0 { alone } else { 0.0 } + if between > 0.0 { others } else { 0.0 });
+            let square = elastic + stiffness * alone + between * others;
+            let rate =
+                viscous + grip * (if stiffness > 0.0 { alone } else { 0.0 } + if between > 0.0 { others } else { 0.0 });
             limit = limit.min(2.0 / square.sqrt()).min(2.0 / rate);
         }
         positive("stable time step", CAUTION * limit.min(f64::MAX))

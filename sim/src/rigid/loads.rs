@@ -12,11 +12,13 @@ pub struct Control<F: Float> {
     pub loads: Option<Loads<F>>,
     /// Forces and torques on the centres of mass, one a body.
     pub wrench: Option<Array<Wrench<F>>>,
+    /// Relative change of the lengths of springs at rest, one element or one a spring.
+    pub actuation: Option<Array<F>>,
 }
 
 impl<F: Float> Default for Control<F> {
     fn default() -> Self {
-        Control { loads: None, wrench: None }
+        Control { loads: None, wrench: None, actuation: None }
     }
 }
 
@@ -109,7 +111,7 @@ impl<F: Float> Pushes<F> {
         }
         let (owner, point, force) = (self.owner.clone(), self.point.clone(), self.force.clone());
         let share = point.device().array(&shares.into_iter().map(F::from_f64).collect::<Vec<_>>())?;
-        Ok(Control { loads: Some(Loads { owner, point, force, share }), wrench: None })
+        Ok(Control { loads: Some(Loads { owner, point, force, share }), ..Control::default() })
     }
 }
 

@@ -42,6 +42,8 @@
 //! | [`Impulse::TimeOfImpact`] | that of the motion; it jumps with the motion where another point comes first, an impact is only grazed, or the approach is at the speed of rest | the same; by the height from which a body lands to rest |
 //! | balls, [`Model::with_pairs`] | as of their [`Impulse`]; it jumps where they only graze | by masses, if all are scaled alike |
 //!
+//! Springs between bodies are smooth, but where the ends of one that has a length at rest meet.
+//!
 //! Bodies in chains of [`joints`] have the gradient of the steps as they are computed, with all their iterations; it is smooth.
 //!
 //! Friction by forces is `min(grip s, mu N)`: by `mu` the gradient is zero below the limit, by `grip` above it; the kink between them is
@@ -59,6 +61,8 @@ mod loads;
 #[doc(hidden)]
 pub mod impact;
 pub mod joints;
+#[doc(hidden)]
+pub mod springs;
 mod params;
 #[doc(hidden)]
 pub mod contact;
@@ -80,5 +84,6 @@ pub use model::{Integrator, Model};
 pub use params::{Mass, Params};
 pub use properties::MassProperties;
 pub use solver::Solver;
+pub use springs::{Spring, SpringParams};
 pub use state::State;
 pub use touching::SurfacePoints;

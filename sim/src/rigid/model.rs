@@ -7,6 +7,7 @@ use super::joints::{Joint, Joints};
 use super::kernels::{launch, start};
 use super::params::{Mass, Params};
 use super::properties::{MassProperties, from_density, from_mass, with_inertia};
+use super::springs::{Spring, Springs};
 use super::state::State;
 use crate::collision::Pose;
 use crate::contact::{Collider, Contact, Obstacles};
@@ -39,6 +40,7 @@ pub struct Model<F: Float> {
     pub(super) pairs: Option<Pairs<F>>,
     pub(super) joints: Option<Joints<F>>,
     pub(super) neighbours: Option<Neighbours<F>>,
+    pub(super) springs: Option<Springs<F>>,
 }
 
 impl<F: Float> Model<F> {
@@ -65,6 +67,7 @@ impl<F: Float> Model<F> {
             pairs: None,
             joints: None,
             neighbours: None,
+            springs: None,
         })
     }
 
@@ -77,6 +80,15 @@ impl<F: Float> Model<F> {
     pub fn with_contact_between(self, contact: Contact, friction: f64) -> Result<Model<F>> {
         let neighbours = Neighbours::new(&self.device, &self.geometry.bodies, contact, friction)?;
         Ok(Model { neighbours: Some(neighbours), ..self })
+    }
+
+    /// The same with springs between points of the bodies, or of bodies and the world. A step may change their lengths at rest, see [`Control`](super::Control).
+    ///
+    /// # Errors
+    /// When there is no spring, both ends are of one body, or a value is out of its range.
+    pub fn with_springs(self, springs: &[Spring]) -> Result<Model<F>> {
+        let springs = Springs::new(&self.device, springs, self.geometry.bodies.len())?;
+        Ok(Model { springs: Some(springs), ..self })
     }
 
     /// The same with bodies that bounce off planes by impulses. They are turned by [`Integrator::Midpoint`].
@@ -171,6 +183,7 @@ impl<F: Float> Model<F> {
             impact: self.impacts.as_ref().map(|i| i.params(&self.device)).transpose()?,
             joints: self.joints.as_ref().map(|j| j.params(&self.device)).transpose()?,
             between: self.neighbours.as_ref().map(Neighbours::params).transpose()?,
+            springs: self.springs.as_ref().map(Springs::params).transpose()?,
         })
     }
 

@@ -6,6 +6,7 @@ use crate::params::{Bounds, Group, unknown};
 use crate::rigid::between::Between;
 use crate::rigid::impact::ImpactParams;
 use crate::rigid::joints::JointParams;
+use crate::rigid::springs::SpringParams;
 use diffkern::AnyArray;
 use diffkern::prelude::*;
 
@@ -42,6 +43,8 @@ pub struct Params<F: Float> {
     pub joints: Option<JointParams<F>>,
     /// Of the contact of bodies with each other, where they touch: by default as the model has it.
     pub between: Option<Between<F>>,
+    /// Of the springs, where there are any.
+    pub springs: Option<SpringParams<F>>,
 }
 
 impl<F: Float> Params<F> {
@@ -69,7 +72,8 @@ impl<F: Float> crate::params::Params for Params<F> {
         let impact = self.impact.iter().flat_map(crate::params::Params::groups);
         let joints = self.joints.iter().flat_map(crate::params::Params::groups);
         let between = self.between.iter().flat_map(crate::params::Params::groups);
-        own.chain(contact).chain(impact).chain(joints).chain(between).collect()
+        let springs = self.springs.iter().flat_map(crate::params::Params::groups);
+        own.chain(contact).chain(impact).chain(joints).chain(between).chain(springs).collect()
     }
 
     fn replace(&mut self, path: &str, array: AnyArray) -> Result<()> {
@@ -84,6 +88,9 @@ impl<F: Float> crate::params::Params for Params<F> {
         }
         if let Some(between) = self.between.as_mut().filter(|b| b.group(path).is_ok()) {
             return between.replace(path, array);
+        }
+        if let Some(springs) = self.springs.as_mut().filter(|s| s.group(path).is_ok()) {
+            return springs.replace(path, array);
         }
         match path {
             "material.density" => self.mass = Mass::Density(Array::try_from(array)?),

@@ -26,6 +26,18 @@ pub struct MassProperties<F> {
     pub inverse: Mat3<F>,
 }
 
+impl<F: Float> MassProperties<F> {
+    /// An upper bound of the largest angular acceleration by a torque of one newton metre \[1/(kg m^2)\]: no eigenvalue of a symmetric matrix is larger than this norm.
+    pub(super) fn turning(&self) -> f64 {
+        self.inverse.to_array().iter().map(|x| x.to_f64().powi(2)).sum::<f64>().sqrt()
+    }
+
+    /// An upper bound of what a force of one newton accelerates the point by at which it acts, so far from the centre of mass \[1/kg\].
+    pub(super) fn compliance(&self, arm: f64) -> f64 {
+        1.0 / self.mass.to_f64() + arm * arm * self.turning()
+    }
+}
+
 /// What a step reads of the properties of bodies by itself: an adjoint gives back a whole element of each array that its kernel reads.
 #[derive(Clone, Debug)]
 pub(super) struct Properties<F: Float> {

@@ -8,6 +8,7 @@ use super::kernels::{Wrench, accelerate, add_loads, motions, place_vertices, tur
 use super::loads::{Control, Loads};
 use super::model::{Integrator, Model};
 use super::properties::{MassProperties, Properties};
+use super::springs::Sprung;
 use super::state::State;
 use crate::collision::Pose;
 use crate::contact::BoundObstacles;
@@ -32,6 +33,7 @@ pub struct Solver<F: Float> {
     pub(super) bounced: Option<Bounced<F>>,
     pub(super) jointed: Option<Jointed<F>>,
     pub(super) neighbours: Option<BoundNeighbours<F>>,
+    pub(super) sprung: Option<Sprung<F>>,
 }
 
 impl<F: Float> Solver<F> {
@@ -113,6 +115,9 @@ impl<F: Float> Solver<F> {
             if let Some(neighbours) = &self.neighbours {
                 neighbours.add_forces(points, &placed, (&bodies, &properties.all), &self.grip, &wrench)?;
             }
+        }
+        if let Some(sprung) = &self.sprung {
+            sprung.pull(&self.poses(state)?, &properties.all, control.actuation.as_ref(), &wrench)?;
         }
         if let Some(jointed) = &self.jointed {
             jointed.at(&self.poses(state)?, &state.q)?.rub(&state.l, &wrench)?;

@@ -23,6 +23,7 @@ use diffkern_sim::rigid::kernels::{
 use diffkern_sim::rigid::properties::{
     Integrals, MassProperties, add_integrals, divide_properties, from_density, from_mass, with_inertia,
 };
+use diffkern_sim::rigid::springs::add_springs;
 use diffkern_sim::rigid::touching::{load_bodies, place_spread, push_bodies, yield_to_load};
 
 macro_rules! check {
@@ -141,6 +142,22 @@ fn points_spread_over_surfaces() -> Result<()> {
     check!(yield_to_load, N, &load, &owner, &normal, &numbers);
     let (x, force) = (dev.array(&r.many(4, |r| r.vec3(-1.0, 1.0)))?, dev.array(&r.many(N, |r| r.vec3(-2.0, 2.0)))?);
     check!(push_bodies, N, &x, &places, &force, &owner, &dev.zeros::<Wrench<f64>>(4)?);
+    Ok(())
+}
+
+/// Springs and ties among bodies and the world, the number of which is 4.
+#[test]
+fn springs() -> Result<()> {
+    const S: usize = 7;
+    let (dev, mut r) = (Device::cpu(), Random(31));
+    let (bodies, poses) = (dev.array(&properties(&mut r, 4))?, dev.array(&r.many(4, random_pose))?);
+    let ends = dev.array(&[0u32, 1, 0, 1, 2, 1, 4, 3, 0, 2, 4, 1, 3, 0, 0, 2, 0, 1, 1, 4, 0])?;
+    let points = dev.array(&r.many(2 * S, |r| r.vec3(-0.5, 0.5)))?;
+    let mut some = |n: usize, low: f64, high: f64| dev.array(&r.many(n, |r| r.between(low, high)));
+    let (stiffness, damping) = (some(S, 0.5, 2.0)?, some(1, 0.2, 0.5)?);
+    let (rest, actuation) = (some(S, 0.2, 0.6)?, some(S, -0.2, 0.2)?);
+    let wrench = dev.zeros::<Wrench<f64>>(4)?;
+    check!(add_springs, S, &poses, &bodies, &ends, &points, &stiffness, &damping, &rest, &actuation, &wrench);
     Ok(())
 }
 

@@ -11,6 +11,7 @@ mod kernels;
 mod motion;
 mod pairs;
 mod properties;
+mod springs;
 
 use common::Random;
 use diffkern::prelude::*;
