@@ -6,8 +6,8 @@
 //! all, the time is right within a factor of two or three, the memory within a factor of two.
 
 use super::cause;
+use super::frames::frames_in_use;
 use super::information;
-use super::problem::frames_in_use;
 use crate::error::Result;
 use crate::job::{IdentifyOptions, Simulator, Values};
 use crate::limits::{Limits, Seconds, size};

@@ -1,9 +1,11 @@
 //! What the films and tracks of a scene would tell of its unknowns, before they are made.
 
 use super::cost::{Cost, Task};
+use super::differences::differences;
+use super::frames::weights;
 use super::interval::{SIGMAS, TELLS};
 use super::misfit::{LevelOptions, Misfit};
-use super::problem::{BLUR, differences, weights};
+use super::problem::BLUR;
 use super::{device, resolution};
 use crate::error::{Error, Result};
 use crate::job::IdentifyOptions;

@@ -6,6 +6,8 @@ mod blur;
 mod observed;
 mod misfit;
 mod taped;
+mod frames;
+mod differences;
 mod problem;
 mod flight;
 mod fault;

@@ -6,6 +6,8 @@
 //! is used: what impacts do later depends more on the grid than on the material. The way is computed in single precision,
 //! where it ends in that of the answer.
 
+use super::differences::{Motions, over_doubt};
+use super::frames::{frames_in_use, weights};
 use super::misfit::{LevelOptions, Misfit};
 use super::observed;
 use super::taped::Taped;
@@ -30,12 +32,6 @@ pub(super) const FINE: [LevelOptions; 3] = [
 
 /// Blur of what an answer is judged by \[pixels\].
 pub(super) const BLUR: f64 = 2.0;
-
-/// Part of what an answer may be off over which motions are taken where it cannot be simulated farther away.
-const NEARER: f64 = 0.1;
-
-/// Part of the largest motion over what an answer may be off that one must be to be more than rounding errors of single precision.
-const ROUNDING: f64 = 1e-4;
 
 /// Part of its thinnest side by which a rigid body that another program has moved is beside its place: 0.0014 and 0.003 of those of `docs/accuracy.md`,
 /// root of the mean square.
@@ -66,13 +62,6 @@ pub(super) struct Refined<F: Float> {
     full: Program<F>,
     /// What the grid of the search carries, in single precision, of what this one draws.
     carried: Vec<Carried<f32>>,
-}
-
-/// How what the refined grid draws moves with the coordinates about a place.
-pub(super) struct Motions {
-    pub(super) at: Vec<f64>,
-    /// Of each coordinate.
-    of: Vec<Coverage>,
 }
 
 /// Normal equations of what is seen, blurred a little.
@@ -143,33 +132,9 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         let (Some(Refined { carried, .. }), Some(Grid { program, .. })) = (&self.refined, &self.rough) else {
             return Ok(None);
         };
-        let mut places = |there: &[f64], tick: &mut Tick<'_>| {
+        Motions::about(&self.parametrisation, at, tick, &mut |there, tick| {
             let tick = &mut ticking(program, self.frames, tick);
             program.places(carried, &self.parametrisation.values(there), self.frames, tick)
-        };
-        for part in [1.0, NEARER] {
-            if let Some(mut of) = simulable(self.differences(at, part, tick, &mut places))? {
-                still(&mut of, &self.parametrisation.doubt());
-                return Ok(Some(Motions { at: at.to_vec(), of }));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Derivatives of what a run gives along each coordinate: differences over a part of how much an answer may be off.
-    fn differences(
-        &self,
-        at: &[f64],
-        part: f64,
-        tick: &mut Tick<'_>,
-        run: &mut dyn FnMut(&[f64], &mut Tick<'_>) -> Outcome<Coverage>,
-    ) -> Outcome<Vec<Coverage>> {
-        let steps: Vec<f64> = self.parametrisation.doubt().into_iter().map(|doubt| part * doubt).collect();
-        let (runs, mut done) = (2.0 * steps.len() as f64, 0.0);
-        differences(&self.parametrisation, at, &steps, &mut |there| {
-            let all = run(there, &mut |part| tick((done + part) / runs));
-            done += 1.0;
-            all
         })
     }
 
@@ -205,7 +170,7 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         let mut linear = Linear { coverage: shows, derivatives: Vec::new() };
         linear.derivatives = match derivatives {
             Some(derivatives) => derivatives,
-            None => self.differences(at, 1.0, tick, &mut pictures)?,
+            None => over_doubt(&self.parametrisation, at, 1.0, tick, &mut pictures)?,
         };
         let frame = |shot: Shot| shot.frame;
         let frames = misfit.by(self.scene, self.frames, (self.frames, &frame), &linear)?;
@@ -431,41 +396,6 @@ impl<F: Float> Recorded for OnTape<'_, F> {
     }
 }
 
-/// Nothing moves along coordinates that over their `doubt` move less than a part of what most moves: of these, differences in single precision are rounding errors.
-fn still(motions: &mut [Coverage], doubt: &[f64]) {
-    let size = |(motion, doubt): (&Coverage, &f64)| doubt * motion.iter().flatten().map(|x| x * x).sum::<f64>().sqrt();
-    let sizes: Vec<f64> = motions.iter().zip(doubt).map(size).collect();
-    let most = sizes.iter().copied().fold(0.0, f64::max);
-    for (motion, _) in motions.iter_mut().zip(&sizes).filter(|(_, size)| **size < ROUNDING * most) {
-        motion.iter_mut().flatten().for_each(|x| *x = 0.0);
-    }
-}
-
-/// Derivatives of pictures along each coordinate: differences over `steps` to both sides, as far as the ranges allow.
-pub(super) fn differences(
-    parametrisation: &Parametrisation,
-    at: &[f64],
-    steps: &[f64],
-    pictures: &mut dyn FnMut(&[f64]) -> Outcome<Coverage>,
-) -> Outcome<Vec<Coverage>> {
-    let mut derivatives = Vec::new();
-    for (k, step) in steps.iter().enumerate() {
-        let mut moved = |by: f64| -> Outcome<(f64, Coverage)> {
-            let mut there = at.to_vec();
-            there[k] += by;
-            let there = parametrisation.inside(&there);
-            Ok((there[k], pictures(&there)?))
-        };
-        let ((high, mut up), (low, down)) = (moved(*step)?, moved(-step)?);
-        let apart = high - low;
-        for (a, b) in up.iter_mut().flatten().zip(down.iter().flatten()) {
-            *a = if apart > 0.0 { (*a - b) / apart } else { 0.0 };
-        }
-        derivatives.push(up);
-    }
-    Ok(derivatives)
-}
-
 /// Levels of the final stage: all but the first are left to the refinement, if there is one.
 fn fine_levels(refined: bool) -> &'static [LevelOptions] {
     if refined { &FINE[..1] } else { &FINE }
@@ -482,31 +412,6 @@ pub(super) fn sizes(scene: &Scene, simulator: Simulator, refined: bool) -> [Vec<
     [COARSE.iter().map(of).collect(), fine_levels(refined).iter().map(of).collect()]
 }
 
-/// Part of a video in which the weight of its frames halves.
-const HALVES: f64 = 0.4;
-
-/// By finite elements and where no video counts all frames, else the first half of the video, but no fewer than eight frames if it has
-/// them.
-pub(super) fn frames_in_use(scene: &Scene, simulator: Simulator) -> usize {
-    let all = scene.num_frames;
-    match simulator == Simulator::Mpm && has_videos(scene) {
-        true => all.div_ceil(2).max(8).min(all),
-        false => all,
-    }
-}
-
-/// How much each of them counts: small errors of what moves the bodies, and of what the scene says of it, add up.
-pub(super) fn weights(scene: &Scene, simulator: Simulator) -> Vec<f64> {
-    let frames = frames_in_use(scene, simulator);
-    let fades = simulator == Simulator::Fem && has_videos(scene);
-    let part = |frame: usize| frame as f64 / (frames.max(2) - 1) as f64;
-    (0..frames).map(|frame| if fades { 0.5f64.powf(part(frame) / HALVES) } else { 1.0 }).collect()
-}
-
-fn has_videos(scene: &Scene) -> bool {
-    scene.films.iter().any(|film| film.weights != [0.0; 3])
-}
-
 /// A tick per frame of each take of an evaluation of `frames` frames.
 fn ticking<'t, F: Float>(program: &Program<F>, frames: usize, tick: &'t mut Tick<'_>) -> impl FnMut() -> Flow + 't {
     let all = (frames * program.takes().count()).max(1) as f64;
@@ -514,22 +419,5 @@ fn ticking<'t, F: Float>(program: &Program<F>, frames: usize, tick: &'t mut Tick
     move || {
         frame += 1;
         tick((frame - 1) as f64 / all)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_moves_by_rounding_errors_does_not_move() {
-        let motion = |x: f64| vec![vec![x, -x], vec![0.5 * x]];
-        // Over what each may be off: 0.1, 2e-6 and 1e-4.
-        let mut motions = [motion(2.0), motion(2e-4), motion(1e-4)];
-        still(&mut motions, &[0.05, 0.01, 1.0]);
-        assert_eq!(motions, [motion(2.0), motion(0.0), motion(1e-4)]);
-        let mut nothing = [motion(0.0)];
-        still(&mut nothing, &[0.1]);
-        assert_eq!(nothing, [motion(0.0)]);
     }
 }

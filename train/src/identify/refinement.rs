@@ -4,7 +4,8 @@
 //! the refined grid, how it moves is of the grid of the search, two runs for each coordinate, and serves until a step by it does not lower the misfit on the
 //! refined grid. Motions are differences over as much as the answer may be off: those at a point follow vibrations so fast that steps by them are too short.
 
-use super::problem::{Motions, VideoProblem};
+use super::differences::Motions;
+use super::problem::VideoProblem;
 use crate::job::{Flow, IdentifyOptions, Record};
 use crate::program::{Coverage, Failure, Outcome, simulable};
 use crate::search::{Evaluation, Priors, Problem as _, REFINED, Reporter, Search, State};
