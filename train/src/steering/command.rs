@@ -21,7 +21,11 @@ pub fn run(scene: &Named, out: &Path, console: &mut dyn Console) -> Result<Ended
         let group = |curve: &Curve| usize::from(curve.twin == Twin::Naive);
         let of = |curve: &Curve| Search { group: group(curve), values: curve.outcome.clone() };
         let curves: Vec<Search> = study.curves.iter().map(of).collect();
-        let groups = [Twin::TimeOfImpact, Twin::Naive].map(Twin::name);
+        // One twin alone needs no legend.
+        let groups: Vec<&str> = match scene.plan.twins() {
+            [_] => Vec::new(),
+            twins => twins.iter().map(|twin| twin.name()).collect(),
+        };
         Ok(vec![("png", searches::curves(name, scene.plan.outcome().0, &groups, &curves)?)])
     };
     keep((name, out), study, markdown::text, curves, console)

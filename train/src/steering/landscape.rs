@@ -10,8 +10,8 @@ use crate::{files, text};
 use std::path::Path;
 use std::time::Instant;
 
-/// Draws the loss of a scene over the controls of these names, `points` along each, others as they are without scatter: `NAME_a_b.png` and `.csv` for impacts at their
-/// time, `NAME_a_b_naive.png` and `.csv` for whole steps. The numbers have the slopes by the gradient too, which tell the twins apart.
+/// Draws the loss of a scene over the controls of these names, `points` along each, others at the middle of their ranges: `NAME_a_b.png` and `.csv` for impacts at their
+/// time, `NAME_a_b_naive.png` and `.csv` for whole steps, if the scene has impacts. The numbers have the slopes by the gradient too, which tell the twins apart.
 ///
 /// # Errors
 /// When there is no such control, a launch fails, or a file cannot be written.
@@ -47,7 +47,8 @@ pub fn draw(scene: &Named, over: &[String], points: usize, out: &Path, console: 
     let sides: Vec<Side> = places.iter().map(side).collect();
     let count: usize = sides.iter().map(|side| side.values.len()).product();
     let (begun, mut done) = (Instant::now(), 0usize);
-    for twin in [Twin::TimeOfImpact, Twin::Naive] {
+    let twins = plan.twins();
+    for &twin in twins {
         let scene = plan.scene(twin)?;
         let (mut costs, mut slopes) = (Vec::with_capacity(count), Vec::with_capacity(count));
         for at in 0..count {
@@ -63,12 +64,15 @@ pub fn draw(scene: &Named, over: &[String], points: usize, out: &Path, console: 
             costs.push(there.loss);
             slopes.push(places.iter().map(|&k| there.gradient[k]).collect::<Vec<f64>>());
             done += 1;
-            let part = done as f64 / (2 * count) as f64;
+            let part = done as f64 / (twins.len() * count) as f64;
             if console.fraction(part, begun.elapsed().as_secs_f64()) == Flow::Stop {
                 return Ok(Ended::Interrupted);
             }
         }
-        let title = format!("{name}, {}: loss", twin.name());
+        let title = match twins {
+            [_] => format!("{name}: loss"),
+            _ => format!("{name}, {}: loss", twin.name()),
+        };
         let picture = match sides.as_slice() {
             [x, y] => map(&title, x, y, &costs)?,
             _ => curve(&title, &sides[0], &costs)?,

@@ -2,8 +2,10 @@
 
 use super::billiards::{Billiards, Table};
 use super::descent::Descent;
+use super::rigid_robot::{March, RigidRobot};
 use super::robot::{Robot, Walk};
 use super::scene::{Scene, Twin};
+use super::triangle::{Growth, Triangle};
 use crate::error::{Error, Result};
 use crate::experiments::source;
 use serde::{Deserialize, Serialize};
@@ -14,8 +16,12 @@ use std::path::Path;
 pub enum Kind {
     /// A shot at balls.
     Billiards(Billiards),
-    /// A robot that walks.
+    /// A robot of springs that walks.
     Robot(Robot),
+    /// A robot of rigid bodies that walks.
+    RigidRobot(RigidRobot),
+    /// Three springs.
+    Triangle(Triangle),
 }
 
 /// A scene, and how what steers it is found.
@@ -46,9 +52,11 @@ pub struct Named {
 }
 
 /// Name and text of each.
-const ALL: [(&str, &str); 2] = [
+const ALL: [(&str, &str); 4] = [
     ("billiards", include_str!("../../experiments/billiards.ron")),
     ("spring_robot", include_str!("../../experiments/spring_robot.ron")),
+    ("rigid_robot", include_str!("../../experiments/rigid_robot.ron")),
+    ("three_springs", include_str!("../../experiments/three_springs.ron")),
 ];
 
 /// All that are in the program.
@@ -86,6 +94,8 @@ impl Steering {
         let checked = match &self.scene {
             Kind::Billiards(game) => game.check(),
             Kind::Robot(robot) => robot.check(),
+            Kind::RigidRobot(robot) => robot.check(),
+            Kind::Triangle(triangle) => triangle.check(),
         };
         checked.map_err(|(field, problem)| (format!("scene.{field}"), problem))
     }
@@ -95,6 +105,8 @@ impl Steering {
         Ok(match &self.scene {
             Kind::Billiards(game) => Box::new(Table::new(game, twin)?),
             Kind::Robot(robot) => Box::new(Walk::new(robot, twin)?),
+            Kind::RigidRobot(robot) => Box::new(March::new(robot, twin)?),
+            Kind::Triangle(triangle) => Box::new(Growth::new(triangle)?),
         })
     }
 
@@ -105,14 +117,26 @@ impl Steering {
         match &self.scene {
             Kind::Billiards(game) => game.begin(&mut rng),
             Kind::Robot(robot) => robot.begin(&mut rng),
+            Kind::RigidRobot(robot) => robot.begin(&mut rng),
+            Kind::Triangle(triangle) => triangle.begin(&mut rng),
         }
     }
 
-    /// What its curves show, and whether more of it is better.
-    pub(super) fn outcome(&self) -> (&'static str, bool) {
+    /// How impacts may be taken: without any, one twin stands for both.
+    pub(super) fn twins(&self) -> &'static [Twin] {
         match &self.scene {
-            Kind::Billiards(_) => ("distance of the last ball from its goal [m]", false),
-            Kind::Robot(_) => ("how far the head has come [m]", true),
+            Kind::Billiards(_) | Kind::Robot(_) | Kind::RigidRobot(_) => &[Twin::TimeOfImpact, Twin::Naive],
+            Kind::Triangle(_) => &[Twin::TimeOfImpact],
+        }
+    }
+
+    /// What its curves show, its unit, and whether more of it is better.
+    pub(super) fn outcome(&self) -> (&'static str, &'static str, bool) {
+        match &self.scene {
+            Kind::Billiards(_) => ("distance of the last ball from its goal [m]", "m", false),
+            Kind::Robot(_) => ("how far the head has come [m]", "m", true),
+            Kind::RigidRobot(_) => ("distance of the body from its goal [m]", "m", false),
+            Kind::Triangle(_) => ("error of the area relative to the goal [%]", "%", false),
         }
     }
 
@@ -129,7 +153,8 @@ impl Steering {
                     ("velocity_y", "m/s", around(speed.1, fast)),
                 ]
             }
-            Kind::Robot(_) => Vec::new(),
+            Kind::Robot(_) | Kind::RigidRobot(_) => Vec::new(),
+            Kind::Triangle(triangle) => triangle.named(),
         }
     }
 }

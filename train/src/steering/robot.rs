@@ -1,13 +1,13 @@
 //! A robot of springs on the ground: a small network changes the lengths of its springs so that it walks.
 
-use super::scene::{Evaluated, Scene, Twin, normal};
+use super::network::Network;
+use super::scene::{Evaluated, Scene, Twin};
 use crate::error::{Error, Result};
 use diffkern::prelude::*;
 use diffkern_sim::Step as _;
 use diffkern_sim::springs::{Control, Model, Params};
 use diffkern_sim::vertices::VertexState;
 use serde::{Deserialize, Serialize};
-use std::f64::consts::TAU;
 
 /// Points of one mass with springs between them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,24 +35,6 @@ pub struct Robot {
     pub steps: usize,
     /// The network.
     pub network: Network,
-}
-
-/// Two layers of `tanh`: from sines of time, the points and the goal to the springs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Network {
-    /// Sines of time, their phases even over a turn.
-    pub waves: usize,
-    /// Their angular frequency \[rad/s\].
-    pub frequency: f64,
-    /// Units between both layers.
-    pub hidden: usize,
-    /// By what places and velocities are multiplied before the first layer.
-    pub sensing: f64,
-    /// A place that the network sees relative to the middle of all points \[m\].
-    pub goal: (f64, f64),
-    /// Weights of both layers begin normal, with this over `sqrt((inputs + outputs) / 2)` as their deviation.
-    pub weights: (f64, f64),
 }
 
 /// The middle of all points \[m\].
@@ -97,18 +79,6 @@ pub fn sense<F: Float>(
         }
     }
     inputs[i] = value;
-}
-
-/// A layer, `scale tanh(W y + b)`: of `weights` first `W` row by row, each row with its `b` after it, from `first` on.
-#[diff_kernel]
-pub fn layer<F: Float>(y: &Array<F>, weights: &Array<F>, out: &mut Array<F>, scale: F, first: u32) {
-    let i = ABSOLUTE_POS;
-    let row = first as usize + i * (y.len() + 1);
-    let mut sum = weights[row + y.len()];
-    for k in 0..y.len() {
-        sum += weights[row + k] * y[k];
-    }
-    out[i] = sum.tanh() * scale;
 }
 
 /// Points after a step of length `h` \[s\] with velocities `v`: what comes to the ground at `height` stops there. `at_time` is 1 where it goes on to the ground, if it is
@@ -158,18 +128,9 @@ impl Robot {
         self.network.waves + 4 * self.points.len() + 2
     }
 
-    /// Weights from which a search begins; biases are zero.
+    /// Weights from which a search begins.
     pub(super) fn begin(&self, rng: &mut fastrand::Rng) -> Vec<f64> {
-        let mut layer = |inputs: usize, outputs: usize, scale: f64| -> Vec<f64> {
-            let deviation = scale * (2.0 / (inputs + outputs) as f64).sqrt();
-            let row = (0..outputs).map(|_| {
-                let weights: Vec<f64> = (0..inputs).map(|_| deviation * normal(rng)).collect();
-                [weights, vec![0.0]].concat()
-            });
-            row.collect::<Vec<_>>().concat()
-        };
-        let (hidden, (first, second)) = (self.network.hidden, self.network.weights);
-        [layer(self.inputs(), hidden, first), layer(hidden, self.springs.len(), second)].concat()
+        self.network.begin(self.inputs(), self.springs.len(), rng)
     }
 
     /// What is wrong, by its field.
@@ -179,13 +140,9 @@ impl Robot {
         {
             return Err(("springs", format!("{ends:?}, expected two of the {points} points")));
         }
-        let counts = [
-            ("springs", self.springs.len()),
-            ("waves", self.network.waves),
-            ("hidden", self.network.hidden),
-            ("steps", self.steps),
-        ];
-        if let Some((field, count)) = counts.into_iter().find(|c| !(1..=100_000).contains(&c.1)) {
+        let counts = [("springs", self.springs.len()), ("steps", self.steps)];
+        let mut counts = counts.into_iter().chain(self.network.counts());
+        if let Some((field, count)) = counts.find(|c| !(1..=100_000).contains(&c.1)) {
             return Err((field, format!("{count}, expected 1 to 100000")));
         }
         let sizes = [("stiffness", self.stiffness), ("step", self.step)];
@@ -251,18 +208,12 @@ impl Walk {
 
     /// Relative change of each spring.
     fn actuation(&self, weights: &Array<f64>, state: &VertexState<f64>, time: f64) -> Result<Array<f64>> {
-        let (robot, device) = (&self.robot, &self.device);
-        let Network { waves, frequency, hidden, sensing, .. } = robot.network;
-        let wave = |k: usize| (frequency * time + TAU * k as f64 / waves as f64).sin();
-        let waves = device.array(&(0..waves).map(wave).collect::<Vec<_>>())?;
+        let (robot, device, network) = (&self.robot, &self.device, &self.robot.network);
         let (centre, inputs) = (device.uninit(1)?, device.uninit(robot.inputs())?);
+        let waves = network.waves(device, time)?;
         middle(1, &state.x, &centre)?;
-        sense(inputs.len(), &state.x, &state.v, &centre, &waves, &self.goal, &inputs, sensing)?;
-        let (between, springs) = (device.uninit(hidden)?, device.uninit(robot.springs.len())?);
-        layer(hidden, &inputs, weights, &between, 1.0, 0)?;
-        let second = (hidden * (robot.inputs() + 1)) as u32;
-        layer(springs.len(), &between, weights, &springs, robot.actuation, second)?;
-        Ok(springs)
+        sense(inputs.len(), &state.x, &state.v, &centre, &waves, &self.goal, &inputs, network.sensing)?;
+        network.outputs(weights, &inputs, robot.springs.len(), robot.actuation)
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) struct Evaluated {
     pub(super) loss: f64,
     /// By the controls.
     pub(super) gradient: Vec<f64>,
-    /// What people want to know \[m\].
+    /// What people want to know, in the unit of the scene.
     pub(super) outcome: f64,
 }
 

@@ -13,13 +13,13 @@ pub struct Curve {
     pub twin: Twin,
     /// Number of the controls from which it began.
     pub seed: u64,
-    /// The outcome before the search and after each of its evaluations \[m\].
+    /// The outcome before the search and after each of its evaluations, in the unit of the scene.
     pub outcome: Vec<f64>,
-    /// The outcome of the best controls \[m\].
+    /// The outcome of the best controls.
     pub best: f64,
     /// These controls.
     pub controls: Vec<f64>,
-    /// What these controls lead to with impacts at their time \[m\].
+    /// What these controls lead to with impacts at their time.
     pub true_outcome: f64,
 }
 
@@ -40,10 +40,11 @@ impl Study {
     /// # Errors
     /// When a launch fails or `tell` ends it.
     pub fn new(name: &str, plan: &Steering, tell: &mut dyn FnMut(f64) -> Result<()>) -> Result<Self> {
-        let (mut done, all) = (0.0, (2 * plan.seeds) as f64 * plan.iterations as f64);
+        let twins = plan.twins();
+        let (mut done, all) = (0.0, (twins.len() as u64 * plan.seeds) as f64 * plan.iterations as f64);
         let mut curves = Vec::new();
         let right = plan.scene(Twin::TimeOfImpact)?;
-        for twin in [Twin::TimeOfImpact, Twin::Naive] {
+        for &twin in twins {
             let scene = plan.scene(twin)?;
             for seed in 0..plan.seeds {
                 let mut count = || {
