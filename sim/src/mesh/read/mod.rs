@@ -1,5 +1,6 @@
 //! Files of surfaces.
 
+mod names;
 mod obj;
 mod ply;
 mod stl;
@@ -10,6 +11,7 @@ use super::vector::Point;
 use super::weld::weld;
 use crate::error::{Error, Result};
 use crate::fault::MeshFault;
+use names::Names;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -17,8 +19,15 @@ use std::path::Path;
 /// Largest file that [`read`] takes \[bytes\]; some million faces.
 pub const MOST_BYTES: u64 = 64 << 20;
 
-/// Vertices and triangles as they are in a file.
-type Soup = (Vec<Point>, Vec<[u32; 3]>);
+/// Characters of a line that a message shows.
+const SHOWN: usize = 60;
+
+/// Vertices and triangles as they are in a file, and what it calls them.
+struct Soup {
+    vertices: Vec<Point>,
+    triangles: Vec<[u32; 3]>,
+    names: Names,
+}
 
 /// The surface of a body from a file: Wavefront OBJ (`.obj`), PLY in text or binary (`.ply`), STL in text or binary
 /// (`.stl`).
@@ -39,49 +48,41 @@ type Soup = (Vec<Point>, Vec<[u32; 3]>);
 ///
 /// # Errors
 /// [`Error::File`], which names the file, what is wrong and where, when it is no regular file, too large, not of the
-/// format, or [no surface of a body](MeshFault). Faces are those after polygons have become triangles.
+/// format, or [no surface of a body](MeshFault). Vertices and faces have the numbers of the file there: from 1 in an OBJ, which
+/// is told by line as well, from 0 in a PLY; in an STL faces are counted from 0.
 pub fn read(file: &Path, scale: f64) -> Result<ClosedMesh> {
     let refused = |problem: String| Error::File { file: file.into(), problem };
     let bytes = bytes(file).map_err(refused)?;
     let extension = file.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
-    let (vertices, triangles) = match extension.as_deref() {
+    let soup = match extension.as_deref() {
         Some("obj") => obj::parse(&bytes),
         Some("ply") => ply::parse(&bytes),
         Some("stl") => stl::parse(bytes),
         other => Err(format!("has the extension {:?}, expected obj, ply or stl", other.unwrap_or(""))),
     }
     .map_err(refused)?;
-    let index = |(face, t): (usize, &[u32; 3])| Some((face, *t.iter().find(|&&i| i as usize >= vertices.len())?));
-    if let Some((face, index)) = triangles.iter().enumerate().find_map(index) {
-        return Err(refused(MeshFault::OutOfRange { face, index, vertices: vertices.len() }.to_string()));
+    let count = soup.vertices.len();
+    if soup.triangles.is_empty() {
+        return Err(refused(MeshFault::Empty { vertices: count }.to_string()));
     }
-    let (vertices, triangles) = weld(&vertices, &triangles)?;
-    let named = |error: Error, vertices: &[Point], triangles: &[[u32; 3]]| match error {
-        Error::Mesh(fault) => refused(located(&fault, vertices, triangles)),
+    let index = |(face, t): (usize, &[u32; 3])| Some((face, *t.iter().find(|&&i| i as usize >= count)?));
+    if let Some((triangle, index)) = soup.triangles.iter().enumerate().find_map(index) {
+        let fault = MeshFault::OutOfRange { face: soup.face_number(triangle), index, vertices: count };
+        return Err(refused(fault.to_string()));
+    }
+    // Merging numbers the vertices anew.
+    let (vertices, triangles) = weld(&soup.vertices, &soup.triangles)?;
+    let named = |error: Error| match error {
+        Error::Mesh(fault) => refused(soup.told(&fault, &vertices, &triangles)),
         other => other,
     };
-    let body = ClosedMesh::new(vertices.clone(), triangles.clone()).map_err(|e| named(e, &vertices, &triangles))?;
-    body.placed(scale, &Pose::default())
+    let body = ClosedMesh::new(vertices.clone(), triangles.clone()).map_err(named)?;
+    body.placed(scale, &Pose::default()).map_err(named)
 }
 
-/// The fault, with the coordinates of a vertex that takes part: merging has numbered the vertices anew.
-fn located(fault: &MeshFault, vertices: &[Point], triangles: &[[u32; 3]]) -> String {
-    let vertex = match *fault {
-        MeshFault::Empty { .. } => None,
-        MeshFault::NotFinite { vertex, .. } | MeshFault::Unused { vertex, .. } => Some(vertex),
-        MeshFault::Hole { edge, .. } | MeshFault::NonManifold { edge, .. } | MeshFault::Inverted { edge, .. } => {
-            Some(edge[0] as usize)
-        }
-        MeshFault::OutOfRange { face, .. }
-        | MeshFault::Degenerate { face, .. }
-        | MeshFault::Crossing { faces: [face, _] }
-        | MeshFault::InsideOut { face, .. }
-        | MeshFault::Nested { face } => triangles.get(face).map(|t| t[0] as usize),
-    };
-    match vertex.and_then(|v| Some((v, vertices.get(v)?))) {
-        Some((v, at)) => format!("{fault} (vertex {v} is at {at:?} in the file)"),
-        None => fault.to_string(),
-    }
+/// A line of a file, in quotes, cut where it is long.
+fn shown(line: &str) -> String {
+    format!("{:?}", line.trim().chars().take(SHOWN).collect::<String>())
 }
 
 /// The bytes of a regular file. Others are refused before they are opened: to open a pipe would wait for its writer, and to
@@ -208,16 +209,18 @@ mod tests {
             let found = message(name, text.as_bytes()).unwrap();
             assert!(found.contains(expected), "{found}\ninstead of\n{expected}");
         };
-        refused("a.obj", "v 0 0 0\nv 1 0 zero\nf 1 2 3", "line 2: position parse error");
-        refused("b.obj", "v 0 0 0\n\nf 1 2 7\n", "line 3: face vertex index out of bounds");
+        refused("a.obj", "v 0 0 0\nv 1 0 zero\nf 1 2 3", "line 2: \"v 1 0 zero\", expected three numbers, v x y z");
+        refused("b.obj", "v 0 0 0\n\nf 1 2 7\n", "line 3: \"f 1 2 7\", expected numbers of vertices from 1 to 1");
+        refused("b.obj", "v 0 0 0\nf 1 2.5 3\n", "line 2: \"f 1 2.5 3\", expected the numbers of its vertices");
         refused(
             "c.obj",
             "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n",
-            "hole: the edge from vertex 0 to 1 is of face 0 alone",
+            "hole: the edge from vertex 1 to 2 is of face 1 alone",
         );
-        refused("c.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "(vertex 0 is at [0.0, 0.0, 0.0] in the file)");
-        refused("d.obj", "v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "vertex 0 is [NaN, 0.0, 0.0]");
-        refused("e.obj", "v 0 0 0\n", "has 0 vertices and no faces");
+        refused("e.obj", "v 0 0 0\nv 1 0 0\n", "has 2 vertices and no faces");
+        refused("f.obj", "hello, this is not a mesh\n", "is no Wavefront OBJ: it has no vertex");
+        refused("f.obj", "solid x\nfacet normal 0 0 0\n", "as an STL does, expected the extension .stl");
+        refused("f.obj", "", "is empty: it has no vertex");
         refused("a.step", "", "has the extension \"step\", expected obj, ply or stl");
         let header = |rest: &str| format!("ply\nformat binary_little_endian 1.0\n{rest}end_header\n");
         refused("a.ply", &header("element vertex 4000000000\n"), "element vertex has no properties");
@@ -230,9 +233,61 @@ mod tests {
         refused("c.ply", &text.replace("3 0 2 1", "3 0 2 -1"), "face 0 has vertex -1");
         refused("d.ply", &text.replace("3 0 2 1", "3 0 2 9"), "face 0 has vertex 9, expected less than 4");
         refused("e.ply", &text.replace("double z", "double w"), "no property z");
-        refused("a.stl", "solid x\nfacet", "invalid facet header");
+        refused("f.ply", "v 0 0 0\n", "is no PLY, whose first line is ply");
+        refused(
+            "g.ply",
+            &text.replace("\n0 0 0 7", "\nnan 0 0 7"),
+            "line 13: \"nan 0 0 7\", expected numbers: x, y, z, red",
+        );
+        let (head, _) = text.split_once(" 0 3\n5").unwrap();
+        refused("h.ply", head, "line 20: \"3 2\": is cut off: its header counts 4 of element face");
+        refused("a.stl", "solid x\nfacet", "line 2: \"facet\", expected facet normal x y z");
+        refused("b.stl", "v 0 0 0\nv 1 0 0\n", "is no STL: it is a text that does not begin with solid");
+        let solid = String::from_utf8(stl_text()).unwrap();
+        refused("c.stl", solid.split_once("endsolid").unwrap().0, "is cut off");
+        let mut binary = stl_binary();
+        binary[..5].fill(b' ');
+        let cut = message("d.stl", &binary[..200]).unwrap();
+        assert_eq!(cut, "is cut off, or no STL: it counts 4 triangles, which take 284 bytes, and has 200");
+        let binary = message("e.obj", &[b'v', 0xff]).unwrap();
+        assert!(binary.contains("is no Wavefront OBJ, which is a text: byte 1 is not UTF-8"), "{binary}");
         let folder = read(std::env::temp_dir().as_path(), 1.0).unwrap_err().to_string();
         assert!(folder.contains("no regular file"), "{folder}");
+    }
+
+    /// Merging leaves out the first vertex, and polygons become triangles.
+    #[test]
+    fn faults_are_told_in_the_numbers_of_the_file() {
+        let told = |name: &str, text: &str| through_a_file(name, text.as_bytes(), 1.0).unwrap_err().to_string();
+        let square = "# a square\nv 9 9 9\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n";
+        for (faces, expected) in [
+            (
+                "f 2 3 4 5\n",
+                "from vertex 2 to 3 is of face 1 alone; close the surface, or merge vertices at one place (counted from 1; face 1 \
+                 is on line 7; vertex 2 is at [0.0, 0.0, 0.0], on line 3)",
+            ),
+            (
+                "f 2 3 4 5\nf 3 3 4\n",
+                "face 2 [3, 3, 4] has no area: its vertices repeat or lie on a line; leave it out or move a vertex (counted from 1; \
+                 face 2 is on line 8; vertex 3 is at [1.0, 0.0, 0.0], on line 4)",
+            ),
+        ] {
+            let found = told("square.obj", &format!("{square}{faces}"));
+            assert!(found.ends_with(expected), "{found}\n{expected}");
+        }
+        let found = told("nan.obj", "v nan 0 0\nv 1 0 0\nv 0 1 0\nf 2 3 1\n");
+        assert!(found.contains("vertex 1 is [NaN, 0.0, 0.0], expected finite"), "{found}");
+        let text = String::from_utf8(ply_text()).unwrap();
+        let found = told("square.ply", &text.replace("3 1 2 3", "4 1 2 3 0").replace("3 0 1 3", "3 3 3 1"));
+        let expected = "face 1 [3, 3, 1] has no area: its vertices repeat or lie on a line; leave it out or move a vertex (counted from 0; \
+                        vertex 3 is at [0.0, 0.0, 2.0])";
+        assert!(found.ends_with(expected), "{found}\n{expected}");
+    }
+
+    #[test]
+    fn a_text_of_a_solid_without_a_name_is_read() {
+        let text = String::from_utf8(stl_text()).unwrap().replacen("solid body", "solid", 1);
+        assert_eq!(through_a_file("nameless.stl", text.as_bytes(), 1.0).unwrap().triangles().len(), 4);
     }
 
     /// Any bytes give a body or an error.
@@ -260,9 +315,11 @@ mod tests {
                     "ply" => ply::parse(&damaged),
                     _ => stl::parse(damaged),
                 };
-                if let Ok((vertices, triangles)) = soup {
-                    let (vertices, triangles) = weld(&vertices, &triangles).unwrap();
-                    let _ = ClosedMesh::new(vertices, triangles);
+                if let Ok(soup) = soup {
+                    let (vertices, triangles) = weld(&soup.vertices, &soup.triangles).unwrap();
+                    if let Err(Error::Mesh(fault)) = ClosedMesh::new(vertices.clone(), triangles.clone()) {
+                        let _ = soup.told(&fault, &vertices, &triangles);
+                    }
                 }
             }
         }

@@ -1,8 +1,10 @@
 //! PLY, by the crate `ply-rs-bw`.
 
-use super::{Soup, fan};
-use ply_rs_bw::parser::{Parser, Reader};
-use ply_rs_bw::ply::{ElementDef, Property, PropertyAccess, PropertyAccessResult};
+use super::names::Names;
+use super::{Soup, fan, shown};
+use ply_rs_bw::parser::{ParseError, Parser, Reader};
+use ply_rs_bw::ply::{ElementDef, Encoding, Property, PropertyAccess, PropertyAccessResult, PropertyType};
+use std::io::ErrorKind;
 
 /// A position; what the file does not give is not a number.
 struct Vertex([f64; 3]);
@@ -90,30 +92,80 @@ fn is_corners(name: &str) -> bool {
 }
 
 pub(super) fn parse(bytes: &[u8]) -> Result<Soup, String> {
+    if !bytes.starts_with(b"ply") {
+        let problem =
+            "is no PLY, whose first line is ply; a Wavefront OBJ or STL is read by its extension, .obj or .stl";
+        return Err(problem.to_owned());
+    }
     let mut reader = Reader::new(bytes);
-    let message = |error: ply_rs_bw::parser::ParseError| error.to_string().replace(['\n', '\t'], " ");
-    let header = Parser::<Other>::new().read_header(&mut reader).map_err(message)?;
+    let header = Parser::<Other>::new().read_header(&mut reader).map_err(|error| of_header(bytes, &error))?;
     for element in header.elements.values() {
         check(element, bytes.len())?;
     }
-    let (mut vertices, mut triangles) = (Vec::new(), Vec::new());
+    let (mut vertices, mut triangles, mut faces) = (Vec::new(), Vec::new(), Vec::new());
     for element in header.elements.values() {
+        let refused = |error: ParseError| of_element(bytes, header.encoding, element, &error);
         match element.name.as_str() {
             "vertex" => {
                 let read = Parser::<Vertex>::new().read_payload_for_element(&mut reader, element, &header);
-                vertices = read.map_err(message)?.into_iter().map(|v| v.0).collect();
+                vertices = read.map_err(refused)?.into_iter().map(|v| v.0).collect();
             }
             "face" => {
                 let read = Parser::<Face>::new().read_payload_for_element(&mut reader, element, &header);
-                triangles = triangulated(read.map_err(message)?)?;
+                (triangles, faces) = triangulated(read.map_err(refused)?)?;
             }
             _ => {
                 let read = Parser::<Other>::new().read_payload_for_element(&mut reader, element, &header);
-                read.map_err(message)?;
+                read.map_err(refused)?;
             }
         }
     }
-    Ok((vertices, triangles))
+    Ok(Soup { vertices, triangles, names: Names::Faces(faces) })
+}
+
+/// What is wrong with a header; the parser says it in names of its types.
+fn of_header(bytes: &[u8], error: &ParseError) -> String {
+    match (error.kind(), error.line()) {
+        (ErrorKind::UnexpectedEof, _) => "is cut off: its header does not end with end_header".to_owned(),
+        (_, Some(line)) => format!(
+            "line {line}: {}, expected ply, format, comment, obj_info, element, property or end_header, as headers have it",
+            written(bytes, line)
+        ),
+        (_, None) => format!("has a wrong header: {error}"),
+    }
+}
+
+/// What is wrong with an element.
+fn of_element(bytes: &[u8], encoding: Encoding, element: &ElementDef, error: &ParseError) -> String {
+    let ElementDef { name, count, properties } = element;
+    let cut_off = || format!("is cut off: its header counts {count} of element {name}, and it has fewer");
+    match (error.kind(), error.line()) {
+        (ErrorKind::UnexpectedEof, _) => cut_off(),
+        (ErrorKind::InvalidData, Some(_)) => format!(
+            "element {name} has a property of another type than is read: x, y and z of vertices are numbers, vertex_indices of faces is a \
+             list of whole numbers"
+        ),
+        (_, Some(line)) if encoding == Encoding::Ascii => {
+            let mut later = bytes.split(|&byte| byte == b'\n').skip(line);
+            if later.all(|line| line.trim_ascii().is_empty()) {
+                return format!("line {line}: {}: {}", written(bytes, line), cut_off());
+            }
+            let of_line = properties.values().map(|property| match property.data_type {
+                PropertyType::Scalar(_) => property.name.clone(),
+                PropertyType::List(..) => format!("the length and the numbers of {}", property.name),
+            });
+            let expected = of_line.collect::<Vec<_>>().join(", ");
+            format!("line {line}: {}, expected numbers: {expected}", written(bytes, line))
+        }
+        (_, Some(_)) => format!("element {name} has a list whose length is no whole number"),
+        (_, None) => format!("element {name}: {error}"),
+    }
+}
+
+/// A line, for a message.
+fn written(bytes: &[u8], line: usize) -> String {
+    let found = bytes.split(|&byte| byte == b'\n').nth(line.saturating_sub(1)).unwrap_or_default();
+    shown(&String::from_utf8_lossy(found))
 }
 
 /// An element takes at least a byte for each property, so that a count beyond the file is known before memory is taken.
@@ -136,8 +188,9 @@ fn check(element: &ElementDef, bytes: usize) -> Result<(), String> {
     }
 }
 
-fn triangulated(faces: Vec<Face>) -> Result<Vec<[u32; 3]>, String> {
-    let mut triangles = Vec::new();
+/// Faces as triangles, and the face that each of these is of.
+fn triangulated(faces: Vec<Face>) -> Result<(Vec<[u32; 3]>, Vec<u32>), String> {
+    let (mut triangles, mut numbers) = (Vec::new(), Vec::new());
     for (k, Face(corners)) in faces.into_iter().enumerate() {
         let index = |&i: &i64| u32::try_from(i).map_err(|_| format!("face {k} has vertex {i}, expected at least 0"));
         let corners: Vec<u32> = corners.iter().map(index).collect::<Result<_, _>>()?;
@@ -145,6 +198,7 @@ fn triangulated(faces: Vec<Face>) -> Result<Vec<[u32; 3]>, String> {
             return Err(format!("face {k} has {} vertices, expected at least 3", corners.len()));
         }
         triangles.extend(fan(&corners));
+        numbers.resize(triangles.len(), k as u32);
     }
-    Ok(triangles)
+    Ok((triangles, numbers))
 }
