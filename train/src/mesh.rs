@@ -17,10 +17,10 @@ pub(crate) fn check_obj(file: &Path) -> Result<()> {
         problem,
     };
     let count = |key: &str| text.lines().filter(|l| l.split_whitespace().next() == Some(key)).count();
-    let vertices = count("v");
-    if vertices == 0 || count("f") == 0 {
-        let faces = count("f");
-        let problem = format!("mesh is empty ({vertices} vertices, {faces} faces), expected at least one face");
+    let (vertices, faces) = (count("v"), count("f"));
+    if vertices == 0 || faces == 0 {
+        let what = if vertices + faces == 0 { "mesh is empty, or no Wavefront OBJ" } else { "mesh is empty" };
+        let problem = format!("{what} ({vertices} vertices, {faces} faces), expected at least one face");
         return Err(Error::file(file, problem));
     }
     for (number, line) in text.lines().enumerate() {

@@ -8,6 +8,7 @@ use crate::text::quoted;
 use flate2::Compression;
 use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -47,7 +48,7 @@ pub(crate) fn read(file: &Path) -> Result<BTreeMap<String, Numbers>> {
             return Err(broken("has a directory without one of its entries"));
         }
         let field = |from: usize, size: usize| number(&bytes, at + from, size).ok_or_else(short);
-        let (method, packed, size) = (field(10, 2)?, field(20, 4)?, field(24, 4)?);
+        let (method, checksum, packed, size) = (field(10, 2)?, field(16, 4)?, field(20, 4)?, field(24, 4)?);
         let (name, extra, comment, local) = (field(28, 2)?, field(30, 2)?, field(32, 2)?, field(42, 4)?);
         let text = bytes.get(at + 46..at + 46 + name).ok_or_else(short)?;
         let text = String::from_utf8_lossy(text).trim_end_matches(".npy").to_owned();
@@ -57,11 +58,12 @@ pub(crate) fn read(file: &Path) -> Result<BTreeMap<String, Numbers>> {
         let head = [26, 28].map(|from| number(&bytes, local + from, 2));
         let begin = local + 30 + head[0].ok_or_else(short)? + head[1].ok_or_else(short)?;
         let stored = bytes.get(begin..begin.saturating_add(packed)).ok_or_else(short)?;
-        let array = match method {
-            0 => npy(stored),
-            8 => inflated(stored, size).and_then(|npy_file| npy(&npy_file)),
+        let raw: std::result::Result<Cow<'_, [u8]>, String> = match method {
+            0 => Ok(Cow::Borrowed(stored)),
+            8 => inflated(stored, size).map(Cow::Owned),
             other => Err(format!("is packed by method {other}, expected stored or deflated")),
         };
+        let array = raw.and_then(|npy_file| intact(&npy_file, checksum).and_then(|()| npy(&npy_file)));
         let array = array.map_err(|problem| Error::field(file, text.clone(), problem))?;
         all.insert(text, array);
         at += 46 + name + extra + comment;
@@ -79,6 +81,17 @@ fn inflated(packed: &[u8], size: usize) -> std::result::Result<Vec<u8>, String> 
         Ok(length) if length == size => Ok(bytes),
         Ok(length) => Err(format!("inflates to {length} bytes, expected {size}, as its directory says")),
         Err(error) => Err(format!("cannot be inflated: {error}")),
+    }
+}
+
+/// Refuses a file of an archive that is not what was packed.
+fn intact(bytes: &[u8], checksum: usize) -> std::result::Result<(), String> {
+    let found = crc32fast::hash(bytes) as usize;
+    match found == checksum {
+        true => Ok(()),
+        false => Err(format!(
+            "is damaged: its checksum (CRC-32) is {found:08x}, expected {checksum:08x}, as the archive says; copy or write the file anew"
+        )),
     }
 }
 
@@ -189,6 +202,18 @@ mod tests {
             found.into_iter().collect::<Vec<_>>(),
             [("grid".into(), grid), ("one".into(), one), ("row".into(), row)]
         );
+        Ok(std::fs::remove_file(&file)?)
+    }
+
+    #[test]
+    fn a_checksum_that_is_wrong_is_refused() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let mut bytes = archive(&[("row", Numbers { shape: vec![3], values: vec![1.0, 2.0, 4.0] })])?;
+        let entry = bytes.windows(4).rposition(|record| record == ENTRY).ok_or("no directory")?;
+        bytes[entry + 16] ^= 1;
+        let file = std::env::temp_dir().join(format!("diffkern-npz-damaged-{}.npz", std::process::id()));
+        std::fs::write(&file, bytes)?;
+        let said = read(&file).map(drop).map_err(|error| error.to_string());
+        assert!(said.as_ref().is_err_and(|said| said.contains(".npz: row: is damaged: its checksum")), "{said:?}");
         Ok(std::fs::remove_file(&file)?)
     }
 }

@@ -7,7 +7,7 @@ use diffkern::memory::{collect, filled, with_room};
 use png::{BitDepth, ColorType};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::io::BufReader;
+use std::io::{BufRead as _, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// Bits of a colour in a file.
@@ -48,6 +48,8 @@ impl Bits {
 }
 
 const UNKNOWN_BITS: &str = "expected 8 or 16";
+/// How every PNG begins.
+const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
 
 impl TryFrom<u8> for Bits {
     type Error = String;
@@ -138,8 +140,14 @@ fn read(
     let values = width * height * color.samples();
     // Twice the pixels of 16 bits: compression may add to them, and there may be a remark.
     let opened = input::open(file, Bytes(4 * values as u64 + (1 << 20)), &expected)?;
-    let broken = |e: png::DecodingError| Error::file(file, format!("frame is damaged or cut off: {e}; {expected}"));
-    let mut reader = png::Decoder::new(BufReader::new(opened)).read_info().map_err(broken)?;
+    let refused = |what: &str| Error::file(file, format!("frame {what}, {expected}"));
+    let broken = |e: png::DecodingError| refused(&fault(&e));
+    let mut source = BufReader::new(opened);
+    let begin = source.fill_buf().map_err(|e| refused(&format!("cannot be read: {e}")))?;
+    if !begin.iter().zip(SIGNATURE).all(|(byte, known)| *byte == known) {
+        return Err(refused("is no PNG"));
+    }
+    let mut reader = png::Decoder::new(source).read_info().map_err(broken)?;
     let info = reader.info();
     let (seen_color, depth) = (info.color_type, info.bit_depth as u8);
     let seen = (info.width as usize, info.height as usize);
@@ -159,6 +167,17 @@ fn read(
     Ok((bits, bytes))
 }
 
+/// What is wrong with a PNG; the decoder says it in names of its types.
+fn fault(error: &png::DecodingError) -> String {
+    use png::DecodingError::{Format, IoError, LimitsExceeded, Parameter};
+    match error {
+        IoError(e) if e.kind() == ErrorKind::UnexpectedEof => "is cut off".into(),
+        IoError(e) => format!("cannot be read: {e}"),
+        Format(_) | Parameter(_) => "is damaged: a checksum or a length in it is wrong".into(),
+        LimitsExceeded => "is damaged: it asks for more memory than a picture takes".into(),
+    }
+}
+
 fn color_name(color: ColorType) -> &'static str {
     match color {
         ColorType::Grayscale => "grey",
@@ -166,5 +185,35 @@ fn color_name(color: ColorType) -> &'static str {
         ColorType::Indexed => "palette",
         ColorType::GrayscaleAlpha => "grey with alpha",
         ColorType::Rgba => "RGB with alpha",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_a_file_is_said_in_words() {
+        let good = png_bytes(2, &[0, 60, 120, 255], ColorType::Grayscale, Bits::Eight).unwrap();
+        let file = std::env::temp_dir().join(format!("diffkern-picture-{}.png", std::process::id()));
+        let refusal = |bytes: &[u8]| {
+            std::fs::write(&file, bytes).unwrap();
+            read_png(&file, ColorType::Grayscale, 2, 2).unwrap_err().to_string()
+        };
+        let data = good.windows(4).position(|kind| kind == b"IDAT").unwrap();
+        let mut flipped = good.clone();
+        flipped[data + 8] ^= 1;
+        let cases: [(&[u8], &str); 5] = [
+            (&flipped[..], "frame is damaged: a checksum or a length in it is wrong, expected 2x2 pixels"),
+            (&good[..good.len() / 2], "frame is cut off, expected"),
+            (&[], "frame is cut off, expected"),
+            (b"hello, I am no picture", "frame is no PNG, expected"),
+            (b"\xff\xd8\xff\xe0", "frame is no PNG, expected"),
+        ];
+        for (bytes, said) in cases {
+            let found = refusal(bytes);
+            assert!(found.contains(said), "{found}\n{said}");
+        }
+        std::fs::remove_file(&file).unwrap();
     }
 }

@@ -35,6 +35,16 @@ pub(crate) fn rounded(value: f64) -> f64 {
     format!("{value:.13e}").parse().unwrap_or(value)
 }
 
+/// The name that takes the fewest changes of characters, if these are less than half of them.
+pub fn nearest<'a, S: AsRef<str>>(found: &str, known: &'a [S]) -> Option<&'a str> {
+    // A key may be as long as the file, and the comparison takes the product of both lengths.
+    let length = found.chars().take(100).count();
+    let found: String = found.to_lowercase().chars().take(100).collect();
+    let changes = |name: &&str| strsim::damerau_levenshtein(&found, &name.to_lowercase());
+    let best = known.iter().map(AsRef::as_ref).min_by_key(changes)?;
+    (2 * changes(&best) <= length.max(best.chars().count())).then_some(best)
+}
+
 /// A path.
 pub fn path(path: &Path) -> String {
     shown(&path.to_string_lossy())

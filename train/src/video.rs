@@ -7,10 +7,12 @@ use crate::error::{Error, Result};
 use crate::files;
 use crate::picture::{encode, png_bytes, read_png};
 use crate::scene::{Film, Scene};
+use crate::text::shown;
 use diffkern::interrupt;
 use diffkern::memory::{collect, filled};
 use diffkern_render::image;
 use png::ColorType;
+use std::fs;
 use std::path::Path;
 
 /// One frame: coverage and colour, row by row from the top left, in 0..1, and depth.
@@ -54,13 +56,14 @@ impl Video {
             }
             let frames = (0..scene.num_frames).map(|k| {
                 interrupt::check()?;
-                read_frame(folder, film, k, width, height)
+                read_frame(folder, scene, film, k)
             });
             let frames = frames.collect::<Result<Vec<Frame>>>()?;
             let mask = |k: usize| {
                 interrupt::check()?;
                 let masks = film.masks.as_deref().unwrap_or_default();
-                read_png(&frame_path(folder, masks, k), ColorType::Grayscale, width, height)
+                let mask = read_png(&frame_path(folder, masks, k), ColorType::Grayscale, width, height);
+                mask.map_err(|error| counted(error, folder, masks, scene, k))
             };
             if film.weights[0] > 0.0 {
                 shows_bodies(&frame_path(folder, &film.silhouette, 0), &frames)?;
@@ -182,13 +185,41 @@ fn shows_bodies(first: &Path, frames: &[Frame]) -> Result<()> {
     Err(Error::file(first, format!("{problem}: expected silhouettes, white where bodies are and black elsewhere")))
 }
 
-fn read_frame(folder: &Path, film: &Film, k: usize, width: usize, height: usize) -> Result<Frame> {
-    let silhouette = read_png(&frame_path(folder, &film.silhouette, k), ColorType::Grayscale, width, height)?;
-    let rgb = read_png(&frame_path(folder, &film.shaded, k), ColorType::Rgb, width, height)?;
+fn read_frame(folder: &Path, scene: &Scene, film: &Film, k: usize) -> Result<Frame> {
+    let (width, height) = (scene.cameras[film.camera].width, scene.cameras[film.camera].height);
+    let picture = |part: &str, color: ColorType| {
+        let read = read_png(&frame_path(folder, part, k), color, width, height);
+        read.map_err(|error| counted(error, folder, part, scene, k))
+    };
+    let silhouette = picture(&film.silhouette, ColorType::Grayscale)?;
+    let rgb = picture(&film.shaded, ColorType::Rgb)?;
     let depth = match &film.depth {
         // It is drawn, and compared with nothing.
-        Some(own) if film.weights[2] > 0.0 => depth::read(folder, own, k, width, height)?,
+        Some(own) if film.weights[2] > 0.0 => {
+            let read = depth::read(folder, own, k, width, height);
+            read.map_err(|error| counted(error, folder, &own.folder, scene, k))?
+        }
         Some(_) | None => Vec::new(),
     };
     Ok(Frame { silhouette, shaded: collect(rgb.as_chunks::<3>().0.iter().copied())?, depth })
+}
+
+/// The error of frame `k` of `part`, with how many frames are there where that one is not.
+fn counted(error: Error, folder: &Path, part: &str, scene: &Scene, k: usize) -> Error {
+    if frame_path(folder, part, k).symlink_metadata().is_ok() {
+        return error;
+    }
+    let is_frame = |name: &str| {
+        let number = name.strip_prefix("frame_").and_then(|rest| rest.strip_suffix(".png"));
+        number.is_some_and(|number| number.len() >= 4 && number.bytes().all(|digit| digit.is_ascii_digit()))
+    };
+    let there = match fs::read_dir(folder.join(part)) {
+        Ok(files) => {
+            let count = files.flatten().filter(|file| is_frame(&file.file_name().to_string_lossy())).count();
+            format!("{} holds {count} of them", shown(part))
+        }
+        Err(_) => format!("there is no folder {}", shown(part)),
+    };
+    let (field, frames) = (scene.field("num_frames"), scene.num_frames);
+    error.and(&format!("the scene says {field}: {frames}, from frame_0000.png on, and {there}"))
 }

@@ -20,7 +20,17 @@ const VIDEO_CASES: &[Case] = &[
     (
         "missing_frame",
         |v| fs::remove_file(v.join("silhouette/frame_0007.png")).unwrap(),
-        &["silhouette", "frame_0007.png", "expected 128x128"],
+        &["silhouette", "frame_0007.png", "expected 128x128", "num_frames: 32", "silhouette holds 31 of them"],
+    ),
+    (
+        "missing_frames",
+        |v| fs::remove_dir_all(v.join("shaded")).unwrap(),
+        &["shaded/frame_0000.png", "num_frames: 32", "there is no folder shaded"],
+    ),
+    (
+        "text_as_frame",
+        |v| fs::write(v.join("shaded/frame_0002.png"), "hello").unwrap(),
+        &["frame_0002.png: frame is no PNG", "expected 128x128"],
     ),
     ("missing_shaded", |v| fs::remove_file(v.join("shaded/frame_0031.png")).unwrap(), &["shaded", "frame_0031.png"]),
     (
@@ -70,6 +80,7 @@ const VIDEO_CASES: &[Case] = &[
         &["box.obj:2:", "vertex", "three finite numbers"],
     ),
     ("empty_mesh", |v| mesh(v, "# nothing\n"), &["box.obj", "empty", "at least one face"]),
+    ("stl_as_mesh", |v| mesh(v, "solid x\nfacet normal 0 0 1\n"), &["box.obj", "no Wavefront OBJ", "0 vertices"]),
     ("face_out_of_range", |v| mesh(v, "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4\n"), &["box.obj:4:", "face", "1..=3"]),
     (
         "infinite_mesh",

@@ -130,6 +130,9 @@ impl Scene {
                             "where no collider has a motion, or one that is to be found".to_owned()
                         }
                         Quantity::StartPosition(_) => "where a clamp holds the body in its place".to_owned(),
+                        Quantity::Mu | Quantity::Lambda | Quantity::Young | Quantity::Poisson if !self.is_rigid() => {
+                            "where a body has mu and lambda, or young and poisson if one of these is unknown".to_owned()
+                        }
                         _ => "it has no such parameter".to_owned(),
                     },
                     false => format!("expected {}", names.iter().map(Name::key).collect::<Vec<_>>().join(" or ")),

@@ -31,6 +31,8 @@ pub(super) struct Calibrated {
     pub(super) points: Vec<(Vec3<f64>, [f64; 2])>,
 }
 
+/// How far the product of a rotation and its transpose may be off the identity.
+const SKEW: f64 = 1e-3;
 const PIXELS: [&str; 4] = ["b0_u_px", "b0_v_px", "b1_u_px", "b1_v_px"];
 const METRES: [&str; 4] = ["b0_x_m", "b0_y_m", "b1_x_m", "b1_y_m"];
 /// Fewest frames.
@@ -65,6 +67,7 @@ fn calibrated(file: &Path) -> Result<Calibrated> {
         }
     };
     let (r, t) = (&get("R", &[3, 3])?.values, &get("T", &[3])?.values);
+    rotates(r).map_err(|problem| Error::field(file, "R", problem))?;
     let one = |name: &str| Ok::<f64, Error>(get(name, &[])?.values[0]);
     let (pixel, world) = (get("pts_pixel", &[0, 2])?, get("pts_world", &[0, 3])?);
     if pixel.shape[0] != world.shape[0] {
@@ -83,4 +86,21 @@ fn calibrated(file: &Path) -> Result<Calibrated> {
         middle: [one("cx")?, one("cy")?],
         points: pixel.values.chunks_exact(2).zip(world.values.chunks_exact(3)).map(of).collect(),
     })
+}
+
+/// Refuses a matrix, row by row, that is no rotation.
+fn rotates(r: &[f64]) -> std::result::Result<(), String> {
+    let rows = [0, 3, 6].map(|k| [r[k], r[k + 1], r[k + 2]]);
+    let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+    let [x, y, z] = rows;
+    let determinant = dot([x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]], z);
+    let off = |(i, j): (usize, usize)| (dot(rows[i], rows[j]) - if i == j { 1.0 } else { 0.0 }).abs();
+    let skew = (0..3).flat_map(|i| (0..3).map(move |j| (i, j))).map(off).fold(0.0, f64::max);
+    match skew <= SKEW && determinant > 0.0 {
+        true => Ok(()),
+        false => Err(format!(
+            "is no rotation: R R^T is {skew:.4} off the identity and the determinant is {determinant:.4}, expected at most {SKEW} and 1, as \
+             what turns the world to the camera has"
+        )),
+    }
 }

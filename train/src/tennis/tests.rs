@@ -3,6 +3,7 @@
 use super::balls::{ALL, Balls, Lens, MOTION, Shot, pixels};
 use super::film::{Film, read};
 use super::study::Study;
+use crate::npz::{self, Numbers};
 use diffkern::prelude::*;
 use std::error::Error as StdError;
 use std::path::{Path, PathBuf};
@@ -47,6 +48,27 @@ fn films_are_read_and_wrong_ones_are_refused() -> Tested {
     std::fs::remove_file(folder.join("camera.npz"))?;
     assert!(read(&folder).is_err_and(|e| e.to_string().contains("camera.npz")));
     Ok(())
+}
+
+#[test]
+fn a_camera_without_a_rotation_is_refused() -> Tested {
+    let folder = std::env::temp_dir().join(format!("diffkern-tennis-rotation-{}", std::process::id()));
+    std::fs::create_dir_all(&folder)?;
+    let arrays = npz::read(&sample().join("camera.npz"))?;
+    let mirror = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, -1.0];
+    for r in [[0.0; 9], [1.0; 9], mirror, mirror.map(|x: f64| 2.0 * x.abs())] {
+        let changed: Vec<(&str, Numbers)> = arrays
+            .iter()
+            .map(|(name, array)| {
+                let values = if name == "R" { r.to_vec() } else { array.values.clone() };
+                (name.as_str(), Numbers { shape: array.shape.clone(), values })
+            })
+            .collect();
+        std::fs::write(folder.join("camera.npz"), npz::archive(&changed)?)?;
+        let said = read(&folder).map(drop).map_err(|e| e.to_string());
+        assert!(said.as_ref().is_err_and(|s| s.contains("camera.npz: R: is no rotation")), "{said:?}");
+    }
+    Ok(std::fs::remove_dir_all(&folder)?)
 }
 
 #[test]

@@ -52,7 +52,9 @@ fn zip(files: &[(&str, Vec<u8>)]) -> std::io::Result<Vec<u8>> {
         let method = if k % 2 == 0 { 0u16 } else { 8 };
         let mut fields = Vec::new();
         fields.extend([20u16, 0, method, 0, 0].iter().flat_map(|x| x.to_le_bytes()));
-        fields.extend([0u32, packed.len() as u32, bytes.len() as u32].iter().flat_map(|x| x.to_le_bytes()));
+        fields.extend(
+            [crc32fast::hash(bytes), packed.len() as u32, bytes.len() as u32].iter().flat_map(|x| x.to_le_bytes()),
+        );
         fields.extend([name.len() as u16, 0].iter().flat_map(|x| x.to_le_bytes()));
         directory.extend(b"PK\x01\x02\x14\x00");
         directory.extend(&fields);

@@ -131,7 +131,18 @@ fn vectors_are_unknown_by_component() {
     assert!(expected.iter().all(|(name, max)| found.contains(&((*name).into(), *max))), "{found:?}");
     let twice = changed(&ball(), "/unknowns/bodies.jelly.velocity.x", json!({"range": [-1, 1]}));
     let twice = changed(&twice, "/unknowns/bodies.jelly.velocity", json!({"range": [[-1, 1], [-2, 2], [-3, 3]]}));
-    assert!(refusal("vector_twice", &twice).contains("is the same as bodies.jelly.velocity.x"));
+    let said = refusal("vector_twice", &twice);
+    assert!(
+        said.contains("velocity.x is unknown here and in unknowns.bodies.jelly.velocity, expected it once"),
+        "{said}"
+    );
+}
+
+/// It is what a search does not begin with.
+#[test]
+fn the_value_of_an_unknown_may_lie_outside_of_its_range() {
+    let scene = changed(&ball(), "/unknowns/bodies.jelly.velocity.x", json!({"range": [0.5, 1.0]}));
+    assert_eq!(read("value", &scene).unwrap().bodies[0].starts[0].velocity[0], 0.4);
 }
 
 #[test]

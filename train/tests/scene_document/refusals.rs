@@ -90,6 +90,11 @@ fn wrong_values_are_refused() {
         ("/cameras/front/exposure", json!(0), &["cameras.front.exposure", "positive"]),
         ("/cameras/front/look_at", json!([0.6, -2.0, 0.5]), &["cameras.front.look_at", "behind the camera"]),
         (
+            "/cameras/front/look_at",
+            json!([0.5, -0.95, 0.42]),
+            &["cameras.front.look_at", "[0.5, -0.95, 0.42] is the position of the camera as well"],
+        ),
+        (
             "/bodies/jelly/shape/sphere/radius",
             json!(90.0),
             &["the body, 180 m long (see units.length, or scale of a mesh)"],
@@ -127,7 +132,27 @@ fn a_body_has_one_pair_of_elastic_parameters() {
     assert!(said.contains("bodies.jelly.material.lambda: is given, and young or poisson is an unknown"), "{said}");
     let both = json!({"bodies.jelly.material.young": {"range": [5e3, 5e4]}, "bodies.jelly.material.mu": {"range": [1e3, 2e3]}});
     let said = refusal("both_pairs", &changed(&ball(), "/unknowns", both));
-    assert!(said.contains("bodies.jelly.material.mu: cannot be found by this version"), "{said}");
+    assert_names(
+        "both_pairs",
+        &said,
+        &["unknowns.bodies.jelly.material.mu: young of this body is unknown as well", "one pair"],
+    );
+    let unknown =
+        refusal("one_pair", &changed(&ball(), "/unknowns/bodies.jelly.material.poisson", json!({"range": [0.1, 0.4]})));
+    assert_names("one_pair", &unknown, &["unknowns.bodies.jelly.material.mu: poisson of this body"]);
+}
+
+#[test]
+fn a_mass_that_no_material_has_is_refused() {
+    let mut scene = changed(&ball(), "/bodies/jelly/material", json!({"law": "rigid"}));
+    scene["bodies"]["jelly"].as_object_mut().unwrap().remove("density");
+    scene["unknowns"] = json!({});
+    for (mass, density) in [(1e-9, "1e-9 kg in 3.054e-3 m^3 is 3.275e-7 kg/m^3"), (1e12, "3.275e14 kg/m^3")] {
+        let said = refusal("mass", &changed(&scene, "/bodies/jelly/mass", json!(mass)));
+        assert_names(density, &said, &["bodies.jelly.mass", density, "expected 0.001 to 1000000.0 kg/m^3", "gases"]);
+    }
+    let said = refusal("masses", &changed(&scene, "/unknowns/bodies.jelly.mass", json!({"range": [1.0, 1e9]})));
+    assert_names("masses", &said, &["unknowns.bodies.jelly.mass.range", "kg/m^3"]);
 }
 
 #[test]
@@ -152,6 +177,11 @@ fn what_is_not_simulated_yet_is_refused() {
             &["colliders.ground.pose.position", "cannot be found by this version"],
         ),
         ("/unknowns/gravity.z", json!({"range": [-10, -9], "transform": "log"}), &["gravity.z.transform", "positive"]),
+        (
+            "/unknowns/colliders.ground.contact.friction",
+            json!({"range": [0, 1]}),
+            &["unknowns.colliders.ground.contact.friction", "is \"frictionless\", expected {\"friction\": 0.4} there"],
+        ),
         ("/bodies/other", ball()["bodies"]["jelly"].clone(), &["contact_between_bodies", "missing"]),
         ("/contact_between_bodies", json!("slip"), &["contact_between_bodies", "no two bodies"]),
     ]);
@@ -277,6 +307,20 @@ fn wrong_priors_and_fields_are_refused() {
             "/unknowns/gravity.z",
             json!({"range": [-10, -9], "prior": log_normal}),
             &["gravity.z.prior", "expected normal"],
+        ),
+        (
+            "/unknowns/bodies.jelly.material.mu/prior",
+            json!({"log_normal": {"median": 1e6, "deviation": 0.1}}),
+            &[
+                "material.mu.prior.log_normal.median",
+                "36.9 deviations outside of the range, 1500 to 25000",
+                "at most 4",
+            ],
+        ),
+        (
+            "/unknowns/gravity.z",
+            json!({"range": [-10, -9], "prior": {"normal": {"mean": 0, "deviation": 1}}}),
+            &["gravity.z.prior.normal.mean", "9.0 deviations outside"],
         ),
         ("/unknowns/gravity", json!({"range": wide, "prior": normal}), &["gravity.prior", "for each component"]),
         ("/unknowns/gravity.z", json!({"range": [-10, -9], "field": [2, 1, 1]}), &["gravity.z.field", "of a material"]),

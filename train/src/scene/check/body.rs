@@ -7,7 +7,7 @@ use crate::scene::bounds;
 use crate::scene::document::{self, Axis, Document, LawName, Side};
 use crate::scene::folder::Files;
 use crate::scene::tree::Fault;
-use crate::scene::{Body, Clamp, Load, Material, Pair, Start};
+use crate::scene::{Body, Clamp, Load, Material, Pair, Start, Weight};
 use diffkern_sim::mpm::Law;
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub(super) fn bodies(document: &Document, files: &Files<'_>) -> Result<Vec<Body>
             within(&format!("{at}.density"), density, &bounds::DENSITY)?;
         }
         colour(&format!("{at}.albedo"), body.albedo)?;
-        let material = material(&format!("{at}.material"), &body.material, pair(document, name))?;
+        let material = material(&format!("{at}.material"), &body.material, pair(document, name)?)?;
         let other = |first: &&Body| first.material.law != material.law || first.rigid.is_some() != rigid.is_some();
         if let Some(first) = bodies.first().filter(other) {
             let problem = format!(
@@ -35,7 +35,11 @@ pub(super) fn bodies(document: &Document, files: &Files<'_>) -> Result<Vec<Body>
             return wrong(&format!("{at}.material.law"), problem);
         }
         let starts = takes::of(document, name, body).into_iter().enumerate();
-        let starts = starts.map(|(take, body)| start(document, take, name, &body, files)).collect::<Result<_, _>>()?;
+        let starts =
+            starts.map(|(take, body)| start(document, take, name, &body, files)).collect::<Result<Vec<_>, _>>()?;
+        if let (Some(Weight::Mass(Some(mass))), Some(start)) = (rigid, starts.first()) {
+            rigid::fills(&format!("{at}.mass"), mass, &start.shape)?;
+        }
         bodies.push(Body {
             name: name.clone(),
             starts,
@@ -153,9 +157,20 @@ fn engineering(at: &str, material: &document::Material) -> Result<[Option<f64>; 
 }
 
 /// Which elastic parameters a body has, by what is to be found of it.
-fn pair(document: &Document, name: &str) -> Pair {
-    let unknown = |quantity: &str| document.unknowns.contains_key(&format!("bodies.{name}.material.{quantity}"));
-    if unknown("young") || unknown("poisson") { Pair::Engineering } else { Pair::Lame }
+fn pair(document: &Document, name: &str) -> Result<Pair, Fault> {
+    let path = |quantity: &str| format!("bodies.{name}.material.{quantity}");
+    let unknown = |pair: [&'static str; 2]| pair.into_iter().find(|of| document.unknowns.contains_key(&path(of)));
+    match (unknown(["young", "poisson"]), unknown(["mu", "lambda"])) {
+        (None, _) => Ok(Pair::Lame),
+        (Some(_), None) => Ok(Pair::Engineering),
+        (Some(other), Some(lame)) => wrong(
+            &format!("unknowns.{}", path(lame)),
+            format!(
+                "{other} of this body is unknown as well, but mu and lambda follow from young and poisson, expected unknowns of one pair \
+                 alone"
+            ),
+        ),
+    }
 }
 
 /// The only clamp.

@@ -1,11 +1,12 @@
 //! Checks of rigid bodies and of what only they have.
 
-use super::numbers::{at_most, share, within, wrong};
+use super::numbers::{at_most, rounded, share, within, wrong};
 use super::videos::place;
 use crate::scene::bounds;
 use crate::scene::document::{self, At, Body, Document, LawName, Push as Written};
 use crate::scene::tree::Fault;
 use crate::scene::{Contact, Push, Scene, Weight};
+use diffkern_sim::scene::BodyShape;
 
 /// How heavy a body is, if it is rigid.
 pub(super) fn weight(document: &Document, name: &str, body: &Body) -> Result<Option<Weight>, Fault> {
@@ -42,6 +43,20 @@ pub(super) fn weight(document: &Document, name: &str, body: &Body) -> Result<Opt
         (false, true) => Ok(Some(Weight::Density(body.density))),
         (true, true) => wrong(&at("mass"), "there is a density as well, given or unknown, expected one of both"),
         (false, false) => wrong(&at("density"), "missing, expected a density or a mass, given or unknown"),
+    }
+}
+
+/// Refuses a mass with which no material fills a body.
+pub(super) fn fills(at: &str, mass: f64, shape: &BodyShape) -> Result<(), Fault> {
+    let (volume, bounds) = (shape.volume(), &bounds::DENSITY);
+    let density = mass / volume;
+    match (bounds.least..=bounds.most).contains(&rounded(density)) {
+        true => Ok(()),
+        false => {
+            let mass = rounded(mass);
+            let problem = format!("{mass:?} kg in {volume:.3e} m^3 is {density:.3e} kg/m^3, {}", bounds.expected());
+            wrong(at, problem)
+        }
     }
 }
 

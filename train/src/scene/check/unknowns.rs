@@ -1,6 +1,7 @@
 //! Checks of what is to be found.
 
 use super::numbers::{at_most, positive, rounded, share, within, wrong};
+use super::rigid;
 use super::shape::called;
 use crate::scene::document::{self, Document, Transform, Unknown};
 use crate::scene::import::Fields;
@@ -12,6 +13,8 @@ use crate::text::{quoted, shown};
 
 /// Most pieces of a body.
 const PIECES: usize = 1000;
+/// How many standard deviations of its prior a value may lie away from it: none of a range beyond could be an answer.
+const UNLIKELY: f64 = 4.0;
 
 /// Cuts bodies into the pieces that unknowns ask for.
 pub(super) fn cut(document: &Document, scene: &mut Scene) -> Result<(), Fault> {
@@ -49,7 +52,7 @@ fn apart(a: [f64; 3], b: [f64; 3]) -> bool {
 
 /// The ranges of all numbers that are to be found, by the names that the file has for them.
 pub(super) fn ranges(document: &Document, scene: &Scene, fields: &Fields) -> Result<Vec<Range>, Fault> {
-    let mut ranges: Vec<Range> = Vec::new();
+    let mut ranges: Vec<(String, Range)> = Vec::new();
     for (path, unknown) in &document.unknowns {
         let at = format!("unknowns.{}", shown(path));
         let told = fields.told(&at);
@@ -65,14 +68,35 @@ pub(super) fn ranges(document: &Document, scene: &Scene, fields: &Fields) -> Res
         };
         for (name, ends) in named {
             for range in of_name(&at, &name, ends, unknown, scene)? {
-                if let Some(other) = ranges.iter().find(|other| other.target == range.target) {
-                    return wrong(&at, format!("is the same as {}, expected one of both", other.name));
+                if let Some((other, _)) = ranges.iter().find(|(_, other)| other.target == range.target) {
+                    let problem =
+                        format!("{} is unknown here and in {other}, expected it once: leave one out", range.name);
+                    return wrong(&at, problem);
                 }
-                ranges.push(range);
+                slides(&at, document, scene, fields, range.target)?;
+                ranges.push((told.clone(), range));
             }
         }
     }
-    Ok(ranges)
+    Ok(ranges.into_iter().map(|(_, range)| range).collect())
+}
+
+/// Refuses a coefficient of friction of a collider that the scene says has none.
+fn slides(at: &str, document: &Document, scene: &Scene, fields: &Fields, target: Target) -> Result<(), Fault> {
+    if target.quantity != Quantity::Friction {
+        return Ok(());
+    }
+    let name = &scene.colliders[target.of].name;
+    match document.colliders.get(name).map(|collider| collider.contact) {
+        Some(document::Contact::Frictionless) => {
+            let contact = fields.told(&format!("colliders.{name}.contact"));
+            wrong(
+                at,
+                format!("{contact} is \"frictionless\", expected {{\"friction\": 0.4}} there, or no such unknown"),
+            )
+        }
+        Some(document::Contact::Friction(_) | document::Contact::Sticky | document::Contact::Slip) | None => Ok(()),
+    }
 }
 
 /// No body begins inside of a half-space wherever it is looked for.
@@ -139,6 +163,10 @@ fn checked(
         let problem = format!("[{}, {}], expected the greater value last", rounded(min), rounded(max));
         return wrong(&field, problem);
     }
+    if target.quantity == Quantity::Mass {
+        let shape = &scene.bodies[target.of].starts[0].shape;
+        [min, max].iter().try_for_each(|end| rigid::fills(&field, *end, shape))?;
+    }
     if let Quantity::Distortion(k) = target.quantity {
         lens(&field, &scene.cameras[target.of], k, [min, max])?;
     }
@@ -146,7 +174,31 @@ fn checked(
         let problem = format!("\"log\", but the range begins at {}, expected one of positive values", rounded(min));
         return wrong(&format!("{at}.transform"), problem);
     }
-    unknown.prior.map(|prior| self::prior(&format!("{at}.prior"), prior, scale)).transpose()
+    let Some(prior) = unknown.prior else { return Ok(None) };
+    let at = format!("{at}.prior");
+    let prior = self::prior(&at, prior, scale)?;
+    likely(&at, prior, [min, max], scale)?;
+    Ok(Some(prior))
+}
+
+/// Refuses a prior that no value of the range fits.
+fn likely(at: &str, Prior { center, deviation }: Prior, [min, max]: [f64; 2], scale: Scale) -> Result<(), Fault> {
+    let beyond = |a: f64, b: f64| match scale {
+        Scale::Factors => (a / b).ln(),
+        Scale::NotNegative | Scale::Any => a - b,
+    };
+    let away = beyond(min, center).max(beyond(center, max)) / deviation;
+    if away <= UNLIKELY {
+        return Ok(());
+    }
+    let field = match scale {
+        Scale::Factors => "log_normal.median",
+        Scale::NotNegative | Scale::Any => "normal.mean",
+    };
+    let [center, min, max] = [center, min, max].map(rounded);
+    let problem =
+        format!("{center} is {away:.1} deviations outside of the range, {min} to {max}, expected at most {UNLIKELY}");
+    wrong(&format!("{at}.{field}"), problem)
 }
 
 /// With a coefficient at either end of its range, and the others as they are, the lens shows each place once.

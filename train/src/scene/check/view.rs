@@ -44,7 +44,10 @@ fn camera(name: &str, camera: &document::Camera) -> Result<Camera, Fault> {
     if far <= near {
         return wrong(&at("far"), format!("{}, expected more than near, {}", rounded(far), rounded(near)));
     }
-    let forward = unit(&at("look_at"), sub(camera.look_at, camera.position))?;
+    let forward = unit(&at("look_at"), sub(camera.look_at, camera.position)).map_err(|_| {
+        let problem = format!("{:?} is the position of the camera as well, expected another point", camera.look_at);
+        Fault::new(at("look_at"), problem)
+    })?;
     let up = camera.up.unwrap_or([0.0, 0.0, 1.0]);
     if dot(forward, unit(&at("up"), up)?).abs() > 1.0 - 1e-9 {
         return wrong(&at("up"), format!("{up:?} is along the view, expected another direction"));

@@ -1,6 +1,6 @@
 //! A mistake in a tree: the path of the value, and what is wrong with it.
 
-use crate::text::{quoted, shown};
+use crate::text::{nearest, quoted, shown};
 use serde::de::{self, Expected, Unexpected};
 use std::fmt;
 
@@ -107,14 +107,4 @@ pub(in crate::scene) fn among<S: AsRef<str>>(found: &str, known: &[S]) -> String
         (Some(name), _) => format!("did you mean {}? Expected one of {all}", quoted(name)),
         (None, _) => format!("expected one of {all}"),
     }
-}
-
-/// The name that takes the fewest changes of characters, if these are less than half of them.
-fn nearest<'a, S: AsRef<str>>(found: &str, known: &'a [S]) -> Option<&'a str> {
-    // A key may be as long as the file, and the comparison takes the product of both lengths.
-    let length = found.chars().take(100).count();
-    let found: String = found.to_lowercase().chars().take(100).collect();
-    let changes = |name: &&str| strsim::damerau_levenshtein(&found, &name.to_lowercase());
-    let best = known.iter().map(AsRef::as_ref).min_by_key(changes)?;
-    (2 * changes(&best) <= length.max(best.chars().count())).then_some(best)
 }
