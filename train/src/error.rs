@@ -66,6 +66,14 @@ pub enum Error {
         /// Value seen and value expected.
         problem: String,
     },
+    /// A motion does not come to its end: something runs away or turns inside out. [`Error::in_file`] names the file of its scene.
+    #[error("{field}: {problem}")]
+    Motion {
+        /// The field that it is about.
+        field: String,
+        /// What happened to which body after which step, and what to change.
+        problem: String,
+    },
     /// The job was asked to stop.
     #[error("stopped")]
     Interrupted,
@@ -138,12 +146,17 @@ impl Error {
 
     /// Whether a motion went wrong on the way, see [`diffkern_sim::Error::is_of_the_motion`].
     pub(crate) fn is_of_the_motion(&self) -> bool {
-        matches!(self, Self::Simulator(reason) if reason.is_of_the_motion())
+        matches!(self, Self::Motion { .. }) || matches!(self, Self::Simulator(reason) if reason.is_of_the_motion())
     }
 
     /// A scene that cannot be simulated or drawn.
     pub(crate) fn scene(field: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::Scene { field: field.into(), problem: problem.into() }
+    }
+
+    /// A motion that does not come to its end.
+    pub(crate) fn motion(field: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self::Motion { field: field.into(), problem: problem.into() }
     }
 
     /// The error with something more to say of an input.
@@ -161,9 +174,9 @@ impl Error {
     #[must_use]
     pub fn in_file(self, file: &Path) -> Self {
         match self {
-            Self::Scene { field, problem } => Self::field(file, field, problem),
+            Self::Scene { field, problem } | Self::Motion { field, problem } => Self::field(file, field, problem),
             Self::Simulator(error) => {
-                let (field, advice) = motion(&error);
+                let (field, advice) = advice(&error);
                 Self::field(file, field, format!("{}; {advice}", what(&error)))
             }
             Self::Renderer(error @ diffkern_render::Error::Vertex { .. }) => {
@@ -188,6 +201,7 @@ impl Error {
             Self::Scene { .. } => 2,
             Self::Interrupted => 130,
             Self::Compute(_) | Self::Rule(_) | Self::Runtime(_) | Self::Simulator(_) | Self::Renderer(_) => 1,
+            Self::Motion { .. } => 1,
         }
     }
 }
@@ -199,19 +213,19 @@ fn is_of_the_view(error: &diffkern_render::Error) -> bool {
 }
 
 /// What a simulator's error says, without its advice.
-fn what(error: &diffkern_sim::Error) -> String {
+pub(crate) fn what(error: &diffkern_sim::Error) -> String {
     let text = error.to_string();
     text.split("; ").next().unwrap_or(&text).to_owned()
 }
 
 /// The field of a scene that a simulator's error is about, and what to do.
-fn motion(error: &diffkern_sim::Error) -> (&'static str, &'static str) {
+pub(crate) fn advice(error: &diffkern_sim::Error) -> (&'static str, &'static str) {
     use diffkern_sim::Error::{Inverted, NotFinite, Outside, Scattered, TooFast};
     match error {
         Outside { .. } => (
-            "floor",
-            "expected one below the bodies, smaller velocities or fewer frames: a body leaves the room that its flight was \
-             thought to take",
+            "bodies",
+            "expected smaller velocities, stiffer values (material, unknowns, --set), more cells (--cells) or fewer frames: the \
+             region is what the flight of the bodies was thought to take",
         ),
         Scattered { .. } => (
             "material",

@@ -8,7 +8,7 @@
 use super::cause;
 use super::frames::frames_in_use;
 use super::information;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::job::{IdentifyOptions, Simulator, Values};
 use crate::limits::{Limits, Seconds, size};
 use crate::optimizer::Optimizer;
@@ -218,7 +218,10 @@ pub fn estimate(
     limits: &Limits,
 ) -> Result<Estimate> {
     let device = super::device(device)?;
-    let cost = Cost::of(scene, task, gradcheck, &device)?;
+    let cost = Cost::of(scene, task, gradcheck, &device).map_err(|error| match error {
+        Error::Scene { .. } => error.in_file(file),
+        other => other,
+    })?;
     let each = match device.supports_f64() {
         true => measured::<f64>(cost.simulator, &device)?,
         false => measured::<f32>(cost.simulator, &device)?,

@@ -45,7 +45,7 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
             Error::Interrupted => Self::Stopped,
-            Error::Simulator(reason) if reason.is_of_the_motion() => Self::Unstable(Error::Simulator(reason)),
+            error if error.is_of_the_motion() => Self::Unstable(error),
             error => Self::Fatal(error),
         }
     }

@@ -7,6 +7,8 @@ mod setup;
 mod choice;
 mod colliders;
 mod failure;
+mod motion;
+mod overlap;
 mod shot;
 mod follower;
 mod material;

@@ -6,6 +6,7 @@ use super::film::FilmCamera;
 use super::follower::Follower;
 use super::inputs::{Inputs, component_of, in_pairs};
 use super::material::Materials;
+use super::motion::Diagnosis;
 use super::physics::Physics;
 use super::setup::{self, GridOptions};
 use super::shot::{Seen, seen};
@@ -56,6 +57,7 @@ pub(crate) struct TakeProgram<F: Float> {
     lighting: Lighting<F>,
     frames: usize,
     plan: Plan,
+    diagnosis: Diagnosis,
 }
 
 /// A run with its numbers bound.
@@ -92,6 +94,7 @@ impl<F: Float> TakeProgram<F> {
             lighting: setup::lighting(scene, &bodies.body_of_vertex(), device)?,
             frames: scene.num_frames,
             plan,
+            diagnosis: Diagnosis::of(scene, take),
             bodies,
         })
     }
@@ -378,7 +381,15 @@ impl<F: Float> TakeProgram<F> {
         if frame == 0 {
             return Ok(state);
         }
-        Ok(solver.to_frame(&state, frame)?)
+        let told = |error: diffkern_sim::Error| {
+            let body = self.bodies.blamed(&error);
+            self.diagnosis.error(error, body)
+        };
+        let next = solver.to_frame(&state, frame).map_err(told)?;
+        match solver.runaway(&state, &next, frame)? {
+            Some(found) => Err(self.diagnosis.runaway(&found).into()),
+            None => Ok(next),
+        }
     }
 }
 

@@ -154,6 +154,18 @@ impl<F: Float> Elements<F> {
         self.body_of[1].len()
     }
 
+    /// The body that an error is about.
+    pub(super) fn blamed(&self, error: &diffkern_sim::Error) -> Option<usize> {
+        use diffkern_sim::Error::{Inverted, NotFinite};
+        let bodies = &self.scene.bodies;
+        let all = 0..bodies.bodies().len();
+        match error {
+            Inverted { index, .. } => all.into_iter().find(|&k| bodies.cells(k).contains(index)),
+            NotFinite { index, .. } => all.into_iter().find(|&k| bodies.nodes(k).contains(index)),
+            _ => None,
+        }
+    }
+
     /// The body of each vertex.
     pub(super) fn body_of_vertex(&self) -> Vec<u32> {
         let bodies = &self.scene.bodies;

@@ -10,6 +10,7 @@ mod rigid;
 mod plan;
 
 pub(crate) use plan::Plan;
+pub(super) use rigid::Runaway;
 
 use super::inputs::{Inputs, of_four, vector_of};
 use super::material::Properties;
@@ -187,6 +188,15 @@ impl<F: Float> Bodies<F> {
         }
     }
 
+    /// The body that an error of the simulator is about, where it is about one.
+    pub(super) fn blamed(&self, error: &diffkern_sim::Error) -> Option<usize> {
+        match self {
+            Self::Mpm(bodies) => bodies.blamed(error),
+            Self::Fem(bodies) => bodies.blamed(error),
+            Self::Rigid(_) => rigid::blamed(error),
+        }
+    }
+
     /// Vertices of what is drawn at the start \[m\]; none where the simulator has a surface of its own for each resolution.
     pub(super) fn drawn_at_start(&self) -> Option<Vec<[f64; 3]>> {
         match self {
@@ -266,6 +276,19 @@ impl<F: Float> Solver<F> {
             (Self::Mpm(..), State::Fem(_) | State::Rigid(_)) => Err(mixed()),
             (Self::Fem(..), State::Mpm(_) | State::Rigid(_)) => Err(mixed()),
             (Self::Rigid(_), State::Mpm(_) | State::Fem(_)) => Err(mixed()),
+        }
+    }
+
+    /// The rigid body that runs away on the way from the state at the frame before `frame`, if one does. The other simulators say so themselves.
+    pub(super) fn runaway(
+        &self,
+        from: &State<F>,
+        to: &State<F>,
+        frame: usize,
+    ) -> diffkern_sim::Result<Option<Runaway>> {
+        match (self, from, to) {
+            (Self::Rigid(course), State::Rigid(from), State::Rigid(to)) => course.runaway(from, to, frame),
+            (Self::Mpm(..) | Self::Fem(..) | Self::Rigid(_), _, _) => Ok(None),
         }
     }
 }

@@ -70,6 +70,17 @@ impl<F: Float> Particles<F> {
         Ok(Mesh::with_sides(surface.triangles.clone(), &surface.sides, surface.vertex_count())?)
     }
 
+    /// The body that an error is about.
+    pub(super) fn blamed(&self, error: &diffkern_sim::Error) -> Option<usize> {
+        use diffkern_sim::Error::{Inverted, NotFinite, Outside, TooFast};
+        let particle = match error {
+            Inverted { index, .. } | NotFinite { index, .. } => *index,
+            Outside { particle, .. } | TooFast { particle, .. } => *particle,
+            _ => return None,
+        };
+        self.scene.body_of.get(particle).map(|body| *body as usize)
+    }
+
     /// The shares of its particles in the volume of a body.
     pub(super) fn centre(&self, body: usize) -> Result<Mean> {
         let volumes = self.scene.volumes.to_vec()?;

@@ -7,7 +7,7 @@
 
 use super::super::colliders::{at, moving};
 use super::super::inputs::times;
-use super::super::setup::{self, GridOptions};
+use super::super::setup::{self, GridOptions, norm};
 use super::place::Origin;
 use super::pushes::Pushes;
 use super::shapes::{Form, anchors, weights};
@@ -22,7 +22,7 @@ use diffkern_render::Mesh;
 use diffkern_sim::collision::Pose;
 use diffkern_sim::contact::{Contact, Contacts};
 use diffkern_sim::rigid::{self, ImpactParams, Impacts, Mass, Model, Params, Plane};
-use diffkern_sim::{Observe as _, Span, Step as _};
+use diffkern_sim::{Observe as _, Span, Step as _, Tick};
 use std::sync::Arc;
 
 /// Part of the longest stable step of contact by forces that is taken.
@@ -41,6 +41,15 @@ enum Holding<F: Float> {
 
 /// Part of the thinnest side up to which bodies are in each other, see [`Spec`].
 const DEEPEST: f64 = 0.1;
+
+/// A body runs away that is faster than so many times what anything in its scene makes it, and moves in a step by such a part of its thinnest side;
+/// see [`Spec`] for how little that is of a motion for which steps are made.
+const FASTER: f64 = 10.0;
+const MOVED: f64 = 0.02;
+/// A body that moves in a step by so many of its thinnest sides meets nothing any more, whatever made it so fast.
+const CROSSED: f64 = 100.0;
+/// Beyond twice the farthest place that a scene may name \[m\] nothing is filmed.
+const AWAY: f64 = 2e6;
 
 /// Rigid bodies of a take.
 pub(crate) struct Rigid<F: Float> {
@@ -244,6 +253,8 @@ impl<F: Float> Rigid<F> {
             frame: self.spec.frame,
             dt: self.dt(),
             steps: self.steps_per_frame(),
+            thinnest: self.spec.forms.iter().map(|form| form.thinnest).collect(),
+            top_speed: self.spec.top_speed,
         };
         Ok((Solver::Rigid(Box::new(course)), State::Rigid(Moved { motion: start, vertices })))
     }
@@ -264,6 +275,30 @@ pub(crate) struct Moved<F: Float> {
     pub(super) vertices: Array<Vec3<F>>,
 }
 
+/// A body that runs away.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Runaway {
+    pub(crate) body: usize,
+    /// Steps taken.
+    pub(crate) step: usize,
+    /// Distance of its centre of mass from the origin \[m\].
+    pub(crate) away: f64,
+    /// Speed of that \[m/s\].
+    pub(crate) speed: f64,
+    /// By how many of its thinnest sides it moves in a step.
+    pub(crate) sides: f64,
+    /// The most that anything in the scene makes it \[m/s\], where it is far beyond that.
+    pub(crate) expected: Option<f64>,
+}
+
+/// The body that an error is about.
+pub(super) fn blamed(error: &diffkern_sim::Error) -> Option<usize> {
+    match error {
+        diffkern_sim::Error::NotFinite { index, .. } => Some(*index),
+        _ => None,
+    }
+}
+
 /// A solver, and what pushes bodies on the way.
 pub(crate) struct Course<F: Float> {
     solver: rigid::Solver<F>,
@@ -271,25 +306,76 @@ pub(crate) struct Course<F: Float> {
     frame: f64,
     dt: f64,
     steps: usize,
+    /// The thinnest side of each body \[m\].
+    thinnest: Vec<f64>,
+    /// The most that anything in the scene makes a body \[m/s\].
+    top_speed: f64,
 }
 
 impl<F: Float> Course<F> {
-    /// The state at `frame`, from that at the frame before. Steps begin where impulses act.
-    pub(super) fn to_frame(&self, from: &Moved<F>, frame: usize) -> diffkern_sim::Result<Moved<F>> {
+    /// The steps to `frame` from the frame before. They begin where impulses act.
+    fn spans(&self, frame: usize) -> diffkern_sim::Result<Vec<Span>> {
         let [begin, end] = [frame - 1, frame].map(|frame| frame as f64 * self.frame);
         let mut times = vec![begin];
         times.extend(self.pushes.instants(begin, end));
         times.push(end);
-        let (mut motion, mut taken) = (from.motion.clone(), (frame - 1) * self.steps);
+        let (mut spans, mut taken) = (Vec::new(), (frame - 1) * self.steps);
         for pair in times.windows(2) {
             let length = pair[1] - pair[0];
             let steps = (length / self.dt - 1e-6).ceil().max(1.0);
             let span = Span::until(taken, pair[0], pair[1], length / steps)?;
+            taken = span.end_index();
+            spans.push(span);
+        }
+        Ok(spans)
+    }
+
+    /// The state at `frame`, from that at the frame before.
+    pub(super) fn to_frame(&self, from: &Moved<F>, frame: usize) -> diffkern_sim::Result<Moved<F>> {
+        let mut motion = from.motion.clone();
+        for span in self.spans(frame)? {
             let pushes = self.pushes.clone();
             motion = self.solver.advance_with(&motion, span, move |_, tick| pushes.control(tick), Schedule::Auto)?;
-            taken = span.end_index();
         }
         let vertices = self.solver.vertices(&motion)?;
         Ok(Moved { motion, vertices })
+    }
+
+    /// The body that runs away on the way to `frame`, if one has at its end, and the first step after which it does: reads positions and velocities to
+    /// the host, and goes through the steps again where one has.
+    pub(super) fn runaway(
+        &self,
+        from: &Moved<F>,
+        to: &Moved<F>,
+        frame: usize,
+    ) -> diffkern_sim::Result<Option<Runaway>> {
+        let spans = self.spans(frame)?;
+        let ticks: Vec<Tick> = spans.iter().flat_map(|span| (0..span.len()).map(move |k| span.tick(k))).collect();
+        let Some(last) = ticks.last() else { return Ok(None) };
+        let Some(at_the_end) = self.strays(&to.motion, last)? else { return Ok(None) };
+        let mut now = from.motion.clone();
+        for tick in &ticks {
+            now = self.solver.step(&now, &self.pushes.control(*tick)?, *tick)?;
+            if let Some(first) = self.strays(&now, tick)? {
+                return Ok(Some(first));
+            }
+        }
+        Ok(Some(at_the_end))
+    }
+
+    /// The first body that runs away in the state after a step.
+    fn strays(&self, motion: &rigid::State<F>, tick: &Tick) -> diffkern_sim::Result<Option<Runaway>> {
+        let (x, v) = (motion.x.to_vec()?, motion.v.to_vec()?);
+        let length = |v: &Vec3<F>| norm(v.to_array().map(Float::to_f64));
+        for (body, ((x, v), side)) in x.iter().zip(&v).zip(&self.thinnest).enumerate() {
+            let (away, speed) = (length(x), length(v));
+            let sides = speed * tick.dt / side;
+            let faster = speed > FASTER * self.top_speed && sides > MOVED;
+            if faster || sides > CROSSED || away > AWAY {
+                let expected = faster.then_some(self.top_speed);
+                return Ok(Some(Runaway { body, step: tick.index + 1, away, speed, sides, expected }));
+            }
+        }
+        Ok(None)
     }
 }

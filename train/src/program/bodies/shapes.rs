@@ -32,6 +32,8 @@ pub(super) struct Form {
     pub(super) centroid: [f64; 3],
     pub(super) volume: f64,
     pub(super) thinnest: f64,
+    /// Of its farthest vertex from the centre of mass \[m\].
+    pub(super) reach: f64,
     /// Largest reciprocal of the moments of inertia of a mass of one, at most \[1/m^2\].
     pub(super) looseness: f64,
     /// Points that may touch at once, and what a unit force on one accelerates it by, of a mass of one, at most.
@@ -90,6 +92,7 @@ impl Form {
             centroid: moments.centroid,
             volume: moments.volume,
             thinnest: sides.into_iter().fold(f64::INFINITY, f64::min),
+            reach,
             looseness,
             touching: touching as f64,
             mobility: 1.0 + reach * reach * looseness,
