@@ -120,6 +120,8 @@ pub struct Progress {
     pub values: Values,
     /// Whether this is a finished iteration (drawn in the curves) or only a sign of life.
     pub finished: bool,
+    /// What turned out to be wrong, said once.
+    pub note: Option<String>,
 }
 
 /// Whether to go on.

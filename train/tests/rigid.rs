@@ -205,6 +205,25 @@ fn the_gradient_of_a_thrown_body_that_bounces_agrees() {
     the_gradient_agrees("rigid_gradient_thrown", &scene, "restitution=0.5", "0");
 }
 
+/// Above a floor that it does not reach: friction matters nowhere in its range.
+#[test]
+fn an_unknown_without_influence_is_told_before_the_search() {
+    let folder = fresh("rigid_idle");
+    let mut scene = pushed();
+    scene["gravity"] = json!([0.0, 0.0, -0.5]);
+    scene["bodies"]["crate"]["pose"]["position"] = json!([-0.2, -0.05, 0.3]);
+    write_scene(&folder.join("video"), &scene);
+    run(&folder, &["simulate", "video", "--set", "mass=2.37,friction=0.3", "--out", "frames"], 0);
+    let told =
+        run(&folder, &["identify", "frames", "--out", "alone", "--unknown", "friction", "--set", "mass=2.37"], 1);
+    assert!(told.contains("colliders.floor.contact.friction not identifiable"), "{told}");
+    let told = run(&folder, &["identify", "frames", "--out", "both"], 0);
+    let note = "colliders.floor.contact.friction has no influence on what is compared";
+    // At once, and with the answer.
+    assert!(told.matches(note).count() == 2 && told.find(note) < told.find("fine"), "{told}");
+    near(&json_of(&folder.join("both/result.json")), "bodies.crate.mass", 2.37, 2e-3);
+}
+
 #[test]
 fn a_mass_that_nothing_shows_is_refused_before_the_search() {
     let folder = fresh("rigid_free");

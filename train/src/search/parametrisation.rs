@@ -28,6 +28,8 @@ const MANY: usize = 3;
 const SPREAD: [f64; 3] = [0.15, 0.27, 0.39];
 /// Most stiffnesses that are looked at one after the other: of more, such as those of a field, the spread of all is the start.
 const FEW: usize = 4;
+/// Most unknowns that are no stiffness of which each is looked at, whether it has any influence.
+const WATCHED: usize = 8;
 /// Shares of a range to look at first, of what is looked at by itself.
 const SHARES: [f64; 4] = [0.1, 0.3, 0.7, 0.9];
 
@@ -116,6 +118,15 @@ impl Parametrisation {
             *next += row.kinds().len();
             Some((at, row))
         })
+    }
+
+    /// The name of what a coordinate is of alone.
+    pub(crate) fn name(&self, k: usize) -> Option<&Name> {
+        let target = self.rows().find_map(|(first, row)| match row {
+            Row::One(target, ..) if first == k => Some(*target),
+            Row::One(..) | Row::Elastic(..) => None,
+        })?;
+        self.told.iter().find(|(_, told)| *told == target).map(|(name, _)| name)
     }
 
     /// What is known.
@@ -288,6 +299,13 @@ impl Parametrisation {
         }
     }
 
+    /// Coordinates whose influence is looked at before a search: of a few that are no stiffness all.
+    pub(crate) fn to_watch(&self) -> Vec<usize> {
+        let kinds = self.kinds();
+        let others: Vec<usize> = (0..kinds.len()).filter(|&k| kinds[k] == Kind::Other).collect();
+        if others.len() <= WATCHED { others } else { Vec::new() }
+    }
+
     /// A point, and others with coordinate `k` elsewhere in its range.
     pub(crate) fn along(&self, from: &[f64], k: usize) -> Vec<Vec<f64>> {
         let bounds = self.bounds(false);
@@ -301,8 +319,10 @@ impl Parametrisation {
 
     /// How many points a scan looks at that looks at `count` stiffnesses.
     pub(crate) fn scanned(&self, count: usize) -> usize {
-        let middle = self.bounds(false).low;
-        1 + self.spread(&middle, count).len() + self.to_look_along().len() * (1 + SHARES.len())
+        let (middle, watched) = (self.bounds(false).low, self.to_watch().len());
+        1 + if watched > 0 { 1 + 2 * watched } else { 0 }
+            + self.spread(&middle, count).len()
+            + self.to_look_along().len() * (1 + SHARES.len())
     }
 
     /// A point, and where Poisson's ratios are searched for other ratios of one body with the same Young's modulus.

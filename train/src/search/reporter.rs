@@ -69,6 +69,7 @@ impl<'a> Reporter<'a> {
             loss: None,
             values: Values::new(),
             finished: false,
+            note: None,
         };
         Self { observer, passes, now, stage: None, before: 0.0, current: 0.0, after: 0.0 }
     }
@@ -125,6 +126,11 @@ impl<'a> Reporter<'a> {
         self.observer.progress(&self.now)
     }
 
+    /// Something is wrong of which the user should know now.
+    pub(crate) fn note(&mut self, note: &str) -> Flow {
+        self.observer.progress(&Progress { note: Some(note.to_owned()), ..self.now.clone() })
+    }
+
     /// An iteration is finished; saves it.
     pub(crate) fn iteration(&mut self, state: &State) -> Result<Flow> {
         self.stage = Some(state.stage);
@@ -144,6 +150,7 @@ impl<'a> Reporter<'a> {
             loss: Some(record.loss),
             values: record.values.clone(),
             finished: true,
+            note: None,
         };
         self.now = Progress { finished: false, ..progress.clone() };
         Ok(self.observer.progress(&progress))

@@ -3,10 +3,12 @@
 use super::Search;
 use super::place::Place;
 use super::reporter::Reporter;
+use super::row::Kind;
 use super::state::{Stage, State};
 use crate::error::Error;
-use crate::job::IdentifyOptions;
-use crate::program::{Outcome, Physics, simulable};
+use crate::job::{Flow, IdentifyOptions};
+use crate::program::{Failure, Outcome, Physics, simulable};
+use crate::scene::Name;
 
 /// Values of the first coordinate that the scan looks at.
 pub(crate) const SCANNED: usize = 14;
@@ -32,11 +34,55 @@ impl Search<'_> {
                            away; expected stiffer materials, or slower bodies";
             return Err(Error::scene("unknowns", problem).into());
         };
+        let idle = self.without_influence(&best, reporter)?;
         let mut state = State::new(best, coordinates.named(&initial));
+        for name in &idle {
+            let note = format!(
+                "{name} has no influence on what is compared, where the search begins and at both ends of its range: it stays there"
+            );
+            if reporter.note(&note) == Flow::Stop {
+                return Err(Failure::Stopped);
+            }
+            state.warnings.push(note);
+        }
         if !self.problem.refines() {
             self.look_at_start(&mut state, &points[0], reporter)?;
         }
         Ok(state)
+    }
+
+    /// Unknowns other than stiffnesses by which nothing changes between the ends of their ranges, not a bit, with all others as they are at `at`.
+    ///
+    /// # Errors
+    /// When that is all that is sought.
+    fn without_influence(&self, at: &[f64], reporter: &mut Reporter<'_>) -> Outcome<Vec<Name>> {
+        let coordinates = self.parametrisation();
+        let (others, bounds) = (coordinates.to_watch(), coordinates.bounds(false));
+        if others.is_empty() {
+            return Ok(Vec::new());
+        }
+        let here = self.cost_at(at, None, f64::INFINITY, reporter)?;
+        let mut idle = Vec::new();
+        for k in others {
+            let mut moves = here.is_none();
+            for end in [bounds.low[k], bounds.high[k]] {
+                let mut there = at.to_vec();
+                there[k] = end;
+                moves = moves || self.cost_at(&there, None, f64::INFINITY, reporter)? != here;
+            }
+            if !moves {
+                idle.extend(coordinates.name(k).cloned());
+            }
+        }
+        let sought = coordinates.kinds().into_iter().filter(|kind| *kind != Kind::Viscosity).count();
+        if !idle.is_empty() && idle.len() == sought {
+            let names = idle.iter().map(Name::to_string).collect::<Vec<_>>().join(", ");
+            let problem = format!(
+                "{names} not identifiable: what is compared is the same at both ends of the range; expected a scene in which it matters, such as one where something touches"
+            );
+            return Err(Failure::Fatal(Error::Compute(problem)));
+        }
+        Ok(idle)
     }
 
     /// Its loss on the final grid.
@@ -82,19 +128,30 @@ impl Search<'_> {
     ) -> Outcome<Option<(f64, &'p Vec<f64>)>> {
         let mut best: Option<(f64, &Vec<f64>)> = None;
         for point in points {
-            let values = self.parametrisation().named(&self.parametrisation().values(point));
-            match stage {
-                None => reporter.scanning(self.runs(), values),
-                Some(stage) => reporter.evaluating(stage, self.runs(), 1, values),
-            }
             let most = best.map_or(f64::INFINITY, |(least, _)| least);
-            let cost = self.problem.cost(stage.unwrap_or(Stage::Coarse), point, most, &mut |part| reporter.tick(part));
-            let Some(cost) = simulable(cost)? else { continue };
+            let Some(cost) = self.cost_at(point, stage, most, reporter)? else { continue };
             if best.is_none_or(|(least, _)| cost < least) {
                 best = Some((cost, point));
             }
         }
         Ok(best)
+    }
+
+    /// The cost at a point, on the coarse grid before there is a stage; none where it cannot be simulated.
+    fn cost_at(
+        &self,
+        point: &[f64],
+        stage: Option<Stage>,
+        most: f64,
+        reporter: &mut Reporter<'_>,
+    ) -> Outcome<Option<f64>> {
+        let values = self.parametrisation().named(&self.parametrisation().values(point));
+        match stage {
+            None => reporter.scanning(self.runs(), values),
+            Some(stage) => reporter.evaluating(stage, self.runs(), 1, values),
+        }
+        let stage = stage.unwrap_or(Stage::Coarse);
+        simulable(self.problem.cost(stage, point, most, &mut |part| reporter.tick(part)))
     }
 
     /// To begin with.

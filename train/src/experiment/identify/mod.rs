@@ -109,7 +109,11 @@ impl Prepared {
         let stop = console.stop();
         let check = gradcheck.then(|| self.gradcheck(&stop)).transpose()?;
         check.iter().flat_map(table::gradient).for_each(|line| console.print(&line));
-        let done = self.run(&mut |progress: &Progress, seconds: f64| console.progress(progress, seconds), &stop);
+        let mut tell = |progress: &Progress, seconds: f64| {
+            progress.note.iter().for_each(|note| console.note(note));
+            console.progress(progress, seconds)
+        };
+        let done = self.run(&mut tell, &stop);
         console.finish();
         let done = done?;
         done.outcome.warnings.iter().for_each(|warning| console.note(warning));
