@@ -1,7 +1,10 @@
 //! The command line.
 
-use clap::{Args, Parser, Subcommand};
-use std::path::PathBuf;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::error::Error as _;
+use std::ffi::OsString;
+use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
+use std::path::{Path, PathBuf};
 use train::experiment::{self, Experiment};
 use train::experiments::{Dataset, Landscape, Tabulate, Trial};
 use train::limits::{Bytes, Limits, Seconds};
@@ -25,6 +28,13 @@ pub(super) struct Cli {
 }
 
 impl Cli {
+    /// Reads the arguments, the name of the program first.
+    pub(super) fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+        let mut command = with_negative_values(Self::command());
+        let matches = command.try_get_matches_from_mut(arguments)?;
+        Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
+
     /// What to do about a former job.
     pub(super) fn former(&self) -> Former {
         if self.overwrite { Former::Replace } else { Former::Keep }
@@ -95,10 +105,88 @@ impl ResumeArgs {
     }
 }
 
+impl Command {
+    /// Its name and that of the experiment or of the file that it is given, where it takes one.
+    pub(super) fn experiment(&self) -> Option<(&'static str, &Path)> {
+        match self {
+            Self::Run { target, .. } => Some(("run", target.as_path())),
+            Self::Table(table) => Some(("table", table.name.as_path())),
+            Self::Landscape(landscape) => Some(("landscape", landscape.name.as_path())),
+            Self::Dataset(dataset) => Some(("dataset", dataset.name.as_path())),
+            Self::Experiment(_) | Self::Resume(_) | Self::List | Self::Import { .. } | Self::Devices => None,
+        }
+    }
+}
+
+/// Options take values that begin with a minus: the parser of a value says what it expects, where clap would say that there is no such option.
+fn with_negative_values(command: clap::Command) -> clap::Command {
+    /// Values that are more than a number.
+    const LONGER: [&str; 4] = ["I/N", "A..B", "TIME", "SIZE"];
+    let allowed = |arg: clap::Arg| {
+        if arg.is_positional() || !arg.get_action().takes_values() {
+            return arg;
+        }
+        let names = arg.get_value_names().unwrap_or_default();
+        match names.iter().any(|name| LONGER.contains(&name.as_str())) {
+            true => arg.allow_hyphen_values(true),
+            false => arg.allow_negative_numbers(true),
+        }
+    };
+    command.mut_args(allowed).mut_subcommands(with_negative_values)
+}
+
 /// One line from clap's several.
 pub(super) fn one_line(error: &clap::Error) -> String {
     let text = error.to_string();
     let lines = text.lines().take_while(|line| !line.trim().is_empty());
     let line = lines.map(str::trim).collect::<Vec<_>>().join(" ");
+    let line = match unread_number(error) {
+        Some((said, expected)) => line.replace(&said, expected),
+        None => line,
+    };
     format!("{} (see --help)", line.trim_start_matches("error: "))
+}
+
+/// What the standard library says of a text that is no number, and what was expected.
+fn unread_number(error: &clap::Error) -> Option<(String, &'static str)> {
+    let cause = error.source()?;
+    let is_no_number = |e: &ParseIntError| matches!(e.kind(), IntErrorKind::InvalidDigit | IntErrorKind::Empty);
+    if cause.downcast_ref::<ParseIntError>().is_some_and(is_no_number) {
+        return Some((cause.to_string(), "expected a whole number, zero or more"));
+    }
+    cause.is::<ParseFloatError>().then(|| (cause.to_string(), "expected a number"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn negative_numbers_are_values_of_options() {
+        let said = |arguments: &str| {
+            let read = Cli::read(arguments.split(' ').map(OsString::from));
+            read.map_err(|error| one_line(&error))
+        };
+        for (arguments, field, expected) in [
+            ("diffkern identify video --cells -3", "--cells", "expected a whole number, zero or more"),
+            ("diffkern identify video --max-time -1h", "--max-time", "-1h"),
+            ("diffkern simulate video --noise -x", "-x", "unexpected argument"),
+            ("diffkern dataset rigid --count -1", "--count", "expected a whole number, zero or more"),
+            ("diffkern dataset rigid --count 1 --shard -1/2", "--shard", "expected I/N with I from 0 to N - 1"),
+            ("diffkern table rigid --seed -7", "--seed", "'-7'"),
+            ("diffkern run tosses --train -1..3", "--train", "expected FIRST..END"),
+        ] {
+            let said = said(arguments).map(|_| ());
+            assert!(said.as_ref().is_err_and(|s| s.contains(field) && s.contains(expected)), "{arguments}: {said:?}");
+        }
+        // The job itself says what noise may be.
+        let Ok(Cli { command: Some(Command::Experiment(Experiment::Simulate(job))), .. }) =
+            said("diffkern simulate video --noise -1")
+        else {
+            panic!("expected a simulation");
+        };
+        assert_eq!(job.noise, -1.0);
+        // Options are options all the same.
+        assert!(said("diffkern table rigid --count 2 --overwrite").is_ok_and(|cli| cli.overwrite));
+    }
 }

@@ -1,6 +1,8 @@
 //! From the command line to a job, and from its end to an exit code.
 
 mod args;
+mod names;
+mod study;
 mod lines;
 mod output;
 mod screen;
@@ -10,27 +12,26 @@ mod trace;
 
 use anyhow::Result;
 use args::{Cli, Command};
-use clap::Parser;
 use screen::Screen;
 use signals::{INTERRUPTED, Interrupt};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use study::Study;
 use terminal::Terminal;
 use train::Error;
-use train::experiment::{Console, Ended, Experiment, Identify, Prepared};
-use train::experiments::{self, Trial};
+use train::experiment::{Destination, Ended, Experiment, Identify, Prepared};
+use train::experiments;
 use train::run::Former;
 use train::scene::Access;
 use train::scene::document::Document;
-use train::tosses::Tosses;
-use train::{beam, pendulum, solids, steering, stiffness, tennis};
+use train::{solids, steering};
 
 /// Exit code of a gradient that differences do not confirm.
 const WRONG_GRADIENT: u8 = 1;
 
 /// Runs the command line; every failure is one line on the error stream.
 pub(crate) fn run() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::read(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => return fail(&args::one_line(&error), 2),
         Err(help) => {
@@ -79,53 +80,22 @@ fn dispatch(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
         let problem = "this command takes the place of nothing, expected it with a job that begins";
         return Err(Error::argument("overwrite", problem).into());
     }
-    if let Some(Command::Run { target, trial, tosses }) = &cli.command
-        && let Some(scene) = steering::find(target)?
-    {
-        return steer(&scene, trial, tosses, &mut terminal);
+    if let Some((command, target)) = cli.command.as_ref().and_then(Command::experiment) {
+        names::check(command, target)?;
     }
+    let study = match &cli.command {
+        Some(Command::Run { target, .. }) => Study::find(target)?,
+        Some(_) | None => None,
+    };
+    let out = cli.command.as_ref().and_then(|command| written(command, study.is_some()));
+    // Before any work, and until its end.
+    let _destination = out.as_deref().map(Destination::make).transpose()?;
     let experiment = match cli.command {
         // The sample video that comes with the source.
         None => Experiment::Identify(Identify::new(sample_folder("jelly_drop_e")?)),
         Some(Command::Experiment(experiment)) => experiment,
-        Some(Command::Run { target, trial, tosses }) if target == Path::new(Tosses::NAME) => {
-            if trial.is_given() {
-                let problem = "are of drawn experiments, expected --data, --test-data, --train, --test and --out alone";
-                return Err(Error::argument("options", problem).into());
-            }
-            // The sample need not be there where data is given.
-            let sample = if tosses.data.is_some() { PathBuf::new() } else { sample_folder("cube_tosses")? };
-            return Ok(code(tosses.run(&sample, &mut terminal)?));
-        }
-        Some(Command::Run { target, trial, tosses }) if let Some((study, sample)) = filmed(&target) => {
-            if trial.is_given() || tosses.train.is_some() || tosses.test.is_some() || tosses.test_data.is_some() {
-                let problem = "are of other experiments, expected --data and --out alone";
-                return Err(Error::argument("options", problem).into());
-            }
-            let folder = tosses.data.map_or_else(|| sample_folder(sample), Ok)?;
-            let out = tosses.out.unwrap_or_else(|| Path::new("out").join("tables"));
-            return Ok(code(study(&folder, &out, &mut terminal)?));
-        }
-        Some(Command::Run { target, trial, tosses }) if target == Path::new(pendulum::NAME) => {
-            if trial.is_given() || tosses.train.is_some() || tosses.test.is_some() {
-                let problem = "are of other experiments, expected --data, --test-data and --out alone";
-                return Err(Error::argument("options", problem).into());
-            }
-            let data = match tosses.data {
-                Some(data) => data,
-                None => sample_folder("pendulum")?.join("pendulum.npz"),
-            };
-            let out = tosses.out.unwrap_or_else(|| Path::new("out").join("tables"));
-            return Ok(code(pendulum::run(&data, tosses.test_data.as_deref(), &out, &mut terminal)?));
-        }
-        Some(Command::Run { target, trial, tosses }) if let Some(protocol) = stiffness::Protocol::find(&target)? => {
-            let (seed, out) = (trial.seed.unwrap_or(0), tosses.out.clone());
-            if (Trial { seed: None, ..trial }).is_given() || (Tosses { out: None, ..tosses }).is_given() {
-                let problem = "are of other experiments, expected --seed and --out alone";
-                return Err(Error::argument("options", problem).into());
-            }
-            let out = out.unwrap_or_else(|| Path::new("out").join("tables"));
-            return Ok(code(stiffness::run(&protocol, seed, &out, &mut terminal)?));
+        Some(Command::Run { trial, tosses, .. }) if let Some(study) = &study => {
+            return Ok(code(study.run(&trial, &tosses, &mut terminal)?));
         }
         Some(Command::Run { tosses, .. }) if tosses.is_given() => {
             let problem = "--data, --test-data, --train, --test and --out are of measurements, --out of scenes that are steered and of `run stiffness_field` too, expected none of them";
@@ -171,22 +141,15 @@ fn dispatch(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
     Ok(code(experiment.run(former, &mut terminal)?))
 }
 
-type Study = fn(&Path, &Path, &mut dyn Console) -> train::Result<Ended>;
-
-/// A study of measurements that takes a folder and nothing else, with the name of its sample.
-fn filmed(target: &Path) -> Option<(Study, &'static str)> {
-    let studies: [(&str, Study, &str); 2] =
-        [(tennis::NAME, tennis::run, "tennis"), (beam::NAME, beam::run, "silicone_beam")];
-    studies.into_iter().find(|(name, ..)| target == Path::new(name)).map(|(_, study, sample)| (study, sample))
-}
-
-/// Searches what steers a scene.
-fn steer(scene: &steering::Named, trial: &Trial, tosses: &Tosses, terminal: &mut Terminal) -> Result<u8> {
-    if trial.is_given() || *tosses != (Tosses { out: tosses.out.clone(), ..Tosses::default() }) {
-        return Err(Error::argument("options", "are of other experiments, expected --out alone").into());
+/// The folder that a command writes to; none of jobs, which see to theirs.
+fn written(command: &Command, is_study: bool) -> Option<PathBuf> {
+    match command {
+        Command::Run { tosses, .. } => is_study.then(|| Study::folder(tosses)),
+        Command::Table(table) => Some(table.out.clone()),
+        Command::Landscape(landscape) => Some(landscape.out.clone()),
+        Command::Dataset(dataset) => Some(dataset.out.clone()),
+        Command::Experiment(_) | Command::Resume(_) | Command::List | Command::Import { .. } | Command::Devices => None,
     }
-    let out = tosses.out.clone().unwrap_or_else(|| Path::new("out").join("tables"));
-    Ok(code(steering::run(scene, &out, terminal)?))
 }
 
 fn code(ended: Ended) -> u8 {

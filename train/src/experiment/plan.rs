@@ -3,7 +3,7 @@
 use super::assignment::{assignment, map};
 use super::options::{self, default_device};
 use super::simulate::{meshes, write_all};
-use super::{Console, Ended, Job};
+use super::{Console, Destination, Ended, Job};
 use crate::error::{Error, Result};
 use crate::files;
 use crate::identify::{self, Information};
@@ -94,6 +94,7 @@ impl Job for Plan {
         let options = self.options(&all)?;
         let task = identify::Task::Plan(&options);
         console.note(&identify::estimate(&all, &file, task, false, &self.device, &options.limits)?.to_string());
+        let _destination = Destination::make(&out)?;
         let ranked = match self.ranking(&designs, console)? {
             Err(Failure::Unstable(_)) if !designs.throws().is_empty() => self.of_what_stands(designs, console)?,
             ranking => (designs, ranking),

@@ -83,10 +83,14 @@ pub fn find(target: &Path) -> Result<Named> {
     Ok(Named { name, protocol })
 }
 
-/// The name of an experiment, or a word that is no file: neither has it an extension, nor is it there.
+/// The name of an experiment, or a word that is no file.
 fn is_name(target: &Path) -> bool {
-    let word = target.components().count() == 1 && target.extension().is_none() && !target.exists();
-    word || ALL.iter().any(|(name, _)| Path::new(name) == target)
+    is_word(target) || ALL.iter().any(|(name, _)| Path::new(name) == target)
+}
+
+/// A word that is no file: neither has it an extension, nor is it there.
+pub fn is_word(target: &Path) -> bool {
+    target.components().count() == 1 && target.extension().is_none() && !target.exists()
 }
 
 fn named(name: &str, text: &str) -> Result<Named> {

@@ -9,6 +9,7 @@
 mod quantity;
 mod shape;
 mod protocol;
+mod mistakes;
 mod catalogue;
 mod instance;
 mod sight;
@@ -28,7 +29,7 @@ mod landscape;
 mod dataset;
 
 pub(crate) use catalogue::source;
-pub use catalogue::{Named, catalogue, find, is_protocol};
+pub use catalogue::{Named, catalogue, find, is_protocol, is_word};
 pub use dataset::{Dataset, Shard};
 pub use fit::Found;
 pub use influence::check;

@@ -107,6 +107,8 @@ impl Observed {
             largest = residual.iter().fold(largest, |most, r| most.max(r.abs()));
             normal.add(&residual, &derivatives)?;
         }
+        // The largest of numbers leaves out what is none, the sum of their squares does not.
+        let largest = if normal.cost.is_finite() { largest } else { f64::NAN };
         Ok(Misfit { normal, largest })
     }
 

@@ -185,7 +185,8 @@ impl Protocol {
     /// Names line, column or field, and what was expected.
     pub fn parse(file: &Path, text: &str) -> Result<Self> {
         let protocol: Self = crate::experiment::from_ron(file, text)?;
-        protocol.check().map_err(|(field, problem)| Error::field(file, field, problem))?;
+        let checked = protocol.check().and_then(|()| protocol.check_bodies());
+        checked.map_err(|(field, problem)| Error::field(file, field, problem))?;
         Ok(protocol)
     }
 
@@ -212,55 +213,6 @@ impl Protocol {
         self.unknowns = asked.iter().map(pick).collect::<Result<_>>()?;
         self.check().map_err(|(field, problem)| Error::argument(format!("unknown: {field}"), problem))?;
         Ok(self)
-    }
-
-    /// The first mistake, by its field.
-    fn check(&self) -> std::result::Result<(), (String, String)> {
-        let wrong = |field: &str, problem: String| Err((field.to_owned(), problem));
-        if self.shapes.is_empty() {
-            return wrong("shapes", "none, expected at least one".into());
-        }
-        if self.unknowns.is_empty() {
-            return wrong("unknowns", "none, expected at least one".into());
-        }
-        for (k, unknown) in self.unknowns.iter().enumerate() {
-            let (low, high) = unknown.range;
-            let name = unknown.quantity.name();
-            if !(low > 0.0 && low < high && high.is_finite()) {
-                return wrong(
-                    "unknowns",
-                    format!("range of {name}: {low} to {high}, expected positive numbers in order"),
-                );
-            }
-            if self.unknowns[..k].iter().any(|other| other.quantity == unknown.quantity) {
-                return wrong("unknowns", format!("{name} is there twice"));
-            }
-            if unknown.quantity.is_of_contact() && self.floor.is_none() {
-                let problem =
-                    format!("{name} is without influence: there is nothing to touch; expected a floor, or no {name}");
-                return wrong("unknowns", problem);
-            }
-        }
-        if self.mass.is_none() && !self.is_unknown(Quantity::Mass) {
-            return wrong("mass", "is neither known nor to be found, expected one of the two".into());
-        }
-        let Frames { count, rate, steps } = self.frames;
-        let counts = (1..=10_000).contains(&count) && (1..=100_000).contains(&steps);
-        if !(counts && rate > 0.0 && rate.is_finite()) {
-            let problem = format!("{count} frames, {rate} a second, {steps} steps each, expected positive numbers");
-            return wrong("frames", problem);
-        }
-        if self.horizons.last() != Some(&count) || self.horizons.iter().any(|&h| h == 0 || h > count) {
-            return wrong(
-                "horizons",
-                format!("{:?}, expected numbers of frames of which the last is {count}", self.horizons),
-            );
-        }
-        let lengths = [("reach", self.reach), ("camera.distance", self.camera.distance)];
-        match lengths.into_iter().find(|(_, x)| !(*x > 0.0 && x.is_finite())) {
-            Some((field, x)) => wrong(field, format!("{x} m, expected a positive length")),
-            None => Ok(()),
-        }
     }
 
     /// Whether it is to be found.

@@ -25,6 +25,7 @@ pub struct Number {
     /// What it found.
     pub found: f64,
     /// 95 % interval.
+    #[serde(with = "interval")]
     pub interval: (f64, f64),
     /// Whether the interval tells anything.
     pub determined: bool,
@@ -40,6 +41,20 @@ impl Number {
     pub fn holds(&self) -> bool {
         let ((from, to), room) = (self.interval, 1e-12 * self.truth);
         from - room <= self.truth && self.truth <= to + room
+    }
+}
+
+/// JSON has no number for infinity: an interval without an upper end has none there either.
+mod interval {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>((from, to): &(f64, f64), serializer: S) -> Result<S::Ok, S::Error> {
+        (from, to.is_finite().then_some(to)).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(f64, f64), D::Error> {
+        let (from, to) = <(f64, Option<f64>)>::deserialize(deserializer)?;
+        Ok((from, to.unwrap_or(f64::INFINITY)))
     }
 }
 
@@ -90,8 +105,12 @@ impl Row {
         let search = Search { program: &program, observed: &observed, protocol, most, halved: halved.as_ref() };
         let found = method.find(&search, &instance)?;
         let seconds = begun.elapsed().as_secs_f64();
-        if found.values.iter().any(|x| !x.is_finite()) {
-            return Err(Error::Compute(format!("a value that was found is not finite: {:?}", found.values)));
+        if found.values.iter().chain([&found.largest]).any(|x| !x.is_finite()) {
+            let problem = format!(
+                "{:?} was found with a largest residual of {}, expected finite numbers: more steps (frames.steps), or a smaller push, gravity, velocity or spin",
+                found.values, found.largest
+            );
+            return Err(Error::Compute(problem));
         }
         Ok(Self::of(protocol, &instance, observation, found, seconds))
     }
@@ -116,5 +135,21 @@ impl Row {
             residual: found.largest,
             seconds,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_without_an_upper_end_survive_a_table() -> serde_json::Result<()> {
+        for interval in [(0.0, f64::INFINITY), (0.25, 4.0)] {
+            let (truth, start, found) = (1.0, 2.0, 3.0);
+            let number = Number { quantity: Quantity::Mass, truth, start, found, interval, determined: false };
+            let text = serde_json::to_string(&number)?;
+            assert_eq!(serde_json::from_str::<Number>(&text)?, number, "{text}");
+        }
+        Ok(())
     }
 }

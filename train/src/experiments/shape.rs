@@ -36,6 +36,32 @@ pub enum Shape {
     Bowl { radius: f64, wall: f64 },
 }
 
+impl Shape {
+    /// What has to be positive of it, by name.
+    pub(super) fn lengths(&self) -> Vec<(&'static str, f64)> {
+        match *self {
+            Self::Cuboid { size: (x, y, z) } => vec![("size", x), ("size", y), ("size", z)],
+            Self::Sphere { radius } | Self::Ball { radius } => vec![("radius", radius)],
+            Self::Ellipsoid { radii: (x, y, z) } => vec![("radii", x), ("radii", y), ("radii", z)],
+            Self::Capsule { radius, length } => vec![("radius", radius), ("length", length)],
+            Self::Cylinder { radius, height } => vec![("radius", radius), ("height", height)],
+            Self::Torus { radius, tube } => vec![("radius", radius), ("tube", tube)],
+            // The top of a cone is 0.
+            Self::Frustum { bottom, top: _, height } => vec![("bottom", bottom), ("height", height)],
+            Self::Bracket { legs: (x, y), wall, height } => {
+                vec![("legs", x), ("legs", y), ("wall", wall), ("height", height)]
+            }
+            Self::Tee { bar, stem, wall, height } => {
+                vec![("bar", bar), ("stem", stem), ("wall", wall), ("height", height)]
+            }
+            Self::Star { points: _, inner, outer, height } => {
+                vec![("inner", inner), ("outer", outer), ("height", height)]
+            }
+            Self::Bowl { radius, wall } => vec![("radius", radius), ("wall", wall)],
+        }
+    }
+}
+
 /// A shape with its name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -36,7 +36,7 @@ impl Tabulate {
     /// Runs what is missing, and writes `NAME.json` and `NAME.md` after each search.
     ///
     /// # Errors
-    /// When there is no such experiment, it is wrong as a whole, or a file cannot be written.
+    /// When there is no such experiment, it is wrong as a whole, no search of it succeeds, or a file cannot be written.
     pub fn run(&self, console: &mut dyn Console) -> Result<Ended> {
         let Named { name, protocol } = find(&self.name)?;
         let count = self.count.unwrap_or(protocol.instances);
@@ -51,7 +51,7 @@ impl Tabulate {
 /// search.
 ///
 /// # Errors
-/// When the experiment is wrong as a whole, or a file cannot be written.
+/// When the experiment is wrong as a whole, no search of it succeeds, or a file cannot be written.
 pub(crate) fn fill<P: Clone + PartialEq + Serialize + DeserializeOwned, R: Searched>(
     options: &Tabulate,
     new: Table<P, R>,
@@ -97,5 +97,77 @@ pub(crate) fn fill<P: Clone + PartialEq + Serialize + DeserializeOwned, R: Searc
     console.finish();
     console.print(text_of(&table).trim_end());
     console.say(&format!("wrote {} and {}", text::path(&json), text::path(&md)));
-    Ok(Ended::Done)
+    match table.failures.first() {
+        Some((instance, column, message)) if table.rows.is_empty() => {
+            let problem =
+                format!("no search of {} succeeded; instance {instance}, {column}: {message}", table.experiment);
+            Err(Error::Compute(problem))
+        }
+        Some(_) | None => Ok(Ended::Done),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::{Progress, Stop};
+    use serde::Deserialize;
+
+    struct Quiet;
+
+    impl Console for Quiet {
+        fn stop(&self) -> Stop {
+            Stop::default()
+        }
+
+        fn say(&mut self, _: &str) {}
+
+        fn print(&mut self, _: &str) {}
+
+        fn progress(&mut self, _: &Progress, _: f64) -> Flow {
+            Flow::Continue
+        }
+
+        fn fraction(&mut self, _: f64, _: f64) -> Flow {
+            Flow::Continue
+        }
+
+        fn finish(&mut self) {}
+    }
+
+    /// A search of which nothing but its instance is kept.
+    #[derive(Serialize, Deserialize)]
+    struct Done(usize);
+
+    impl Searched for Done {
+        type Column = u8;
+
+        fn place(&self) -> (usize, u8) {
+            (self.0, 0)
+        }
+
+        fn named(column: u8) -> String {
+            column.to_string()
+        }
+    }
+
+    #[test]
+    fn a_table_without_any_success_is_written_and_an_error() -> Result<()> {
+        let out = std::env::temp_dir().join(format!("diffkern-tabulate-{}", std::process::id()));
+        let options = Tabulate { name: "toy".into(), count: None, seed: 0, out: out.clone() };
+        let run = |count: usize| {
+            let search = |_: &u8, k: usize, _: u8| match k {
+                0 | 1 => Err(Error::Compute("it fell".into())),
+                _ => Ok(Done(k)),
+            };
+            let text = |_: &Table<u8, Done>| String::new();
+            fill(&options, Table::<u8, Done>::new("toy".into(), 0, 7), (count, &[0u8]), search, text, &mut Quiet)
+        };
+        let said = run(2).map_err(|error| (error.exit_code(), error.to_string()));
+        assert!(said.as_ref().is_err_and(|(code, s)| *code == 1 && s.ends_with("instance 0, 0: it fell")), "{said:?}");
+        assert!(out.join("toy.json").is_file() && out.join("toy.md").is_file());
+        // One that succeeds is enough.
+        assert_eq!(run(3)?, Ended::Done);
+        files::remove(&out)
+    }
 }

@@ -210,11 +210,11 @@ impl Protocol {
             ("field.deviation", self.field.deviation),
             ("trust.state", self.trust.state),
             ("trust.image", self.trust.image),
-            ("camera.distance", self.camera.distance),
         ];
         if let Some((field, x)) = sizes.into_iter().find(|(_, x)| !(*x > 0.0 && x.is_finite())) {
             return wrong(field.into(), format!("{x}, expected a positive number"));
         }
+        self.camera.check()?;
         let counts = [
             ("frames", self.frames),
             ("finer", self.finer),

@@ -79,6 +79,7 @@ impl Row {
             Sought::Numbers => numbers(protocol, &instance, &program, &coordinates, &found),
             Sought::Field => vec![field(protocol, &instance, &program, &coordinates, &found)],
         };
+        are_finite(&errors, found.residual)?;
         Ok(Self {
             instance: number,
             kind: instance.kind.name.clone(),
@@ -91,6 +92,20 @@ impl Row {
             seconds: begun.elapsed().as_secs_f64(),
         })
     }
+}
+
+/// Refuses what a motion that is not finite has led to.
+fn are_finite(errors: &[Error], residual: f64) -> Result<()> {
+    let wrong = errors.iter().find(|e| !(e.found.is_finite() && e.error.is_finite()));
+    let (what, value) = match wrong {
+        Some(error) => (error.quantity.as_str(), error.found),
+        None if !residual.is_finite() => ("residual", residual),
+        None => return Ok(()),
+    };
+    let problem = format!(
+        "the {what} is {value}, expected a finite number: a smaller pace, or smaller loads (stress, bend, twist, push, speed and spin of the kind)"
+    );
+    Err(crate::error::Error::Compute(problem))
 }
 
 /// Whether the interval of a coordinate, which is a logarithm, tells anything.
@@ -151,5 +166,31 @@ fn field(
         before: off(&|_| middle),
         even: Some(off(&|_| mean)),
         determined: determined(found, 0, protocol.density),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_finite_is_an_error_with_what_to_change() {
+        let error = |found: f64, error: f64| Error {
+            quantity: "mu".into(),
+            truth: 1.0,
+            found,
+            error,
+            before: 1.0,
+            even: None,
+            determined: true,
+        };
+        assert!(are_finite(&[error(1.0, 0.0)], 0.1).is_ok());
+        for (errors, residual, expected) in [
+            (error(1.0, 0.0), f64::NAN, "the residual is NaN"),
+            (error(f64::INFINITY, f64::INFINITY), 0.1, "the mu is inf"),
+        ] {
+            let said = are_finite(&[errors], residual).map_err(|e| e.to_string());
+            assert!(said.as_ref().is_err_and(|s| s.contains(expected) && s.contains("pace")), "{said:?}");
+        }
     }
 }

@@ -284,6 +284,7 @@ fn wrong_protocols_are_refused_with_their_field() -> Tested {
         ("duration: 0.16", "duration: -0.16", "kinds[0].duration: -0.16 s"),
         ("cells: 8", "cells: 8, clamped: true", "a ball that is clamped"),
         ("radius: (0.08, 0.12)", "radius: (0.08, 0.02)", "kinds[2].shape: 0.08 to 0.02 m"),
+        ("width: 128", "width: 0", "camera.width: 0, expected 1 to 16384 pixels"),
         ("trust", "trusts", "trusts"),
     ] {
         let changed = text.replacen(from, to, 1);

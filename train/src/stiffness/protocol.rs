@@ -10,6 +10,9 @@ pub const NAME: &str = "stiffness_field";
 /// Its text.
 const TEXT: &str = include_str!("../../experiments/stiffness_field.ron");
 
+/// Most memory \[GiB\] of the derivatives of all places by all moduli, which are held at once.
+const LARGEST: f64 = 8.0;
+
 /// The experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename = "StiffnessField")]
@@ -76,6 +79,12 @@ impl Protocol {
         if let Some((field, x)) = positive.into_iter().find(|(_, x)| !(*x > 0.0 && x.is_finite())) {
             return wrong(field, format!("{x}, expected a positive number"));
         }
+        if self.sides.iter().any(|side| !(*side > 0.0 && side.is_finite())) {
+            return wrong("sides", format!("{:?} m, expected positive lengths", self.sides));
+        }
+        if self.cells.contains(&0) {
+            return wrong("cells", format!("{:?}, expected at least 1 along each axis", self.cells));
+        }
         let (low, high) = self.young;
         if !(low < high && high.is_finite()) {
             return wrong("young", format!("{low} to {high} Pa, expected positive numbers in order"));
@@ -86,7 +95,22 @@ impl Protocol {
         if self.frames == 0 || self.frames > 1000 {
             return wrong("frames", format!("{}, expected 1 to 1000", self.frames));
         }
+        let memory = self.memory();
+        if memory > LARGEST {
+            let problem = format!(
+                "{:?}, whose derivatives take {memory:.1} GiB, expected at most {LARGEST} GiB, by fewer cells or frames",
+                self.cells
+            );
+            return wrong("cells", problem);
+        }
         Ok(())
+    }
+
+    /// Memory of the derivatives \[GiB\]: of three coordinates of each vertex at each frame of three loadings, by the modulus of each of six elements in a cell.
+    fn memory(&self) -> f64 {
+        let product = |more: f64| self.cells.iter().map(|n| *n as f64 + more).product::<f64>();
+        let (elements, numbers) = (6.0 * product(0.0), 9.0 * product(1.0) * self.frames as f64);
+        8.0 * elements * numbers / 2f64.powi(30)
     }
 
     /// The middle of the range, by logarithms \[Pa\].

@@ -60,8 +60,9 @@ impl Study {
         let exact = block.observe(&block.array(&logarithms)?)?;
         let mut noise = [0.0; 3];
         let mut seen: Frames = Vec::new();
-        for (own, noise) in exact.iter().zip(&mut noise) {
+        for ((own, noise), axis) in exact.iter().zip(&mut noise).zip(["x", "y", "z"]) {
             *noise = protocol.noise * displacement(&block, own)?;
+            is_finite(protocol, *noise, &format!("the motion along {axis}"))?;
             let noisy = |frame: &Array<Vec3<f64>>| -> Result<Array<Vec3<f64>>> {
                 let mut places = frame.to_vec()?;
                 for place in &mut places {
@@ -79,6 +80,7 @@ impl Study {
             Bounds { low: vec![f64::MIN; x.len()], high: vec![f64::MAX; x.len()], trust: vec![TRUST; x.len()] };
         let (mut here, mut rule, mut iterations) =
             (block.normal(&x, &seen, noise, prior)?, LevenbergMarquardt::default(), 1);
+        is_finite(protocol, here.cost, "the cost of the middle of the range")?;
         while iterations < MOST && rule.refused < REFUSALS {
             tell(iterations, here.cost)?;
             let Some(step) = rule.propose(&here, &bounds, &x)? else { break };
@@ -137,6 +139,18 @@ impl Study {
         errors.sort_by(f64::total_cmp);
         errors
     }
+}
+
+/// Refuses a number that comes of a motion which its loads have torn apart.
+fn is_finite(protocol: &Protocol, number: f64, what: &str) -> Result<()> {
+    if number.is_finite() {
+        return Ok(());
+    }
+    let problem = format!(
+        "{} m/s^2, with which {what} is not finite; expected a smaller one, or a shorter duration",
+        protocol.acceleration
+    );
+    Err(Error::argument("acceleration", problem))
 }
 
 /// Root of the mean square displacement of the free vertices over some frames \[m\].

@@ -100,6 +100,15 @@ fn moduli_are_found_from_noisy_places() -> Tested {
 }
 
 #[test]
+fn a_motion_that_is_not_finite_is_an_error_with_the_field_to_change() -> Tested {
+    let shaken = Protocol { acceleration: 2e7, ..small()? };
+    let said = Study::new(&shaken, 1, &mut |_, _| Ok(())).map_err(|e| (e.exit_code(), e.to_string()));
+    let expected = "acceleration: 20000000 m/s^2, with which the motion along x is not finite";
+    assert!(said.as_ref().is_err_and(|(code, s)| *code == 2 && s.starts_with(expected)), "{said:?}");
+    Ok(())
+}
+
+#[test]
 fn wrong_protocols_are_refused_with_their_field() -> Tested {
     let text = include_str!("../../experiments/stiffness_field.ron");
     for (from, to, expected) in [
@@ -107,6 +116,9 @@ fn wrong_protocols_are_refused_with_their_field() -> Tested {
         ("(5e4, 2e5)", "(5e4, 5e4)", "young: 50000 to 50000 Pa"),
         ("noise: 0.001", "noise: 0.0", "noise: 0, expected a positive number"),
         ("frames: 20", "frames: 0", "frames: 0, expected 1 to 1000"),
+        ("(3, 4, 7)", "(0, 4, 7)", "cells: [0, 4, 7], expected at least 1 along each axis"),
+        ("(3, 4, 7)", "(300, 400, 700)", "expected at most 8 GiB, by fewer cells or frames"),
+        ("(0.12, 0.16,", "(0.12, -0.16,", "sides: [0.12, -0.16, 0.28] m, expected positive lengths"),
         ("density", "densty", "densty"),
     ] {
         let changed = text.replacen(from, to, 1);
