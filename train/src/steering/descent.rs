@@ -1,7 +1,7 @@
 //! Steps along the negative gradient.
 
 use super::scene::{Evaluated, Scene};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// How long steps are: `x - s g / |g|`, `s` in the units of the controls.
@@ -65,6 +65,13 @@ impl Descent {
             Self::Monotone { first, .. } | Self::Steady { first } => first,
         };
         let (mut at, mut here) = (controls.clone(), scene.evaluate(&controls)?);
+        if !here.loss.is_finite() {
+            let problem = format!(
+                "the loss is {} where the search begins, expected a number: shorter steps of the scene, or softer springs",
+                here.loss
+            );
+            return Err(Error::Compute(problem));
+        }
         let (mut best, mut controls) = (here.clone(), controls);
         let mut curve = vec![here.outcome];
         for k in 0..iterations {

@@ -1,7 +1,7 @@
 //! A robot of rigid bodies on the ground: a small network changes the lengths of springs between them so that it walks.
 
 use super::network::Network;
-use super::scene::{Evaluated, Scene, Twin};
+use super::scene::{Evaluated, Scene, Twin, check_step};
 use crate::error::{Error, Result};
 use diffkern::prelude::*;
 use diffkern_sim::Step as _;
@@ -287,6 +287,7 @@ impl March {
             spin: Vec3::zero(),
         };
         let poses = device.array(&plates.iter().map(pose).collect::<Vec<_>>())?;
+        check_step(&model, &params, &model.start(&params, &poses)?, robot.step)?;
         let (x, z) = robot.network.goal;
         let goal = device.array(&[Vec3::new(x, 0.0, z)])?;
         let scale = device.array(&robot.springs.iter().map(|s| s.actuation).collect::<Vec<_>>())?;

@@ -1,7 +1,7 @@
 //! A robot of springs on the ground: a small network changes the lengths of its springs so that it walks.
 
 use super::network::Network;
-use super::scene::{Evaluated, Scene, Twin};
+use super::scene::{Evaluated, Scene, Twin, check_step};
 use crate::error::{Error, Result};
 use diffkern::prelude::*;
 use diffkern_sim::Step as _;
@@ -185,6 +185,7 @@ impl Walk {
         params.damping = device.array(&[robot.damping])?;
         let x: Vec<[f64; 3]> = robot.points.iter().map(|p| [p.0, 0.0, p.1]).collect();
         let start = VertexState::new(&device, &x, &vec![[0.0; 3]; x.len()])?;
+        check_step(&model, &params, &start, robot.step)?;
         let goal = device.array(&[Vec3::new(robot.network.goal.0, 0.0, robot.network.goal.1)])?;
         Ok(Self { robot: robot.clone(), device, model, params, start, goal, twin })
     }

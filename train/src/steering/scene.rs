@@ -1,6 +1,7 @@
 //! What all scenes have in common: numbers that steer them, and a loss with its gradient.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use diffkern_sim::Model;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::TAU;
 
@@ -42,6 +43,18 @@ pub(super) trait Scene {
     /// # Errors
     /// When a launch fails.
     fn evaluate(&self, controls: &[f64]) -> Result<Evaluated>;
+}
+
+/// Refuses steps \[s\] at which springs are unstable whatever is done: models take half of what linear theory allows.
+pub(super) fn check_step<M: Model>(model: &M, params: &M::Params, state: &M::State, step: f64) -> Result<()> {
+    let most = 2.0 * model.max_dt(params, state)?;
+    match step <= most {
+        true => Ok(()),
+        false => Err(Error::scene(
+            "scene.step",
+            format!("{step} s, expected at most {most:.3e} s: longer steps are unstable"),
+        )),
+    }
 }
 
 /// A standard normal number (Box and Muller 1958).

@@ -7,7 +7,7 @@ use super::network::layer;
 use super::plan::{Kind, catalogue, find};
 use super::rigid_robot::{March, RigidRobot, actuate, decay, distance, sense_bodies};
 use super::robot::{Robot, Walk, behind, land, middle, sense};
-use super::scene::{Scene, Twin};
+use super::scene::{Evaluated, Scene, Twin};
 use super::study::Study;
 use super::triangle::{Growth, Triangle, area_miss};
 use diffkern::prelude::*;
@@ -284,6 +284,34 @@ fn plates_that_fall_come_to_rest_on_the_ground() -> Tested {
             );
         }
     }
+    Ok(())
+}
+
+/// Its loss is no number.
+struct Nowhere;
+
+impl Scene for Nowhere {
+    fn evaluate(&self, controls: &[f64]) -> crate::error::Result<Evaluated> {
+        Ok(Evaluated { loss: f64::NAN, gradient: controls.to_vec(), outcome: 0.0 })
+    }
+}
+
+#[test]
+fn unstable_steps_and_losses_that_are_no_numbers_are_refused() -> Tested {
+    let refused = |scene: crate::error::Result<()>| scene.map_err(|e| e.to_string());
+    let stiff = Robot { stiffness: 1e6, ..robot()? };
+    let said = refused(Walk::new(&stiff, Twin::Naive).map(drop));
+    assert!(said.as_ref().is_err_and(|s| s.contains("scene.step: 0.004 s, expected at most")), "{said:?}");
+    let mut loose = rigid_robot()?;
+    loose.ties[0].damping = 5.0;
+    let said = refused(March::new(&loose, Twin::Naive).map(drop));
+    assert!(said.as_ref().is_err_and(|s| s.contains("scene.step: 0.001 s, expected at most")), "{said:?}");
+    let long = Triangle { step: 0.5, ..triangle()? };
+    let said = refused(Growth::new(&long).map(drop));
+    assert!(said.as_ref().is_err_and(|s| s.contains("scene.step: 0.5 s, expected at most")), "{said:?}");
+    let run = Descent::Steady { first: 0.1 }.run(&Nowhere, vec![0.1], 3, &mut || Ok(()));
+    let said = refused(run.map(drop));
+    assert!(said.as_ref().is_err_and(|s| s.contains("the loss is NaN where the search begins")), "{said:?}");
     Ok(())
 }
 

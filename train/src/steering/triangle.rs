@@ -1,6 +1,6 @@
 //! Three masses joined by three springs: rest lengths for which their triangle has a given area at the end.
 
-use super::scene::{Evaluated, Scene};
+use super::scene::{Evaluated, Scene, check_step};
 use crate::error::{Error, Result};
 use diffkern::prelude::*;
 use diffkern_sim::Step as _;
@@ -119,6 +119,7 @@ impl Growth {
         let mut params = Params::uniform(&device, triangle.stiffness, 1.0, 1.0, [0.0; 3])?;
         params.damping = device.array(&[triangle.damping])?;
         let start = VertexState::new(&device, &x, &[[0.0; 3]; 3])?;
+        check_step(&model, &params, &start, triangle.step)?;
         Ok(Self { triangle: triangle.clone(), device, model, params, start })
     }
 
