@@ -211,6 +211,16 @@ mod tests {
         };
         refused("a.obj", "v 0 0 0\nv 1 0 zero\nf 1 2 3", "line 2: \"v 1 0 zero\", expected three numbers, v x y z");
         refused("b.obj", "v 0 0 0\n\nf 1 2 7\n", "line 3: \"f 1 2 7\", expected numbers of vertices from 1 to 1");
+        refused(
+            "b.obj",
+            "v 0 0 0\nf -1 -2 -3\nv 1 0 0\nv 0 1 0\n",
+            "line 2: \"f -1 -2 -3\", expected numbers of vertices",
+        );
+        refused(
+            "b.obj",
+            "v 0 0 0 # first\nv 1 0 0\nv 0 1 0\nf 1 2 3 # last\n",
+            "hole: the edge from vertex 1 to 2 is of face 1",
+        );
         refused("b.obj", "v 0 0 0\nf 1 2.5 3\n", "line 2: \"f 1 2.5 3\", expected the numbers of its vertices");
         refused(
             "c.obj",
@@ -240,7 +250,11 @@ mod tests {
             "line 13: \"nan 0 0 7\", expected numbers: x, y, z, red",
         );
         let (head, _) = text.split_once(" 0 3\n5").unwrap();
-        refused("h.ply", head, "line 20: \"3 2\": is cut off: its header counts 4 of element face");
+        refused(
+            "h.ply",
+            head,
+            "line 20: \"3 2\" is the last, and the file is cut off: its header counts 4 of element face",
+        );
         refused("a.stl", "solid x\nfacet", "line 2: \"facet\", expected facet normal x y z");
         refused("b.stl", "v 0 0 0\nv 1 0 0\n", "is no STL: it is a text that does not begin with solid");
         let solid = String::from_utf8(stl_text()).unwrap();

@@ -39,13 +39,15 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Soup, String> {
     Ok(Soup { vertices, triangles, names: Names::Lines(geometry) })
 }
 
-/// Positions and faces; of other lines their end alone, so that lines keep their numbers. Without groups and materials the
-/// parser keeps vertices common, and opens no other file.
+/// Positions and faces without comments behind them; of other lines their end alone, so that lines keep their numbers. Without
+/// groups and materials the parser keeps vertices common, and opens no other file.
 fn geometry(line: &str) -> String {
-    let words: Vec<&str> = line.split_whitespace().collect();
+    let (own, comment) = line.split_once('#').map_or((line, false), |(own, _)| (own, true));
+    let words: Vec<&str> = own.split_whitespace().collect();
     match words.first() {
         // Colours.
         Some(&"v") if words.len() > 6 => words[..4].join(" ") + "\n",
+        Some(&"v" | &"f") if comment => own.to_owned() + "\n",
         Some(&"v" | &"f") => line.to_owned(),
         _ => "\n".to_owned(),
     }
@@ -96,15 +98,22 @@ fn corners(line: &str) -> usize {
     line.split_whitespace().skip(1).count()
 }
 
-/// The line of the first face with a vertex that does not exist; the parser tells only that there is one.
+/// The line of the first face with a vertex that does not exist; the parser tells only that there is one. Negative numbers count back from the face.
 fn out_of_bounds(text: &str) -> usize {
-    let vertices = lines(text, "v").count() as i64;
-    let outside = |corner: &str| {
-        let index = corner.split('/').next().and_then(|i| i.parse::<i64>().ok());
-        !index.is_some_and(|i| (1..=vertices).contains(&i) || (-vertices..0).contains(&i))
-    };
-    let found = lines(text, "f").find(|(_, line)| line.split_whitespace().skip(1).any(outside));
-    found.map_or(0, |(number, _)| number)
+    let (all, mut before) = (lines(text, "v").count() as i64, 0);
+    for (k, line) in text.lines().enumerate() {
+        let mut words = line.split_whitespace();
+        let outside = |corner: &str| {
+            let index = corner.split('/').next().and_then(|i| i.parse::<i64>().ok());
+            !index.is_some_and(|i| (1..=all).contains(&i) || (-before..0).contains(&i))
+        };
+        match words.next() {
+            Some("v") => before += 1,
+            Some("f") if words.any(outside) => return k + 1,
+            Some(_) | None => {}
+        }
+    }
+    0
 }
 
 /// The number of a vertex at a place, from 1, and its line.

@@ -138,7 +138,7 @@ fn of_header(bytes: &[u8], error: &ParseError) -> String {
 /// What is wrong with an element.
 fn of_element(bytes: &[u8], encoding: Encoding, element: &ElementDef, error: &ParseError) -> String {
     let ElementDef { name, count, properties } = element;
-    let cut_off = || format!("is cut off: its header counts {count} of element {name}, and it has fewer");
+    let cut_off = || format!("the file is cut off: its header counts {count} of element {name}, and it has fewer");
     match (error.kind(), error.line()) {
         (ErrorKind::UnexpectedEof, _) => cut_off(),
         (ErrorKind::InvalidData, Some(_)) => format!(
@@ -146,9 +146,11 @@ fn of_element(bytes: &[u8], encoding: Encoding, element: &ElementDef, error: &Pa
              list of whole numbers"
         ),
         (_, Some(line)) if encoding == Encoding::Ascii => {
-            let mut later = bytes.split(|&byte| byte == b'\n').skip(line);
-            if later.all(|line| line.trim_ascii().is_empty()) {
-                return format!("line {line}: {}: {}", written(bytes, line), cut_off());
+            let mut rest = bytes.split(|&byte| byte == b'\n').skip(line.saturating_sub(1));
+            let is_number = |word: &[u8]| std::str::from_utf8(word).is_ok_and(|word| word.parse::<f64>().is_ok());
+            let numbers = rest.next().unwrap_or_default().trim_ascii().split(u8::is_ascii_whitespace).all(is_number);
+            if numbers && rest.all(|line| line.trim_ascii().is_empty()) {
+                return format!("line {line}: {} is the last, and {}", written(bytes, line), cut_off());
             }
             let of_line = properties.values().map(|property| match property.data_type {
                 PropertyType::Scalar(_) => property.name.clone(),

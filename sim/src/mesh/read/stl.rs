@@ -22,7 +22,9 @@ pub(super) fn parse(mut bytes: Vec<u8>) -> Result<Soup, String> {
     }
     let read = stl_io::read_stl(&mut Cursor::new(bytes.as_slice()));
     let mesh = read.map_err(|e| match e.kind() {
-        ErrorKind::UnexpectedEof => "is cut off: its last triangle is not whole, or endsolid is missing".to_owned(),
+        ErrorKind::UnexpectedEof if !bytes.windows(8).any(|word| word == b"endsolid") => {
+            "is cut off: its last triangle is not whole, or endsolid is missing".to_owned()
+        }
         _ => strange(&bytes).unwrap_or_else(|| format!("is no STL: {e}")),
     })?;
     let vertices = mesh.vertices.iter().map(|v| v.0.map(f64::from)).collect();
