@@ -150,7 +150,7 @@ impl<F: Float> crate::step::Model for Model<F> {
             limit = limit.min(1.0 / (body.turning() * l.norm().to_f64()));
         }
         let springs = match &solver.sprung {
-            Some(sprung) => sprung.rates(&properties)?,
+            Some(sprung) => sprung.rates(&properties, &state.x.to_vec()?, &state.q.to_vec()?)?,
             None => vec![[0.0; 2]; properties.len()],
         };
         for (b, (compliance, [elastic, viscous])) in compliances.iter().zip(springs).enumerate() {

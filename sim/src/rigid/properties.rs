@@ -27,9 +27,13 @@ pub struct MassProperties<F> {
 }
 
 impl<F: Float> MassProperties<F> {
-    /// An upper bound of the largest angular acceleration by a torque of one newton metre \[1/(kg m^2)\]: no eigenvalue of a symmetric matrix is larger than this norm.
+    /// An upper bound of the largest angular acceleration by a torque of one newton metre \[1/(kg m^2)\]: no eigenvalue of a symmetric matrix is larger than its root of the sum of
+    /// squares, or than the largest sum of a row.
     pub(super) fn turning(&self) -> f64 {
-        self.inverse.to_array().iter().map(|x| x.to_f64().powi(2)).sum::<f64>().sqrt()
+        let entries = self.inverse.to_array().map(|x| x.to_f64().abs());
+        let row = |k: usize| entries[k] + entries[k + 3] + entries[k + 6];
+        let squares = entries.iter().map(|x| x * x).sum::<f64>().sqrt();
+        squares.min(row(0).max(row(1)).max(row(2)))
     }
 
     /// An upper bound of what a force of one newton accelerates the point by at which it acts, so far from the centre of mass \[1/kg\].

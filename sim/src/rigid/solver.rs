@@ -118,6 +118,8 @@ impl<F: Float> Solver<F> {
         }
         if let Some(sprung) = &self.sprung {
             sprung.pull(&self.poses(state)?, &properties.all, control.actuation.as_ref(), &wrench)?;
+        } else if control.actuation.is_some() {
+            return Err(Error::invalid("actuation", "given", "none: the model has no springs").into());
         }
         if let Some(jointed) = &self.jointed {
             jointed.at(&self.poses(state)?, &state.q)?.rub(&state.l, &wrench)?;

@@ -67,7 +67,7 @@ parameters! {
     }
 }
 
-/// Adds what springs pull their ends by, `k (l - l0 (1 + a)) + c l'` along the spring, or `k d + c d'` of what has no length at rest; arrays of one element stand for all springs. Of each
+/// Adds what springs pull their ends by, `k (l - l0 (1 + a)) + c l'` along the spring, or `k d + c u` of what has no length at rest, `u` the relative velocity halfway between the ends; arrays of one element stand for all springs. Of each
 /// `ends` are the numbers of both bodies, that of all bodies for the world, and 1 where it has no length at rest. Both forces act halfway between the ends: they are opposite on one line.
 #[diff_kernel]
 pub fn add_springs<F: Float>(
@@ -195,22 +195,27 @@ impl<F: Float> Sprung<F> {
         add_springs(count, bodies, properties, ends, points, stiffness, damping, rest, actuation, wrench)
     }
 
-    /// Of each body twice the sums of stiffness and of damping of its springs, each times what a force at its end of one newton moves that by: the squared frequency \[1/s^2\] and the
-    /// rate of decay \[1/s\] are at most the largest of these.
-    pub(super) fn rates(&self, properties: &[MassProperties<F>]) -> Result<Vec<[f64; 2]>> {
+    /// Of each body twice the sums of stiffness and of damping of its springs, each times what a force of one newton where the spring acts moves that by: the squared frequency
+    /// \[1/s^2\] and the rate of decay \[1/s\] are at most the largest of these. `x` and `q` say how far the ends of ties are apart, which act halfway between.
+    pub(super) fn rates(&self, bodies: &[MassProperties<F>], x: &[Vec3<F>], q: &[Quat<F>]) -> Result<Vec<[f64; 2]>> {
         let SpringParams { points, stiffness, damping, .. } = &self.params;
-        let (points, ends) = (points.to_vec()?, self.springs.ends.to_vec()?);
-        let (stiffness, damping) = (stiffness.to_vec()?, damping.to_vec()?);
-        let mut rates = vec![[0.0; 2]; properties.len()];
-        for (s, ends) in ends.chunks_exact(3).enumerate() {
+        let (points, stiffness, damping) = (points.to_vec()?, stiffness.to_vec()?, damping.to_vec()?);
+        let mut rates = vec![[0.0; 2]; bodies.len()];
+        for (s, spring) in self.springs.springs.iter().enumerate() {
             let [k, c] = [&stiffness, &damping].map(|array| array[s.min(array.len() - 1)].to_f64());
-            for (end, &body) in ends[..2].iter().enumerate() {
-                if let Some(body_properties) = properties.get(body as usize) {
-                    let arm = points[2 * s + end] - body_properties.centre;
-                    let moved = body_properties.compliance(arm.norm().to_f64());
-                    rates[body as usize][0] += 2.0 * k * moved;
-                    rates[body as usize][1] += 2.0 * c * moved;
-                }
+            let places = [0, 1].map(|end| {
+                let point = points[2 * s + end];
+                spring.bodies[end].map_or(point, |b| x[b] + q[b].rotate(point - bodies[b].centre))
+            });
+            let middle = match spring.rest {
+                Some(_) => 0.0,
+                None => 0.5 * (places[1] - places[0]).norm().to_f64(),
+            };
+            for (place, body) in places.into_iter().zip(spring.bodies) {
+                let Some(b) = body else { continue };
+                let arm = (place - x[b]).norm().to_f64();
+                rates[b][0] += 2.0 * k * bodies[b].compliance(arm);
+                rates[b][1] += 2.0 * c * bodies[b].compliance(arm + middle);
             }
         }
         Ok(rates)

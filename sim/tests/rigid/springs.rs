@@ -108,6 +108,11 @@ fn actuation_is_a_part_of_the_length_at_rest() -> Result<()> {
     }
     let x = now.x.to_vec()?;
     assert!(((x[1] - x[0]).norm() - 0.33).abs() < 1e-9, "{x:?}");
+    let bare = Model::new(&device(), &bodies, 1e-3, &[])?;
+    let unsprung = bare.solver(&bare.params(500.0, [0.0; 3])?, &now)?;
+    let tenth = Control { actuation: Some(tenth), ..Control::default() };
+    let said = unsprung.step(&now, &tenth, unsprung.tick(0)).map(drop).map_err(|e| e.to_string());
+    assert!(said.as_ref().is_err_and(|s| s.contains("the model has no springs")), "{said:?}");
     let three = Control { actuation: Some(device().array(&[0.1; 3])?), ..Control::default() };
     let said = solver.step(&now, &three, solver.tick(0)).map(drop).map_err(|e| e.to_string());
     assert!(said.as_ref().is_err_and(|s| s.contains("length of actuation")), "{said:?}");
@@ -140,6 +145,27 @@ fn the_stable_step_is_that_of_the_stiffest_pair() -> Result<()> {
         let (stable, unstable) = (apart(1.0)?, apart(2.2)?);
         assert!(stable < 0.5 && unstable > 100.0, "{stable} and {unstable}");
     }
+    Ok(())
+}
+
+/// Damping of a tie acts halfway between its ends: where these are far apart it has a long arm.
+#[test]
+fn the_stable_step_of_a_tie_counts_how_far_its_ends_are_apart() -> Result<()> {
+    let bodies = [Body::new(cuboid([0.1; 3])?), Body::new(cuboid([0.1; 3])?)];
+    let points = [[0.05, 0.0, 0.0], [-0.05, 0.0, 0.0]];
+    let tie = Spring { stiffness: 1e-3, damping: 5.0, ..between([Some(0), Some(1)], points, None) };
+    let model = Model::new(&device(), &bodies, 1e-3, &[])?.with_springs(&[tie])?;
+    let params = model.params(500.0, [0.0; 3])?;
+    let spun = pose([0.6, 0.0, 0.0], [0.0; 3], [0.0; 3], [0.0, 0.1, 0.2]);
+    let state = start(&model, &params, &[pose([0.0; 3], [0.0; 3], [0.0; 3], [0.0; 3]), spun])?;
+    let bound = model.max_dt(&params, &state)?;
+    let model = Model::new(&device(), &bodies, bound, &[])?.with_springs(&[tie])?;
+    let solver = model.solver(&params, &state)?;
+    let mut now = state;
+    for k in 0..200 {
+        now = solver.step(&now, &Control::default(), solver.tick(k))?;
+    }
+    assert!(now.l.to_vec()?.iter().all(|l| l.norm() < 1e-3), "{:?}", now.l.to_vec()?);
     Ok(())
 }
 
