@@ -85,6 +85,12 @@ pub(crate) fn encode(values: &[f32], bits: Bits) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Whether a file is called as a frame is.
+pub(crate) fn is_frame(name: &str) -> bool {
+    let number = name.strip_prefix("frame_").and_then(|rest| rest.strip_suffix(".png"));
+    number.is_some_and(|number| number.len() >= 4 && number.bytes().all(|digit| digit.is_ascii_digit()))
+}
+
 /// `folder/part/frame_0007.png`.
 pub fn frame_path(folder: &Path, part: &str, number: usize) -> PathBuf {
     folder.join(part).join(format!("frame_{number:04}.png"))
@@ -173,7 +179,9 @@ fn fault(error: &png::DecodingError) -> String {
     match error {
         IoError(e) if e.kind() == ErrorKind::UnexpectedEof => "is cut off".into(),
         IoError(e) => format!("cannot be read: {e}"),
-        Format(_) | Parameter(_) => "is damaged: a checksum or a length in it is wrong".into(),
+        Format(_) | Parameter(_) => {
+            "is damaged, or no PNG that can be read: a checksum, a length or a kind in it is wrong".into()
+        }
         LimitsExceeded => "is damaged: it asks for more memory than a picture takes".into(),
     }
 }
@@ -204,7 +212,10 @@ mod tests {
         let mut flipped = good.clone();
         flipped[data + 8] ^= 1;
         let cases: [(&[u8], &str); 5] = [
-            (&flipped[..], "frame is damaged: a checksum or a length in it is wrong, expected 2x2 pixels"),
+            (
+                &flipped[..],
+                "frame is damaged, or no PNG that can be read: a checksum, a length or a kind in it is wrong, expected 2x2 pixels",
+            ),
             (&good[..good.len() / 2], "frame is cut off, expected"),
             (&[], "frame is cut off, expected"),
             (b"hello, I am no picture", "frame is no PNG, expected"),

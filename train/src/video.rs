@@ -5,7 +5,7 @@ pub use crate::picture::{Bits, frame_path};
 use crate::depth;
 use crate::error::{Error, Result};
 use crate::files;
-use crate::picture::{encode, png_bytes, read_png};
+use crate::picture::{encode, is_frame, png_bytes, read_png};
 use crate::scene::{Film, Scene};
 use crate::text::shown;
 use diffkern::interrupt;
@@ -209,10 +209,6 @@ fn counted(error: Error, folder: &Path, part: &str, scene: &Scene, k: usize) -> 
     if frame_path(folder, part, k).symlink_metadata().is_ok() {
         return error;
     }
-    let is_frame = |name: &str| {
-        let number = name.strip_prefix("frame_").and_then(|rest| rest.strip_suffix(".png"));
-        number.is_some_and(|number| number.len() >= 4 && number.bytes().all(|digit| digit.is_ascii_digit()))
-    };
     let there = match fs::read_dir(folder.join(part)) {
         Ok(files) => {
             let count = files.flatten().filter(|file| is_frame(&file.file_name().to_string_lossy())).count();

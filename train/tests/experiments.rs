@@ -372,5 +372,5 @@ fn landscapes_of_both_twins_have_other_slopes() {
     assert_eq!(study["curves"].as_array().unwrap().len(), 4);
     assert!(fs::read(folder.join("t/shot.png")).unwrap().starts_with(b"\x89PNG"));
     let other = diffkern(&folder, &["run", "billiards", "--seed", "3"]).output().unwrap();
-    assert_refused("an option of others", &other, &["options: are of other experiments, expected --out alone"]);
+    assert_refused("an option of others", &other, &["--seed: is no option of this experiment, expected --out alone"]);
 }

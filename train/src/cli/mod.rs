@@ -19,9 +19,9 @@ use std::process::ExitCode;
 use study::Study;
 use terminal::Terminal;
 use train::Error;
-use train::experiment::{Destination, Ended, Experiment, Identify, Prepared};
+use train::experiment::{Ended, Experiment, Identify, Prepared};
 use train::experiments;
-use train::run::Former;
+use train::run::{Destination, Former};
 use train::scene::Access;
 use train::scene::document::Document;
 use train::{solids, steering};
@@ -87,6 +87,9 @@ fn dispatch(cli: Cli, interrupt: &Interrupt) -> Result<u8> {
         Some(Command::Run { target, .. }) => Study::find(target)?,
         Some(_) | None => None,
     };
+    if let (Some(study), Some(Command::Run { trial, tosses, .. })) = (&study, &cli.command) {
+        study.check(trial, tosses)?;
+    }
     let out = cli.command.as_ref().and_then(|command| written(command, study.is_some()));
     // Before any work, and until its end.
     let _destination = out.as_deref().map(Destination::make).transpose()?;

@@ -57,16 +57,26 @@ impl Study {
         options.out.clone().unwrap_or_else(|| Path::new("out").join("tables"))
     }
 
+    /// Refuses options of others.
+    ///
+    /// # Errors
+    /// Names those that it takes.
+    pub(super) fn check(&self, trial: &Trial, tosses: &Tosses) -> Result<()> {
+        let taken = self.options();
+        match given(trial, tosses).iter().find(|option| !taken.contains(option)) {
+            None => Ok(()),
+            Some(option) => {
+                let problem = format!("is no option of this experiment, expected {} alone", listed(taken));
+                Err(Error::argument(*option, problem))
+            }
+        }
+    }
+
     /// Runs it.
     ///
     /// # Errors
-    /// When an option is of others, an input is wrong, a computation fails, or a file cannot be written.
+    /// When an input is wrong, a computation fails, or a file cannot be written.
     pub(super) fn run(&self, trial: &Trial, tosses: &Tosses, console: &mut dyn Console) -> Result<Ended> {
-        let taken = self.options();
-        if given(trial, tosses).iter().any(|option| !taken.contains(option)) {
-            let problem = format!("are of other experiments, expected {} alone", listed(taken));
-            return Err(Error::argument("options", problem));
-        }
         let (out, data) = (Self::folder(tosses), tosses.data.clone());
         match self {
             Self::Steered(scene) => steering::run(scene, &out, console),
@@ -93,7 +103,7 @@ fn given(trial: &Trial, tosses: &Tosses) -> Vec<&'static str> {
     let drawn = Trial { seed: None, ..trial.clone() }.is_given();
     let all = [
         ("--seed", trial.seed.is_some()),
-        ("those of drawn experiments", drawn),
+        ("an option of drawn experiments", drawn),
         ("--data", tosses.data.is_some()),
         ("--test-data", tosses.test_data.is_some()),
         ("--train", tosses.train.is_some()),
@@ -130,9 +140,9 @@ mod tests {
             ("pendulum", &instance, &data, "--data, --test-data and --out"),
         ] {
             let study = Study::find(Path::new(name)).ok().flatten().expect("a study of this name");
-            let taken = study.options();
-            assert_eq!(listed(taken), takes);
-            assert!(given(trial, tosses).iter().any(|option| !taken.contains(option)), "{name}");
+            let said = study.check(trial, tosses).map_err(|error| error.to_string());
+            assert!(said.as_ref().is_err_and(|s| s.ends_with(&format!("expected {takes} alone"))), "{name}: {said:?}");
+            assert!(study.check(&Trial::default(), &Tosses::default()).is_ok(), "{name}");
         }
         assert!(Study::find(Path::new("rigid")).is_ok_and(|study| study.is_none()));
     }

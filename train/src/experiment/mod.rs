@@ -5,7 +5,6 @@
 
 mod list;
 mod console;
-mod destination;
 mod study;
 mod assignment;
 mod options;
@@ -21,7 +20,6 @@ list::experiments! {
 
 pub use assignment::Point;
 pub use console::{Console, Ended};
-pub use destination::Destination;
 pub use help::{help, jobs};
 pub use identify::{Finished, Prepared};
 pub use options::default_device;

@@ -3,7 +3,7 @@
 use super::assignment::{assignment, map};
 use super::options::{self, default_device};
 use super::simulate::{meshes, write_all};
-use super::{Console, Destination, Ended, Job};
+use super::{Console, Ended, Job};
 use crate::error::{Error, Result};
 use crate::files;
 use crate::identify::{self, Information};
@@ -11,7 +11,7 @@ use crate::job::{IdentifyOptions, Simulator};
 use crate::limits::{Bytes, Seconds};
 use crate::plan::{self, Designs, Ranked, Ranking};
 use crate::program::{Failure, Outcome};
-use crate::run::Former;
+use crate::run::{Destination, Former};
 use crate::scene::document::Document;
 use crate::scene::{Name, Scene};
 use crate::text::path;

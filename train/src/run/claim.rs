@@ -1,8 +1,10 @@
 //! A folder that one process writes to: locked, shown to be writable, and freed of what a killed process left half
 //! written.
 
+use super::destination::{Destination, PROBE_NAME, unfit};
 use crate::error::{Error, Result};
 use crate::files;
+use crate::picture::is_frame;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -12,9 +14,6 @@ use std::path::{Path, PathBuf};
 const LOCK: &str = ".lock";
 /// Tries at a lock whose holder removes its file as it ends.
 const TRIES: usize = 100;
-/// More than any single file that a job writes.
-const PROBE: usize = 1 << 20;
-const PROBE_NAME: &str = ".probe";
 /// Folders below a job's that it writes files to.
 const BELOW: [&str; 5] = ["frames", "frames/silhouette", "frames/shaded", "silhouette", "shaded"];
 
@@ -23,8 +22,8 @@ const BELOW: [&str; 5] = ["frames", "frames/silhouette", "frames/shaded", "silho
 pub(crate) struct Claim {
     folder: PathBuf,
     lock: File,
-    /// The outermost folder that was made for it.
-    made: Option<PathBuf>,
+    /// Removes what is empty once the lock is gone.
+    destination: Destination,
 }
 
 impl Claim {
@@ -35,26 +34,17 @@ impl Claim {
     /// # Errors
     /// When the folder cannot be made or written, or when another process writes to it.
     pub(crate) fn take(folder: &Path, ours: impl Fn(&str) -> bool) -> Result<Self> {
-        let made = first_missing(folder);
-        let locked = make(folder).map_err(|e| unfit(folder, &e)).and_then(|()| lock(folder));
-        let lock = locked.inspect_err(|_| remove_empty(folder, made.as_deref()))?;
-        // From here on, dropping it cleans up.
-        let claim = Self { folder: folder.into(), lock, made };
+        let destination = Destination::create(folder)?;
+        let lock = lock(folder)?;
+        // From here on, dropping it removes the lock.
+        let claim = Self { folder: folder.into(), lock, destination };
         claim.clean(ours);
-        claim.probe().map_err(|e| unfit(folder, &e))?;
+        claim.destination.probe()?;
         Ok(claim)
     }
 
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
-    }
-
-    fn probe(&self) -> io::Result<()> {
-        let probe = files::temporary(&self.folder.join(PROBE_NAME));
-        let tried = File::create_new(&probe)
-            .and_then(|mut file| file.write_all(&vec![0; PROBE]).and_then(|()| file.sync_data()));
-        let removed = fs::remove_file(&probe);
-        tried.and(removed)
     }
 
     /// The lock is held, so that no process is left to finish them.
@@ -80,13 +70,7 @@ impl Drop for Claim {
         let file = self.folder.join(LOCK);
         // It does no harm where it stays; a second try keeps the folder tidy where the system hiccups.
         let _ = (0..2).any(|_| is_still(&file, &self.lock) && fs::remove_file(&file).is_ok());
-        remove_empty(&self.folder, self.made.as_deref());
     }
-}
-
-fn is_frame(name: &str) -> bool {
-    let number = name.strip_prefix("frame_").and_then(|rest| rest.strip_suffix(".png"));
-    number.is_some_and(|number| number.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
 fn lock(folder: &Path) -> Result<File> {
@@ -136,34 +120,4 @@ fn is_still(path: &Path, file: &File) -> bool {
 #[cfg(not(unix))]
 fn is_still(path: &Path, _: &File) -> bool {
     path.exists()
-}
-
-fn unfit(folder: &Path, e: &io::Error) -> Error {
-    let expected = format!("{e}, expected a folder that takes a file of {} MiB", PROBE >> 20);
-    Error::write(folder, io::Error::new(e.kind(), expected))
-}
-
-/// Makes a folder, and brings the names of new ones to the disk.
-fn make(folder: &Path) -> io::Result<()> {
-    let made = first_missing(folder);
-    fs::create_dir_all(folder)?;
-    let Some(top) = made else { return Ok(()) };
-    let new = folder.ancestors().take_while(|path| path.starts_with(&top));
-    new.filter_map(Path::parent).try_for_each(files::sync_folder)
-}
-
-/// The outermost folder on the way to `folder` that does not exist yet.
-fn first_missing(folder: &Path) -> Option<PathBuf> {
-    let missing = |p: &&Path| !p.as_os_str().is_empty() && !p.exists();
-    folder.ancestors().take_while(missing).last().map(Path::to_owned)
-}
-
-/// Removes the empty folders from `folder` up to `top`.
-fn remove_empty(folder: &Path, top: Option<&Path>) {
-    let Some(top) = top else { return };
-    for made in folder.ancestors().take_while(|p| p.starts_with(top)) {
-        if fs::remove_dir(made).is_err() && made.exists() {
-            return;
-        }
-    }
 }

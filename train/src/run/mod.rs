@@ -1,5 +1,6 @@
 //! Folders of runs: who writes to one, what was asked, how far it is.
 
+mod destination;
 mod claim;
 mod outputs;
 
@@ -13,6 +14,7 @@ mod recorder;
 
 pub use checkpoint::Checkpoint;
 pub(crate) use claim::Claim;
+pub use destination::Destination;
 pub use dir::{Former, RunDir};
 pub use meta::Meta;
 pub(crate) use meta::fingerprint;
