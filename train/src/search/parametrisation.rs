@@ -299,10 +299,14 @@ impl Parametrisation {
         }
     }
 
-    /// Coordinates whose influence is looked at before a search: of a few that are no stiffness all.
+    /// Coordinates whose influence is looked at before a search: of a few that are no stiffness all of which nothing is known beforehand.
     pub(crate) fn to_watch(&self) -> Vec<usize> {
-        let kinds = self.kinds();
-        let others: Vec<usize> = (0..kinds.len()).filter(|&k| kinds[k] == Kind::Other).collect();
+        let others = self.rows().filter_map(|(k, row)| match row {
+            Row::One(target, ..) if row.kinds() == [Kind::Other] => Some((k, *target)),
+            Row::One(..) | Row::Elastic(..) => None,
+        });
+        let unknown = |target: Target| self.priors.iter().all(|(known, _)| *known != target);
+        let others: Vec<usize> = others.filter(|(_, target)| unknown(*target)).map(|(k, _)| k).collect();
         if others.len() <= WATCHED { others } else { Vec::new() }
     }
 

@@ -38,7 +38,7 @@ impl Search<'_> {
         let mut state = State::new(best, coordinates.named(&initial));
         for name in &idle {
             let note = format!(
-                "{name} has no influence on what is compared, where the search begins and at both ends of its range: it stays there"
+                "{name} has no influence on what is compared where the search begins, from one end of its range to the other"
             );
             if reporter.note(&note) == Flow::Stop {
                 return Err(Failure::Stopped);
@@ -68,7 +68,13 @@ impl Search<'_> {
             for end in [bounds.low[k], bounds.high[k]] {
                 let mut there = at.to_vec();
                 there[k] = end;
-                moves = moves || self.cost_at(&there, None, f64::INFINITY, reporter)? != here;
+                // What cannot be simulated or seen there is no sign of a mistake: no search need go there.
+                moves = moves
+                    || match self.cost_at(&there, None, f64::INFINITY, reporter) {
+                        Ok(cost) => cost != here,
+                        Err(Failure::Stopped) => return Err(Failure::Stopped),
+                        Err(Failure::Unstable(_) | Failure::Fatal(_)) => true,
+                    };
             }
             if !moves {
                 idle.extend(coordinates.name(k).cloned());
