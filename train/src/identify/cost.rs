@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::job::{IdentifyOptions, Simulator, Values};
 use crate::limits::{Limits, Seconds, size};
 use crate::optimizer::Optimizer;
-use crate::program::{GridOptions, Plan, Resolution, observed, shots, viscous_room};
+use crate::program::{GridOptions, Plan, Resolution, observed, overlap, shots, viscous_room};
 use crate::scene::{Film, Scene};
 use crate::search::{Parametrisation, SCANNED};
 use diffkern::prelude::*;
@@ -218,10 +218,16 @@ pub fn estimate(
     limits: &Limits,
 ) -> Result<Estimate> {
     let device = super::device(device)?;
-    let cost = Cost::of(scene, task, gradcheck, &device).map_err(|error| match error {
+    let known = match task {
+        Task::Identify(options) | Task::Plan(options) => &options.fixed,
+        Task::Simulate(drawing) => drawing.values,
+    };
+    let apart = observed(scene).try_for_each(|take| overlap::refuse(scene, take, known));
+    apart.map_err(|error| match error {
         Error::Scene { .. } => error.in_file(file),
         other => other,
     })?;
+    let cost = Cost::of(scene, task, gradcheck, &device)?;
     let each = match device.supports_f64() {
         true => measured::<f64>(cost.simulator, &device)?,
         false => measured::<f32>(cost.simulator, &device)?,

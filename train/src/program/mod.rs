@@ -8,7 +8,7 @@ mod choice;
 mod colliders;
 mod failure;
 mod motion;
-mod overlap;
+pub(crate) mod overlap;
 mod shot;
 mod follower;
 mod material;

@@ -7,6 +7,7 @@ use super::follower::Follower;
 use super::inputs::{Inputs, component_of, in_pairs};
 use super::material::Materials;
 use super::motion::Diagnosis;
+use super::overlap;
 use super::physics::Physics;
 use super::setup::{self, GridOptions};
 use super::shot::{Seen, seen};
@@ -75,6 +76,7 @@ impl<F: Float> TakeProgram<F> {
         options: &GridOptions,
         device: &Device,
     ) -> Result<Self> {
+        overlap::refuse(scene, take, known)?;
         let plan = Plan::of(scene, take, known, options)?;
         let bodies = Bodies::new(scene, take, known, options, device)?;
         let mesh = bodies.mesh()?;

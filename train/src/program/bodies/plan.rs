@@ -6,7 +6,7 @@ use super::stepping::{RigidPlan, Spec};
 use super::{elements, particles};
 use crate::error::Result;
 use crate::job::{Simulator, Values};
-use crate::program::{GridOptions, overlap};
+use crate::program::GridOptions;
 use crate::scene::Scene;
 use diffkern::Device;
 use diffkern_sim::scene::{self, ElasticPlan};
@@ -46,9 +46,8 @@ impl Plan {
     /// Of a take.
     ///
     /// # Errors
-    /// When bodies begin inside each other, or the simulator refuses a value of the scene.
+    /// When the simulator refuses a value of the scene.
     pub(crate) fn of(scene: &Scene, take: usize, known: &Values, options: &GridOptions) -> Result<Self> {
-        overlap::refuse(scene, take, known)?;
         match options.simulator {
             Simulator::Mpm => Ok(Self::Mpm(particles::spec(scene, take, known, options).plan()?)),
             Simulator::Fem => Ok(Self::Fem(elements::spec(scene, take, known, options).plan()?)),

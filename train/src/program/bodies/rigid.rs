@@ -255,6 +255,7 @@ impl<F: Float> Rigid<F> {
             steps: self.steps_per_frame(),
             thinnest: self.spec.forms.iter().map(|form| form.thinnest).collect(),
             top_speed: self.spec.top_speed,
+            meets: self.spec.meets,
         };
         Ok((Solver::Rigid(Box::new(course)), State::Rigid(Moved { motion: start, vertices })))
     }
@@ -310,6 +311,8 @@ pub(crate) struct Course<F: Float> {
     thinnest: Vec<f64>,
     /// The most that anything in the scene makes a body \[m/s\].
     top_speed: f64,
+    /// Whether there is anything to meet.
+    meets: bool,
 }
 
 impl<F: Float> Course<F> {
@@ -371,7 +374,7 @@ impl<F: Float> Course<F> {
             let (away, speed) = (length(x), length(v));
             let sides = speed * tick.dt / side;
             let faster = speed > FASTER * self.top_speed && sides > MOVED;
-            if faster || sides > CROSSED || away > AWAY {
+            if faster || (self.meets && sides > CROSSED) || away > AWAY {
                 let expected = faster.then_some(self.top_speed);
                 return Ok(Some(Runaway { body, step: tick.index + 1, away, speed, sides, expected }));
             }

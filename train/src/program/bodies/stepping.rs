@@ -27,6 +27,8 @@ pub(super) struct Spec {
     pub(super) frame: f64,
     /// The most that anything in the scene makes a body \[m/s\], but for what bodies do to each other.
     pub(super) top_speed: f64,
+    /// Whether there is a collider or another body.
+    pub(super) meets: bool,
 }
 
 /// What a [`Plan`](super::Plan) knows of it.
@@ -48,7 +50,13 @@ impl Spec {
         let step = steps.fold(frame / LEAST_STEPS, f64::min) / options.cells as f64;
         let speeds = forms.iter().enumerate().map(|(body, form)| top_speed(scene, take, known, body, form));
         let top_speed = speeds.fold(0.0, f64::max);
-        Ok(Self { steps_per_frame: (frame / step - 1e-6).ceil() as usize, frame, top_speed, forms })
+        Ok(Self {
+            steps_per_frame: (frame / step - 1e-6).ceil() as usize,
+            frame,
+            top_speed,
+            meets: !scene.colliders.is_empty() || forms.len() > 1,
+            forms,
+        })
     }
 
     pub(super) fn plan(&self) -> RigidPlan {

@@ -13,6 +13,7 @@ use crate::text::quoted;
 use deepest::deepest;
 use diffkern_sim::mesh::Pose;
 use diffkern_sim::scene::BodyShape;
+use diffkern_sim::shape::{Primitive, Shape};
 use inside::Inside;
 
 /// Part of the thinnest side by which bodies may begin inside each other, and what rounding adds: those that lie on each other touch.
@@ -29,7 +30,7 @@ struct Placed<'a> {
 ///
 /// # Errors
 /// Names both, how thick what they share is, and how far one of them would have to be.
-pub(super) fn refuse(scene: &Scene, take: usize, known: &Values) -> Result<()> {
+pub(crate) fn refuse(scene: &Scene, take: usize, known: &Values) -> Result<()> {
     let bodies: Vec<Placed<'_>> = (0..scene.bodies.len()).map(|body| Placed::of(scene, take, known, body)).collect();
     for (body, placed) in bodies.iter().enumerate() {
         for (other, before) in bodies[..body].iter().enumerate() {
@@ -95,6 +96,14 @@ impl<'a> Placed<'a> {
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(|axis| turn.apply(axis))
     }
 
+    /// How far it may reach beyond [`bounds`](Self::bounds) and [`span`](Self::span), which of curved shapes are those of a few points of the surface \[m\].
+    fn slack(&self) -> f64 {
+        match self.shape.placed().0 {
+            Shape::Primitive(Primitive::Cuboid(_)) | Shape::Mesh(_) | Shape::File { .. } => 0.0,
+            _ => 0.5 * self.thinnest(),
+        }
+    }
+
     fn thinnest(&self) -> f64 {
         self.shape.sides().into_iter().fold(f64::INFINITY, f64::min)
     }
@@ -106,11 +115,15 @@ impl<'a> Placed<'a> {
 /// When a file cannot be read, or memory is short.
 fn shared(first: &Placed<'_>, second: &Placed<'_>) -> Result<Option<f64>> {
     let touching = TOUCHING * first.thinnest().min(second.thinnest());
-    let [[low, high], [other_low, other_high]] = [first, second].map(Placed::bounds);
+    let slack = [first, second].map(Placed::slack);
+    let [[low, high], [other_low, other_high]] = [(first, slack[0]), (second, slack[1])].map(|(body, slack)| {
+        let [low, high] = body.bounds();
+        [low.map(|x| x - slack), high.map(|x| x + slack)]
+    });
     let common = [[0, 1, 2].map(|a| low[a].max(other_low[a])), [0, 1, 2].map(|a| high[a].min(other_high[a]))];
     let apart = |direction: [f64; 3]| {
         let [[low, high], [other_low, other_high]] = [first, second].map(|body| body.span(direction));
-        (high - other_low).min(other_high - low) <= touching
+        (high - other_low).min(other_high - low) + slack[0] + slack[1] <= touching
     };
     // Nearly all bodies are told apart by their boxes, and convex ones by a plane between them.
     if (0..3).any(|a| common[1][a] - common[0][a] <= touching) || directions(first, second).into_iter().any(apart) {
@@ -151,7 +164,7 @@ fn way_out(first: &Placed<'_>, second: &Placed<'_>) -> (char, f64) {
 mod tests {
     use super::*;
     use diffkern_sim::scene::Solid;
-    use diffkern_sim::shape::{Cuboid, Ellipsoid, Primitive, Sphere, Torus};
+    use diffkern_sim::shape::{Capsule, Cuboid, Ellipsoid, Sphere, Torus};
     use std::path::Path;
 
     fn solid(primitive: Primitive, translation: [f64; 3], rotation: [f64; 3]) -> BodyShape {
@@ -186,6 +199,7 @@ mod tests {
         let turned = |sides: [f64; 3], at: [f64; 3]| solid(Primitive::Cuboid(Cuboid { sides }), at, turn);
         let ball = |radius: f64, at: [f64; 3]| solid(Primitive::Sphere(Sphere { radius }), at, [0.0; 3]);
         let ring = Primitive::Torus(Torus { radius: 0.1, tube: 0.03 });
+        let rod = |at: [f64; 3]| solid(Primitive::Capsule(Capsule { radius: 0.01, length: 1.0 }), at, [0.0; 3]);
         let cases = [
             ("half inside", cube.clone(), block([0.1; 3], [0.05, 0.0, 0.2]), 0.05),
             ("the same", cube.clone(), cube.clone(), 0.1),
@@ -201,6 +215,12 @@ mod tests {
             ("turned rods that cross", turned([0.5, 0.01, 0.01], [0.0; 3]), turned([0.01, 0.5, 0.01], [0.0; 3]), 0.01),
             ("balls", ball(0.05, [0.0; 3]), ball(0.05, [0.05, 0.05, 0.05]), 0.1 - 0.05 * 3.0f64.sqrt()),
             ("meshes", mesh(ring, [0.0; 3], turn), mesh(ring, [0.0; 3], [0.3, -0.4, 0.65]), 0.06),
+            (
+                "slender rods beside each other",
+                rod([0.0; 3]),
+                rod([0.0106, 0.0106, 0.0]),
+                0.02 - 0.0106 * 2.0f64.sqrt(),
+            ),
             ("a ball in the tube of a ring", mesh(ring, [0.0; 3], [0.0; 3]), ball(0.01, [0.1, 0.0, 0.0]), 0.02),
         ];
         for (case, first, second, expected) in cases {
