@@ -72,7 +72,11 @@ impl Search<'_> {
         loop {
             starts += 1;
             let found = self.from(&start, &mut iterations)?;
-            if best.as_ref().is_none_or(|best| found.misfit.normal.cost < best.misfit.normal.cost) {
+            // A motion whose cost is no number is worse than any other.
+            let cost = |place: &Place| {
+                if place.misfit.normal.cost.is_nan() { f64::INFINITY } else { place.misfit.normal.cost }
+            };
+            if best.as_ref().is_none_or(|best| cost(&found) < cost(best)) {
                 best = Some(found);
             }
             let explained = best.as_ref().is_some_and(|best| self.observed.explained_by(&best.misfit));

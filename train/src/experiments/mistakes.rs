@@ -2,7 +2,11 @@
 
 use super::protocol::{Floor, Frames, Protocol, Push, View};
 use super::quantity::Quantity;
-use super::{shape, sight};
+use super::shape::{self, Shape};
+use super::sight;
+
+/// Most points of a star.
+const STAR: usize = 1000;
 
 /// Nothing, or a field and what is wrong with it.
 type Checked = Result<(), (String, String)>;
@@ -37,6 +41,12 @@ impl Protocol {
             let mut lengths = of_shape.chain([(format!("shapes[{k}].edge"), named.edge)]);
             if let Some((field, x)) = lengths.find(|(_, x)| !is_positive(*x)) {
                 return wrong(field, format!("{x}, expected a positive number"));
+            }
+            // Its outline is cut into triangles in the square of their number.
+            if let Shape::Star { points, .. } = named.shape
+                && !(2..=STAR).contains(&points)
+            {
+                return wrong(format!("shapes[{k}].shape.points"), format!("{points}, expected 2 to {STAR}"));
             }
         }
         match is_positive(self.reach) {

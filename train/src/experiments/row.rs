@@ -105,7 +105,8 @@ impl Row {
         let search = Search { program: &program, observed: &observed, protocol, most, halved: halved.as_ref() };
         let found = method.find(&search, &instance)?;
         let seconds = begun.elapsed().as_secs_f64();
-        if found.values.iter().chain([&found.largest]).any(|x| !x.is_finite()) {
+        let lows = found.intervals.iter().map(|(low, _)| low);
+        if found.values.iter().chain([&found.largest]).chain(lows).any(|x| !x.is_finite()) {
             let problem = format!(
                 "{:?} was found with a largest residual of {}, expected finite numbers: more steps (frames.steps), or a smaller push, gravity, velocity or spin",
                 found.values, found.largest

@@ -46,8 +46,8 @@ impl Shape {
             Self::Capsule { radius, length } => vec![("radius", radius), ("length", length)],
             Self::Cylinder { radius, height } => vec![("radius", radius), ("height", height)],
             Self::Torus { radius, tube } => vec![("radius", radius), ("tube", tube)],
-            // The top of a cone is 0.
-            Self::Frustum { bottom, top: _, height } => vec![("bottom", bottom), ("height", height)],
+            // One end of a cone is 0.
+            Self::Frustum { bottom: _, top: _, height } => vec![("height", height)],
             Self::Bracket { legs: (x, y), wall, height } => {
                 vec![("legs", x), ("legs", y), ("wall", wall), ("height", height)]
             }

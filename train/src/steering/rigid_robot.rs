@@ -184,8 +184,30 @@ impl RigidRobot {
         if let Some((field, x)) = sizes.into_iter().find(|s| !(s.1 > 0.0 && s.1.is_finite())) {
             return Err((field, format!("{x}, expected a positive number")));
         }
-        if !(self.damping >= 0.0 && self.damping.is_finite()) {
-            return Err(("damping", format!("{}, expected at least 0", self.damping)));
+        let mut positive = self
+            .springs
+            .iter()
+            .map(|s| ("springs", s.stiffness))
+            .chain(self.ties.iter().map(|t| ("ties", t.stiffness)));
+        if let Some((field, x)) = positive.find(|s| !(s.1 > 0.0 && s.1.is_finite())) {
+            return Err((field, format!("stiffness of {x} N/m, expected a positive number")));
+        }
+        let least = [("damping", self.damping), ("friction", self.friction)].into_iter();
+        let mut least = least
+            .chain(self.springs.iter().map(|s| ("springs", s.rest)))
+            .chain(self.ties.iter().map(|t| ("ties", t.damping)));
+        if let Some((field, x)) = least.find(|s| !(s.1 >= 0.0 && s.1.is_finite())) {
+            return Err((field, format!("{x}, expected at least 0")));
+        }
+        if !(0.0..=1.0).contains(&self.restitution) {
+            return Err(("restitution", format!("{}, expected 0 to 1", self.restitution)));
+        }
+        let Network { frequency, sensing, goal, weights, .. } = self.network;
+        let network = [frequency, sensing, goal.0, goal.1, weights.0, weights.1].map(|x| ("network", x));
+        let others = network.into_iter().chain([("gravity", self.gravity), ("ground", self.ground)]);
+        let at = self.plates.iter().flat_map(|p| [("plates", p.at.0), ("plates", p.at.1)]);
+        if let Some((field, x)) = others.chain(at).find(|s| !s.1.is_finite()) {
+            return Err((field, format!("{x}, expected a finite number")));
         }
         if let Some(spring) = self.springs.iter().find(|s| !(0.0..1.0).contains(&s.actuation)) {
             return Err(("springs", format!("actuation of {}, expected 0 to below 1", spring.actuation)));

@@ -45,14 +45,14 @@ pub(super) trait Scene {
     fn evaluate(&self, controls: &[f64]) -> Result<Evaluated>;
 }
 
-/// Refuses steps \[s\] at which springs are unstable whatever is done: models take half of what linear theory allows.
+/// Refuses steps \[s\] beyond twice what models take for springs, by bounds of linear theory: about the longest that are stable.
 pub(super) fn check_step<M: Model>(model: &M, params: &M::Params, state: &M::State, step: f64) -> Result<()> {
     let most = 2.0 * model.max_dt(params, state)?;
     match step <= most {
         true => Ok(()),
         false => Err(Error::scene(
             "scene.step",
-            format!("{step} s, expected at most {most:.3e} s: longer steps are unstable"),
+            format!("{step} s, expected at most {most:.3e} s, about the longest stable step of the springs"),
         )),
     }
 }

@@ -303,7 +303,7 @@ fn unstable_steps_and_losses_that_are_no_numbers_are_refused() -> Tested {
     let said = refused(Walk::new(&stiff, Twin::Naive).map(drop));
     assert!(said.as_ref().is_err_and(|s| s.contains("scene.step: 0.004 s, expected at most")), "{said:?}");
     let mut loose = rigid_robot()?;
-    loose.ties[0].damping = 5.0;
+    loose.ties[0].damping = 20.0;
     let said = refused(March::new(&loose, Twin::Naive).map(drop));
     assert!(said.as_ref().is_err_and(|s| s.contains("scene.step: 0.001 s, expected at most")), "{said:?}");
     let long = Triangle { step: 0.5, ..triangle()? };
@@ -332,6 +332,10 @@ fn robots_without_a_meaning_are_refused() -> Tested {
         (with(&|r| r.density = f64::NAN), "density: NaN"),
         (with(&|r| r.damping = -1.0), "damping: -1"),
         (with(&|r| r.springs[0].actuation = 1.0), "springs: actuation of 1"),
+        (with(&|r| r.ties[1].stiffness = 0.0), "ties: stiffness of 0"),
+        (with(&|r| r.ties[1].damping = f64::NAN), "ties: NaN"),
+        (with(&|r| r.restitution = 1.2), "restitution: 1.2"),
+        (with(&|r| r.network.goal.1 = f64::INFINITY), "network: inf"),
     ];
     for (refused, expected) in said {
         assert!(refused.as_ref().is_err_and(|s| s.starts_with(expected)), "{refused:?}\n{expected}");

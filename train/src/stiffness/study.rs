@@ -150,7 +150,7 @@ fn is_finite(protocol: &Protocol, number: f64, what: &str) -> Result<()> {
         "{} m/s^2, with which {what} is not finite; expected a smaller one, or a shorter duration",
         protocol.acceleration
     );
-    Err(Error::argument("acceleration", problem))
+    Err(Error::Compute(format!("acceleration: {problem}")))
 }
 
 /// Root of the mean square displacement of the free vertices over some frames \[m\].

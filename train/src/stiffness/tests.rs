@@ -104,7 +104,7 @@ fn a_motion_that_is_not_finite_is_an_error_with_the_field_to_change() -> Tested 
     let shaken = Protocol { acceleration: 2e7, ..small()? };
     let said = Study::new(&shaken, 1, &mut |_, _| Ok(())).map_err(|e| (e.exit_code(), e.to_string()));
     let expected = "acceleration: 20000000 m/s^2, with which the motion along x is not finite";
-    assert!(said.as_ref().is_err_and(|(code, s)| *code == 2 && s.starts_with(expected)), "{said:?}");
+    assert!(said.as_ref().is_err_and(|(code, s)| *code == 1 && s.starts_with(expected)), "{said:?}");
     Ok(())
 }
 

@@ -92,7 +92,9 @@ fn slides(at: &str, document: &Document, scene: &Scene, fields: &Fields, target:
             let contact = fields.told(&format!("colliders.{name}.contact"));
             wrong(
                 at,
-                format!("{contact} is \"frictionless\", expected {{\"friction\": 0.4}} there, or no such unknown"),
+                format!(
+                    "{contact} says that there is no friction, expected {{\"friction\": 0.4}} there, or no such unknown"
+                ),
             )
         }
         Some(document::Contact::Friction(_) | document::Contact::Sticky | document::Contact::Slip) | None => Ok(()),
