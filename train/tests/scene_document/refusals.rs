@@ -180,7 +180,10 @@ fn what_is_not_simulated_yet_is_refused() {
         (
             "/unknowns/colliders.ground.contact.friction",
             json!({"range": [0, 1]}),
-            &["unknowns.colliders.ground.contact.friction", "is \"frictionless\", expected {\"friction\": 0.4} there"],
+            &[
+                "unknowns.colliders.ground.contact.friction",
+                "says that there is no friction, expected {\"friction\": 0.4} there",
+            ],
         ),
         ("/bodies/other", ball()["bodies"]["jelly"].clone(), &["contact_between_bodies", "missing"]),
         ("/contact_between_bodies", json!("slip"), &["contact_between_bodies", "no two bodies"]),
