@@ -3,8 +3,7 @@
 use super::placed::{PLACES, Placed, Unknown};
 use super::recording::{GRAVITY, Recording, TIPS, read};
 use super::study::{Effort, Study};
-use crate::experiment::{Console, Job, Simulate, from_ron};
-use crate::job::{Flow, Progress, Stop};
+use crate::experiment::{Job, Quiet, Simulate, from_ron};
 use crate::run::Former;
 use crate::table::Table;
 use nalgebra::{Rotation3, Vector3};
@@ -104,28 +103,6 @@ fn the_frame_of_the_beam_is_found() -> Tested {
     let down = Rotation3::from_euler_angles(0.4, -1.2, 2.3).inverse() * Vector3::new(-GRAVITY, 0.0, 0.0);
     assert!((Vector3::from(placed.gravity) - down).norm() < 1e-12, "{placed:?}");
     Ok(())
-}
-
-struct Quiet;
-
-impl Console for Quiet {
-    fn stop(&self) -> Stop {
-        Stop::default()
-    }
-
-    fn say(&mut self, _: &str) {}
-
-    fn print(&mut self, _: &str) {}
-
-    fn progress(&mut self, _: &Progress, _: f64) -> Flow {
-        Flow::Continue
-    }
-
-    fn fraction(&mut self, _: f64, _: f64) -> Flow {
-        Flow::Continue
-    }
-
-    fn finish(&mut self) {}
 }
 
 /// What the simulator says of the scene of a beam, as a recording of the same beam that lies otherwise.

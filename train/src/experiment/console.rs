@@ -38,3 +38,28 @@ pub enum Ended {
     /// With a gradient that differences do not confirm.
     WrongGradient,
 }
+
+/// Tells nobody anything.
+#[cfg(test)]
+pub(crate) struct Quiet;
+
+#[cfg(test)]
+impl Console for Quiet {
+    fn stop(&self) -> Stop {
+        Stop::default()
+    }
+
+    fn say(&mut self, _: &str) {}
+
+    fn print(&mut self, _: &str) {}
+
+    fn progress(&mut self, _: &Progress, _: f64) -> Flow {
+        Flow::Continue
+    }
+
+    fn fraction(&mut self, _: f64, _: f64) -> Flow {
+        Flow::Continue
+    }
+
+    fn finish(&mut self) {}
+}

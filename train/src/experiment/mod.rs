@@ -19,6 +19,8 @@ list::experiments! {
 }
 
 pub use assignment::Point;
+#[cfg(test)]
+pub(crate) use console::Quiet;
 pub use console::{Console, Ended};
 pub use help::{help, jobs};
 pub use identify::{Finished, Prepared};

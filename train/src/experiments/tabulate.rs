@@ -110,30 +110,8 @@ pub(crate) fn fill<P: Clone + PartialEq + Serialize + DeserializeOwned, R: Searc
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::{Progress, Stop};
+    use crate::experiment::Quiet;
     use serde::Deserialize;
-
-    struct Quiet;
-
-    impl Console for Quiet {
-        fn stop(&self) -> Stop {
-            Stop::default()
-        }
-
-        fn say(&mut self, _: &str) {}
-
-        fn print(&mut self, _: &str) {}
-
-        fn progress(&mut self, _: &Progress, _: f64) -> Flow {
-            Flow::Continue
-        }
-
-        fn fraction(&mut self, _: f64, _: f64) -> Flow {
-            Flow::Continue
-        }
-
-        fn finish(&mut self) {}
-    }
 
     /// A search of which nothing but its instance is kept.
     #[derive(Serialize, Deserialize)]
