@@ -19,7 +19,7 @@ mod vectors;
 pub use fixed_point::fixed_point;
 pub use linear::linear_solve;
 pub use preconditioner::{Block, Preconditioner, Solver};
-pub use root::{root, root_at};
+pub use root::{root, root_after, root_at};
 
 use crate::error::{Error, Result};
 

@@ -1,7 +1,7 @@
 //! Roots as one operation: values, gradients and tangents against an iteration on the tape, for every linear method, in rollouts;
 //! and what is refused.
 
-use diffkern::implicit::{Method, Preconditioner, SolveOptions, Solver, fixed_point, linear_solve, root, root_at};
+use diffkern::implicit::{Method, Preconditioner, SolveOptions, Solver, fixed_point, linear_solve, root, root_after, root_at};
 use diffkern::prelude::*;
 use diffkern::{Schedule, jvp, reduce, rollout};
 
@@ -77,6 +77,19 @@ fn found_by(ahead: &Points, k: &Array<f64>, solver: impl Into<Solver>) -> Result
     root(start, solver, |x: &Points| residual(x, ahead, k))
 }
 
+/// By some descent with the parameters themselves and a look at its numbers, then by Newton's method with another solver.
+fn guided(ahead: &Points, k: &Array<f64>) -> Result<Points> {
+    let search = |x: &Points| {
+        let mut x = x.clone();
+        for _ in 0..5 {
+            x = diffkern::arith::scaled_sum(&[(1.0, &x), (-0.1, &residual(&x, ahead, k)?)])?;
+        }
+        assert!(x.to_vec()?.iter().all(|x| x.norm().is_finite()));
+        Ok((x, exactly(Method::Cg).preconditioned(blocks(ahead.device())?)))
+    };
+    root_after(ahead.device().array(&points(9))?, search, |x: &Points| residual(x, ahead, k))
+}
+
 /// Symmetric and positive, nowhere near the blocks of the matrix.
 fn blocks(device: &Device) -> Result<Preconditioner> {
     let blocks = (0..N).map(|n| Mat2::new(6.0 + n as f64, 0.7, 0.7, 9.0 - 0.5 * n as f64)).collect::<Vec<Mat2<f64>>>();
@@ -126,6 +139,7 @@ fn a_root_has_the_gradients_of_the_iteration_that_leads_there() -> Result<()> {
             root_at(x, exactly(GMRES), |x: &Points| residual(x, ahead, k))
         })?;
         close(&given, &exact, 1e-10, "root_at");
+        close(&gradient(seed, guided)?, &exact, 1e-10, "root_after");
     }
     Ok(())
 }
@@ -152,8 +166,10 @@ fn tangents_of_a_root() -> Result<()> {
 fn the_search_is_not_recorded() -> Result<()> {
     let dev = Device::cpu();
     let (ahead, k) = (dev.array(&points(1))?.requires_grad(), dev.array(&stiffness(1))?);
-    let (tape, _) = Tape::record_value(|| found(&ahead, &k, GMRES))?;
-    assert_eq!(tape.report().nodes, 1, "{}", tape.report());
+    for solve in [|ahead: &Points, k: &Array<f64>| found(ahead, k, GMRES), guided] {
+        let (tape, _) = Tape::record_value(|| solve(&ahead, &k))?;
+        assert_eq!(tape.report().nodes, 1, "{}", tape.report());
+    }
     Ok(())
 }
 

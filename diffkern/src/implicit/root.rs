@@ -8,6 +8,7 @@ use super::{SolveOptions, Solver};
 use crate::array::AnyArray;
 use crate::error::Result;
 use crate::rollout::State;
+use crate::tape::context::quietly;
 
 /// Halvings of a step of Newton's method, at most.
 const HALVINGS: usize = 30;
@@ -60,24 +61,78 @@ const FORCING: [f64; 2] = [1e-6, 0.1];
 /// derivatives; when `residual` has another shape than its argument.
 pub fn root<S: State>(start: S, solver: impl Into<Solver>, residual: impl Fn(&S) -> Result<S>) -> Result<S> {
     let solver = solver.into().checked()?;
-    let options = solver.options;
     let mut stage = Stage::new(&start)?;
+    let (x, solver) = newton(&mut stage, start, solver, &residual)?;
+    stage.finish(&|state: &S, _| residual(state), &x, None, (Equation::Root, solver))
+}
+
+/// As [`root`], from where `search` ends, and with the solver that it says to go on with: for equations on which Newton's method
+/// needs a guide, a descent of an energy for example. `search` runs here and nothing records it: derivatives are those of
+/// the equation at the root. It may read numbers to the host.
+///
+/// ```
+/// use diffkern::implicit::{SolveOptions, root_after};
+/// use diffkern::prelude::*;
+///
+/// #[diff_kernel]
+/// fn residual<F: Float>(x: &Array<F>, a: &Array<F>, r: &mut Array<F>) {
+///     r[ABSOLUTE_POS] = x[ABSOLUTE_POS].atan() - a[ABSOLUTE_POS];
+/// }
+///
+/// // From 30 a step of Newton's method would go to -1,000.
+/// let dev = Device::cpu();
+/// let (a, start) = (dev.array(&[0.5])?.requires_grad(), dev.array(&[30.0])?);
+/// let (tape, x) = Tape::record_value(|| {
+///     let nearer = |x: &Array<f64>| Ok((dev.array(&[x.to_vec()?[0] / 30.0])?, SolveOptions::default()));
+///     root_after(start, nearer, |x: &Array<f64>| {
+///         let r = dev.uninit(1)?;
+///         residual(1, x, &a, &r)?;
+///         Ok(r)
+///     })
+/// })?;
+/// tape.backward_from(&[(x.as_any(), dev.array(&[1.0])?.as_any())])?;
+/// assert!((x.to_vec()?[0] - 0.5f64.tan()).abs() < 1e-9);
+/// assert!((a.grad()?.to_vec()?[0] - (1.0 + 0.5f64.tan().powi(2))).abs() < 1e-9);
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// # Errors
+/// As [`root`], and what `search` returns.
+pub fn root_after<S: State, V: Into<Solver>>(
+    start: S,
+    search: impl FnOnce(&S) -> Result<(S, V)>,
+    residual: impl Fn(&S) -> Result<S>,
+) -> Result<S> {
+    let mut stage = Stage::new(&start)?;
+    let (near, solver) = quietly(|| search(&start))?;
+    let (x, solver) = newton(&mut stage, near, solver.into().checked()?, &residual)?;
+    stage.finish(&|state: &S, _| residual(state), &x, None, (Equation::Root, solver))
+}
+
+/// The root to which Newton's method leads, with the solver of its last step.
+fn newton<S: State>(
+    stage: &mut Stage,
+    start: S,
+    solver: Solver,
+    residual: &impl Fn(&S) -> Result<S>,
+) -> Result<(S, Solver)> {
+    let options = solver.options;
     let step = |state: &S, _: usize| residual(state);
     let mut x = of_state(&start)?;
     let [from] = norms([&x])?;
     let (mut first, mut before, mut left) = (None, f64::INFINITY, None);
-    for turn in 0..options.iterations {
+    for iteration in 0..options.iterations {
         let (r, tangents) = stage.linearised(&step, &to_state(&start, &x)?, &solver)?;
         let now = match left {
             Some(left) => left,
             None => norms([&r])?[0],
         };
         if now == 0.0 {
-            return stage.finish(&step, &to_state(&start, &x)?, None, (Equation::Root, solver));
+            return Ok((to_state(&start, &x)?, solver));
         }
         let first = *first.get_or_insert(now);
         if !now.is_finite() {
-            return Err(options.missed("root", turn, now));
+            return Err(options.missed("root", iteration, now));
         }
         let forcing = (now / before).powi(2).clamp(FORCING[0], FORCING[1]);
         before = now;
@@ -88,11 +143,11 @@ pub fn root<S: State>(start: S, solver: impl Into<Solver>, residual: impl Fn(&S)
         let [length, size] = norms([&direction, &x])?;
         if length <= options.tolerance * size.max(from) {
             add_scaled(&x, 1.0, &direction)?;
-            return stage.finish(&step, &to_state(&start, &x)?, None, (Equation::Root, solver));
+            return Ok((to_state(&start, &x)?, solver));
         }
         match stage.search(&step, &start, (&x, &direction), now)? {
             Some((further, less)) => (x, left) = (further, Some(less)),
-            None => return Err(options.missed("root", turn, now / first)),
+            None => return Err(options.missed("root", iteration, now / first)),
         }
     }
     Err(options.missed("root", options.iterations, left.unwrap_or(f64::INFINITY) / first.unwrap_or(1.0)))
