@@ -1,7 +1,9 @@
 //! Roots as one operation: values, gradients and tangents against an iteration on the tape, for every linear method, in rollouts;
 //! and what is refused.
 
-use diffkern::implicit::{Method, Preconditioner, SolveOptions, Solver, fixed_point, linear_solve, root, root_after, root_at};
+use diffkern::implicit::{
+    Method, Preconditioner, SolveOptions, Solver, fixed_point, linear_solve, root, root_after, root_at,
+};
 use diffkern::prelude::*;
 use diffkern::{Schedule, jvp, reduce, rollout};
 

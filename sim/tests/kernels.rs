@@ -7,13 +7,18 @@ use common::{Random, shuffled};
 use diffkern::prelude::*;
 use diffkern_sim::collision::sdf_grid::grid_gaps;
 use diffkern_sim::collision::{Capsule, Cuboid, HalfSpace, Pose, Shape, Sphere, Torus, move_poses, shape_gaps};
+use diffkern_sim::contact::implicit::kernels::{Slide, barrier_energies, barrier_forces, carried_along};
 use diffkern_sim::contact::kernels::{Touch, contact_force, pack_contacts, project_velocity};
 use diffkern_sim::contact::{Barrier, ContactModel, Hertz, HuntCrossley, KelvinVoigt, Penalty, SmoothPenalty};
 use diffkern_sim::diffsim::kernels::{
-    GroundForce, damped_velocity, elastic_energies, ground_energies, ground_friction, ground_push, held_positions,
-    implicit_residual, lame_parameters, nearest, square_differences, square_distances, vertex_energies,
+    GroundForce, damped_velocity, ground_energies, ground_friction, ground_push, held_positions, implicit_residual,
+    lame_parameters, nearest, square_differences, square_distances, vertex_energies,
 };
-use diffkern_sim::fem::tets::kernels::{elastic_forces, euler_residual, lump_mass, mean_velocity, rest_shape};
+use diffkern_sim::fem::tets::curvature::{elastic_blocks, elastic_products, implicit_blocks, implicit_product};
+use diffkern_sim::fem::tets::kernels::{
+    elastic_energies, elastic_forces, euler_residual, held_ahead, inertial_energies, lump_mass, mean_velocity,
+    midpoint_end, rest_shape,
+};
 use diffkern_sim::material::{
     FixedCorotated, Material, NeoHookean, QuadraticNeoHookean, StVenantKirchhoff, StableNeoHookean,
 };
@@ -479,6 +484,7 @@ fn elements_of<M: Material>(seed: u64) -> Result<()> {
         Vec4::new(r.between(1.0, 2.0), r.between(1.0, 2.0), r.between(0.5, 1.0), r.between(0.1, 0.2))
     }))?;
     check!(lump_mass, elements, &tets, &material, &mass);
+    check!(elastic_energies::<M>, elements, &x, &tets, &rest, &material, &dev.zeros(elements)?);
     check!(elastic_forces::<M>, elements, &x, &tets, &rest, &material, &force);
     Ok(())
 }
@@ -499,6 +505,50 @@ fn elements() -> Result<()> {
     let damping = dev.array(&[0.7])?;
     check!(euler_residual, n, &y, &x, &v, &f, &mass, &held, &gravity, &damping, &out, 0.1);
     check!(mean_velocity, n, &y, &x, &out, 0.1);
+    check!(held_ahead, n, &y, &x, &v, &held, &out, 0.1);
+    check!(inertial_energies, n, &y, &x, &v, &mass, &held, &gravity, &damping, &dev.zeros(n)?, 0.1);
+    check!(midpoint_end, n, &y, &x, &v, &held, &damping, &out, &dev.zeros(n)?, 0.1);
+    Ok(())
+}
+
+#[test]
+fn implicit_steps() -> Result<()> {
+    let (dev, n, mut r) = (Device::cpu(), 23, Random(141));
+    let [y, x, v] = [1.0, 2.0, 3.0].map(|size| dev.array(&r.many(n, |r| r.vec3(-size, size))));
+    let (y, x, v, out) = (y?, x?, v?, dev.zeros(n)?);
+    let held = dev.array(&(0..n as u32).map(|i| u32::from(i % 5 == 0)).collect::<Vec<_>>())?;
+    let mut pose = || -> Result<Array<Pose<f64>>> {
+        let rotation = Quat::from_rotation_vector(r.vec3(-1.0, 1.0));
+        let (centre, velocity, spin) = (r.vec3(-1.0, 1.0), r.vec3(-1.0, 1.0), r.vec3(-1.0, 1.0));
+        Ok(dev.array(&[Pose { centre, rotation, velocity, spin }])?)
+    };
+    let (from, to) = (pose()?, pose()?);
+    check!(carried_along, n, &x, &from, &to, &out, 0);
+    // Displacements below and beyond the one from which friction is full, held vertices below the surface.
+    let carried = y.to_vec()?.into_iter().enumerate();
+    let carried: Vec<_> = carried.map(|(i, y)| y + r.vec3(0.2, 0.5) * if i % 2 == 0 { 1.0 } else { 0.1 }).collect();
+    let carried = dev.array(&carried)?;
+    let mut gap = |low: f64| {
+        let at = (0..n).map(|i| if i % 5 == 0 { -0.1 } else { r.between(low, 1.2) });
+        let heights: Vec<f64> = at.collect();
+        dev.array(&heights.into_iter().map(|h| Vec4::new(0.36, 0.48, 0.8, h)).collect::<Vec<_>>())
+    };
+    let (now, before) = (gap(0.1)?, gap(0.2)?);
+    let laws = dev.array(&[Vec4::new(5.0, 0.0, 1.0, 0.4)])?;
+    let slide = Slide { collider: 0, slip: 0.2 };
+    check!(barrier_forces, n, &y, &carried, &now, &before, &laws, &held, &out, slide);
+    check!(barrier_energies, n, &y, &carried, &now, &before, &laws, &held, &dev.zeros(n)?, slide);
+    let (e, elements) = (5, dev.array(&(0..20).collect::<Vec<_>>())?);
+    let d = dev.array(&r.many(4 * e, |r| r.vec3(-1.0, 1.0)))?;
+    let [rest, u, w, stretch] = [0.1, 0.2, 0.3, 0.4].map(|s| dev.array(&r.many(e, |r| Mat3::identity() + r.mat3(s))));
+    let (rest, u, w, stretch) = (rest?, u?, w?, stretch?);
+    let (flip, twist) = (dev.array(&r.many(e, |r| r.vec3(0.2, 1.0)))?, dev.array(&r.many(e, |r| r.vec3(0.2, 1.0)))?);
+    check!(elastic_products, e, &d, &elements, &rest, &u, &w, &stretch, &flip, &twist, &dev.zeros(4 * e)?);
+    check!(elastic_blocks, e, &elements, &rest, &u, &w, &stretch, &flip, &twist, &dev.zeros(4 * e)?);
+    let [a, b] = [1.0, 2.0].map(|s| dev.array(&r.many(n, |r| r.mat3(s))));
+    let (a, b, mass) = (a?, b?, dev.array(&r.many(n, |r| r.between(0.5, 2.0)))?);
+    check!(implicit_product, n, &y, &x, &a, &mass, &held, &out, 0.1);
+    check!(implicit_blocks, n, &a, &b, &mass, &held, &dev.zeros(n)?, 0.1);
     Ok(())
 }
 
@@ -530,12 +580,6 @@ fn of_the_facade() -> Result<()> {
 
     check!(vertex_energies, n, &x, &v, &mass, &gravity, &dev.zeros(n)?, &dev.zeros(n)?);
     check!(ground_energies, n, &x, &fixed, &dev.zeros(n)?, ground);
-    let corners = [Vec3::zero(), Vec3::new(1.0, 0.0, 0.0), Vec3::new(0.0, 1.0, 0.0), Vec3::new(0.0, 0.0, 1.0)];
-    let tets = dev.array(&(0..20).collect::<Vec<_>>())?;
-    let moved = dev.array(&r.many(5, |r| corners.map(|c| c + r.vec3(-0.1, 0.1))).concat())?;
-    let rest = dev.array(&r.many(5, |r| Mat3::identity() + r.mat3(0.1)))?;
-    let q = dev.array(&r.many(5, |r| Vec4::new(r.between(1.0, 2.0), r.between(1.0, 2.0), 1.0, r.between(0.1, 0.2))))?;
-    check!(elastic_energies::<QuadraticNeoHookean>, 5, &moved, &tets, &rest, &q, &dev.zeros(5)?);
 
     let (b, index) = (dev.array(&r.many(7, |r| r.vec3(-1.0, 1.0)))?, dev.zeros(n)?);
     nearest(n, &x, &b, &index)?;

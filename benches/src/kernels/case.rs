@@ -97,15 +97,15 @@ macro_rules! kernel {
     };
 }
 
-/// A [`Kernel`] that writes integers, or what depends on integers alone, which has no gradient; otherwise as `kernel!`.
+/// A [`Kernel`] that writes integers, or what depends on integers alone, or for a search, which has no gradient; otherwise as `kernel!`.
 macro_rules! integers {
-    ($name:ident: $inputs:ident => |$i:ident| $unit:literal $elements:expr, ($($arg:expr),+ $(,)?)) => {
+    ($name:ident $(<$law:ident>)?: $inputs:ident => |$i:ident| $unit:literal $elements:expr, ($($arg:expr),+ $(,)?)) => {
         crate::kernels::Kernel {
             name: stringify!($name),
             case: |device| {
                 let $i = $inputs(device)?;
                 let (unit, elements) = ($unit, $elements);
-                let launch = Box::new(move || $name($($arg),+));
+                let launch = Box::new(move || $name $(::<f32, $law>)?($($arg),+));
                 Ok(crate::kernels::Case { unit, elements, written: Vec::new(), launch })
             },
             check: None,

@@ -11,7 +11,7 @@ use crate::kernel::ElemTy;
 use crate::math::{Mat2, Mat3};
 use crate::tape::context::quietly;
 
-/// A square matrix on the diagonal of a system: `f32` or `f64` for one of 1 by 1, [`Mat2`], [`Mat3`].
+/// A square matrix on the diagonal of a system: `f32` or `f64` for one of 1 by 1, [`Mat2`] or [`Mat3`] of reals.
 pub trait Block: Element {
     /// Rows.
     #[doc(hidden)]
@@ -22,14 +22,14 @@ pub trait Block: Element {
 }
 
 macro_rules! block {
-    ($kernel:ident, $size:literal, |$F:ident, $a:ident| $block:ty, $inverse:expr, $($own:ty)+) => {
+    ($kernel:ident, $size:literal, |$F:ident, $a:ident| $block:ty, $inverse:expr, $([$($generic:tt)*] $own:ty),+) => {
         #[diff_kernel]
         fn $kernel<$F: Float>(blocks: &Array<$block>, inverses: &mut Array<$block>) {
             let $a = blocks[ABSOLUTE_POS];
             inverses[ABSOLUTE_POS] = $inverse;
         }
 
-        $(impl Block for $own {
+        $(impl<$($generic)*> Block for $own {
             const SIZE: usize = $size;
 
             fn invert(blocks: &Array<Self>, inverses: &Array<Self>) -> Result<()> {
@@ -39,9 +39,9 @@ macro_rules! block {
     };
 }
 
-block!(invert_1, 1, |F, a| F, 1.0 / a, f32 f64);
-block!(invert_2, 2, |F, a| Mat2<F>, a.inverse(), Mat2<f32> Mat2<f64>);
-block!(invert_3, 3, |F, a| Mat3<F>, a.inverse(), Mat3<f32> Mat3<f64>);
+block!(invert_1, 1, |F, a| F, 1.0 / a, [] f32, [] f64);
+block!(invert_2, 2, |F, a| Mat2<F>, a.inverse(), [F: Float] Mat2<F>);
+block!(invert_3, 3, |F, a| Mat3<F>, a.inverse(), [F: Float] Mat3<F>);
 
 /// `z = B r`, or `B^T r` where `stride_row` is that of the columns, with blocks of `size` rows on the diagonal of `B`.
 #[diff_kernel]

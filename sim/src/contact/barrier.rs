@@ -23,3 +23,25 @@ impl ContactModel for Barrier {
         force
     }
 }
+
+/// The energy `b` \[J\] of a [`Barrier`], without a value at and below touch.
+#[diff_fn]
+pub fn barrier_energy<F: Float>(gap: F, q: Vec4<F>) -> F {
+    let mut energy = F::new(0.0);
+    if gap < q.z {
+        let short = gap - q.z;
+        energy = -q.x / q.z * short * short * (gap / q.z).ln();
+    }
+    energy
+}
+
+/// `b''` \[N/m\] of a [`Barrier`], never negative.
+#[diff_fn]
+pub fn barrier_stiffness<F: Float>(gap: F, q: Vec4<F>) -> F {
+    let mut stiffness = F::new(0.0);
+    if gap < q.z {
+        let short = (gap - q.z) / gap;
+        stiffness = q.x / q.z * (short * short - 4.0 * short - 2.0 * (gap / q.z).ln());
+    }
+    stiffness
+}

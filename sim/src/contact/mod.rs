@@ -13,7 +13,7 @@
 //! | `KelvinVoigt` | force in the solid, damped | jumps at touch by the damping, and its gradient lacks what the time of touch does to that; zero by the damping in separation |
 //! | `HuntCrossley` | force in the solid, damped | one-sided at touch; zero by the damping where a separation is too fast to push |
 //! | `Hertz` | force in the solid, damped | as `HuntCrossley`, but smooth at touch |
-//! | `Barrier` | force before touch | smooth; none beyond its width |
+//! | `Barrier` | force before touch | smooth; none beyond its width; in implicit steps too, with friction by the push at the beginning of the step, whose gradient by the state before is counted |
 
 mod barrier;
 mod collider;
@@ -28,8 +28,10 @@ mod penalty;
 mod smooth_penalty;
 mod projection;
 mod obstacles;
+#[doc(hidden)]
+pub mod implicit;
 
-pub use barrier::Barrier;
+pub use barrier::{Barrier, barrier_energy, barrier_stiffness};
 pub use collider::Collider;
 pub use friction::{
     coulomb, coulomb_2d, coulomb_3d, sharp_coulomb, sharp_coulomb_2d, sharp_coulomb_3d, stopping_coulomb,
@@ -37,6 +39,7 @@ pub use friction::{
 };
 pub use hertz::Hertz;
 pub use hunt_crossley::HuntCrossley;
+pub(crate) use implicit::Barriers;
 pub use kelvin_voigt::KelvinVoigt;
 pub use list::Contact;
 pub(crate) use list::with_contact;

@@ -15,8 +15,8 @@ const SLIP_SPEED: f64 = 1e-4;
 /// The colliders of a model of vertices, on a device: the constant part.
 #[derive(Clone, Debug)]
 pub struct Obstacles<F: Float> {
-    colliders: Vec<Collider>,
-    solids: Solids<F>,
+    pub(super) colliders: Vec<Collider>,
+    pub(super) solids: Solids<F>,
     widths: Array<F>,
     radius: Array<F>,
     sharp: bool,
@@ -38,8 +38,8 @@ pub struct Contacts<F: Float> {
 /// [`Obstacles`] with their parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct BoundObstacles<F: Float> {
-    obstacles: Obstacles<F>,
-    laws: Array<Vec4<F>>,
+    pub(super) obstacles: Obstacles<F>,
+    pub(super) laws: Array<Vec4<F>>,
     poses: Array<Pose<F>>,
 }
 
@@ -259,7 +259,7 @@ impl<F: Float> BoundObstacles<F> {
     }
 
     /// Where the colliders are at a time; also of those at rest, whose velocity may have a gradient.
-    fn poses(&self, time: f64) -> diffkern::Result<Array<Pose<F>>> {
+    pub(super) fn poses(&self, time: f64) -> diffkern::Result<Array<Pose<F>>> {
         let moved = self.poses.device().uninit(self.poses.len())?;
         move_poses(moved.len(), &self.poses, &moved, F::from_f64(time))?;
         Ok(moved)

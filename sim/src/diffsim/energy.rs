@@ -1,9 +1,10 @@
 //! Energies of a state, as arrays: a loss may have them.
 
-use super::kernels::{elastic_energies, ground_energies, vertex_energies};
+use super::kernels::{ground_energies, vertex_energies};
 use super::simulator::Simulator;
 use super::substeps::{Bound, Pair};
 use crate::error::Result;
+use crate::fem::tets::kernels::elastic_energies;
 use crate::material::QuadraticNeoHookean;
 use diffkern::prelude::*;
 use diffkern::reduce;

@@ -3,7 +3,6 @@
 // A `Barrier` in a kernel would be that of CubeCL.
 use crate::contact::Barrier as SmoothBarrier;
 use crate::contact::{ContactModel, coulomb_3d};
-use crate::material::Material;
 use diffkern::prelude::*;
 
 /// Lamé parameters of Young's modulus and Poisson's ratio: `mu = E / (2 (1 + nu))`, `lambda = E nu / ((1 + nu) (1 - 2 nu))`.
@@ -157,26 +156,6 @@ pub fn square_distances<F: Float>(a: &Array<Vec3<F>>, b: &Array<Vec3<F>>, index:
 #[diff_kernel]
 pub fn square_differences<F: Float>(a: &Array<Vec3<F>>, b: &Array<Vec3<F>>, squares: &mut Array<F>) {
     squares[ABSOLUTE_POS] = (a[ABSOLUTE_POS] - b[ABSOLUTE_POS]).norm_squared();
-}
-
-/// Energy of each tetrahedron, `V psi(F)`; `q_e = (mu, lambda, _, V)`.
-#[diff_kernel]
-pub fn elastic_energies<F: Float, M: Material>(
-    x: &Array<Vec3<F>>,
-    tets: &Array<u32>,
-    inverse: &Array<Mat3<F>>,
-    q: &Array<Vec4<F>>,
-    energy: &mut Array<F>,
-) {
-    let e = ABSOLUTE_POS;
-    let x0 = x[tets[4 * e] as usize];
-    let edges = Mat3::from_cols(
-        x[tets[4 * e + 1] as usize] - x0,
-        x[tets[4 * e + 2] as usize] - x0,
-        x[tets[4 * e + 3] as usize] - x0,
-    );
-    let density: F = M::energy_3d(edges * inverse[e], q[e].x, q[e].y);
-    energy[e] = density * q[e].w;
 }
 
 /// Energies of the motion and of the height of each vertex, `m v^2 / 2` and `-m g y`.

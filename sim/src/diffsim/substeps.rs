@@ -6,15 +6,12 @@ use super::kernels::{damped_velocity, ground_friction, ground_push, held_positio
 use super::mesh::DeviceMesh;
 use super::solver::DifferentiableSolver;
 use crate::error::{Error, Result};
-use crate::fem::tets::check_orientation;
 use crate::fem::tets::kernels::{elastic_forces, mean_velocity, rest_shape};
+use crate::fem::tets::{check_orientation, solve_to};
 use crate::material::QuadraticNeoHookean;
 use crate::vertices::kernels::drift;
 use diffkern::implicit::{self, Method, SolveOptions};
 use diffkern::prelude::*;
-
-/// Least tolerance of implicit substeps in `f32`.
-const SINGLE: f64 = 1e-5;
 
 /// Positions \[m\] and velocities \[m/s\] of all vertices.
 pub type Pair<F> = (Array<Vec3<F>>, Array<Vec3<F>>);
@@ -103,9 +100,7 @@ impl<F: Float> Bound<F> {
         // Forces do not ask for the density.
         let density = device.full(1, F::one())?;
         rest_shape(elements, &mesh.rest, &mesh.tets, &mu, &lambda, &density, &inverse, &q)?;
-        let least = if size_of::<F>() < 8 { SINGLE } else { 0.0 };
-        let options =
-            SolveOptions { tolerance: solver.tolerance.max(least), method: Method::Cg, ..SolveOptions::default() };
+        let options = solve_to::<F>(solver.tolerance, Method::Cg);
         Ok(Bound {
             tets: mesh.tets.clone(),
             inverse,

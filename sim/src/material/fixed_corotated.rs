@@ -4,8 +4,8 @@
 //!
 //! Source: Stomakhin, Howes, Schroeder, Teran: Energetically consistent invertible elasticity, 2012.
 
-use super::Material;
 use super::rotation::polar;
+use super::{Material, Principal, areas, volumetric};
 use diffkern::prelude::*;
 
 /// The fixed corotated solid.
@@ -24,5 +24,18 @@ impl Material for FixedCorotated {
         let r: Matrix<F, D> = polar::<F, D>(f);
         let (stretch, growth) = (f - r, f.determinant() - 1.0);
         mu * stretch.ddot(stretch) + lambda * 0.5 * growth * growth
+    }
+}
+
+#[diff_impl]
+impl Principal for FixedCorotated {
+    fn stresses<F: Float>(s: Vec3<F>, mu: F, lambda: F) -> Vec3<F> {
+        let by: Vec3<F> = areas(s);
+        (s - Vec3::splat(F::new(1.0))) * (mu * 2.0) + by * (lambda * (s.x * s.y * s.z - 1.0))
+    }
+
+    fn stiffness<F: Float>(s: Vec3<F>, mu: F, lambda: F) -> Mat3<F> {
+        let volume: Mat3<F> = volumetric(s, lambda * (s.x * s.y * s.z - 1.0), lambda);
+        Mat3::identity() * (mu * 2.0) + volume
     }
 }

@@ -1,9 +1,11 @@
 //! Constitutive models: the stress of a solid by its deformation.
 //!
 //! A model is a type that implements [`Material`], and kernels take it as a type parameter. Which one a simulation has is chosen
-//! when it runs, by a [`Law`]. A new model is one file and one row of the [list](Law). [`QuadraticNeoHookean`] and
+//! when it runs, by a [`Law`]. A new model is one file and one row of the [list](Law); those of the list have their derivatives by
+//! [principal stretches](Principal), too, for the directions of implicit steps. [`QuadraticNeoHookean`] and
 //! [`StVenantKirchhoff`] are not in the list: what takes them names them.
 
+mod principal;
 mod fixed_corotated;
 mod law;
 mod neo_hookean;
@@ -17,6 +19,7 @@ pub use fixed_corotated::FixedCorotated;
 pub use law::Law;
 pub(crate) use law::with_law;
 pub use neo_hookean::NeoHookean;
+pub use principal::{Principal, areas, volumetric};
 pub use quadratic_neo_hookean::QuadraticNeoHookean;
 pub use rotation::{polar, polar_2d, polar_3d};
 pub use st_venant_kirchhoff::StVenantKirchhoff;

@@ -3,7 +3,7 @@
 //! Kirchhoff stress `tau = mu (F F^T - I) + lambda ln(J) I`. Defined for `J > 0` only; [`crate::Step::check`]
 //! refuses a state that has left that range.
 
-use super::Material;
+use super::{Material, Principal, areas, volumetric};
 use diffkern::prelude::*;
 
 /// The compressible neo-Hookean solid.
@@ -21,5 +21,21 @@ impl Material for NeoHookean {
         let rest = Matrix::<F, D>::identity();
         let log = f.determinant().ln();
         mu * 0.5 * (f.ddot(f) - rest.ddot(rest)) - mu * log + lambda * 0.5 * log * log
+    }
+}
+
+#[diff_impl]
+impl Principal for NeoHookean {
+    fn stresses<F: Float>(s: Vec3<F>, mu: F, lambda: F) -> Vec3<F> {
+        let j = s.x * s.y * s.z;
+        let by: Vec3<F> = areas(s);
+        s * mu + by * ((lambda * j.ln() - mu) / j)
+    }
+
+    fn stiffness<F: Float>(s: Vec3<F>, mu: F, lambda: F) -> Mat3<F> {
+        let j = s.x * s.y * s.z;
+        let slope = (lambda * j.ln() - mu) / j;
+        let volume: Mat3<F> = volumetric(s, slope, (lambda / j - slope) / j);
+        Mat3::identity() * mu + volume
     }
 }

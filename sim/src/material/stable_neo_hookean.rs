@@ -7,7 +7,7 @@
 //!
 //! Source: Smith, de Goes, Kim: Stable neo-Hookean flesh simulation, 2018.
 
-use super::Material;
+use super::{Material, Principal, areas, volumetric};
 use diffkern::prelude::*;
 
 /// The stable neo-Hookean solid.
@@ -37,5 +37,24 @@ impl Material for StableNeoHookean {
         // `l/2 (J - a)^2` without its value at rest is `l/2 (J - 1)^2 - mu (J - 1)`.
         let volume = (lambda + mu * (5.0 / 6.0)) * 0.5 * growth * growth - mu * growth;
         mu * (2.0 / 3.0) * (square - 3.0 - ((square + 1.0) * 0.25).ln()) + volume
+    }
+}
+
+#[diff_impl]
+impl Principal for StableNeoHookean {
+    fn stresses<F: Float>(s: Vec3<F>, mu: F, lambda: F) -> Vec3<F> {
+        let square = s.norm_squared();
+        let shear = mu * (4.0 * square / (3.0 * (square + 1.0)));
+        let by: Vec3<F> = areas(s);
+        s * shear + by * ((lambda + mu * (5.0 / 6.0)) * (s.x * s.y * s.z - 1.0) - mu)
+    }
+
+    fn stiffness<F: Float>(s: Vec3<F>, mu: F, lambda: F) -> Mat3<F> {
+        let square = s.norm_squared();
+        let shear = mu * (4.0 * square / (3.0 * (square + 1.0)));
+        let bulk = lambda + mu * (5.0 / 6.0);
+        let volume: Mat3<F> = volumetric(s, bulk * (s.x * s.y * s.z - 1.0) - mu, bulk);
+        let softening = mu * (8.0 / 3.0) / ((square + 1.0) * (square + 1.0));
+        Mat3::identity() * shear + s.outer(s) * softening + volume
     }
 }

@@ -2,10 +2,9 @@
 
 use diffkern::prelude::*;
 use diffkern_sim::diffsim::kernels::{
-    GroundForce, damped_velocity, elastic_energies, ground_energies, ground_friction, ground_push, held_positions,
-    implicit_residual, lame_parameters, nearest, square_differences, square_distances, vertex_energies,
+    GroundForce, damped_velocity, ground_energies, ground_friction, ground_push, held_positions, implicit_residual,
+    lame_parameters, nearest, square_differences, square_distances, vertex_energies,
 };
-use diffkern_sim::material::QuadraticNeoHookean;
 
 use crate::kernels::random::Random;
 use crate::kernels::{Kernel, Size};
@@ -57,28 +56,6 @@ fn vertices<F: Float>(d: &Device, size: Size) -> Result<Vertices<F>> {
     })
 }
 
-/// Elements that share no vertex, deformed by a little.
-struct Tetrahedra<F: Float> {
-    x: Array<Vec3<F>>,
-    tets: Array<u32>,
-    rest: Array<Mat3<F>>,
-    material: Array<Vec4<F>>,
-    energy: Array<F>,
-}
-
-fn tetrahedra<F: Float>(d: &Device, size: Size) -> Result<Tetrahedra<F>> {
-    let (n, mut r) = (size.pick(16_384, 4), Random(93));
-    let corner = |i: usize| Vec3::from_array([0, 1, 2].map(|a| F::from_f64(f64::from(i % 4 == a + 1))));
-    let x: Vec<_> = (0..4 * n).map(|i| corner(i) + r.vec3(-0.1, 0.1)).collect();
-    Ok(Tetrahedra {
-        x: d.array(&x)?.requires_grad(),
-        tets: d.array(&(0..4 * n as u32).collect::<Vec<_>>())?,
-        rest: r.array(d, n, |r| Mat3::identity() + r.mat3(0.1))?,
-        material: r.array(d, n, |r| Vec4::from_array([(); 4].map(|()| r.between(0.5, 1.0))))?,
-        energy: d.zeros(n)?,
-    })
-}
-
 /// Two sets of points.
 struct Sets {
     a: Array<Vec3<f32>>,
@@ -105,8 +82,6 @@ pub fn kernels() -> Vec<Kernel> {
             (i.n, &i.x, &i.v, &i.mass, &i.gravity, &i.mu, &i.lambda), writes [i.mu => 1.0, i.lambda => 1.0]),
         kernel!(ground_energies: vertices => |i| "vertices" i.n, (i.n, &i.x, &i.fixed, &i.squares, i.ground),
             writes [i.squares => 1.0]),
-        kernel!(elastic_energies<QuadraticNeoHookean>: tetrahedra => |i| "elements" i.energy.len(),
-            (i.energy.len(), &i.x, &i.tets, &i.rest, &i.material, &i.energy), writes [i.energy => 1.0]),
         kernel!(held_positions: vertices => |i| "vertices" i.n, (i.n, &i.y, &i.x, &i.fixed, &i.out),
             writes [i.out => Vec3::splat(1.0)]),
         kernel!(implicit_residual: vertices => |i| "vertices" i.n,

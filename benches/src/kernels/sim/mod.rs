@@ -2,6 +2,7 @@
 
 mod blocks;
 mod diffsim;
+mod implicit;
 mod lattice;
 mod other;
 mod phases;
@@ -20,6 +21,7 @@ pub fn kernels() -> Vec<Kernel> {
         blocks::kernels(),
         other::kernels(),
         vertices::kernels(),
+        implicit::kernels(),
         lattice::kernels(),
         touch::kernels(),
         diffsim::kernels(),

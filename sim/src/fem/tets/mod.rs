@@ -1,4 +1,5 @@
-//! Elastic solids of linear tetrahedra, explicit by the semi-implicit Euler method or implicit by backward Euler.
+//! Elastic solids of linear tetrahedra: explicit by the semi-implicit Euler method, or implicit by backward Euler or the midpoint rule.
+//! Decision: `docs/decisions/0054-implicit-steps-are-minima.md`.
 //!
 //! Linear tetrahedra are too stiff in bending and lock near incompressibility: a plain element, on the interface of all solvers.
 //!
@@ -23,9 +24,13 @@
 
 #[doc(hidden)]
 pub mod kernels;
-mod model;
+#[doc(hidden)]
+pub mod curvature;
 mod params;
+mod implicit;
+mod model;
 
+pub(crate) use implicit::solve_to;
 pub use model::{Method, Model, Solver};
 pub(crate) use model::{check_orientation, least_height};
 pub use params::Params;

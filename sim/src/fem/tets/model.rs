@@ -1,13 +1,13 @@
 //! The mesh, and its steps.
 
-use super::kernels::{elastic_forces, euler_residual, lump_mass, mean_velocity, rest_shape};
+use super::implicit::Implicit;
+use super::kernels::{elastic_forces, lump_mass, mean_velocity, midpoint_end, rest_shape};
 use super::params::Params;
 use crate::contact::{Collider, Obstacles};
 use crate::error::{Error, Result, positive};
 use crate::material::{Law, with_law};
 use crate::step::{Step, Tick};
 use crate::vertices::{Motion, VertexState, held, one_or};
-use diffkern::implicit::{self, SolveOptions};
 use diffkern::memory::collect;
 use diffkern::prelude::*;
 
@@ -20,8 +20,12 @@ pub enum Method {
     /// Semi-implicit Euler: stable up to [`Model::max_dt`](crate::Model::max_dt).
     #[default]
     Explicit,
-    /// Backward Euler, by Newton's method with Krylov directions: stable for any step, and loses energy with long ones. Without contacts.
+    /// Backward Euler: stable for any step, of first order, and loses energy with long steps. Contacts are [barriers](crate::contact::Barrier), which no
+    /// vertex passes in a step of any length; friction is Coulomb's from 1 mm/s on, with the push at the beginning of the step.
     BackwardEuler,
+    /// The implicit midpoint rule: of second order, keeps momentum and nearly the energy, and damps nothing that a step cannot resolve. Without
+    /// contacts: its end lies as far beyond the midpoint as that is from the start, and may be beyond a barrier.
+    Midpoint,
 }
 
 /// The constant part of a solid: its mesh at rest.
@@ -29,8 +33,8 @@ pub enum Method {
 pub struct Model<F: Float> {
     device: Device,
     rest: Array<Vec3<F>>,
-    tets: Array<u32>,
-    law: Law,
+    pub(super) tets: Array<u32>,
+    pub(super) law: Law,
     dt: f64,
     held: Array<u32>,
     method: Method,
@@ -42,10 +46,10 @@ pub struct Model<F: Float> {
 /// A solid with its parameters: takes a state to the next.
 #[derive(Clone, Debug)]
 pub struct Solver<F: Float> {
-    model: Model<F>,
-    inverse: Array<Mat3<F>>,
-    q: Array<Vec4<F>>,
-    motion: Motion<F>,
+    pub(super) model: Model<F>,
+    pub(super) inverse: Array<Mat3<F>>,
+    pub(super) q: Array<Vec4<F>>,
+    pub(super) motion: Motion<F>,
 }
 
 impl<F: Float> Model<F> {
@@ -108,9 +112,13 @@ impl<F: Float> Model<F> {
         for (what, array) in [("mu", &params.mu), ("lambda", &params.lambda), ("density", &params.density)] {
             one_or(what, array.len(), elements, "element")?;
         }
-        if self.method == Method::BackwardEuler && self.obstacles.is_some() {
-            let what = "number of colliders of implicit steps";
-            return Err(Error::invalid(what, "at least one", "none: choose explicit steps for contact"));
+        if self.method == Method::Midpoint && self.obstacles.is_some() {
+            let what = "number of colliders of the implicit midpoint rule";
+            return Err(Error::invalid(
+                what,
+                "at least one",
+                "none: choose backward Euler or explicit steps for contact",
+            ));
         }
         let (inverse, q) = (self.device.uninit(elements)?, self.device.uninit(elements)?);
         rest_shape(elements, &self.rest, &self.tets, &params.mu, &params.lambda, &params.density, &inverse, &q)?;
@@ -123,6 +131,9 @@ impl<F: Float> Model<F> {
             damping: params.damping.clone(),
             obstacles: Obstacles::bind(self.obstacles.as_ref(), params.contact.as_ref(), &self.device)?,
         };
+        if let (Method::BackwardEuler, Some(obstacles)) = (self.method, &motion.obstacles) {
+            obstacles.check_implicit()?;
+        }
         Ok(Solver { model: self.clone(), inverse, q, motion: motion.checked(vertices)? })
     }
 }
@@ -159,7 +170,7 @@ impl<F: Float> crate::step::Model for Model<F> {
     /// Three tenths of the time in which the fastest wave passes the smallest height of an element, and of contacts half of what linear theory
     /// allows; the length given for implicit steps.
     fn max_dt(&self, params: &Params<F>, state: &VertexState<F>) -> Result<f64> {
-        if self.method == Method::BackwardEuler {
+        if self.method != Method::Explicit {
             return Ok(self.dt);
         }
         let solver = self.solver(params, state)?;
@@ -175,23 +186,33 @@ impl<F: Float> crate::step::Model for Model<F> {
 }
 
 impl<F: Float> Solver<F> {
-    fn forces(&self, x: &Array<Vec3<F>>) -> diffkern::Result<Array<Vec3<F>>> {
+    pub(super) fn forces(&self, x: &Array<Vec3<F>>) -> diffkern::Result<Array<Vec3<F>>> {
         let (model, force) = (&self.model, self.model.device.zeros(x.len())?);
         let (n, tets, inverse, q) = (self.q.len(), &model.tets, &self.inverse, &self.q);
         with_law!(model.law, M => elastic_forces::<F, M>(n, x, tets, inverse, q, &force))?;
         Ok(force)
     }
 
-    fn implicit(&self, state: &VertexState<F>, tick: Tick) -> diffkern::Result<VertexState<F>> {
-        let (n, h) = (state.len(), F::from_f64(tick.dt));
-        let Motion { mass, held, gravity, damping, .. } = &self.motion;
-        let x = implicit::root(state.x.clone(), SolveOptions::default(), |y: &Array<Vec3<F>>| {
-            let residual = y.device().uninit(n)?;
-            euler_residual(n, y, &state.x, &state.v, &self.forces(y)?, mass, held, gravity, damping, &residual, h)?;
-            Ok(residual)
-        })?;
-        let v = x.device().uninit(n)?;
-        mean_velocity(n, &x, &state.x, &v, h)?;
+    /// A length \[m\] beside which displacements are small: of the smallest height of an element and the smallest width of a barrier the less.
+    pub(super) fn room(&self) -> diffkern::Result<f64> {
+        let width = self.motion.obstacles.as_ref().map_or(Ok(f64::INFINITY), |obstacles| obstacles.least_width())?;
+        Ok(self.model.height.min(width))
+    }
+
+    fn backward_euler(&self, state: &VertexState<F>, tick: Tick) -> diffkern::Result<VertexState<F>> {
+        let x = Implicit::new(self, state, tick)?.end()?;
+        let v = x.device().uninit(x.len())?;
+        mean_velocity(x.len(), &x, &state.x, &v, F::from_f64(tick.dt))?;
+        Ok(VertexState { x, v })
+    }
+
+    fn midpoint(&self, state: &VertexState<F>, tick: Tick) -> diffkern::Result<VertexState<F>> {
+        let half = Tick { dt: 0.5 * tick.dt, ..tick };
+        let y = Implicit::new(self, state, half)?.end()?;
+        let (n, device, h) = (y.len(), y.device(), F::from_f64(half.dt));
+        let (x, v) = (device.uninit(n)?, device.uninit(n)?);
+        let Motion { held, damping, .. } = &self.motion;
+        midpoint_end(n, &y, &state.x, &state.v, held, damping, &x, &v, h)?;
         Ok(VertexState { x, v })
     }
 }
@@ -207,7 +228,8 @@ impl<F: Float> Step for Solver<F> {
     fn step(&self, state: &VertexState<F>, (): &(), tick: Tick) -> diffkern::Result<VertexState<F>> {
         match self.model.method {
             Method::Explicit => self.motion.step(state, &self.forces(&state.x)?, tick),
-            Method::BackwardEuler => self.implicit(state, tick),
+            Method::BackwardEuler => self.backward_euler(state, tick),
+            Method::Midpoint => self.midpoint(state, tick),
         }
     }
 
@@ -215,6 +237,19 @@ impl<F: Float> Step for Solver<F> {
     fn check(&self, state: &VertexState<F>, step: usize) -> Result<()> {
         state.check(step)?;
         check_orientation(&state.x, &self.model.tets, &self.inverse, step)
+    }
+
+    /// A vertex at or below a barrier, where implicit steps have no energy.
+    fn obstacle(&self, state: &VertexState<F>, step: usize) -> diffkern::Result<Option<Error>> {
+        let (Method::BackwardEuler, Some(obstacles)) = (self.model.method, &self.motion.obstacles) else {
+            return Ok(None);
+        };
+        let now = obstacles.barriers(&state.x, Tick { dt: 0.0, ..self.tick(step) })?;
+        let touching = now.touching(&state.x, &self.motion.held)?;
+        Ok(touching.map(|(vertex, collider, gap)| {
+            let what = format!("gap of vertex {vertex} to collider {collider} before step {step} [m]");
+            Error::invalid(what, gap, "a positive one: a barrier pushes before touch, so begin apart from it")
+        }))
     }
 }
 

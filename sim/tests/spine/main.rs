@@ -1,6 +1,8 @@
 //! Springs and linear tetrahedra on the interface of all solvers: gradients of runs, contacts, controls, coupling, closed forms.
 
+#[path = "../common/mod.rs"]
 mod common;
+mod implicit;
 
 use common::Random;
 use common::groups::Run;
@@ -173,7 +175,7 @@ fn solid(law: Law, method: fem::Method) -> Result<(Case<fem::Model<f64>>, Span)>
     .with_friction(0.4)];
     let (dt, colliders) = match method {
         fem::Method::Explicit => (1e-3, &floor[..]),
-        fem::Method::BackwardEuler => (1e-2, &[][..]),
+        fem::Method::BackwardEuler | fem::Method::Midpoint => (1e-2, &[][..]),
     };
     let model = fem::Model::new(&dev, &rest, &tets, law, dt, &[1], colliders)?.with_method(method);
     let mut params = fem::Params::uniform(&dev, 2e3, 3e3, 900.0, [0.4, -0.3, -9.81])?;
@@ -197,9 +199,13 @@ fn gradients_of_explicit_elements() -> Result<()> {
 
 #[test]
 fn gradients_of_implicit_elements() -> Result<()> {
-    let ((model, params, state), _) = solid(Law::NeoHookean, fem::Method::BackwardEuler)?;
-    let span = Span::until(0, 0.0, 4.4e-2, 1e-2)?;
-    Run { model: &model, params, state, span, loss: &loss }.check(&[])
+    let ways = [fem::Method::BackwardEuler, fem::Method::Midpoint, fem::Method::BackwardEuler];
+    for (law, method) in Law::ALL.into_iter().zip(ways) {
+        let ((model, params, state), _) = solid(law, method)?;
+        let span = Span::until(0, 0.0, 8.4e-2, 1e-2)?;
+        Run { model: &model, params, state, span, loss: &loss }.check(&[])?;
+    }
+    Ok(())
 }
 
 /// A soft block thrown onto a moving ball that acts on nodes, and one that acts on particles.

@@ -1,0 +1,205 @@
+//! Barriers and friction of a step, given the gaps at its beginning and at the positions that are looked at.
+
+use crate::collision::Pose;
+use crate::contact::{Barrier as SmoothBarrier, ContactModel, barrier_energy, barrier_stiffness};
+use diffkern::prelude::*;
+
+/// Where the points `x` would be if they moved along with a collider, from its pose at the beginning of a step to that at the end.
+#[diff_kernel]
+pub fn carried_along<F: Float>(
+    x: &Array<Vec3<F>>,
+    from: &Array<Pose<F>>,
+    to: &Array<Pose<F>>,
+    carried: &mut Array<Vec3<F>>,
+    collider: u32,
+) {
+    let (from, to) = (from[collider], to[collider]);
+    let local = from.rotation.conjugate().rotate(x[ABSOLUTE_POS] - from.centre);
+    carried[ABSOLUTE_POS] = to.centre + to.rotation.rotate(local);
+}
+
+/// Moves free vertices that a collider comes near in a step along with it: so a search begins with as much room as there was. Without a gradient.
+#[diff_kernel]
+pub fn follow<F: Float>(
+    before: &Array<Vec4<F>>,
+    gap: &Array<Vec4<F>>,
+    carried: &Array<Vec3<F>>,
+    laws: &Array<Vec4<F>>,
+    held: &Array<u32>,
+    y: &mut Array<Vec3<F>>,
+    collider: u32,
+) {
+    let i = ABSOLUTE_POS;
+    if held[i] == 0 && gap[i].w < before[i].w && gap[i].w < laws[collider].z {
+        y[i] = detach(carried[i]);
+    }
+}
+
+/// Which collider, and how friction on it begins.
+#[diff_struct]
+#[derive(Clone, Copy, Debug)]
+pub struct Slide<F> {
+    /// Number of the collider.
+    pub collider: u32,
+    /// Displacement from which on friction is Coulomb's \[m\].
+    pub slip: F,
+}
+
+/// The normal of a gap, of unit length also where a pose has a quaternion that is not quite: friction is then still a derivative.
+#[diff_fn]
+pub fn unit_normal<F: Float>(at: Vec4<F>) -> Vec3<F> {
+    Vec3::new(at.x, at.y, at.z).normalize()
+}
+
+/// What of the displacement `u` in a step is along a surface with this unit normal.
+#[diff_fn]
+pub fn along<F: Float>(u: Vec3<F>, n: Vec3<F>) -> Vec3<F> {
+    u - n * u.dot(n)
+}
+
+/// `f1(u) / u` \[1/m\] of a displacement of the squared length `square`: `1 / u` from `slip` on, below `2 / slip - u / slip^2`.
+#[diff_fn]
+pub fn friction_slope<F: Float>(square: F, slip: F) -> F {
+    let mut slope = 2.0 / slip;
+    if square >= slip * slip {
+        slope = 1.0 / square.sqrt();
+    } else if square > 0.0 {
+        slope = (2.0 - square.sqrt() / slip) / slip;
+    }
+    slope
+}
+
+/// The integral of `f1` \[m\] from 0 to that displacement.
+#[diff_fn]
+pub fn friction_path<F: Float>(square: F, slip: F) -> F {
+    let mut path = F::new(0.0);
+    if square >= slip * slip {
+        path = square.sqrt() - slip / 3.0;
+    } else if square > 0.0 {
+        path = square / slip * (1.0 - square.sqrt() / (3.0 * slip));
+    }
+    path
+}
+
+/// Adds the forces of a barrier on free vertices at `y`, where the gaps are `gap`, and of Coulomb friction with the push at `before`, the gaps at the
+/// beginning of the step, on their displacement from where the collider would have `carried` them: `-mu N f1(|u|) u / |u|`.
+#[diff_kernel]
+pub fn barrier_forces<F: Float>(
+    y: &Array<Vec3<F>>,
+    carried: &Array<Vec3<F>>,
+    gap: &Array<Vec4<F>>,
+    before: &Array<Vec4<F>>,
+    laws: &Array<Vec4<F>>,
+    held: &Array<u32>,
+    force: &mut Array<Vec3<F>>,
+    slide: Slide<F>,
+) {
+    let i = ABSOLUTE_POS;
+    if held[i] == 0 {
+        let q = laws[slide.collider];
+        let at = gap[i];
+        let push: F = SmoothBarrier::force(at.w, F::new(0.0), q);
+        let pushed: F = SmoothBarrier::force(before[i].w, F::new(0.0), q);
+        let normal: Vec3<F> = unit_normal(before[i]);
+        let u: Vec3<F> = along(y[i] - carried[i], normal);
+        let slope: F = friction_slope(u.dot(u), slide.slip);
+        force[i] += Vec3::new(at.x, at.y, at.z) * push - u * (q.w * pushed * slope);
+    }
+}
+
+/// Adds the energies \[J\] of which these forces are the negative derivatives by `y`.
+#[diff_kernel]
+pub fn barrier_energies<F: Float>(
+    y: &Array<Vec3<F>>,
+    carried: &Array<Vec3<F>>,
+    gap: &Array<Vec4<F>>,
+    before: &Array<Vec4<F>>,
+    laws: &Array<Vec4<F>>,
+    held: &Array<u32>,
+    energy: &mut Array<F>,
+    slide: Slide<F>,
+) {
+    let i = ABSOLUTE_POS;
+    if held[i] == 0 {
+        let q = laws[slide.collider];
+        let stored: F = barrier_energy(gap[i].w, q);
+        let pushed: F = SmoothBarrier::force(before[i].w, F::new(0.0), q);
+        let normal: Vec3<F> = unit_normal(before[i]);
+        let u: Vec3<F> = along(y[i] - carried[i], normal);
+        let path: F = friction_path(u.dot(u), slide.slip);
+        energy[i] += stored + q.w * pushed * path;
+    }
+}
+
+/// Adds their second derivatives \[N/m\] by the position of each vertex, without what the curvature of the collider adds: positive
+/// semidefinite. Without a gradient.
+#[diff_kernel]
+pub fn barrier_blocks<F: Float>(
+    y: &Array<Vec3<F>>,
+    carried: &Array<Vec3<F>>,
+    gap: &Array<Vec4<F>>,
+    before: &Array<Vec4<F>>,
+    laws: &Array<Vec4<F>>,
+    held: &Array<u32>,
+    blocks: &mut Array<Mat3<F>>,
+    slide: Slide<F>,
+) {
+    let i = ABSOLUTE_POS;
+    if held[i] == 0 {
+        let q = detach(laws[slide.collider]);
+        let (at, was) = (detach(gap[i]), detach(before[i]));
+        let n = Vec3::new(at.x, at.y, at.z);
+        let normal: Vec3<F> = unit_normal(was);
+        let stiffness: F = barrier_stiffness(at.w, q);
+        let pushed: F = SmoothBarrier::force(was.w, F::new(0.0), q);
+        let u: Vec3<F> = along(detach(y[i] - carried[i]), normal);
+        let square = u.dot(u);
+        let slope: F = friction_slope(square, slide.slip);
+        // Along the displacement f1' stands for f1 / u.
+        let mut less = F::new(0.0);
+        if square >= slide.slip * slide.slip {
+            less = slope / square;
+        } else if square > 0.0 {
+            less = 1.0 / (slide.slip * slide.slip * square.sqrt());
+        }
+        let rubbed = (Mat3::identity() - normal.outer(normal)) * slope - u.outer(u) * less;
+        blocks[i] += n.outer(n) * stiffness + rubbed * (q.w * pushed);
+    }
+}
+
+/// A round of conservative advancement: the share of its way `d` from `y` that each vertex may go, as far as the gap `gap` where it is now
+/// allows when distances change no faster than `steep` metres per metre, and where that is. Of the gap `first` at `y` a tenth is left. Without a gradient.
+#[diff_kernel]
+pub fn advance<F: Float>(
+    y: &Array<Vec3<F>>,
+    d: &Array<Vec3<F>>,
+    first: &Array<Vec4<F>>,
+    gap: &Array<Vec4<F>>,
+    share: &mut Array<F>,
+    ahead: &mut Array<Vec3<F>>,
+    steep: F,
+) {
+    let i = ABSOLUTE_POS;
+    let way = detach(d[i]);
+    let length = way.norm() * steep;
+    let room = detach(gap[i].w - first[i].w * 0.1);
+    let mut further = F::new(1.0);
+    if length > 0.0 {
+        further = (room / length).max(0.0);
+    }
+    let total = (share[i] + further).min(1.0);
+    share[i] = detach(total);
+    ahead[i] = detach(y[i]) + way * detach(total);
+}
+
+/// The least of each `block` elements. Without a gradient.
+#[diff_kernel]
+pub fn least_of_blocks<F: Float>(x: &Array<F>, least: &mut Array<F>, block: usize) {
+    let first = ABSOLUTE_POS * block;
+    let end = (first + block).min(x.len());
+    let mut smallest = detach(x[first]);
+    for k in first..end {
+        smallest = smallest.min(detach(x[k]));
+    }
+    least[ABSOLUTE_POS] = smallest;
+}

@@ -1,0 +1,181 @@
+//! Contact of vertices in implicit steps: [barriers](super::Barrier) where a step ends, and friction with the push where it began, so that both
+//! are derivatives of an energy of the end.
+//!
+//! Source: Li, Ferguson, Schneider, Langlois, Zorin, Panozzo, Jiang, Kaufman: Incremental potential contact, 2020; conservative
+//! advancement: Mirtich, Impulse-based dynamic simulation, 1996.
+
+pub mod kernels;
+
+use super::{BoundObstacles, Contact};
+use crate::collision::{Pose, Solid};
+use crate::error::{Error, Result};
+use crate::step::Tick;
+use diffkern::prelude::*;
+use kernels::{
+    Slide, advance, barrier_blocks, barrier_energies, barrier_forces, carried_along, follow, least_of_blocks,
+};
+
+/// Speed from which on friction is Coulomb's \[m/s\].
+const SLIP_SPEED: f64 = 1e-3;
+/// Rounds of conservative advancement for a direction.
+const ROUNDS: usize = 8;
+/// How many numbers one thread compares.
+const BLOCK: usize = 64;
+
+/// All colliders in a step, as the energy of its end sees them.
+pub(crate) struct Barriers<F: Float> {
+    obstacles: BoundObstacles<F>,
+    /// Where they are at the end.
+    ends: Array<Pose<F>>,
+    /// Of each collider.
+    begun: Vec<Begun<F>>,
+    /// Displacement from which on friction is Coulomb's \[m\].
+    slip: F,
+}
+
+/// A collider at the beginning of a step.
+struct Begun<F: Float> {
+    gap: Array<Vec4<F>>,
+    /// Where it would carry the vertices.
+    carried: Array<Vec3<F>>,
+}
+
+impl<F: Float> BoundObstacles<F> {
+    /// Refuses colliders that do not act by an energy.
+    pub(crate) fn check_implicit(&self) -> Result<()> {
+        let other = |c: &super::Collider| !matches!(c.contact, Contact::Barrier { .. });
+        match self.obstacles.colliders.iter().position(other) {
+            None => Ok(()),
+            Some(k) => Err(Error::invalid(
+                format!("contact of collider {k} in implicit steps"),
+                format!("{:?}", self.obstacles.colliders[k].contact),
+                "`Barrier`, or explicit steps",
+            )),
+        }
+    }
+
+    /// Whether all distances are to shapes, not sampled ones: their normals are their derivatives.
+    pub(crate) fn are_shapes(&self) -> bool {
+        self.obstacles.colliders.iter().all(|c| !matches!(c.solid, Solid::Grid(_)))
+    }
+
+    /// The smallest width of a barrier \[m\].
+    pub(crate) fn least_width(&self) -> Result<f64> {
+        let laws = self.laws.to_vec()?;
+        Ok(laws.iter().map(|q| q.z.to_f64()).fold(f64::INFINITY, f64::min))
+    }
+
+    /// The colliders in the step `tick` from positions `x`.
+    pub(crate) fn barriers(&self, x: &Array<Vec3<F>>, tick: Tick) -> diffkern::Result<Barriers<F>> {
+        let (from, ends) = (self.poses(tick.time)?, self.poses(tick.time + tick.dt)?);
+        let begun = (0..self.obstacles.colliders.len()).map(|k| {
+            let carried = x.device().uninit(x.len())?;
+            carried_along(x.len(), x, &from, &ends, &carried, k as u32)?;
+            Ok(Begun { gap: self.obstacles.solids.gaps(k, x, &from)?, carried })
+        });
+        let begun = begun.collect::<diffkern::Result<_>>()?;
+        Ok(Barriers { obstacles: self.clone(), ends, begun, slip: F::from_f64(SLIP_SPEED * tick.dt) })
+    }
+}
+
+impl<F: Float> Barriers<F> {
+    fn gaps(&self, k: usize, y: &Array<Vec3<F>>) -> diffkern::Result<Array<Vec4<F>>> {
+        self.obstacles.obstacles.solids.gaps(k, y, &self.ends)
+    }
+
+    /// Each collider as it began, and with friction.
+    fn each(&self) -> impl Iterator<Item = (usize, &Begun<F>, Slide<F>)> {
+        let slide = |k: usize| Slide { collider: k as u32, slip: self.slip };
+        self.begun.iter().enumerate().map(move |(k, begun)| (k, begun, slide(k)))
+    }
+
+    /// Adds the forces on free vertices at `y`.
+    pub(crate) fn add_forces(
+        &self,
+        y: &Array<Vec3<F>>,
+        held: &Array<u32>,
+        force: &Array<Vec3<F>>,
+    ) -> diffkern::Result<()> {
+        let laws = &self.obstacles.laws;
+        self.each().try_for_each(|(k, Begun { gap, carried }, slide)| {
+            barrier_forces(y.len(), y, carried, &self.gaps(k, y)?, gap, laws, held, force, slide)
+        })
+    }
+
+    /// Adds the energy of each free vertex, not a number where one is at or below a surface.
+    pub(crate) fn add_energies(
+        &self,
+        y: &Array<Vec3<F>>,
+        held: &Array<u32>,
+        energy: &Array<F>,
+    ) -> diffkern::Result<()> {
+        let laws = &self.obstacles.laws;
+        self.each().try_for_each(|(k, Begun { gap, carried }, slide)| {
+            barrier_energies(y.len(), y, carried, &self.gaps(k, y)?, gap, laws, held, energy, slide)
+        })
+    }
+
+    /// Adds the second derivative of each free vertex, made positive.
+    pub(crate) fn add_blocks(
+        &self,
+        y: &Array<Vec3<F>>,
+        held: &Array<u32>,
+        blocks: &Array<Mat3<F>>,
+    ) -> diffkern::Result<()> {
+        let laws = &self.obstacles.laws;
+        self.each().try_for_each(|(k, Begun { gap, carried }, slide)| {
+            barrier_blocks(y.len(), y, carried, &self.gaps(k, y)?, gap, laws, held, blocks, slide)
+        })
+    }
+
+    /// Takes free vertices out of the way of colliders that move.
+    pub(crate) fn clear(&self, y: &Array<Vec3<F>>, held: &Array<u32>) -> diffkern::Result<()> {
+        let laws = &self.obstacles.laws;
+        self.each().try_for_each(|(k, Begun { gap, carried }, slide)| {
+            follow(y.len(), gap, &self.gaps(k, y)?, carried, laws, held, y, slide.collider)
+        })
+    }
+
+    /// A share, at most 1, of the way `d` from `y` that all vertices may go without touching.
+    pub(crate) fn room(&self, y: &Array<Vec3<F>>, d: &Array<Vec3<F>>) -> diffkern::Result<f64> {
+        let (n, device, mut least) = (y.len(), y.device(), 1.0f64);
+        for (k, collider) in self.obstacles.obstacles.colliders.iter().enumerate() {
+            // What lies between the samples of a distance may be steeper than they are, by the diagonal of a cell at most.
+            let steep = F::from_f64(if matches!(collider.solid, Solid::Grid(_)) { 3f64.sqrt() } else { 1.0 });
+            let (share, ahead, first) = (device.zeros(n)?, device.uninit(n)?, self.gaps(k, y)?);
+            advance(n, y, d, &first, &first, &share, &ahead, steep)?;
+            for _ in 1..ROUNDS {
+                advance(n, y, d, &first, &self.gaps(k, &ahead)?, &share, &ahead, steep)?;
+            }
+            least = least.min(smallest(share)?);
+        }
+        Ok(least)
+    }
+
+    /// A free vertex that is at or below a surface at `y`: its number, that of the collider, the gap \[m\]. Reads gaps to the host.
+    pub(crate) fn touching(
+        &self,
+        y: &Array<Vec3<F>>,
+        held: &Array<u32>,
+    ) -> diffkern::Result<Option<(usize, usize, f64)>> {
+        let held = held.to_vec()?;
+        for k in 0..self.begun.len() {
+            let gaps = self.gaps(k, y)?.to_vec()?;
+            let touches = |&(i, gap): &(usize, &Vec4<F>)| held[i] == 0 && !(gap.w > F::zero());
+            if let Some((i, gap)) = gaps.iter().enumerate().find(touches) {
+                return Ok(Some((i, k, gap.w.to_f64())));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The least number of an array with at least one.
+fn smallest<F: Float>(mut numbers: Array<F>) -> diffkern::Result<f64> {
+    while numbers.len() > 1 {
+        let least = numbers.device().uninit(numbers.len().div_ceil(BLOCK))?;
+        least_of_blocks(least.len(), &numbers, &least, BLOCK)?;
+        numbers = least;
+    }
+    Ok(numbers.to_vec()?[0].to_f64())
+}
