@@ -514,13 +514,13 @@ fn elements() -> Result<()> {
 #[test]
 fn implicit_steps() -> Result<()> {
     let (dev, n, mut r) = (Device::cpu(), 23, Random(141));
-    let [y, x, v] = [1.0, 2.0, 3.0].map(|size| dev.array(&r.many(n, |r| r.vec3(-size, size))));
-    let (y, x, v, out) = (y?, x?, v?, dev.zeros(n)?);
+    let [y, x] = [1.0, 2.0].map(|size| dev.array(&r.many(n, |r| r.vec3(-size, size))));
+    let (y, x, out) = (y?, x?, dev.zeros(n)?);
     let held = dev.array(&(0..n as u32).map(|i| u32::from(i % 5 == 0)).collect::<Vec<_>>())?;
-    let mut pose = || -> Result<Array<Pose<f64>>> {
+    let mut pose = || {
         let rotation = Quat::from_rotation_vector(r.vec3(-1.0, 1.0));
         let (centre, velocity, spin) = (r.vec3(-1.0, 1.0), r.vec3(-1.0, 1.0), r.vec3(-1.0, 1.0));
-        Ok(dev.array(&[Pose { centre, rotation, velocity, spin }])?)
+        dev.array(&[Pose { centre, rotation, velocity, spin }])
     };
     let (from, to) = (pose()?, pose()?);
     check!(carried_along, n, &x, &from, &to, &out, 0);

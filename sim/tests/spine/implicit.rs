@@ -112,21 +112,35 @@ fn gradients_on_a_sampled_slope() -> Result<()> {
     every_gradient(collider.moving([0.0, 0.0, 0.3], [0.0; 3]).with_friction(0.3))
 }
 
-/// Positions of a bar of two elements in each cell that are stretched, and those that are squeezed to `squeeze` of their length.
-fn deformed(squeeze: f64) -> Result<(Array<Vec3<f64>>, Array<Vec3<f64>>, Array<u32>, Array<Vec3<f64>>)> {
+/// Places of vertices at rest and now, elements, and displacements.
+struct Deformed {
+    rest: Array<Vec3<f64>>,
+    x: Array<Vec3<f64>>,
+    tets: Array<u32>,
+    d: Array<Vec3<f64>>,
+}
+
+/// A bar that is stretched across, and along to `squeeze` of its length.
+fn deformed(squeeze: f64) -> Result<Deformed> {
     let mut r = Random(7);
     let (rest, tets) = bar([2, 1, 1], 0.1);
     let at = |p: &[f64; 3], r: &mut Random| Vec3::new(p[0] * squeeze, p[1] * 1.1, p[2] * 1.05) + r.vec3(-0.002, 0.002);
     let x: Vec<_> = rest.iter().map(|p| at(p, &mut r)).collect();
     let rest: Vec<_> = rest.iter().map(|p| Vec3::from_array(*p)).collect();
     let d = device().array(&r.many(x.len(), |r| r.vec3(-1.0, 1.0)))?;
-    Ok((device().array(&rest)?, device().array(&x)?, device().array(tets.as_flattened())?, d))
+    let (rest, x, tets) = (device().array(&rest)?, device().array(&x)?, device().array(tets.as_flattened())?);
+    Ok(Deformed { rest, x, tets, d })
 }
 
-/// `K d` by the true derivative and by the positive one, and the blocks of the latter times `d`.
-#[expect(clippy::type_complexity, reason = "three vectors")]
-fn products<M: Material + Principal>(squeeze: f64) -> Result<(Vec<Vec3<f64>>, Vec<Vec3<f64>>, Vec<Vec3<f64>>)> {
-    let (dev, (rest, x, tets, d)) = (device(), deformed(squeeze)?);
+/// `K d` by the true derivative and by the positive one; and of each vertex moved alone, the latter less its block times `d`.
+struct Products {
+    exact: Vec<Vec3<f64>>,
+    positive: Vec<Vec3<f64>>,
+    off_blocks: Vec<Vec3<f64>>,
+}
+
+fn products<M: Material + Principal>(squeeze: f64) -> Result<Products> {
+    let (dev, Deformed { rest, x, tets, d }) = (device(), deformed(squeeze)?);
     let (n, e) = (x.len(), tets.len() / 4);
     let (inverse, q) = (dev.uninit(e)?, dev.uninit(e)?);
     let [mu, lambda, density] = [MU, LAMBDA, DENSITY].map(|x| dev.array(&[x]));
@@ -152,7 +166,7 @@ fn products<M: Material + Principal>(squeeze: f64) -> Result<(Vec<Vec3<f64>>, Ve
         let only: Vec<_> = (0..n).map(|j| if i == j { moves[j] } else { Vec3::zero() }).collect();
         alone.push(product(&dev.array(&only)?)?[i] - blocks[i] * moves[i]);
     }
-    Ok((exact, product(&d)?, alone))
+    Ok(Products { exact, positive: product(&d)?, off_blocks: alone })
 }
 
 fn off(a: &[Vec3<f64>], b: &[Vec3<f64>]) -> f64 {
@@ -165,15 +179,15 @@ fn off(a: &[Vec3<f64>], b: &[Vec3<f64>]) -> f64 {
 fn directions_have_the_second_derivative_made_positive() -> Result<()> {
     fn of<M: Material + Principal>() -> Result<()> {
         // Stretched along all axes: then neither stretches nor pairs of axes lose energy.
-        let (exact, positive, blocks) = products::<M>(1.2)?;
+        let Products { exact, positive, off_blocks } = products::<M>(1.2)?;
         assert!(off(&positive, &exact) < 1e-6, "{}", off(&positive, &exact));
-        assert!(blocks.iter().all(|r| r.norm() < 1e-9 * MU), "{blocks:?}");
+        assert!(off_blocks.iter().all(|r| r.norm() < 1e-9 * MU), "{off_blocks:?}");
         for squeeze in [0.8, 0.5, 0.2] {
-            let (exact, positive, blocks) = products::<M>(squeeze)?;
-            let (_, _, _, d) = deformed(squeeze)?;
+            let Products { exact, positive, off_blocks } = products::<M>(squeeze)?;
+            let d = deformed(squeeze)?.d;
             let energy: f64 = positive.iter().zip(d.to_vec()?).map(|(k, d)| k.dot(d)).sum();
             assert!(energy > 0.0 && off(&positive, &exact) > 0.01, "{squeeze}: {energy} {}", off(&positive, &exact));
-            assert!(blocks.iter().all(|r| r.norm() < 1e-8 * MU), "{blocks:?}");
+            assert!(off_blocks.iter().all(|r| r.norm() < 1e-8 * MU), "{off_blocks:?}");
         }
         Ok(())
     }
@@ -279,7 +293,7 @@ fn a_barrier_begins_with_no_energy_force_and_stiffness() {
 /// The energies together are that of which the residual is the derivative.
 #[test]
 fn the_residual_is_the_derivative_of_the_energy() -> Result<()> {
-    let (dev, (rest, y, tets, _)) = (device(), deformed(0.9)?);
+    let (dev, Deformed { rest, x: y, tets, .. }) = (device(), deformed(0.9)?);
     let (n, e, h) = (y.len(), tets.len() / 4, 0.02);
     let (inverse, q) = (dev.uninit(e)?, dev.uninit(e)?);
     let [mu, lambda, density] = [MU, LAMBDA, DENSITY].map(|x| dev.array(&[x]));
@@ -306,13 +320,13 @@ fn the_residual_is_the_derivative_of_the_energy() -> Result<()> {
 /// A step whose matrix is another than the positive one that found it: the gradient is of the true one.
 #[test]
 fn gradients_where_the_search_had_another_matrix() -> Result<()> {
-    let (exact, positive, _) = products::<NeoHookean>(0.8)?;
+    let Products { exact, positive, .. } = products::<NeoHookean>(0.8)?;
     assert!(off(&positive, &exact) > 0.01, "{}", off(&positive, &exact));
     let (rest, tets) = bar([2, 1, 1], 0.1);
     let ends: Vec<u32> = (0..rest.len() as u32).filter(|&i| (rest[i as usize][0] - 0.1).abs() > 0.05).collect();
     let model =
         Model::new(&device(), &rest, &tets, Law::NeoHookean, 2e-2, &ends, &[])?.with_method(Method::BackwardEuler);
-    let (_, x, _, d) = deformed(0.8)?;
+    let Deformed { x, d, .. } = deformed(0.8)?;
     let positions: Vec<_> = x.to_vec()?.into_iter().map(Vec3::to_array).collect();
     let velocities: Vec<_> = d.to_vec()?.into_iter().map(|d| (d * 0.05).to_array()).collect();
     let state = VertexState::new(&device(), &positions, &velocities)?;

@@ -161,9 +161,10 @@ impl<F: Float> Barriers<F> {
         let held = held.to_vec()?;
         for k in 0..self.begun.len() {
             let gaps = self.gaps(k, y)?.to_vec()?;
-            let touches = |&(i, gap): &(usize, &Vec4<F>)| held[i] == 0 && !(gap.w > F::zero());
-            if let Some((i, gap)) = gaps.iter().enumerate().find(touches) {
-                return Ok(Some((i, k, gap.w.to_f64())));
+            let distances = gaps.into_iter().map(|gap| gap.w.to_f64()).enumerate();
+            let mut touching = distances.filter(|&(i, gap)| held[i] == 0 && (gap.is_nan() || gap <= 0.0));
+            if let Some((i, gap)) = touching.next() {
+                return Ok(Some((i, k, gap)));
             }
         }
         Ok(None)
