@@ -523,7 +523,7 @@ fn implicit_steps() -> Result<()> {
         dev.array(&[Pose { centre, rotation, velocity, spin }])
     };
     let (from, to) = (pose()?, pose()?);
-    check!(carried_along, n, &x, &from, &to, &out, 0);
+    check!(carried_along, n, &x, &from, &to, &out, 0, 0.3);
     // Displacements below and beyond the one from which friction is full, held vertices below the surface.
     let carried = y.to_vec()?.into_iter().enumerate();
     let carried: Vec<_> = carried.map(|(i, y)| y + r.vec3(0.2, 0.5) * if i % 2 == 0 { 1.0 } else { 0.1 }).collect();

@@ -20,6 +20,8 @@ pub struct SdfGrid {
     pub(super) spacing: f64,
     pub(super) nodes: [usize; 3],
     pub(super) values: Vec<f64>,
+    /// Largest difference of neighbours by their spacing.
+    steepness: f64,
 }
 
 impl SdfGrid {
@@ -43,7 +45,15 @@ impl SdfGrid {
         if let Some(k) = values.iter().position(|v| !v.is_finite()) {
             return Err(Error::invalid(format!("distance {k}"), values[k], "a finite number"));
         }
-        Ok(SdfGrid { origin, spacing, nodes, values })
+        let [_, ny, nz] = nodes;
+        let step = |k: usize, stride: usize| (values[k + stride] - values[k]).abs() / spacing;
+        let steepest = (0..values.len()).flat_map(|k| {
+            let at = [k / (ny * nz), k / nz % ny, k % nz];
+            let strides = [ny * nz, nz, 1];
+            (0..3).filter(move |&a| at[a] + 1 < nodes[a]).map(move |a| (k, strides[a]))
+        });
+        let steepness = steepest.map(|(k, stride)| step(k, stride)).fold(0.0, f64::max);
+        Ok(SdfGrid { origin, spacing, nodes, values, steepness })
     }
 
     /// The same with the values of a function of the position.
@@ -67,6 +77,11 @@ impl SdfGrid {
             distance([0, 1, 2].map(|a| origin[a] + index[a] as f64 * spacing))
         };
         SdfGrid::new(origin, spacing, nodes, diffkern::memory::collect((0..count).map(at))?)
+    }
+
+    /// How many metres the interpolated distance changes by in a metre, at most: by the diagonal of a cell more than samples along its sides.
+    pub(crate) fn steepness(&self) -> f64 {
+        3f64.sqrt() * self.steepness
     }
 
     /// Of a closed surface, `spacing` \[m\] apart, a little beyond its box.

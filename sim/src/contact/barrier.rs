@@ -5,7 +5,7 @@ use diffkern::prelude::*;
 
 /// `N = -b'(gap)` of `b = -k/w (gap - w)^2 ln(gap / w)` for `0 < gap < w`, zero beyond the width `w`: twice continuously
 /// differentiable, infinite at touch. A step that jumps through the surface gives a force that is not a number, which the check
-/// of the state reports: it needs a shorter step.
+/// of the state reports: it needs a shorter step. Implicit steps bound their way instead.
 ///
 /// Source: Li, Ferguson, Schneider, Langlois, Zorin, Panozzo, Jiang, Kaufman: Incremental potential contact, 2020, equation 6,
 /// scaled so that `k` is a force per length.

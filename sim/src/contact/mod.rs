@@ -13,7 +13,7 @@
 //! | `KelvinVoigt` | force in the solid, damped | jumps at touch by the damping, and its gradient lacks what the time of touch does to that; zero by the damping in separation |
 //! | `HuntCrossley` | force in the solid, damped | one-sided at touch; zero by the damping where a separation is too fast to push |
 //! | `Hertz` | force in the solid, damped | as `HuntCrossley`, but smooth at touch |
-//! | `Barrier` | force before touch | smooth; none beyond its width; in implicit steps too, with friction by the push at the beginning of the step, whose gradient by the state before is counted |
+//! | `Barrier` | force before touch | smooth; none beyond its width; in implicit steps too, with friction by the normal force at the beginning of the step, which has its gradient by the state there |
 
 mod barrier;
 mod collider;
@@ -39,7 +39,7 @@ pub use friction::{
 };
 pub use hertz::Hertz;
 pub use hunt_crossley::HuntCrossley;
-pub(crate) use implicit::Barriers;
+pub(crate) use implicit::{Barriers, longest};
 pub use kelvin_voigt::KelvinVoigt;
 pub use list::Contact;
 pub(crate) use list::with_contact;

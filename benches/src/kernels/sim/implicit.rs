@@ -3,7 +3,8 @@
 use diffkern::prelude::*;
 use diffkern_sim::collision::Pose;
 use diffkern_sim::contact::implicit::kernels::{
-    Slide, advance, barrier_blocks, barrier_energies, barrier_forces, carried_along, follow, least_of_blocks,
+    Slide, Steepness, advance, barrier_blocks, barrier_energies, barrier_forces, carried_along, follow,
+    least_of_blocks, negative_lengths,
 };
 use diffkern_sim::fem::tets::curvature::{
     elastic_blocks, elastic_modes, elastic_products, implicit_blocks, implicit_product,
@@ -146,7 +147,7 @@ pub fn kernels() -> Vec<Kernel> {
         kernel!(midpoint_end: vertices => |i| "vertices" i.n,
             (i.n, &i.y, &i.x, &i.v, &i.held, &i.damping, &i.out, &i.out_2, i.h),
             writes [i.out => Vec3::splat(1.0), i.out_2 => Vec3::splat(0.3)]),
-        kernel!(carried_along: vertices => |i| "vertices" i.n, (i.n, &i.x, &i.from, &i.to, &i.out, 0),
+        kernel!(carried_along: vertices => |i| "vertices" i.n, (i.n, &i.x, &i.from, &i.to, &i.out, 0, i.h),
             writes [i.out => Vec3::splat(1.0)]),
         kernel!(barrier_forces: vertices => |i| "vertices" i.n,
             (i.n, &i.y, &i.x, &i.gap, &i.before, &i.laws, &i.held, &i.out, i.slide),
@@ -157,9 +158,10 @@ pub fn kernels() -> Vec<Kernel> {
         integers!(barrier_blocks: searched => |i| "vertices" i.n,
             (i.n, &i.y, &i.x, &i.gap, &i.before, &i.laws, &i.held, &i.blocks, i.slide)),
         integers!(follow: searched => |i| "vertices" i.n,
-            (i.n, &i.before, &i.gap, &i.x, &i.laws, &i.held, &i.out, 0)),
+            (i.n, &i.x, &i.mass, &i.held, &i.out)),
         integers!(advance: searched => |i| "vertices" i.n,
-            (i.n, &i.y, &i.v, &i.before, &i.gap, &i.numbers, &i.out, 1.0)),
+            (i.n, &i.y, &i.v, &i.before, &i.gap, &i.held, &i.numbers, &i.out, Steepness { most: 1.0, convex: 1 })),
+        integers!(negative_lengths: searched => |i| "vertices" i.n, (i.n, &i.x, &i.numbers)),
         integers!(least_of_blocks: searched => |i| "vertices" i.n, (i.n / 64, &i.mass, &i.numbers, 64)),
     ]
 }

@@ -4,7 +4,7 @@ use crate::collision::Pose;
 use crate::contact::{Barrier as SmoothBarrier, ContactModel, barrier_energy, barrier_stiffness};
 use diffkern::prelude::*;
 
-/// Where the points `x` would be if they moved along with a collider, from its pose at the beginning of a step to that at the end.
+/// Where the points `x` would be if they moved along with a collider in a step of `h` \[s\] from its pose at the beginning to that at the end.
 #[diff_kernel]
 pub fn carried_along<F: Float>(
     x: &Array<Vec3<F>>,
@@ -12,25 +12,19 @@ pub fn carried_along<F: Float>(
     to: &Array<Pose<F>>,
     carried: &mut Array<Vec3<F>>,
     collider: u32,
+    h: F,
 ) {
     let (from, to) = (from[collider], to[collider]);
-    let local = from.rotation.conjugate().rotate(x[ABSOLUTE_POS] - from.centre);
-    carried[ABSOLUTE_POS] = to.centre + to.rotation.rotate(local);
+    // By its spin, not by both rotations: so a collider at rest moves nothing, however far a quaternion is from a unit one.
+    let turn = Quat::from_rotation_vector(to.spin * h);
+    carried[ABSOLUTE_POS] = to.centre + turn.rotate(x[ABSOLUTE_POS] - from.centre);
 }
 
-/// Moves free vertices that a collider comes near in a step along with it: so a search begins with as much room as there was. Without a gradient.
+/// Puts free vertices whose `share` of the way from `carried` is less than 1 there: a search begins with as much room as the step did. Without a gradient.
 #[diff_kernel]
-pub fn follow<F: Float>(
-    before: &Array<Vec4<F>>,
-    gap: &Array<Vec4<F>>,
-    carried: &Array<Vec3<F>>,
-    laws: &Array<Vec4<F>>,
-    held: &Array<u32>,
-    y: &mut Array<Vec3<F>>,
-    collider: u32,
-) {
+pub fn follow<F: Float>(carried: &Array<Vec3<F>>, share: &Array<F>, held: &Array<u32>, y: &mut Array<Vec3<F>>) {
     let i = ABSOLUTE_POS;
-    if held[i] == 0 && gap[i].w < before[i].w && gap[i].w < laws[collider].z {
+    if held[i] == 0 && share[i] < 1.0 {
         y[i] = detach(carried[i]);
     }
 }
@@ -98,12 +92,16 @@ pub fn barrier_forces<F: Float>(
     if held[i] == 0 {
         let q = laws[slide.collider];
         let at = gap[i];
-        let push: F = SmoothBarrier::force(at.w, F::new(0.0), q);
-        let pushed: F = SmoothBarrier::force(before[i].w, F::new(0.0), q);
-        let normal: Vec3<F> = unit_normal(before[i]);
-        let u: Vec3<F> = along(y[i] - carried[i], normal);
-        let slope: F = friction_slope(u.dot(u), slide.slip);
-        force[i] += Vec3::new(at.x, at.y, at.z) * push - u * (q.w * pushed * slope);
+        let normal_force: F = SmoothBarrier::force(at.w, F::new(0.0), q);
+        let mut sum = Vec3::new(at.x, at.y, at.z) * normal_force;
+        let lagged: F = SmoothBarrier::force(before[i].w, F::new(0.0), q);
+        if lagged > 0.0 {
+            let normal: Vec3<F> = unit_normal(before[i]);
+            let u: Vec3<F> = along(y[i] - carried[i], normal);
+            let slope: F = friction_slope(u.dot(u), slide.slip);
+            sum = sum - u * (q.w * lagged * slope);
+        }
+        force[i] += sum;
     }
 }
 
@@ -122,12 +120,15 @@ pub fn barrier_energies<F: Float>(
     let i = ABSOLUTE_POS;
     if held[i] == 0 {
         let q = laws[slide.collider];
-        let stored: F = barrier_energy(gap[i].w, q);
-        let pushed: F = SmoothBarrier::force(before[i].w, F::new(0.0), q);
-        let normal: Vec3<F> = unit_normal(before[i]);
-        let u: Vec3<F> = along(y[i] - carried[i], normal);
-        let path: F = friction_path(u.dot(u), slide.slip);
-        energy[i] += stored + q.w * pushed * path;
+        let mut sum: F = barrier_energy(gap[i].w, q);
+        let lagged: F = SmoothBarrier::force(before[i].w, F::new(0.0), q);
+        if lagged > 0.0 {
+            let normal: Vec3<F> = unit_normal(before[i]);
+            let u: Vec3<F> = along(y[i] - carried[i], normal);
+            let path: F = friction_path(u.dot(u), slide.slip);
+            sum = sum + q.w * lagged * path;
+        }
+        energy[i] += sum;
     }
 }
 
@@ -149,47 +150,75 @@ pub fn barrier_blocks<F: Float>(
         let q = detach(laws[slide.collider]);
         let (at, was) = (detach(gap[i]), detach(before[i]));
         let n = Vec3::new(at.x, at.y, at.z);
-        let normal: Vec3<F> = unit_normal(was);
         let stiffness: F = barrier_stiffness(at.w, q);
-        let pushed: F = SmoothBarrier::force(was.w, F::new(0.0), q);
-        let u: Vec3<F> = along(detach(y[i] - carried[i]), normal);
-        let square = u.dot(u);
-        let slope: F = friction_slope(square, slide.slip);
-        // Along the displacement f1' stands for f1 / u.
-        let mut less = F::new(0.0);
-        if square >= slide.slip * slide.slip {
-            less = slope / square;
-        } else if square > 0.0 {
-            less = 1.0 / (slide.slip * slide.slip * square.sqrt());
+        let mut block = n.outer(n) * stiffness;
+        let lagged: F = SmoothBarrier::force(was.w, F::new(0.0), q);
+        if lagged > 0.0 {
+            let normal: Vec3<F> = unit_normal(was);
+            let u: Vec3<F> = along(detach(y[i] - carried[i]), normal);
+            let square = u.dot(u);
+            let slope: F = friction_slope(square, slide.slip);
+            // Along the displacement f1' stands for f1 / u.
+            let mut decrease = F::new(0.0);
+            if square >= slide.slip * slide.slip {
+                decrease = slope / square;
+            } else if square > 0.0 {
+                decrease = 1.0 / (slide.slip * slide.slip * square.sqrt());
+            }
+            let friction = (Mat3::identity() - normal.outer(normal)) * slope - u.outer(u) * decrease;
+            block = block + friction * (q.w * lagged);
         }
-        let rubbed = (Mat3::identity() - normal.outer(normal)) * slope - u.outer(u) * less;
-        blocks[i] += n.outer(n) * stiffness + rubbed * (q.w * pushed);
+        blocks[i] += block;
     }
 }
 
-/// A round of conservative advancement: the share of its way `d` from `y` that each vertex may go, as far as the gap `gap` where it is now
-/// allows when distances change no faster than `steep` metres per metre, and where that is. Of the gap `first` at `y` a tenth is left. Without a gradient.
+/// How distances to a collider change along a way.
+#[diff_struct]
+#[derive(Clone, Copy, Debug)]
+pub struct Steepness<F> {
+    /// Metres per metre, at most.
+    pub most: F,
+    /// 1 where the distance is a convex function: then never by less than along the normal.
+    pub convex: u32,
+}
+
+/// A round of conservative advancement: the share of its way `d` from `y` that each free vertex may go, as far as the gap `gap` where it is now
+/// allows, and where that is. Of the gap `first` at `y` a tenth is left. Without a gradient.
 #[diff_kernel]
 pub fn advance<F: Float>(
     y: &Array<Vec3<F>>,
     d: &Array<Vec3<F>>,
     first: &Array<Vec4<F>>,
     gap: &Array<Vec4<F>>,
+    held: &Array<u32>,
     share: &mut Array<F>,
     ahead: &mut Array<Vec3<F>>,
-    steep: F,
+    steep: Steepness<F>,
 ) {
     let i = ABSOLUTE_POS;
     let way = detach(d[i]);
-    let length = way.norm() * steep;
-    let room = detach(gap[i].w - first[i].w * 0.1);
-    let mut further = F::new(1.0);
-    if length > 0.0 {
-        further = (room / length).max(0.0);
+    let at = detach(gap[i]);
+    let room = at.w - detach(first[i].w) * 0.1;
+    let mut nearing = way.norm() * steep.most;
+    if steep.convex == 1 {
+        nearing = nearing.min(-way.dot(Vec3::new(at.x, at.y, at.z)));
     }
-    let total = (share[i] + further).min(1.0);
+    let mut further = F::new(1.0);
+    if nearing > 0.0 {
+        further = (room / nearing).max(0.0);
+    }
+    let mut total = F::new(1.0);
+    if held[i] == 0 {
+        total = (detach(share[i]) + further).min(1.0);
+    }
     share[i] = detach(total);
     ahead[i] = detach(y[i]) + way * detach(total);
+}
+
+/// Minus the length of each vector. Without a gradient.
+#[diff_kernel]
+pub fn negative_lengths<F: Float>(d: &Array<Vec3<F>>, lengths: &mut Array<F>) {
+    lengths[ABSOLUTE_POS] = -detach(d[ABSOLUTE_POS]).norm();
 }
 
 /// The least of each `block` elements. Without a gradient.

@@ -10,9 +10,11 @@ use super::{BoundObstacles, Contact};
 use crate::collision::{Pose, Solid};
 use crate::error::{Error, Result};
 use crate::step::Tick;
+use diffkern::arith;
 use diffkern::prelude::*;
 use kernels::{
-    Slide, advance, barrier_blocks, barrier_energies, barrier_forces, carried_along, follow, least_of_blocks,
+    Slide, Steepness, advance, barrier_blocks, barrier_energies, barrier_forces, carried_along, follow,
+    least_of_blocks, negative_lengths,
 };
 
 /// Speed from which on friction is Coulomb's \[m/s\].
@@ -28,13 +30,13 @@ pub(crate) struct Barriers<F: Float> {
     /// Where they are at the end.
     ends: Array<Pose<F>>,
     /// Of each collider.
-    begun: Vec<Begun<F>>,
+    starts: Vec<Start<F>>,
     /// Displacement from which on friction is Coulomb's \[m\].
     slip: F,
 }
 
 /// A collider at the beginning of a step.
-struct Begun<F: Float> {
+struct Start<F: Float> {
     gap: Array<Vec4<F>>,
     /// Where it would carry the vertices.
     carried: Array<Vec3<F>>,
@@ -68,13 +70,13 @@ impl<F: Float> BoundObstacles<F> {
     /// The colliders in the step `tick` from positions `x`.
     pub(crate) fn barriers(&self, x: &Array<Vec3<F>>, tick: Tick) -> diffkern::Result<Barriers<F>> {
         let (from, ends) = (self.poses(tick.time)?, self.poses(tick.time + tick.dt)?);
-        let begun = (0..self.obstacles.colliders.len()).map(|k| {
+        let starts = (0..self.obstacles.colliders.len()).map(|k| {
             let carried = x.device().uninit(x.len())?;
-            carried_along(x.len(), x, &from, &ends, &carried, k as u32)?;
-            Ok(Begun { gap: self.obstacles.solids.gaps(k, x, &from)?, carried })
+            carried_along(x.len(), x, &from, &ends, &carried, k as u32, F::from_f64(tick.dt))?;
+            Ok(Start { gap: self.obstacles.solids.gaps(k, x, &from)?, carried })
         });
-        let begun = begun.collect::<diffkern::Result<_>>()?;
-        Ok(Barriers { obstacles: self.clone(), ends, begun, slip: F::from_f64(SLIP_SPEED * tick.dt) })
+        let starts = starts.collect::<diffkern::Result<_>>()?;
+        Ok(Barriers { obstacles: self.clone(), ends, starts, slip: F::from_f64(SLIP_SPEED * tick.dt) })
     }
 }
 
@@ -83,10 +85,10 @@ impl<F: Float> Barriers<F> {
         self.obstacles.obstacles.solids.gaps(k, y, &self.ends)
     }
 
-    /// Each collider as it began, and with friction.
-    fn each(&self) -> impl Iterator<Item = (usize, &Begun<F>, Slide<F>)> {
+    /// The number of each collider, its start, and how friction on it begins.
+    fn each(&self) -> impl Iterator<Item = (usize, &Start<F>, Slide<F>)> {
         let slide = |k: usize| Slide { collider: k as u32, slip: self.slip };
-        self.begun.iter().enumerate().map(move |(k, begun)| (k, begun, slide(k)))
+        self.starts.iter().enumerate().map(move |(k, start)| (k, start, slide(k)))
     }
 
     /// Adds the forces on free vertices at `y`.
@@ -97,7 +99,7 @@ impl<F: Float> Barriers<F> {
         force: &Array<Vec3<F>>,
     ) -> diffkern::Result<()> {
         let laws = &self.obstacles.laws;
-        self.each().try_for_each(|(k, Begun { gap, carried }, slide)| {
+        self.each().try_for_each(|(k, Start { gap, carried }, slide)| {
             barrier_forces(y.len(), y, carried, &self.gaps(k, y)?, gap, laws, held, force, slide)
         })
     }
@@ -110,7 +112,7 @@ impl<F: Float> Barriers<F> {
         energy: &Array<F>,
     ) -> diffkern::Result<()> {
         let laws = &self.obstacles.laws;
-        self.each().try_for_each(|(k, Begun { gap, carried }, slide)| {
+        self.each().try_for_each(|(k, Start { gap, carried }, slide)| {
             barrier_energies(y.len(), y, carried, &self.gaps(k, y)?, gap, laws, held, energy, slide)
         })
     }
@@ -123,45 +125,78 @@ impl<F: Float> Barriers<F> {
         blocks: &Array<Mat3<F>>,
     ) -> diffkern::Result<()> {
         let laws = &self.obstacles.laws;
-        self.each().try_for_each(|(k, Begun { gap, carried }, slide)| {
+        self.each().try_for_each(|(k, Start { gap, carried }, slide)| {
             barrier_blocks(y.len(), y, carried, &self.gaps(k, y)?, gap, laws, held, blocks, slide)
         })
     }
 
-    /// Takes free vertices out of the way of colliders that move.
+    /// Puts free vertices to which a collider comes in the step where that carries them.
     pub(crate) fn clear(&self, y: &Array<Vec3<F>>, held: &Array<u32>) -> diffkern::Result<()> {
-        let laws = &self.obstacles.laws;
-        self.each().try_for_each(|(k, Begun { gap, carried }, slide)| {
-            follow(y.len(), gap, &self.gaps(k, y)?, carried, laws, held, y, slide.collider)
+        self.starts.iter().enumerate().try_for_each(|(k, Start { gap, carried })| {
+            // Seen from the collider a vertex comes from where it is carried.
+            let share = self.shares(k, carried, &arith::sub(y, carried)?, gap, held)?;
+            follow(y.len(), carried, &share, held, y)
         })
     }
 
-    /// A share, at most 1, of the way `d` from `y` that all vertices may go without touching.
-    pub(crate) fn room(&self, y: &Array<Vec3<F>>, d: &Array<Vec3<F>>) -> diffkern::Result<f64> {
-        let (n, device, mut least) = (y.len(), y.device(), 1.0f64);
-        for (k, collider) in self.obstacles.obstacles.colliders.iter().enumerate() {
-            // What lies between the samples of a distance may be steeper than they are, by the diagonal of a cell at most.
-            let steep = F::from_f64(if matches!(collider.solid, Solid::Grid(_)) { 3f64.sqrt() } else { 1.0 });
-            let (share, ahead, first) = (device.zeros(n)?, device.uninit(n)?, self.gaps(k, y)?);
-            advance(n, y, d, &first, &first, &share, &ahead, steep)?;
-            for _ in 1..ROUNDS {
-                advance(n, y, d, &first, &self.gaps(k, &ahead)?, &share, &ahead, steep)?;
-            }
-            least = least.min(smallest(share)?);
-        }
-        Ok(least)
+    /// A share, at most 1, of the way `d` from `y` that all free vertices may go without touching.
+    pub(crate) fn step_bound(
+        &self,
+        y: &Array<Vec3<F>>,
+        d: &Array<Vec3<F>>,
+        held: &Array<u32>,
+    ) -> diffkern::Result<f64> {
+        (0..self.starts.len())
+            .try_fold(1.0f64, |least, k| Ok(least.min(smallest(self.shares(k, y, d, &self.gaps(k, y)?, held)?)?)))
     }
 
-    /// A free vertex that is at or below a surface at `y`: its number, that of the collider, the gap \[m\]. Reads gaps to the host.
-    pub(crate) fn touching(
+    /// The share of its way `d` from `y`, where the gaps are `first`, that each vertex may go.
+    fn shares(
+        &self,
+        k: usize,
+        y: &Array<Vec3<F>>,
+        d: &Array<Vec3<F>>,
+        first: &Array<Vec4<F>>,
+        held: &Array<u32>,
+    ) -> diffkern::Result<Array<F>> {
+        let (n, device) = (y.len(), y.device());
+        let solid = &self.obstacles.obstacles.colliders[k].solid;
+        let (most, convex) = match solid {
+            Solid::Grid(grid) => (grid.steepness(), false),
+            Solid::Torus { .. } => (1.0, false),
+            Solid::HalfSpace {} | Solid::Sphere { .. } | Solid::Capsule { .. } | Solid::Cuboid { .. } => (1.0, true),
+        };
+        let steep = Steepness { most: F::from_f64(most), convex: u32::from(convex) };
+        let (share, ahead) = (device.zeros(n)?, device.uninit(n)?);
+        advance(n, y, d, first, first, held, &share, &ahead, steep)?;
+        for _ in 1..ROUNDS {
+            advance(n, y, d, first, &self.gaps(k, &ahead)?, held, &share, &ahead, steep)?;
+        }
+        Ok(share)
+    }
+
+    /// A free vertex that is at or below a surface at the beginning of the step: its number, that of the collider, the gap \[m\]. Reads gaps to the host.
+    pub(crate) fn touching_before(&self, held: &Array<u32>) -> diffkern::Result<Option<(usize, usize, f64)>> {
+        self.touching(held, |k| Ok(self.starts[k].gap.clone()))
+    }
+
+    /// The same at `y`, at its end.
+    pub(crate) fn touching_at(
         &self,
         y: &Array<Vec3<F>>,
         held: &Array<u32>,
     ) -> diffkern::Result<Option<(usize, usize, f64)>> {
+        self.touching(held, |k| self.gaps(k, y))
+    }
+
+    fn touching(
+        &self,
+        held: &Array<u32>,
+        gaps: impl Fn(usize) -> diffkern::Result<Array<Vec4<F>>>,
+    ) -> diffkern::Result<Option<(usize, usize, f64)>> {
         let held = held.to_vec()?;
-        for k in 0..self.begun.len() {
-            let gaps = self.gaps(k, y)?.to_vec()?;
-            let distances = gaps.into_iter().map(|gap| gap.w.to_f64()).enumerate();
+        for k in 0..self.starts.len() {
+            let distances = gaps(k)?.to_vec()?.into_iter().map(|gap| gap.w.to_f64()).enumerate();
             let mut touching = distances.filter(|&(i, gap)| held[i] == 0 && (gap.is_nan() || gap <= 0.0));
             if let Some((i, gap)) = touching.next() {
                 return Ok(Some((i, k, gap)));
@@ -169,6 +204,13 @@ impl<F: Float> Barriers<F> {
         }
         Ok(None)
     }
+}
+
+/// The longest of these vectors, at least one.
+pub(crate) fn longest<F: Float>(d: &Array<Vec3<F>>) -> diffkern::Result<f64> {
+    let lengths = d.device().uninit(d.len())?;
+    negative_lengths(d.len(), d, &lengths)?;
+    Ok(-smallest(lengths)?)
 }
 
 /// The least number of an array with at least one.

@@ -11,34 +11,40 @@
 use super::curvature::{elastic_blocks, elastic_modes, elastic_products, implicit_blocks, implicit_product};
 use super::kernels::{elastic_energies, euler_residual, held_ahead, inertial_energies};
 use super::model::Solver;
-use crate::contact::Barriers;
+use crate::contact::{Barriers, longest};
+use crate::error::Error;
 use crate::material::with_law;
 use crate::step::Tick;
 use crate::vertices::VertexState;
+use crate::vertices::kernels::drift;
 use diffkern::implicit::{self, Method, Preconditioner, SolveOptions};
 use diffkern::prelude::*;
 use diffkern::{arith, reduce};
 
-/// How far steps are solved. Friction and barriers that have hardly begun to act make a matrix with a condition of 1e5, which gradients lose.
-const TOLERANCE: f64 = 1e-12;
+/// How far steps are solved. Friction below its slip makes a matrix with a condition of 1e5, which gradients lose.
+const TOLERANCE: f64 = 1e-11;
 /// Least tolerance of implicit steps in `f32`.
 const SINGLE: f64 = 1e-5;
-/// Directions of a search, at most.
-const DIRECTIONS: usize = 200;
+/// Iterations of a search, at most.
+const ITERATIONS: usize = 500;
 /// Halvings of a step along one, at most.
 const HALVINGS: usize = 40;
 /// Least part of the decrease that the slope promises (Armijo's condition).
 const DECREASE: f64 = 1e-4;
-/// Residual that a direction leaves of its linear system.
+/// Residual that a direction leaves of its linear system, and the most products it may take.
 const FORCING: f64 = 1e-2;
-/// Part of the room beside an element or in a barrier within which a direction ends the search.
-const NEAR: f64 = 1e-3;
+const PRODUCTS: usize = 10_000;
+/// Part of the length scale below which the longest displacement of a direction ends the search; and within which it may end where the energy
+/// has no digits left to decrease by.
+const NEAR: [f64; 2] = [1e-3, 0.1];
 
 /// A step from a state.
 pub(super) struct Implicit<'a, F: Float> {
     solver: &'a Solver<F>,
     state: &'a VertexState<F>,
     barriers: Option<Barriers<F>>,
+    /// When it begins \[s\].
+    time: f64,
     /// Its length \[s\].
     h: F,
 }
@@ -65,7 +71,7 @@ impl<'a, F: Float> Implicit<'a, F> {
     ) -> diffkern::Result<Implicit<'a, F>> {
         let obstacles = solver.motion.obstacles.as_ref();
         let barriers = obstacles.map(|obstacles| obstacles.barriers(&state.x, tick)).transpose()?;
-        Ok(Implicit { solver, state, barriers, h: F::from_f64(tick.dt) })
+        Ok(Implicit { solver, state, barriers, time: tick.time, h: F::from_f64(tick.dt) })
     }
 
     /// The position at the end.
@@ -105,54 +111,108 @@ impl<'a, F: Float> Implicit<'a, F> {
         Ok(total.to_vec()?[0].to_f64())
     }
 
-    /// Goes down from where the state is, with room to all colliders; gives where that ends, and how to go on.
-    fn search(&self) -> diffkern::Result<(Array<Vec3<F>>, implicit::Solver)> {
+    /// Where a search may begin, with its energy: where vertices are, or move on to, out of the way of all colliders; or all free ones moved as far as
+    /// the one that has to make way most.
+    fn start(&self) -> diffkern::Result<(Array<Vec3<F>>, f64)> {
         let (n, VertexState { x, v }, held) = (self.state.len(), self.state, &self.solver.motion.held);
-        let mut y = x.device().uninit(n)?;
-        held_ahead(n, x, x, v, held, &y, self.h)?;
-        if let Some(barriers) = &self.barriers {
-            barriers.clear(&y, held)?;
-        }
-        let near = NEAR * self.solver.room()? * (n as f64).sqrt();
-        let mut energy = self.energy(&y)?;
-        for iteration in 0..DIRECTIONS {
-            let residual = self.residual(&y)?;
-            let (d, nearly) = self.direction(&y, &residual)?;
-            let slope = reduce::dot(&residual, &d)?.to_vec()?[0].to_f64();
-            let length = reduce::squared_norm(&d)?.to_vec()?[0].to_f64().sqrt();
-            if !(energy + slope).is_finite() {
-                return Err(missed(iteration, energy));
-            }
-            let further = match length <= near {
-                true => None,
-                false => self.fall(&y, &d, (energy, slope))?,
-            };
-            match further {
-                Some((place, less)) => (y, energy) = (place, less),
-                // Near enough, or the energy has no digits left to fall.
-                None => return Ok((y, self.exactly(nearly))),
+        let (still, moved) = (x.device().uninit(n)?, x.device().uninit(n)?);
+        held_ahead(n, x, x, v, held, &still, self.h)?;
+        drift(n, x, v, &moved, self.h)?;
+        let before = arith::scale(&still, F::one())?;
+        for y in [&still, &moved] {
+            if let Some(energy) = self.cleared(y)? {
+                return Ok((y.clone(), energy));
             }
         }
-        Err(missed(DIRECTIONS, energy))
+        let (before, after) = (before.to_vec()?, still.to_vec()?);
+        let ways = before.iter().zip(&after).map(|(a, b)| *b - *a);
+        let way = ways.fold(Vec3::zero(), |most: Vec3<F>, way| match way.norm_squared() > most.norm_squared() {
+            true => way,
+            false => most,
+        });
+        let all = before.into_iter().zip(held.to_vec()?).map(|(x, held)| if held == 0 { x + way } else { x });
+        let all = x.device().array(&all.collect::<Vec<_>>())?;
+        match self.cleared(&all)? {
+            Some(energy) => Ok((all, energy)),
+            None => Err(self.without_energy(&all)?),
+        }
     }
 
-    /// Along a direction, as far as there is room, until the energy falls enough: there, and the energy.
-    fn fall(
+    /// The energy at `y` where vertices make way for colliders, if it is finite.
+    fn cleared(&self, y: &Array<Vec3<F>>) -> diffkern::Result<Option<f64>> {
+        if let Some(barriers) = &self.barriers {
+            barriers.clear(y, &self.solver.motion.held)?;
+        }
+        Ok(Some(self.energy(y)?).filter(|energy| energy.is_finite()))
+    }
+
+    /// Why a step cannot begin.
+    fn without_energy(&self, y: &Array<Vec3<F>>) -> diffkern::Result<diffkern::Error> {
+        let (held, time, h) = (&self.solver.motion.held, self.time, self.h.to_f64());
+        let Some(barriers) = &self.barriers else {
+            return Ok(self.inverted());
+        };
+        if let Some((vertex, collider, gap)) = barriers.touching_before(held)? {
+            let what = format!("gap of vertex {vertex} to collider {collider} at {time} s [m]");
+            let expected = "a positive one: a barrier pushes before touch, so begin apart from it";
+            return Ok(Error::invalid(what, gap, expected).into());
+        }
+        let Some((vertex, collider, gap)) = barriers.touching_at(y, held)? else {
+            return Ok(self.inverted());
+        };
+        let what = format!("gap of vertex {vertex} to collider {collider} after a step of {h} s from {time} s [m]");
+        Ok(Error::invalid(what, gap, "a positive one: colliders meet there, or a shorter step is needed").into())
+    }
+
+    fn inverted(&self) -> diffkern::Error {
+        let what = format!("energy of the implicit step from {} s", self.time);
+        let expected = "a finite one: elements are inverted where it begins, so take a shorter step";
+        Error::invalid(what, "infinite or not a number", expected).into()
+    }
+
+    /// Goes down the energy; gives where that ends, and how to go on.
+    fn search(&self) -> diffkern::Result<(Array<Vec3<F>>, implicit::Solver)> {
+        let scale = self.solver.length_scale()?;
+        let (mut y, mut energy) = self.start()?;
+        let mut length = f64::INFINITY;
+        for iteration in 0..ITERATIONS {
+            let residual = self.residual(&y)?;
+            let (d, preconditioner) = self.direction(&y, &residual)?;
+            let slope = reduce::dot(&residual, &d)?.to_vec()?[0].to_f64();
+            length = longest(&d)? / scale;
+            if !length.is_finite() {
+                return Err(not_converged(iteration, length));
+            }
+            let further = match length <= NEAR[0] {
+                true => None,
+                false => self.line_search(&y, &d, (energy, slope))?,
+            };
+            match further {
+                Some((place, lower)) => (y, energy) = (place, lower),
+                None if length <= NEAR[1] => return Ok((y, self.newton_solver(preconditioner))),
+                None => return Err(not_converged(iteration, length)),
+            }
+        }
+        Err(not_converged(ITERATIONS, length))
+    }
+
+    /// Along a direction, as far as gaps allow, until the energy decreases enough: there, and the energy.
+    fn line_search(
         &self,
         y: &Array<Vec3<F>>,
         d: &Array<Vec3<F>>,
         (energy, slope): (f64, f64),
     ) -> diffkern::Result<Option<(Array<Vec3<F>>, f64)>> {
         let mut share = match &self.barriers {
-            Some(barriers) => barriers.room(y, d)?,
+            Some(barriers) => barriers.step_bound(y, d, &self.solver.motion.held)?,
             None => 1.0,
         };
         for _ in 0..HALVINGS {
             let moved = arith::scale(y, F::one())?;
             arith::add_scaled(d, F::from_f64(share), &moved)?;
-            let less = self.energy(&moved)?;
-            if less <= energy + DECREASE * share * slope && less < energy {
-                return Ok(Some((moved, less)));
+            let lower = self.energy(&moved)?;
+            if lower <= energy + DECREASE * share * slope && lower < energy {
+                return Ok(Some((moved, lower)));
             }
             share /= 2.0;
         }
@@ -160,10 +220,10 @@ impl<'a, F: Float> Implicit<'a, F> {
     }
 
     /// How to go on near the minimum, where the matrix is symmetric but for what is sampled.
-    fn exactly(&self, nearly: Preconditioner) -> implicit::Solver {
+    fn newton_solver(&self, preconditioner: Preconditioner) -> implicit::Solver {
         let symmetric = self.solver.motion.obstacles.as_ref().is_none_or(|obstacles| obstacles.are_shapes());
         let method = if symmetric { Method::Minres } else { SolveOptions::default().method };
-        solve_to::<F>(TOLERANCE, method).preconditioned(nearly)
+        solve_to::<F>(TOLERANCE, method).preconditioned(preconditioner)
     }
 
     /// Down the energy, and the preconditioner of its system.
@@ -173,11 +233,11 @@ impl<'a, F: Float> Implicit<'a, F> {
         residual: &Array<Vec3<F>>,
     ) -> diffkern::Result<(Array<Vec3<F>>, Preconditioner)> {
         let curvature = self.curvature(y)?;
-        let nearly = self.nearly(&curvature)?;
-        let options = SolveOptions { tolerance: FORCING, method: Method::Cg, ..SolveOptions::default() };
+        let preconditioner = self.preconditioner(&curvature)?;
+        let options = SolveOptions { tolerance: FORCING, iterations: PRODUCTS, method: Method::Cg };
         let down = arith::scale(residual, -F::one())?;
         let product = |d: &Array<Vec3<F>>| self.product(&curvature, d);
-        Ok((implicit::linear_solve(down, options.preconditioned(nearly.clone()), product)?, nearly))
+        Ok((implicit::linear_solve(down, options.preconditioned(preconditioner.clone()), product)?, preconditioner))
     }
 
     fn curvature(&self, y: &Array<Vec3<F>>) -> diffkern::Result<Curvature<F>> {
@@ -204,7 +264,7 @@ impl<'a, F: Float> Implicit<'a, F> {
         Ok(product)
     }
 
-    fn nearly(&self, curvature: &Curvature<F>) -> diffkern::Result<Preconditioner> {
+    fn preconditioner(&self, curvature: &Curvature<F>) -> diffkern::Result<Preconditioner> {
         let Curvature { axes: [u, v], stretch, pairs: [flip, twist], contact } = curvature;
         let (n, Solver { model, inverse, motion, .. }) = (self.state.len(), self.solver);
         let (elastic, blocks) = (u.device().zeros(n)?, u.device().uninit(n)?);
@@ -214,6 +274,7 @@ impl<'a, F: Float> Implicit<'a, F> {
     }
 }
 
-fn missed(iterations: usize, residual: f64) -> diffkern::Error {
-    diffkern::Error::NotConverged { what: "energy of an implicit step", iterations, residual, tolerance: NEAR }
+/// A search that ends with displacements of so many length scales.
+fn not_converged(iterations: usize, residual: f64) -> diffkern::Error {
+    diffkern::Error::NotConverged { what: "search of an implicit step", iterations, residual, tolerance: NEAR[0] }
 }

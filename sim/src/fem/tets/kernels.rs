@@ -3,6 +3,17 @@
 use crate::material::Material;
 use diffkern::prelude::*;
 
+/// The edges of a tetrahedron from its first vertex, as columns.
+#[diff_fn]
+pub fn edges<F: Float>(x: &Array<Vec3<F>>, tets: &Array<u32>, e: usize) -> Mat3<F> {
+    let x0 = x[tets[4 * e] as usize];
+    Mat3::from_cols(
+        x[tets[4 * e + 1] as usize] - x0,
+        x[tets[4 * e + 2] as usize] - x0,
+        x[tets[4 * e + 3] as usize] - x0,
+    )
+}
+
 /// Of each tetrahedron the inverse of its edges at rest, `Dm^-1` with the edges from its first vertex as columns, and its volume.
 /// `q_e = (mu, lambda, density, volume)`.
 #[diff_kernel]
@@ -16,14 +27,9 @@ pub fn rest_shape<F: Float>(
     q: &mut Array<Vec4<F>>,
 ) {
     let e = ABSOLUTE_POS;
-    let x0 = x[tets[4 * e] as usize];
-    let edges = Mat3::from_cols(
-        x[tets[4 * e + 1] as usize] - x0,
-        x[tets[4 * e + 2] as usize] - x0,
-        x[tets[4 * e + 3] as usize] - x0,
-    );
-    inverse[e] = edges.inverse();
-    let volume = edges.determinant() / 6.0;
+    let at_rest: Mat3<F> = edges(x, tets, e);
+    inverse[e] = at_rest.inverse();
+    let volume = at_rest.determinant() / 6.0;
     q[e] =
         Vec4::new(mu[e.min(mu.len() - 1)], lambda[e.min(lambda.len() - 1)], density[e.min(density.len() - 1)], volume);
 }
@@ -36,17 +42,6 @@ pub fn lump_mass<F: Float>(tets: &Array<u32>, q: &Array<Vec4<F>>, mass: &mut Arr
     for k in 0..4 {
         mass[tets[4 * e + k] as usize] += part;
     }
-}
-
-/// The edges of a tetrahedron from its first vertex, as columns.
-#[diff_fn]
-pub fn edges<F: Float>(x: &Array<Vec3<F>>, tets: &Array<u32>, e: usize) -> Mat3<F> {
-    let x0 = x[tets[4 * e] as usize];
-    Mat3::from_cols(
-        x[tets[4 * e + 1] as usize] - x0,
-        x[tets[4 * e + 2] as usize] - x0,
-        x[tets[4 * e + 3] as usize] - x0,
-    )
 }
 
 /// Energy of each tetrahedron, `V psi(F)`; `q_e = (mu, lambda, _, V)`.
@@ -76,9 +71,8 @@ pub fn elastic_forces<F: Float, M: Material>(
     let e = ABSOLUTE_POS;
     let (a, b, c, d) =
         (tets[4 * e] as usize, tets[4 * e + 1] as usize, tets[4 * e + 2] as usize, tets[4 * e + 3] as usize);
-    let x0 = x[a];
-    let rest = inverse[e];
-    let f = Mat3::from_cols(x[b] - x0, x[c] - x0, x[d] - x0) * rest;
+    let (now, rest): (Mat3<F>, Mat3<F>) = (edges(x, tets, e), inverse[e]);
+    let f = now * rest;
     let tau: Mat3<F> = M::kirchhoff_3d(f, q[e].x, q[e].y);
     let forces = tau * f.inverse().transpose() * rest.transpose() * (-q[e].w);
     let (fb, fc, fd) = (forces.col(0), forces.col(1), forces.col(2));
@@ -133,7 +127,7 @@ pub fn held_ahead<F: Float>(
     at[i] = place;
 }
 
-/// Adds `m/2 |y - x - h exp(-h damping) v - h^2 g|^2` of free vertices: with `h^2` times the other energies, that of which [`euler_residual`] is
+/// Adds `m/2 |y - x - h exp(-h damping) v - h^2 g|^2` of free vertices: with `h^2` times the other energies, that of which `euler_residual` is
 /// the derivative by `y`.
 #[diff_kernel]
 pub fn inertial_energies<F: Float>(

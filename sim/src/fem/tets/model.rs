@@ -20,8 +20,9 @@ pub enum Method {
     /// Semi-implicit Euler: stable up to [`Model::max_dt`](crate::Model::max_dt).
     #[default]
     Explicit,
-    /// Backward Euler: stable for any step, of first order, and loses energy with long steps. Contacts are [barriers](crate::contact::Barrier), which no
-    /// vertex passes in a step of any length; friction is Coulomb's from 1 mm/s on, with the push at the beginning of the step.
+    /// Backward Euler: stable for long steps, of first order, and loses energy with them. Contacts are [barriers](crate::contact::Barrier), which no
+    /// free vertex passes; friction is Coulomb's from 1 mm/s on, with the normal force at the beginning of the step. A step has to begin somewhere: where
+    /// vertices that keep their velocity move farther in it than an element is high, it may find no place of finite energy, which is an error.
     BackwardEuler,
     /// The implicit midpoint rule: of second order, keeps momentum and nearly the energy, and damps nothing that a step cannot resolve. Without
     /// contacts: its end lies as far beyond the midpoint as that is from the start, and may be beyond a barrier.
@@ -103,7 +104,7 @@ impl<F: Float> Model<F> {
     /// A solver with these parameters for states like `state`. Call it where the tape records, so that gradients reach them.
     ///
     /// # Errors
-    /// When a parameter has the wrong length, or implicit steps have contacts.
+    /// When a parameter has the wrong length, or implicit steps have contacts other than barriers.
     pub fn solver(&self, params: &Params<F>, state: &VertexState<F>) -> Result<Solver<F>> {
         let (vertices, elements) = (self.rest.len(), self.tets.len() / 4);
         if state.len() != vertices {
@@ -194,7 +195,7 @@ impl<F: Float> Solver<F> {
     }
 
     /// A length \[m\] beside which displacements are small: of the smallest height of an element and the smallest width of a barrier the less.
-    pub(super) fn room(&self) -> diffkern::Result<f64> {
+    pub(super) fn length_scale(&self) -> diffkern::Result<f64> {
         let width = self.motion.obstacles.as_ref().map_or(Ok(f64::INFINITY), |obstacles| obstacles.least_width())?;
         Ok(self.model.height.min(width))
     }
@@ -237,19 +238,6 @@ impl<F: Float> Step for Solver<F> {
     fn check(&self, state: &VertexState<F>, step: usize) -> Result<()> {
         state.check(step)?;
         check_orientation(&state.x, &self.model.tets, &self.inverse, step)
-    }
-
-    /// A vertex at or below a barrier, where implicit steps have no energy.
-    fn obstacle(&self, state: &VertexState<F>, step: usize) -> diffkern::Result<Option<Error>> {
-        let (Method::BackwardEuler, Some(obstacles)) = (self.model.method, &self.motion.obstacles) else {
-            return Ok(None);
-        };
-        let now = obstacles.barriers(&state.x, Tick { dt: 0.0, ..self.tick(step) })?;
-        let touching = now.touching(&state.x, &self.motion.held)?;
-        Ok(touching.map(|(vertex, collider, gap)| {
-            let what = format!("gap of vertex {vertex} to collider {collider} before step {step} [m]");
-            Error::invalid(what, gap, "a positive one: a barrier pushes before touch, so begin apart from it")
-        }))
     }
 }
 
