@@ -30,6 +30,9 @@ struct Tetrahedra<F: Float> {
     energy: Array<F>,
     product: Array<Vec3<F>>,
     blocks: Array<Mat3<F>>,
+    /// Where the modes are written.
+    axes: [Array<Mat3<F>>; 3],
+    pairs: [Array<Vec3<F>>; 2],
 }
 
 fn tetrahedra<F: Float>(d: &Device, size: Size) -> Result<Tetrahedra<F>> {
@@ -50,6 +53,8 @@ fn tetrahedra<F: Float>(d: &Device, size: Size) -> Result<Tetrahedra<F>> {
         energy: d.zeros(n)?,
         product: d.zeros(4 * n)?,
         blocks: d.zeros(4 * n)?,
+        axes: [d.zeros(n)?, d.zeros(n)?, d.zeros(n)?],
+        pairs: [d.zeros(n)?, d.zeros(n)?],
     })
 }
 
@@ -128,7 +133,7 @@ pub fn kernels() -> Vec<Kernel> {
         kernel!(elastic_energies<NeoHookean>: tetrahedra => |i| "elements" i.n,
             (i.n, &i.x, &i.tets, &i.rest, &i.material, &i.energy), writes [i.energy => 1.0]),
         integers!(elastic_modes<NeoHookean>: elements => |i| "elements" i.n,
-            (i.n, &i.x, &i.tets, &i.rest, &i.material, &i.u, &i.v, &i.stretch, &i.flip, &i.twist)),
+            (i.n, &i.x, &i.tets, &i.rest, &i.material, &i.axes[0], &i.axes[1], &i.axes[2], &i.pairs[0], &i.pairs[1])),
         kernel!(elastic_products: tetrahedra => |i| "elements" i.n,
             (i.n, &i.x, &i.tets, &i.rest, &i.u, &i.v, &i.stretch, &i.flip, &i.twist, &i.product),
             writes [i.product => Vec3::splat(1.0)]),
