@@ -180,7 +180,8 @@ fn implicit<F: Float>(device: &Device, law: Law) -> Result<Outcome> {
     ])
 }
 
-/// Steps are solved to 1e-5 in f32, and to 1e-11 in f64, times the condition of their matrices.
+/// Steps are solved to 1e-5 in f32 and to 1e-11 in f64, and what they and their gradients miss by that is amplified by the condition of matrices, 1e4 with friction
+/// below its slip: two devices may end an iteration apart.
 #[test]
 fn implicit_steps_in_contact() -> Result<()> {
     for law in Law::ALL {
@@ -189,7 +190,7 @@ fn implicit_steps_in_contact() -> Result<()> {
             let what = |precision: &str| format!("{law:?} on {}, {precision}", device.name());
             is_near(&what("f32"), [&implicit::<f32>(&device, law)?, &rounded, &exact], [1e-4, 1e-2], 1.0);
             if device.supports_f64() {
-                is_near(&what("f64"), [&implicit::<f64>(&device, law)?, &rounded, &exact], [1e-9, 1e-8], 1e-6);
+                is_near(&what("f64"), [&implicit::<f64>(&device, law)?, &rounded, &exact], [1e-7, 1e-6], 1e-6);
             }
         }
     }
