@@ -39,7 +39,7 @@ pub enum Ended {
     WrongGradient,
 }
 
-/// Tells nobody anything.
+/// A console without output, for tests.
 #[cfg(test)]
 pub(crate) struct Quiet;
 

@@ -75,7 +75,7 @@ pub fn friction_path<F: Float>(square: F, slip: F) -> F {
     path
 }
 
-/// Adds the forces of a barrier on free vertices at `y`, where the gaps are `gap`, and of Coulomb friction with the push at `before`, the gaps at the
+/// Adds the forces of a barrier on free vertices at `y`, where the gaps are `gap`, and of Coulomb friction with the normal force at `before`, the gaps at the
 /// beginning of the step, on their displacement from where the collider would have `carried` them: `-mu N f1(|u|) u / |u|`.
 #[diff_kernel]
 pub fn barrier_forces<F: Float>(

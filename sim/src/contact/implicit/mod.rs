@@ -1,4 +1,4 @@
-//! Contact of vertices in implicit steps: [barriers](super::Barrier) where a step ends, and friction with the push where it began, so that both
+//! Contact of vertices in implicit steps: [barriers](super::Barrier) where a step ends, and friction with the normal force where it began, so that both
 //! are derivatives of an energy of the end.
 //!
 //! Source: Li, Ferguson, Schneider, Langlois, Zorin, Panozzo, Jiang, Kaufman: Incremental potential contact, 2020; conservative
