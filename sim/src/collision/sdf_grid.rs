@@ -79,9 +79,10 @@ impl SdfGrid {
         SdfGrid::new(origin, spacing, nodes, diffkern::memory::collect((0..count).map(at))?)
     }
 
-    /// How many metres the interpolated distance changes by in a metre, at most: by the diagonal of a cell more than samples along its sides.
+    /// How many metres the interpolated distance changes by in a metre, at most: by the diagonal of a cell more than samples along its sides, and
+    /// than the way to the grid from outside.
     pub(crate) fn steepness(&self) -> f64 {
-        3f64.sqrt() * self.steepness
+        3f64.sqrt() * self.steepness.max(1.0)
     }
 
     /// Of a closed surface, `spacing` \[m\] apart, a little beyond its box.
