@@ -14,7 +14,7 @@ use diffkern_sim::diffsim::kernels::{
     GroundForce, damped_velocity, ground_energies, ground_friction, ground_push, held_positions, implicit_residual,
     lame_parameters, nearest, square_differences, square_distances, vertex_energies,
 };
-use diffkern_sim::fem::tets::curvature::{elastic_blocks, elastic_products, implicit_blocks, implicit_product};
+use diffkern_sim::fem::tets::curvature::{Modes, elastic_blocks, elastic_products, implicit_blocks, implicit_product};
 use diffkern_sim::fem::tets::kernels::{
     elastic_energies, elastic_forces, euler_residual, held_ahead, inertial_energies, lump_mass, mean_velocity,
     midpoint_end, rest_shape,
@@ -540,11 +540,17 @@ fn implicit_steps() -> Result<()> {
     check!(barrier_energies, n, &y, &carried, &now, &before, &laws, &held, &dev.zeros(n)?, slide);
     let (e, elements) = (5, dev.array(&(0..20).collect::<Vec<_>>())?);
     let d = dev.array(&r.many(4 * e, |r| r.vec3(-1.0, 1.0)))?;
-    let [rest, u, w, stretch] = [0.1, 0.2, 0.3, 0.4].map(|s| dev.array(&r.many(e, |r| Mat3::identity() + r.mat3(s))));
-    let (rest, u, w, stretch) = (rest?, u?, w?, stretch?);
-    let (flip, twist) = (dev.array(&r.many(e, |r| r.vec3(0.2, 1.0)))?, dev.array(&r.many(e, |r| r.vec3(0.2, 1.0)))?);
-    check!(elastic_products, e, &d, &elements, &rest, &u, &w, &stretch, &flip, &twist, &dev.zeros(4 * e)?);
-    check!(elastic_blocks, e, &elements, &rest, &u, &w, &stretch, &flip, &twist, &dev.zeros(4 * e)?);
+    let near_one = |r: &mut Random, size: f64| Mat3::identity() + r.mat3(size);
+    let rest = dev.array(&r.many(e, |r| near_one(r, 0.1)))?;
+    let modes = dev.array(&r.many(e, |r| Modes {
+        u: near_one(r, 0.2),
+        v: near_one(r, 0.3),
+        stretch: near_one(r, 0.4),
+        flip: r.vec3(0.2, 1.0),
+        twist: r.vec3(0.2, 1.0),
+    }))?;
+    check!(elastic_products, e, &d, &elements, &rest, &modes, &dev.zeros(4 * e)?);
+    check!(elastic_blocks, e, &elements, &rest, &modes, &dev.zeros(4 * e)?);
     let [a, b] = [1.0, 2.0].map(|s| dev.array(&r.many(n, |r| r.mat3(s))));
     let (a, b, mass) = (a?, b?, dev.array(&r.many(n, |r| r.between(0.5, 2.0)))?);
     check!(implicit_product, n, &y, &x, &a, &mass, &held, &out, 0.1);

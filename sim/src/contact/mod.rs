@@ -43,7 +43,7 @@ pub(crate) use implicit::{Barriers, longest};
 pub use kelvin_voigt::KelvinVoigt;
 pub use list::Contact;
 pub(crate) use list::with_contact;
-pub(crate) use obstacles::{BoundObstacles, Facing, Vertices};
+pub(crate) use obstacles::{BoundObstacles, Facing, SLIP_SPEED, Vertices};
 pub use obstacles::{Contacts, Obstacles};
 pub use penalty::Penalty;
 pub use projection::{contact_velocity, contact_velocity_2d, contact_velocity_3d};

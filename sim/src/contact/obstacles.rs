@@ -9,8 +9,8 @@ use crate::params::parameters;
 use crate::step::Tick;
 use diffkern::prelude::*;
 
-/// Speed below which friction by forces fades \[m/s\].
-const SLIP_SPEED: f64 = 1e-4;
+/// Speed below which friction by forces fades \[m/s\]: the `slip` of [`coulomb`](super::coulomb).
+pub(crate) const SLIP_SPEED: f64 = 1e-4;
 
 /// The colliders of a model of vertices, on a device: the constant part.
 #[derive(Clone, Debug)]

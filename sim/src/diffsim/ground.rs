@@ -1,11 +1,9 @@
 //! The ground of a world whose y axis points up.
 
 use super::kernels::GroundForce;
+use crate::contact::SLIP_SPEED;
 use crate::error::{Result, non_negative, positive};
 use diffkern::Float;
-
-/// Speed below which friction fades \[m/s\].
-const SLIP_SPEED: f64 = 1e-4;
 
 /// The plane `y = 0`, which pushes vertices before they touch it: **y is up here**, while z is up in the scenes of this project.
 ///

@@ -18,8 +18,8 @@ use diffkern::prelude::*;
 
 /// Nodes up to this distance above a surface belong to the solid, in cells: a plane through nodes holds them.
 pub(super) const ON_SURFACE: f64 = 1e-6;
-/// Speed below which friction by penalty fades \[m/s\].
-const SLIP_SPEED: f64 = 1e-3;
+/// Speed below which friction of particles by penalty fades \[m/s\].
+const PARTICLE_SLIP_SPEED: f64 = 1e-3;
 /// Cells that the fastest wave may cross in the longest stable step.
 const CFL: f64 = 0.3;
 
@@ -345,7 +345,7 @@ fn planes<D: Dimension, F: Float>(half_spaces: &[HalfSpace<D>], h: f64) -> Vec<V
         plane.iter_mut().zip(s.normal.as_ref()).for_each(|(p, n)| *p = *n);
         let stiffness = s.contact.numbers().map_or(0.0, |[stiffness, ..]| stiffness);
         plane[3] = if s.kind().is_none() { s.offset + 0.5 * h } else { s.offset };
-        [vec4(plane), vec4([stiffness * area, SLIP_SPEED, 0.0, 0.0])]
+        [vec4(plane), vec4([stiffness * area, PARTICLE_SLIP_SPEED, 0.0, 0.0])]
     });
     let entries: Vec<_> = entries.collect();
     if entries.is_empty() { vec![vec4([0.0; 4]); 2] } else { entries }

@@ -181,10 +181,9 @@ fn matrices<M: Material + Principal>(squeeze: f64) -> Result<Matrices> {
     let (inverse, q) = (dev.uninit(e)?, dev.uninit(e)?);
     let [mu, lambda, density] = [MU, LAMBDA, DENSITY].map(|x| dev.array(&[x]));
     rest_shape(e, &rest, &tets, &mu?, &lambda?, &density?, &inverse, &q)?;
-    let (u, v, stretch, flip, twist) = (dev.uninit(e)?, dev.uninit(e)?, dev.uninit(e)?, dev.uninit(e)?, dev.uninit(e)?);
-    elastic_modes::<f64, M>(e, &x, &tets, &inverse, &q, &u, &v, &stretch, &flip, &twist)?;
-    let blocks = dev.zeros(n)?;
-    elastic_blocks(e, &tets, &inverse, &u, &v, &stretch, &flip, &twist, &blocks)?;
+    let (modes, blocks) = (dev.uninit(e)?, dev.zeros(n)?);
+    elastic_modes::<f64, M>(e, &x, &tets, &inverse, &q, &modes)?;
+    elastic_blocks(e, &tets, &inverse, &modes, &blocks)?;
     let (mut exact, mut positive) = (Vec::new(), Vec::new());
     for column in 0..3 * n {
         let one = |i: usize| Vec3::from_array([0, 1, 2].map(|a| f64::from(3 * i + a == column)));
@@ -196,7 +195,7 @@ fn matrices<M: Material + Principal>(squeeze: f64) -> Result<Matrices> {
         })?;
         exact.push(tangents.get(0, &force)?.to_vec()?.into_iter().flat_map(|f| (-f).to_array()).collect());
         let product = dev.zeros(n)?;
-        elastic_products(e, &d, &tets, &inverse, &u, &v, &stretch, &flip, &twist, &product)?;
+        elastic_products(e, &d, &tets, &inverse, &modes, &product)?;
         positive.push(product.to_vec()?.into_iter().flat_map(Vec3::to_array).collect());
     }
     Ok(Matrices { exact, positive, blocks: blocks.to_vec()? })

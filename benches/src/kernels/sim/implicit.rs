@@ -7,7 +7,7 @@ use diffkern_sim::contact::implicit::kernels::{
     least_of_blocks, negative_lengths,
 };
 use diffkern_sim::fem::tets::curvature::{
-    elastic_blocks, elastic_modes, elastic_products, implicit_blocks, implicit_product,
+    Modes, elastic_blocks, elastic_modes, elastic_products, implicit_blocks, implicit_product,
 };
 use diffkern_sim::fem::tets::kernels::{elastic_energies, held_ahead, inertial_energies, midpoint_end};
 use diffkern_sim::material::NeoHookean;
@@ -22,17 +22,12 @@ struct Tetrahedra<F: Float> {
     tets: Array<u32>,
     rest: Array<Mat3<F>>,
     material: Array<Vec4<F>>,
-    u: Array<Mat3<F>>,
-    v: Array<Mat3<F>>,
-    stretch: Array<Mat3<F>>,
-    flip: Array<Vec3<F>>,
-    twist: Array<Vec3<F>>,
+    modes: Array<Modes<F>>,
     energy: Array<F>,
     product: Array<Vec3<F>>,
     blocks: Array<Mat3<F>>,
     /// Where the modes are written.
-    axes: [Array<Mat3<F>>; 3],
-    pairs: [Array<Vec3<F>>; 2],
+    found: Array<Modes<F>>,
 }
 
 fn tetrahedra<F: Float>(d: &Device, size: Size) -> Result<Tetrahedra<F>> {
@@ -45,16 +40,17 @@ fn tetrahedra<F: Float>(d: &Device, size: Size) -> Result<Tetrahedra<F>> {
         tets: d.array(&(0..4 * n as u32).collect::<Vec<_>>())?,
         rest: r.array(d, n, |r| Mat3::identity() + r.mat3(0.1))?,
         material: r.array(d, n, |r| Vec4::from_array([(); 4].map(|()| r.between(0.5, 1.0))))?,
-        u: r.array(d, n, |r| Mat3::identity() + r.mat3(0.2))?,
-        v: r.array(d, n, |r| Mat3::identity() + r.mat3(0.2))?,
-        stretch: r.array(d, n, |r| Mat3::identity() + r.mat3(0.2))?,
-        flip: r.array(d, n, |r| r.vec3(0.2, 1.0))?,
-        twist: r.array(d, n, |r| r.vec3(0.2, 1.0))?,
+        modes: r.array(d, n, |r| Modes {
+            u: Mat3::identity() + r.mat3(0.2),
+            v: Mat3::identity() + r.mat3(0.2),
+            stretch: Mat3::identity() + r.mat3(0.2),
+            flip: r.vec3(0.2, 1.0),
+            twist: r.vec3(0.2, 1.0),
+        })?,
         energy: d.zeros(n)?,
         product: d.zeros(4 * n)?,
         blocks: d.zeros(4 * n)?,
-        axes: [d.zeros(n)?, d.zeros(n)?, d.zeros(n)?],
-        pairs: [d.zeros(n)?, d.zeros(n)?],
+        found: d.zeros(n)?,
     })
 }
 
@@ -133,12 +129,12 @@ pub fn kernels() -> Vec<Kernel> {
         kernel!(elastic_energies<NeoHookean>: tetrahedra => |i| "elements" i.n,
             (i.n, &i.x, &i.tets, &i.rest, &i.material, &i.energy), writes [i.energy => 1.0]),
         integers!(elastic_modes<NeoHookean>: elements => |i| "elements" i.n,
-            (i.n, &i.x, &i.tets, &i.rest, &i.material, &i.axes[0], &i.axes[1], &i.axes[2], &i.pairs[0], &i.pairs[1])),
+            (i.n, &i.x, &i.tets, &i.rest, &i.material, &i.found)),
         kernel!(elastic_products: tetrahedra => |i| "elements" i.n,
-            (i.n, &i.x, &i.tets, &i.rest, &i.u, &i.v, &i.stretch, &i.flip, &i.twist, &i.product),
+            (i.n, &i.x, &i.tets, &i.rest, &i.modes, &i.product),
             writes [i.product => Vec3::splat(1.0)]),
         kernel!(elastic_blocks: tetrahedra => |i| "elements" i.n,
-            (i.n, &i.tets, &i.rest, &i.u, &i.v, &i.stretch, &i.flip, &i.twist, &i.blocks),
+            (i.n, &i.tets, &i.rest, &i.modes, &i.blocks),
             writes [i.blocks => Mat3::identity()]),
         kernel!(implicit_product: vertices => |i| "vertices" i.n,
             (i.n, &i.x, &i.y, &i.contact, &i.mass, &i.held, &i.out, i.h), writes [i.out => Vec3::splat(1.0)]),

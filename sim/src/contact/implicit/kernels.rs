@@ -75,6 +75,24 @@ pub fn friction_path<F: Float>(square: F, slip: F) -> F {
     path
 }
 
+/// Friction with the normal force at `before`, the gap at the beginning of the step, on what has `moved` so far against the collider: the unit normal
+/// there, the displacement along the surface, and Coulomb's limit `mu N`; all zero where there is no force.
+#[diff_fn]
+pub fn lagged_friction<F: Float>(moved: Vec3<F>, before: Vec4<F>, q: Vec4<F>) -> (Vec3<F>, Vec3<F>, F) {
+    let lagged: F = SmoothBarrier::force(before.w, F::new(0.0), q);
+    let mut normal = Vec3::zero();
+    let mut u = Vec3::zero();
+    let mut limit = F::new(0.0);
+    if lagged > 0.0 {
+        let n: Vec3<F> = unit_normal(before);
+        let slid: Vec3<F> = along(moved, n);
+        normal = n;
+        u = slid;
+        limit = q.w * lagged;
+    }
+    (normal, u, limit)
+}
+
 /// Adds the forces of a barrier on free vertices at `y`, where the gaps are `gap`, and of Coulomb friction with the normal force at `before`, the gaps at the
 /// beginning of the step, on their displacement from where the collider would have `carried` them: `-mu N f1(|u|) u / |u|`.
 #[diff_kernel]
@@ -93,15 +111,9 @@ pub fn barrier_forces<F: Float>(
         let q = laws[slide.collider];
         let at = gap[i];
         let normal_force: F = SmoothBarrier::force(at.w, F::new(0.0), q);
-        let mut sum = Vec3::new(at.x, at.y, at.z) * normal_force;
-        let lagged: F = SmoothBarrier::force(before[i].w, F::new(0.0), q);
-        if lagged > 0.0 {
-            let normal: Vec3<F> = unit_normal(before[i]);
-            let u: Vec3<F> = along(y[i] - carried[i], normal);
-            let slope: F = friction_slope(u.dot(u), slide.slip);
-            sum = sum - u * (q.w * lagged * slope);
-        }
-        force[i] += sum;
+        let (_normal, u, limit): (Vec3<F>, Vec3<F>, F) = lagged_friction(y[i] - carried[i], before[i], q);
+        let slope: F = friction_slope(u.dot(u), slide.slip);
+        force[i] += Vec3::new(at.x, at.y, at.z) * normal_force - u * (limit * slope);
     }
 }
 
@@ -120,15 +132,10 @@ pub fn barrier_energies<F: Float>(
     let i = ABSOLUTE_POS;
     if held[i] == 0 {
         let q = laws[slide.collider];
-        let mut sum: F = barrier_energy(gap[i].w, q);
-        let lagged: F = SmoothBarrier::force(before[i].w, F::new(0.0), q);
-        if lagged > 0.0 {
-            let normal: Vec3<F> = unit_normal(before[i]);
-            let u: Vec3<F> = along(y[i] - carried[i], normal);
-            let path: F = friction_path(u.dot(u), slide.slip);
-            sum = sum + q.w * lagged * path;
-        }
-        energy[i] += sum;
+        let stored: F = barrier_energy(gap[i].w, q);
+        let (_normal, u, limit): (Vec3<F>, Vec3<F>, F) = lagged_friction(y[i] - carried[i], before[i], q);
+        let path: F = friction_path(u.dot(u), slide.slip);
+        energy[i] += stored + limit * path;
     }
 }
 
@@ -152,10 +159,8 @@ pub fn barrier_blocks<F: Float>(
         let n = Vec3::new(at.x, at.y, at.z);
         let stiffness: F = barrier_stiffness(at.w, q);
         let mut block = n.outer(n) * stiffness;
-        let lagged: F = SmoothBarrier::force(was.w, F::new(0.0), q);
-        if lagged > 0.0 {
-            let normal: Vec3<F> = unit_normal(was);
-            let u: Vec3<F> = along(detach(y[i] - carried[i]), normal);
+        let (normal, u, limit): (Vec3<F>, Vec3<F>, F) = lagged_friction(detach(y[i] - carried[i]), was, q);
+        if limit > 0.0 {
             let square = u.dot(u);
             let slope: F = friction_slope(square, slide.slip);
             // Along the displacement f1' stands for f1 / u.
@@ -166,7 +171,7 @@ pub fn barrier_blocks<F: Float>(
                 decrease = 1.0 / (slide.slip * slide.slip * square.sqrt());
             }
             let friction = (Mat3::identity() - normal.outer(normal)) * slope - u.outer(u) * decrease;
-            block = block + friction * (q.w * lagged);
+            block = block + friction * limit;
         }
         blocks[i] += block;
     }

@@ -18,7 +18,7 @@ use kernels::{
 };
 
 /// Speed from which on friction is Coulomb's \[m/s\].
-const SLIP_SPEED: f64 = 1e-3;
+const COULOMB_SPEED: f64 = 1e-3;
 /// Rounds of conservative advancement for a direction.
 const ROUNDS: usize = 8;
 /// How many numbers one thread compares.
@@ -76,7 +76,7 @@ impl<F: Float> BoundObstacles<F> {
             Ok(Start { gap: self.obstacles.solids.gaps(k, x, &from)?, carried })
         });
         let starts = starts.collect::<diffkern::Result<_>>()?;
-        Ok(Barriers { obstacles: self.clone(), ends, starts, slip: F::from_f64(SLIP_SPEED * tick.dt) })
+        Ok(Barriers { obstacles: self.clone(), ends, starts, slip: F::from_f64(COULOMB_SPEED * tick.dt) })
     }
 }
 
@@ -128,6 +128,12 @@ impl<F: Float> Barriers<F> {
         self.each().try_for_each(|(k, Start { gap, carried }, slide)| {
             barrier_blocks(y.len(), y, carried, &self.gaps(k, y)?, gap, laws, held, blocks, slide)
         })
+    }
+
+    /// Whether a collider moves: by its parameters, which are read to the host, since they may give it another motion than the model.
+    pub(crate) fn any_moves(&self) -> diffkern::Result<bool> {
+        let rest = Vec3::zero();
+        Ok(self.ends.to_vec()?.iter().any(|pose| pose.velocity != rest || pose.spin != rest))
     }
 
     /// Puts free vertices to which a collider comes in the step where that carries them.

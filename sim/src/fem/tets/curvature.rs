@@ -20,23 +20,33 @@ pub fn eigenvalue<F: Float>(over: F, under: F, size: F, close: F) -> F {
     select(far, over / select(far, under, 1.0), close).max(0.0)
 }
 
-/// Of each tetrahedron, `F = U diag(s) V^T`: the axes, and times its volume the positive parts of the block among the stretches and of the
-/// eigenvalues of flips and twists, of the pairs of axes (y, z), (z, x) and (x, y).
+/// The positive part of the second derivative of the energy of a tetrahedron, by `F = U diag(s) V^T`.
+#[diff_struct]
+pub struct Modes<F> {
+    /// The axes `U`.
+    pub u: Mat3<F>,
+    /// The axes `V`.
+    pub v: Mat3<F>,
+    /// The block among the stretches, times the volume \[J\].
+    pub stretch: Mat3<F>,
+    /// The eigenvalues of the flips of the pairs of axes (y, z), (z, x) and (x, y), times the volume \[J\].
+    pub flip: Vec3<F>,
+    /// Those of the twists.
+    pub twist: Vec3<F>,
+}
+
+/// The modes of each tetrahedron; `q_e = (mu, lambda, _, V)`.
 #[diff_kernel]
 pub fn elastic_modes<F: Float, M: Principal>(
     x: &Array<Vec3<F>>,
     tets: &Array<u32>,
     inverse: &Array<Mat3<F>>,
     q: &Array<Vec4<F>>,
-    u: &mut Array<Mat3<F>>,
-    v: &mut Array<Mat3<F>>,
-    stretch: &mut Array<Mat3<F>>,
-    flip: &mut Array<Vec3<F>>,
-    twist: &mut Array<Vec3<F>>,
+    modes: &mut Array<Modes<F>>,
 ) {
     let e = ABSOLUTE_POS;
     let now: Mat3<F> = edges(x, tets, e);
-    let (turned, s, axes): (Mat3<F>, Vec3<F>, Mat3<F>) = svd3(detach(now * inverse[e]));
+    let (u, s, v): (Mat3<F>, Vec3<F>, Mat3<F>) = svd3(detach(now * inverse[e]));
     let material = detach(q[e]);
     let t: Vec3<F> = M::stresses(s, material.x, material.y);
     let a: Mat3<F> = M::stiffness(s, material.x, material.y);
@@ -53,27 +63,18 @@ pub fn elastic_modes<F: Float, M: Principal>(
         eigenvalue(t.z + t.x, s.z + s.x, size, none),
         eigenvalue(t.x + t.y, s.x + s.y, size, none),
     );
-    u[e] = turned;
-    v[e] = axes;
-    stretch[e] = positive * material.w;
-    flip[e] = flips * material.w;
-    twist[e] = twists * material.w;
+    modes[e] = Modes { u, v, stretch: positive * material.w, flip: flips * material.w, twist: twists * material.w };
 }
 
 /// Change of the first Piola-Kirchhoff stress, times the volume, for a change `d` of the deformation gradient.
 #[diff_fn]
-pub fn stress_change<F: Float>(
-    d: Mat3<F>,
-    u: Mat3<F>,
-    v: Mat3<F>,
-    stretch: Mat3<F>,
-    flip: Vec3<F>,
-    twist: Vec3<F>,
-) -> Mat3<F> {
-    let d = u.transpose() * d * v;
-    let along = stretch * Vec3::new(d[(0, 0)], d[(1, 1)], d[(2, 2)]);
-    let even = Vec3::new(d[(1, 2)] + d[(2, 1)], d[(2, 0)] + d[(0, 2)], d[(0, 1)] + d[(1, 0)]).mul_elem(flip) * 0.5;
-    let odd = Vec3::new(d[(1, 2)] - d[(2, 1)], d[(2, 0)] - d[(0, 2)], d[(0, 1)] - d[(1, 0)]).mul_elem(twist) * 0.5;
+pub fn stress_change<F: Float>(d: Mat3<F>, modes: Modes<F>) -> Mat3<F> {
+    let d = modes.u.transpose() * d * modes.v;
+    let along = modes.stretch * Vec3::new(d[(0, 0)], d[(1, 1)], d[(2, 2)]);
+    let even =
+        Vec3::new(d[(1, 2)] + d[(2, 1)], d[(2, 0)] + d[(0, 2)], d[(0, 1)] + d[(1, 0)]).mul_elem(modes.flip) * 0.5;
+    let odd =
+        Vec3::new(d[(1, 2)] - d[(2, 1)], d[(2, 0)] - d[(0, 2)], d[(0, 1)] - d[(1, 0)]).mul_elem(modes.twist) * 0.5;
     let change = Mat3::new(
         along.x,
         even.z + odd.z,
@@ -85,7 +86,7 @@ pub fn stress_change<F: Float>(
         even.x - odd.x,
         along.z,
     );
-    u * change * v.transpose()
+    modes.u * change * modes.v.transpose()
 }
 
 /// Adds the product of the positive parts with displacements `d`, zero of held vertices.
@@ -94,16 +95,12 @@ pub fn elastic_products<F: Float>(
     d: &Array<Vec3<F>>,
     tets: &Array<u32>,
     inverse: &Array<Mat3<F>>,
-    u: &Array<Mat3<F>>,
-    v: &Array<Mat3<F>>,
-    stretch: &Array<Mat3<F>>,
-    flip: &Array<Vec3<F>>,
-    twist: &Array<Vec3<F>>,
+    modes: &Array<Modes<F>>,
     product: &mut Array<Vec3<F>>,
 ) {
     let e = ABSOLUTE_POS;
     let change: Mat3<F> = edges(d, tets, e);
-    let stress: Mat3<F> = stress_change(change * inverse[e], u[e], v[e], stretch[e], flip[e], twist[e]);
+    let stress: Mat3<F> = stress_change(change * inverse[e], modes[e]);
     let forces = stress * inverse[e].transpose();
     let (fb, fc, fd) = (forces.col(0), forces.col(1), forces.col(2));
     product[tets[4 * e] as usize] += -(fb + fc + fd);
@@ -117,15 +114,11 @@ pub fn elastic_products<F: Float>(
 pub fn elastic_blocks<F: Float>(
     tets: &Array<u32>,
     inverse: &Array<Mat3<F>>,
-    u: &Array<Mat3<F>>,
-    v: &Array<Mat3<F>>,
-    stretch: &Array<Mat3<F>>,
-    flip: &Array<Vec3<F>>,
-    twist: &Array<Vec3<F>>,
+    modes: &Array<Modes<F>>,
     blocks: &mut Array<Mat3<F>>,
 ) {
     let e = ABSOLUTE_POS;
-    let rest = inverse[e];
+    let (rest, element) = (inverse[e], modes[e]);
     let (b, c, d) = (rest.row(0), rest.row(1), rest.row(2));
     for corner in 0..4 {
         // Derivative of the deformation gradient by a component of the vertex: a row of this, the others zero.
@@ -140,9 +133,9 @@ pub fn elastic_blocks<F: Float>(
         let x = Vec3::new(F::new(1.0), F::new(0.0), F::new(0.0));
         let y = Vec3::new(F::new(0.0), F::new(1.0), F::new(0.0));
         let z = Vec3::new(F::new(0.0), F::new(0.0), F::new(1.0));
-        let by_x: Mat3<F> = stress_change(x.outer(g), u[e], v[e], stretch[e], flip[e], twist[e]);
-        let by_y: Mat3<F> = stress_change(y.outer(g), u[e], v[e], stretch[e], flip[e], twist[e]);
-        let by_z: Mat3<F> = stress_change(z.outer(g), u[e], v[e], stretch[e], flip[e], twist[e]);
+        let by_x: Mat3<F> = stress_change(x.outer(g), element);
+        let by_y: Mat3<F> = stress_change(y.outer(g), element);
+        let by_z: Mat3<F> = stress_change(z.outer(g), element);
         blocks[tets[4 * e + corner] as usize] += Mat3::from_cols(by_x * g, by_y * g, by_z * g);
     }
 }

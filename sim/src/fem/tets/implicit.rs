@@ -8,7 +8,7 @@
 //! Sources: Gast, Schroeder, Stomakhin, Jiang, Teran: Optimization integrator for large time steps, 2015; Smith, de Goes, Kim: Stable neo-Hookean flesh
 //! simulation, 2018; Li et al.: Incremental potential contact, 2020.
 
-use super::curvature::{elastic_blocks, elastic_modes, elastic_products, implicit_blocks, implicit_product};
+use super::curvature::{Modes, elastic_blocks, elastic_modes, elastic_products, implicit_blocks, implicit_product};
 use super::kernels::{elastic_energies, euler_residual, held_ahead, inertial_energies};
 use super::model::Solver;
 use crate::contact::{Barriers, longest};
@@ -51,9 +51,7 @@ pub(super) struct Implicit<'a, F: Float> {
 
 /// The matrix of a direction, positive definite.
 struct Curvature<F: Float> {
-    axes: [Array<Mat3<F>>; 2],
-    stretch: Array<Mat3<F>>,
-    pairs: [Array<Vec3<F>>; 2],
+    modes: Array<Modes<F>>,
     contact: Array<Mat3<F>>,
 }
 
@@ -115,16 +113,21 @@ impl<'a, F: Float> Implicit<'a, F> {
     /// the one that has to make way most.
     fn start(&self) -> diffkern::Result<(Array<Vec3<F>>, f64)> {
         let (n, VertexState { x, v }, held) = (self.state.len(), self.state, &self.solver.motion.held);
-        let (still, moved) = (x.device().uninit(n)?, x.device().uninit(n)?);
-        held_ahead(n, x, x, v, held, &still, self.h)?;
-        drift(n, x, v, &moved, self.h)?;
-        let before = arith::scale(&still, F::one())?;
-        for y in [&still, &moved] {
-            if let Some(energy) = self.cleared(y)? {
-                return Ok((y.clone(), energy));
-            }
+        let still = self.still()?;
+        // Where they are, vertices are in the way of colliders only if one of these moves.
+        let energy = match self.barriers.as_ref().map_or(Ok(false), Barriers::any_moves)? {
+            true => self.cleared(&still)?,
+            false => self.finite_energy(&still)?,
+        };
+        if let Some(energy) = energy {
+            return Ok((still, energy));
         }
-        let (before, after) = (before.to_vec()?, still.to_vec()?);
+        let moved = x.device().uninit(n)?;
+        drift(n, x, v, &moved, self.h)?;
+        if let Some(energy) = self.cleared(&moved)? {
+            return Ok((moved, energy));
+        }
+        let (before, after) = (self.still()?.to_vec()?, still.to_vec()?);
         let ways = before.iter().zip(&after).map(|(a, b)| *b - *a);
         let way = ways.fold(Vec3::zero(), |most: Vec3<F>, way| match way.norm_squared() > most.norm_squared() {
             true => way,
@@ -138,11 +141,23 @@ impl<'a, F: Float> Implicit<'a, F> {
         }
     }
 
+    /// Where vertices are, held ones where they move on to.
+    fn still(&self) -> diffkern::Result<Array<Vec3<F>>> {
+        let (n, VertexState { x, v }) = (self.state.len(), self.state);
+        let still = x.device().uninit(n)?;
+        held_ahead(n, x, x, v, &self.solver.motion.held, &still, self.h)?;
+        Ok(still)
+    }
+
     /// The energy at `y` where vertices make way for colliders, if it is finite.
     fn cleared(&self, y: &Array<Vec3<F>>) -> diffkern::Result<Option<f64>> {
         if let Some(barriers) = &self.barriers {
             barriers.clear(y, &self.solver.motion.held)?;
         }
+        self.finite_energy(y)
+    }
+
+    fn finite_energy(&self, y: &Array<Vec3<F>>) -> diffkern::Result<Option<f64>> {
         Ok(Some(self.energy(y)?).filter(|energy| energy.is_finite()))
     }
 
@@ -242,33 +257,28 @@ impl<'a, F: Float> Implicit<'a, F> {
 
     fn curvature(&self, y: &Array<Vec3<F>>) -> diffkern::Result<Curvature<F>> {
         let (elements, device) = (self.solver.q.len(), y.device());
-        let (u, v, stretch) = (device.uninit(elements)?, device.uninit(elements)?, device.uninit(elements)?);
-        let (flip, twist, contact) = (device.uninit(elements)?, device.uninit(elements)?, device.zeros(y.len())?);
+        let (modes, contact) = (device.uninit(elements)?, device.zeros(y.len())?);
         let Solver { model, inverse, q, .. } = self.solver;
-        let tets = &model.tets;
-        with_law!(model.law, M => {
-            elastic_modes::<F, M>(elements, y, tets, inverse, q, &u, &v, &stretch, &flip, &twist)?;
-        });
+        with_law!(model.law, M => elastic_modes::<F, M>(elements, y, &model.tets, inverse, q, &modes))?;
         if let Some(barriers) = &self.barriers {
             barriers.add_blocks(y, &self.solver.motion.held, &contact)?;
         }
-        Ok(Curvature { axes: [u, v], stretch, pairs: [flip, twist], contact })
+        Ok(Curvature { modes, contact })
     }
 
     fn product(&self, curvature: &Curvature<F>, d: &Array<Vec3<F>>) -> diffkern::Result<Array<Vec3<F>>> {
-        let Curvature { axes: [u, v], stretch, pairs: [flip, twist], contact } = curvature;
         let (n, Solver { model, inverse, motion, .. }) = (d.len(), self.solver);
         let (elastic, product) = (d.device().zeros(n)?, d.device().uninit(n)?);
-        elastic_products(self.solver.q.len(), d, &model.tets, inverse, u, v, stretch, flip, twist, &elastic)?;
-        implicit_product(n, d, &elastic, contact, &motion.mass, &motion.held, &product, self.h)?;
+        elastic_products(self.solver.q.len(), d, &model.tets, inverse, &curvature.modes, &elastic)?;
+        implicit_product(n, d, &elastic, &curvature.contact, &motion.mass, &motion.held, &product, self.h)?;
         Ok(product)
     }
 
     fn preconditioner(&self, curvature: &Curvature<F>) -> diffkern::Result<Preconditioner> {
-        let Curvature { axes: [u, v], stretch, pairs: [flip, twist], contact } = curvature;
+        let Curvature { modes, contact } = curvature;
         let (n, Solver { model, inverse, motion, .. }) = (self.state.len(), self.solver);
-        let (elastic, blocks) = (u.device().zeros(n)?, u.device().uninit(n)?);
-        elastic_blocks(self.solver.q.len(), &model.tets, inverse, u, v, stretch, flip, twist, &elastic)?;
+        let (elastic, blocks) = (contact.device().zeros(n)?, contact.device().uninit(n)?);
+        elastic_blocks(self.solver.q.len(), &model.tets, inverse, modes, &elastic)?;
         implicit_blocks(n, &elastic, contact, &motion.mass, &motion.held, &blocks, self.h)?;
         Preconditioner::block_diagonal(&blocks)
     }
