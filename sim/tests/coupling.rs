@@ -101,11 +101,11 @@ const GRAVITY: [f64; 3] = [0.3, -0.2, -9.81];
 const DT: f64 = 4e-4;
 
 /// `f` for which the step adds `dt W f` to velocities that are `v`: the momentum of each control point, by conjugate gradients.
-fn momenta(solver: &lattice::Solver<f64>, rest: &VertexState<f64>, v: &[Vec3<f64>]) -> Result<Vec<Vec3<f64>>> {
+fn momenta(solver: &lattice::Solver<f64>, rest: &lattice::State<f64>, v: &[Vec3<f64>]) -> Result<Vec<Vec3<f64>>> {
     let dev = device();
-    let still = VertexState { x: rest.x.clone(), v: dev.zeros(v.len())? };
+    let still = lattice::State { v: dev.zeros(v.len())?, ..rest.clone() };
     let applied = |f: &[Vec3<f64>]| -> Result<Vec<Vec3<f64>>> {
-        let control = lattice::Control { force: Some(dev.array(f)?) };
+        let control = lattice::Control { force: Some(dev.array(f)?), ..lattice::Control::default() };
         Ok(solver.step(&still, &control, Span::steps(0, 1, 1.0).tick(0))?.v.to_vec()?)
     };
     let dot = |a: &[Vec3<f64>], b: &[Vec3<f64>]| a.iter().zip(b).map(|(a, b)| a.dot(*b)).sum::<f64>();
@@ -126,7 +126,7 @@ fn momenta(solver: &lattice::Solver<f64>, rest: &VertexState<f64>, v: &[Vec3<f64
 fn totals(
     step: &<All as Model>::Step,
     state: &<All as Model>::State,
-    rest: &VertexState<f64>,
+    rest: &lattice::State<f64>,
 ) -> Result<[Vec3<f64>; 2]> {
     let (body, (net, block)) = state;
     let mass = step.a.properties().to_vec()?[0].mass;
@@ -190,7 +190,11 @@ fn forces_are_equal_and_opposite() -> Result<()> {
     // What acts from outside stays, and is added to.
     let pushed = rigid::Wrench { force: Vec3::new(1.0, 2.0, 3.0), torque: Vec3::new(0.1, 0.2, 0.3) };
     let outer = rigid::Control { wrench: Some(device().array(&[pushed])?), ..rigid::Control::default() };
-    let lifted = lattice::Control { force: Some(device().full(forces.len(), Vec3::new(0.0, 0.0, 0.5))?) };
+    let lifted = lattice::Control {
+        force: Some(device().full(forces.len(), Vec3::new(0.0, 0.0, 0.5))?),
+        activation: Some(device().array(&[2.0])?),
+        ..lattice::Control::default()
+    };
     let (a, b) = (At { step: &step.a, state: &chest }, At { step: &step.b.b, state: &block });
     let (more_chest, more_block) = exchange.controls(a, b, (outer, lifted), tick)?;
     let more = more_chest.wrench.unwrap().to_vec()?[0];
@@ -198,6 +202,7 @@ fn forces_are_equal_and_opposite() -> Result<()> {
         (more.force - wrench.force - pushed.force).norm() < 1e-12
             && (more.torque - wrench.torque - pushed.torque).norm() < 1e-12
     );
+    assert_eq!(more_block.activation.unwrap().to_vec()?, [2.0]);
     let raised = more_block.force.unwrap().to_vec()?;
     assert!(raised.iter().zip(&forces).all(|(a, b)| (*a - *b - Vec3::new(0.0, 0.0, 0.5)).norm() < 1e-12));
     assert!(net.len() == 18);
@@ -215,7 +220,7 @@ fn elastic_contact_keeps_energy() -> Result<()> {
         let start = (chest, block);
         let step = model.bind(&Both { a: params.a, b: soft, exchange: smooth }, &start)?;
         let body = step.a.properties().to_vec()?[0];
-        let energy = |(chest, block): &(rigid::State<f64>, VertexState<f64>)| -> Result<f64> {
+        let energy = |(chest, block): &(rigid::State<f64>, lattice::State<f64>)| -> Result<f64> {
             let own = chest.q.to_vec()?[0].conjugate().rotate(chest.l.to_vec()?[0]);
             let v = chest.v.to_vec()?[0];
             Ok(0.5 * body.mass * v.dot(v) + 0.5 * own.dot(body.inverse * own) + step.b.energy(block)?.total())

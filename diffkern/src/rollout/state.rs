@@ -60,6 +60,16 @@ impl<S: State> State for Vec<S> {
     }
 }
 
+impl<S: State> State for Option<S> {
+    fn arrays(&self) -> Vec<AnyArray> {
+        self.iter().flat_map(State::arrays).collect()
+    }
+
+    fn with_arrays(&self, arrays: Vec<AnyArray>) -> Self {
+        self.as_ref().map(|part| part.with_arrays(arrays))
+    }
+}
+
 /// What the steps of a rollout read besides their state, see [`rollout_with`](crate::rollout_with): a reference, or a tuple of
 /// references. The tape, which may outlive them, keeps clones.
 pub trait Given {

@@ -92,7 +92,7 @@ impl<F: Float, A: ContactPoints<F>> Exchange<A, lattice::Solver<F>> for SurfaceC
         let outside = Outside { place: &place, speed: &speed, area: A::areas(points), yielding: &yielding };
         b.step.press(b.state, targets, &outside, (*contact, law), (&on_points, &on_nodes), tick)?;
         let for_a = a.step.push(a.state, points, &place, &on_points, for_a)?;
-        Ok((for_a, lattice::Control { force: Some(on_nodes) }))
+        Ok((for_a, lattice::Control { force: Some(on_nodes), ..for_b }))
     }
 
     /// Less than half of `2 / w`, `w^2` at most the sum of those of the points on springs to what does not move, and of the bodies with all of their surface on

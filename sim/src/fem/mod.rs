@@ -7,6 +7,10 @@
 
 #[doc(hidden)]
 pub mod stress;
+#[doc(hidden)]
+pub mod relaxation;
+#[doc(hidden)]
+pub mod activation;
 pub mod tets;
 pub mod lattice;
 

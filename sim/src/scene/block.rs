@@ -152,6 +152,7 @@ impl BlockSpec {
             lambda: self.lambda,
             density: self.density,
             viscosity: self.viscosity,
+            relaxation: None,
         };
         Ok(BodiesSpec {
             bodies: vec![block],

@@ -205,6 +205,10 @@ impl BodiesSpec {
             return Err(Error::invalid("number of bodies", 0, "at least 1"));
         }
         self.bodies.iter().try_for_each(BodySpec::check)?;
+        if let Some(k) = self.bodies.iter().position(|body| body.relaxation.is_some()) {
+            let expected = "none: particles have no memory, bodies by finite elements may";
+            return Err(Error::invalid(format!("relaxation of body {k}"), "a Maxwell branch", expected));
+        }
         if self.bodies.len() > 1 && self.transfer == Transfer::LAGRANGIAN {
             let expected =
                 "APIC, or Lagrangian with a number of steps from one transfer to the next: only then do bodies meet";

@@ -106,6 +106,17 @@ pub struct BodySpec {
     pub density: [f64; 2],
     /// Viscosity \[Pa s\].
     pub viscosity: [f64; 2],
+    /// A Maxwell branch beside the law, of bodies by finite elements.
+    pub relaxation: Option<RelaxationSpec>,
+}
+
+/// A Maxwell branch, by ranges.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RelaxationSpec {
+    /// Its shear modulus \[Pa\].
+    pub modulus: [f64; 2],
+    /// Its relaxation time \[s\].
+    pub time: [f64; 2],
 }
 
 impl Default for BodySpec {
@@ -120,6 +131,7 @@ impl Default for BodySpec {
             lambda: [1e4; 2],
             density: [1e3; 2],
             viscosity: [0.0; 2],
+            relaxation: None,
         }
     }
 }
@@ -303,7 +315,19 @@ impl BodySpec {
         }
         let [low, high] = self.viscosity;
         non_negative("smallest viscosity", low)?;
-        ordered("viscosity", low, high)
+        ordered("viscosity", low, high)?;
+        let Some(RelaxationSpec { modulus, time }) = self.relaxation else {
+            return Ok(());
+        };
+        non_negative("smallest relaxation modulus", modulus[0])?;
+        ordered("relaxation modulus", modulus[0], modulus[1])?;
+        positive("smallest relaxation time", time[0])?;
+        ordered("relaxation time", time[0], time[1])
+    }
+
+    /// Largest shear modulus that fast motions meet \[Pa\].
+    pub(super) fn stiffest_shear(&self) -> f64 {
+        self.mu[1] + self.relaxation.map_or(0.0, |relaxation| relaxation.modulus[1])
     }
 }
 

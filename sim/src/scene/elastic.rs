@@ -4,10 +4,9 @@ use super::bodies::per_frame;
 use super::body::BodySpec;
 use crate::contact::{Collider, Contact};
 use crate::error::{Error, Result, non_negative, positive};
-use crate::fem::lattice::{Assembly, Body, BodyContact, Clamp, Model, Params, Skin, Surfaces};
+use crate::fem::lattice::{Assembly, Body, BodyContact, Clamp, Model, Params, Relaxation, Skin, State, Surfaces};
 use crate::material::Law;
 use crate::step::Model as _;
-use crate::vertices::VertexState;
 use diffkern::prelude::*;
 
 /// Cells that a plan expects the fastest wave to cross in a step: without contacts, with contacts as stiff as
@@ -17,6 +16,8 @@ const CROSSED: [f64; 3] = [0.155, 0.11, 0.085];
 const NEARER: f64 = 0.1;
 /// Reals of a cell: deformations and stresses of its points, what they are made of, shapes, moments.
 const CELL_REALS: f64 = 8.0 * (9.0 + 9.0 + 4.0 + 4.0) + 27.0 * 4.0 + 12.0;
+/// Reals of a cell that remembers: three states, and the branches.
+const MEMORY_REALS: f64 = 8.0 * (3.0 * 9.0 + 2.0);
 /// Reals of a control point: three states, forces, accelerations.
 const NODE_REALS: f64 = 40.0;
 /// Bytes of a cell and of a vertex beside their reals: the cut body on the host.
@@ -81,7 +82,7 @@ pub struct ElasticScene<F: Float> {
     /// In the middle of their ranges.
     pub params: Params<F>,
     /// State at time 0.
-    pub state: VertexState<F>,
+    pub state: State<F>,
     /// The bodies and their cells at rest.
     pub bodies: Assembly,
     /// Their surfaces.
@@ -109,6 +110,8 @@ pub struct ElasticPlan {
     pub dt: f64,
     /// Steps from one frame to the next.
     pub steps_per_frame: f64,
+    /// Whether the bodies have a memory.
+    pub relaxes: bool,
 }
 
 impl ElasticPlan {
@@ -119,7 +122,8 @@ impl ElasticPlan {
 
     /// Memory that a run needs at its peak, without pictures, with reals of `real` bytes and `tangents` directions of forward mode \[bytes\].
     pub fn bytes(&self, real: f64, tangents: f64) -> f64 {
-        let reals = CELL_REALS * self.cells + NODE_REALS * self.nodes + 20.0 * self.vertices;
+        let memory = if self.relaxes { MEMORY_REALS } else { 0.0 };
+        let reals = (CELL_REALS + memory) * self.cells + NODE_REALS * self.nodes + 20.0 * self.vertices;
         real * (1.0 + tangents) * reals + CELL_BYTES * self.cells + VERTEX_BYTES * self.vertices
     }
 
@@ -147,19 +151,19 @@ impl ElasticSpec {
         let sum = all.clone().fold([0.0; 3], |sum, (sizes, _)| [0, 1, 2].map(|k| sum[k] + sizes[k]));
         let shortest = all.map(|(_, limit)| limit).fold(self.nearing(), f64::min);
         let (steps_per_frame, dt) = per_frame(self.frame_rate, shortest);
-        Ok(ElasticPlan { cells: sum[0], nodes: sum[1], vertices: sum[2], dt, steps_per_frame })
+        Ok(ElasticPlan { cells: sum[0], nodes: sum[1], vertices: sum[2], dt, steps_per_frame, relaxes: self.relaxes() })
     }
 
     /// Cells, control points and vertices of a body, and its longest step.
     fn planned(&self, body: &BodySpec) -> ([f64; 3], f64) {
-        let (BodySpec { shape, mu, lambda, density, viscosity, .. }, h) = (body, self.cell);
+        let (BodySpec { shape, lambda, density, viscosity, .. }, h) = (body, self.cell);
         let sides = shape.sides();
         let whole = shape.volume() / h.powi(3);
         // Cells that the boundary goes through are cut, and each has its control points.
         let boundary = [0, 1, 2].map(|a| sides[(a + 1) % 3] * sides[(a + 2) % 3] / (h * h)).iter().sum::<f64>();
         let slides = self.friction.is_some() || self.colliders.iter().any(|c| c.friction > 0.0);
         let touches = !self.colliders.is_empty() || self.bodies.len() > 1;
-        let wave = ((lambda[1] + 2.0 * mu[1]) / density[0]).sqrt();
+        let wave = ((lambda[1] + 2.0 * body.stiffest_shear()) / density[0]).sqrt();
         let elastic = CROSSED[usize::from(touches) + usize::from(slides)] * h / wave;
         // Viscosity damps the fastest mode, of about `4 c / h`.
         let rate = 4.0 * viscosity[1] / (density[0] * h * h);
@@ -178,6 +182,10 @@ impl ElasticSpec {
         let motions: Vec<_> = self.bodies.iter().map(|body| [body.velocity, body.angular_velocity]).collect();
         let state = bodies.state(device, &motions)?;
         let model = Model::of_bodies(device, &bodies, self.law, 1.0, &self.colliders)?;
+        let state = match self.relaxes() {
+            true => model.settled(&state)?,
+            false => state,
+        };
         let model = match self.bodies.len() {
             1 => model,
             _ => model.with_body_contact(&self.contact(&bodies, |[_, high]| high)?)?,
@@ -199,13 +207,18 @@ impl ElasticSpec {
         })
     }
 
+    /// Whether a body has a Maxwell branch: all have a memory then.
+    fn relaxes(&self) -> bool {
+        self.bodies.iter().any(|body| body.relaxation.is_some())
+    }
+
     /// Contact between bodies with these values of the ranges of their moduli.
     fn contact(&self, bodies: &Assembly, pick: impl Fn([f64; 2]) -> f64) -> Result<BodyContact> {
         let lame: Vec<[f64; 2]> = self.bodies.iter().map(|b| [pick(b.mu), pick(b.lambda)]).collect();
         Ok(BodyContact { friction: self.friction, ..BodyContact::of(bodies, &lame)? })
     }
 
-    /// The parameters at the values that the first of `picks` takes of the ranges of moduli and viscosity, and the second of that of densities.
+    /// The parameters at the values that the first of `picks` takes of the ranges of moduli, viscosity and times, and the second of that of densities.
     fn params<F: Float>(
         &self,
         device: &Device,
@@ -220,11 +233,20 @@ impl ElasticSpec {
             Ok(device.array(&own.collect::<Vec<_>>())?)
         };
         let viscous = self.bodies.iter().any(|b| pick(b.viscosity) > 0.0);
+        let relaxation = match self.relaxes() {
+            false => None,
+            // What is not there has no stress, whatever its time.
+            true => Some(Relaxation {
+                modulus: each(&|b| b.relaxation.map_or(0.0, |r| pick(r.modulus)))?,
+                time: each(&|b| b.relaxation.map_or(1.0, |r| pick(r.time)))?,
+            }),
+        };
         Ok(Params {
             mu: each(&|b| pick(b.mu))?,
             lambda: each(&|b| pick(b.lambda))?,
             density: each(&|b| light(b.density))?,
             viscosity: viscous.then(|| each(&|b| pick(b.viscosity))).transpose()?,
+            relaxation,
             surfaces: (self.bodies.len() > 1).then(|| self.surfaces(device, bodies, pick)).transpose()?,
             ..Params::uniform(device, 1.0, 1.0, 1.0, self.gravity)?
         })
@@ -308,17 +330,23 @@ impl<F: Float> ElasticScene<F> {
         let host = |array: &Array<F>| -> Result<Vec<f64>> { Ok(array.to_vec()?.iter().map(|x| x.to_f64()).collect()) };
         let (mu, lambda, density) = (host(&params.mu)?, host(&params.lambda)?, host(&params.density)?);
         let viscosity = params.viscosity.as_ref().map_or(Ok(Vec::new()), host)?;
+        let branch = params.relaxation.as_ref().map_or(Ok(vec![0.0]), |relaxation| host(&relaxation.modulus))?;
         let longer = self.spec.bodies.iter().enumerate().map(|(k, spec)| {
             let cells = self.bodies.cells(k);
             let ends = |values: &Vec<f64>| {
                 let own = if values.len() == 1 { &values[..] } else { values.get(cells.clone()).unwrap_or(&[]) };
                 own.iter().fold([f64::INFINITY, 0.0], |[low, high]: [f64; 2], &x| [low.min(x), high.max(x)])
             };
-            let (stiffest, lightest) = (ends(&lambda)[1] + 2.0 * ends(&mu)[1], ends(&density)[0]);
-            let hardest = (spec.lambda[1] + 2.0 * spec.mu[1]) / spec.density[0];
+            let lightest = ends(&density)[0];
+            // Waves meet a Maxwell branch, and contacts are as stiff as the body without.
+            let waves = [(spec.stiffest_shear(), ends(&mu)[1] + ends(&branch)[1]), (spec.mu[1], ends(&mu)[1])];
+            let slower = waves.map(|(most, shear)| {
+                let [hardest, stiffest] = [(spec.lambda[1], most), (ends(&lambda)[1], shear)].map(|(l, m)| l + 2.0 * m);
+                (hardest / spec.density[0] * lightest / stiffest).sqrt()
+            });
             // The slower of how waves and how viscosity scale.
             let viscous = spec.viscosity[1] / spec.density[0] * lightest / ends(&viscosity)[1];
-            let longer = (hardest * lightest / stiffest).sqrt().min(viscous);
+            let longer = slower[0].min(slower[1]).min(viscous);
             if longer.is_finite() { longer.max(1.0) } else { 1.0 }
         });
         // Which body is the one that limits the longest step is not kept: the least factor is safe for each.

@@ -14,6 +14,6 @@ mod elastic;
 
 pub use block::{BlockScene, BlockSpec};
 pub use bodies::{BodiesScene, BodiesSpec};
-pub use body::{BodyShape, BodySpec, Solid};
+pub use body::{BodyShape, BodySpec, RelaxationSpec, Solid};
 pub use elastic::{ElasticPlan, ElasticScene, ElasticSpec};
 pub use plan::Plan;

@@ -30,7 +30,7 @@ fn placed(shape: impl Into<Shape>, cell: f64, translation: [f64; 3], rotation: [
     Body { pose: Pose { rotation, translation }, ..Body::new(shape, cell) }
 }
 
-fn momentum(solver: &Solver<f64>, state: &VertexState<f64>) -> Result<Vec3<f64>> {
+fn momentum(solver: &Solver<f64>, state: &State<f64>) -> Result<Vec3<f64>> {
     let (v, mass) = (state.v.to_vec()?, solver.lumped_masses().to_vec()?);
     Ok(v.iter().zip(mass).fold(Vec3::zero(), |p, (&v, m)| p + v * m))
 }
@@ -93,7 +93,7 @@ fn check(bodies: [Body; 2], friction: Option<f64>, leave_out: &[&str]) -> Result
     let v: Vec<_> = (0..x.len())
         .map(|k| [towards(k) + r.between(-0.1, 0.1), 2.0 * towards(k) + r.between(-0.3, 0.1), r.between(-0.4, 0.0)])
         .collect();
-    let state = VertexState::new(&dev, &x, &v)?;
+    let state = State::new(&dev, &x, &v)?;
     let dt = model.max_dt(&params, &state)?;
     let span = Span::until(0, 0.0, 8.4 * dt, dt)?;
     let before = momentum(&model.clone().with_dt(dt)?.solver(&params, &state)?, &state)?;

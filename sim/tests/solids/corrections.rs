@@ -18,7 +18,7 @@ fn half_wave(corrections: usize) -> Result<f64> {
     // So short that steps add nothing.
     let dt = 0.1 * model.max_dt(&params, &state)?;
     let solver = model.with_dt(dt)?.solver(&params, &state)?;
-    let seen = |s: &VertexState<f64>| -> Result<f64> {
+    let seen = |s: &State<f64>| -> Result<f64> {
         let moved = s.x.to_vec()?.into_iter().zip(bar.rest());
         Ok(moved.map(|(x, rest)| (x.x - rest[0]) * mode(rest[0])).sum())
     };
@@ -58,7 +58,7 @@ fn corrected_steps_keep_momentum_and_energy() -> Result<()> {
         let dt = 0.25 * model.max_dt(&params, &state)?;
         let solver = model.with_dt(dt)?.solver(&params, &state)?;
         let masses = solver.lumped_masses().to_vec()?;
-        let momentum = |s: &VertexState<f64>| -> Result<Vec3<f64>> {
+        let momentum = |s: &State<f64>| -> Result<Vec3<f64>> {
             Ok(s.v.to_vec()?.iter().zip(&masses).fold(Vec3::zero(), |sum, (v, m)| sum + *v * *m))
         };
         let end = solver.advance(&state, 0, 3000, Schedule::StoreAll)?;
@@ -78,7 +78,7 @@ fn the_longest_step_knows_the_corrections() -> Result<()> {
     let mut r = Random(3);
     let noise: Vec<[f64; 3]> = r.many(block.rest().len(), |r| r.vec3(-1e-7, 1e-7).to_array());
     let at: Vec<[f64; 3]> = block.rest().iter().zip(&noise).map(|(x, d)| [0, 1, 2].map(|a| x[a] + d[a])).collect();
-    let state = VertexState::new(&device(), &at, &vec![[0.0; 3]; at.len()])?;
+    let state = State::new(&device(), &at, &vec![[0.0; 3]; at.len()])?;
     let model = Model::new(&device(), &block, Law::NeoHookean, 1.0, &[])?.with_mass_corrections(4)?;
     // `max_dt` is a quarter of the limit.
     let limit = 4.0 * model.max_dt(&params, &state)?;
@@ -112,7 +112,7 @@ fn gradients_of_corrected_steps() -> Result<()> {
         params.loads = Some(dev.array(&[0.3])?);
         let positions: Vec<_> = cut.rest().iter().map(|p| p.map(|x| 1.05 * x + r.between(-0.002, 0.002))).collect();
         let velocities = r.many(cut.rest().len(), |r| r.vec3(-0.4, 0.4).to_array());
-        let state = VertexState::new(&dev, &positions, &velocities)?;
+        let state = State::new(&dev, &positions, &velocities)?;
         let span = Span::until(0, 0.0, 0.02, 2e-3)?;
         Run { model: &model, params, state, span, loss: &super::gradients::loss }.check(&[])?;
     }

@@ -93,7 +93,7 @@ fn small_cuts_leave_steps_long_and_longest_steps_are_stable() -> Result<()> {
         let corner = Some([0, 1, 2].map(|_| -0.5 - 0.2 * r.unit()));
         let body = Body { corner, ..Body::new(ball, 0.2) }.build()?;
         let speeds = r.many(body.rest().len(), |r| [0, 1, 2].map(|_| r.between(-1e-5, 1e-5)));
-        let state = VertexState::new(&device(), body.rest(), &speeds)?;
+        let state = State::new(&device(), body.rest(), &speeds)?;
         let model = Model::new(&device(), &body, Law::NeoHookean, 1.0, &[])?;
         let dt = model.max_dt(&params, &state)?;
         steps.push(dt);

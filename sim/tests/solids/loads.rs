@@ -89,7 +89,7 @@ fn a_loaded_body_falls_and_turns_as_one() -> Result<()> {
     let (t, g) = (steps as f64 * dt, Vec3::new(0.5, -0.2, -9.81));
     let fallen = centre(&end.x)? - (x0 + v0 * t + g * (0.5 * t * t));
     assert!(fallen.norm() < 1e-12, "{fallen:?}");
-    let height = |s: &VertexState<f64>| -> Result<f64> { Ok(-whole * g.dot(centre(&s.x)?)) };
+    let height = |s: &State<f64>| -> Result<f64> { Ok(-whole * g.dot(centre(&s.x)?)) };
     let after = solver.energy(&end)?;
     let gained = after.total() + height(&end)? - before.total() - height(&state)?;
     assert!(gained.abs() < 1e-3 * before.total(), "{gained} of {before:?}");

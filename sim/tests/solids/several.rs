@@ -3,7 +3,7 @@
 use super::*;
 use diffkern_sim::Model as _;
 use diffkern_sim::contact::Collider;
-use diffkern_sim::fem::lattice::{Assembly, Clamp, Skin, floor};
+use diffkern_sim::fem::lattice::{Assembly, Clamp, Relaxation, Skin, floor};
 use diffkern_sim::mesh::Pose;
 use diffkern_sim::shape::{Cuboid, Primitive, Sphere};
 
@@ -17,7 +17,7 @@ fn apart() -> Result<[Body; 2]> {
     ])
 }
 
-const MATERIALS: [[f64; 4]; 2] = [[5e3, 8e3, 900.0, 2.0], [9e3, 4e3, 1200.0, 5.0]];
+const MATERIALS: [[f64; 6]; 2] = [[5e3, 8e3, 900.0, 2.0, 1.5e3, 0.02], [9e3, 4e3, 1200.0, 5.0, 0.0, 0.1]];
 const MOTIONS: [[[f64; 3]; 2]; 2] = [[[0.1, 0.2, -0.4], [0.0; 3]], [[-0.2, 0.3, -0.6], [3.0, -2.0, 5.0]]];
 
 /// Each by itself, and both in one model, under friction, viscosity and a clamp.
@@ -33,11 +33,13 @@ fn bodies_that_do_not_meet_move_as_they_do_alone() -> Result<()> {
             dev.array(&each.collect::<Vec<_>>())
         };
         let plain = Params::uniform(&dev, 1.0, 1.0, 1.0, gravity)?;
-        Ok(Params { mu: of(0)?, lambda: of(1)?, density: of(2)?, viscosity: Some(of(3)?), ..plain })
+        let relaxation = Some(Relaxation { modulus: of(4)?, time: of(5)? });
+        Ok(Params { mu: of(0)?, lambda: of(1)?, density: of(2)?, viscosity: Some(of(3)?), relaxation, ..plain })
     };
     let cells = |k: usize| both.cells(k).len();
     let (together, state) = (params(&[0, 1], &cells)?, both.state(&dev, &MOTIONS)?);
     let model = Model::of_bodies(&dev, &both, Law::NeoHookean, 1.0, std::slice::from_ref(&ground))?;
+    let state = model.settled(&state)?;
     let dt = model.max_dt(&together, &state)?;
     let solver = model.with_dt(dt)?.solver(&together, &state)?;
     let end = solver.advance(&state, 0, steps, Schedule::Auto)?;
@@ -47,6 +49,7 @@ fn bodies_that_do_not_meet_move_as_they_do_alone() -> Result<()> {
     for (k, body) in both.bodies().iter().enumerate() {
         let (own, start) = (params(&[k], &cells)?, body.state(&dev, MOTIONS[k][0], MOTIONS[k][1])?);
         let model = Model::new(&dev, body, Law::NeoHookean, dt, std::slice::from_ref(&ground))?;
+        let start = model.settled(&start)?;
         longest = model.max_dt(&own, &start)?.min(longest);
         let solver = model.solver(&own, &start)?;
         let alone = solver.advance(&start, 0, steps, Schedule::Auto)?;

@@ -46,7 +46,7 @@ impl Loaded<'_> {
         let dt = share * model.max_dt(params, &state)?;
         let solver = model.with_dt(dt)?.solver(params, &state)?;
         let skin = Skin::new(&device(), body)?;
-        let seen = |s: &VertexState<f64>| -> Result<f64> {
+        let seen = |s: &State<f64>| -> Result<f64> {
             let moved = skin.carried(&s.x)?.to_vec()?.into_iter().zip(body.mesh().vertices()).map(|(x, &rest)| {
                 let (x, mode, about) = (x.to_array(), mode(rest), about(rest));
                 (0..3).map(|a| (x[a] - rest[a] - about[a]) * mode[a]).sum::<f64>()

@@ -1,11 +1,13 @@
 //! Bodies cut from a lattice of splines: eight stress points a cell, control points between cells, points of a surface.
 
 use diffkern::prelude::*;
+use diffkern_sim::fem::activation::contract;
 use diffkern_sim::fem::lattice::kernels::{carry, carry_motion, gradients, stress_forces, surface_forces};
 use diffkern_sim::fem::lattice::loads::lump_loads;
 use diffkern_sim::fem::lattice::mass::{
-    inertia, kick, lump_cells, lumped_acceleration, next_term, pack_points, surface_mass,
+    inertia, kick, lump_cells, lumped_acceleration, next_term, pack_branch, pack_points, surface_mass,
 };
+use diffkern_sim::fem::relaxation::{relax, settle};
 use diffkern_sim::fem::stress::{add_viscous_stress, stress};
 use diffkern_sim::material::NeoHookean;
 
@@ -25,6 +27,8 @@ struct Lattice<F: Float> {
     at: Array<Vec3<F>>,
     deformation: Array<Mat3<F>>,
     rate: Array<Mat3<F>>,
+    memory: Array<Mat3<F>>,
+    branch: Array<Vec2<F>>,
     q: Array<Vec4<F>>,
     per_cell: Array<F>,
     point_volume: Array<F>,
@@ -40,7 +44,8 @@ struct Lattice<F: Float> {
     node_out: Array<Vec3<F>>,
     lumped_out: Array<F>,
     mass_out: Array<F>,
-    point_out: Array<Mat3<F>>,
+    point_out: [Array<Mat3<F>>; 2],
+    branch_out: Array<Vec2<F>>,
     q_out: Array<Vec4<F>>,
     surface_out: [Array<Vec3<F>>; 2],
     surface_mass_out: Array<F>,
@@ -86,6 +91,8 @@ fn lattice<F: Float>(d: &Device, size: Size) -> Result<Lattice<F>> {
         at: r.array(d, points, |r| r.vec3(0.1, 0.9))?,
         deformation: r.array(d, points, |r| Mat3::identity() + r.mat3(0.1))?,
         rate: r.array(d, points, |r| r.mat3(1.0))?,
+        memory: r.array(d, points, |r| Mat3::identity() + r.mat3(0.1))?,
+        branch: r.array(d, points, |r| Vec2::new(r.between(0.5, 1.0), r.between(20.0, 50.0)))?,
         q: r.array(d, points, |r| Vec4::from_array([(); 4].map(|()| r.between(0.5, 1.0))))?,
         per_cell: r.array(d, cells, |r| r.between(0.5, 1.0))?,
         point_volume: r.array(d, points, |r| r.between(0.5, 1.0))?,
@@ -101,7 +108,8 @@ fn lattice<F: Float>(d: &Device, size: Size) -> Result<Lattice<F>> {
         node_out: d.zeros(nodes)?,
         lumped_out: d.zeros(nodes)?,
         mass_out: d.zeros(cells)?,
-        point_out: d.zeros(points)?,
+        point_out: [d.zeros(points)?, d.zeros(points)?],
+        branch_out: d.zeros(points)?,
         q_out: d.zeros(points)?,
         surface_out: [d.zeros(surface)?, d.zeros(surface)?],
         surface_mass_out: d.zeros(surface)?,
@@ -112,12 +120,20 @@ fn lattice<F: Float>(d: &Device, size: Size) -> Result<Lattice<F>> {
 
 pub fn kernels() -> Vec<Kernel> {
     vec![
-        kernel!(gradients: lattice => |i| "cells" i.cells, (i.cells, &i.x, &i.rows, &i.at, &i.spacing, &i.point_out),
-            writes [i.point_out => Mat3::identity()]),
-        kernel!(stress<NeoHookean>: lattice => |i| "points" i.points, (i.points, &i.deformation, &i.q, &i.point_out),
-            writes [i.point_out => Mat3::identity()]),
+        kernel!(gradients: lattice => |i| "cells" i.cells, (i.cells, &i.x, &i.rows, &i.at, &i.spacing, &i.point_out[0]),
+            writes [i.point_out[0] => Mat3::identity()]),
+        kernel!(stress<NeoHookean>: lattice => |i| "points" i.points, (i.points, &i.deformation, &i.q, &i.point_out[0]),
+            writes [i.point_out[0] => Mat3::identity()]),
         kernel!(add_viscous_stress: lattice => |i| "points" i.points,
-            (i.points, &i.deformation, &i.rate, &i.q, &i.point_out), writes [i.point_out => Mat3::identity()]),
+            (i.points, &i.deformation, &i.rate, &i.q, &i.point_out[0]), writes [i.point_out[0] => Mat3::identity()]),
+        kernel!(settle: lattice => |i| "points" i.points, (i.points, &i.deformation, &i.point_out[0]),
+            writes [i.point_out[0] => Mat3::identity()]),
+        kernel!(relax: lattice => |i| "points" i.points,
+            (i.points, &i.deformation, &i.memory, &i.branch, &i.point_out[0], &i.point_out[1], i.dt),
+            writes [i.point_out[0] => Mat3::identity(), i.point_out[1] => Mat3::identity()]),
+        kernel!(contract: lattice => |i| "points" i.points,
+            (i.points, &i.deformation, &i.q, &i.spacing, &i.per_cell, &i.point_out[0]),
+            writes [i.point_out[0] => Mat3::identity()]),
         kernel!(stress_forces: lattice => |i| "cells" i.cells,
             (i.cells, &i.deformation, &i.rows, &i.at, &i.spacing, &i.node_out), writes [i.node_out => Vec3::splat(1.0)]),
         kernel!(carry: lattice => |i| "points" i.surface,
@@ -132,6 +148,8 @@ pub fn kernels() -> Vec<Kernel> {
         kernel!(pack_points: lattice => |i| "points" i.points,
             (i.points, &i.per_cell, &i.per_cell, &i.per_cell, &i.point_volume, &i.q_out),
             writes [i.q_out => Vec4::splat(1.0)]),
+        kernel!(pack_branch: lattice => |i| "points" i.points,
+            (i.points, &i.q, &i.per_cell, &i.per_cell, &i.branch_out), writes [i.branch_out => Vec2::splat(1.0)]),
         kernel!(lump_cells: lattice => |i| "cells" i.cells,
             (i.cells, &i.per_cell, &i.per_cell, &i.rows, &i.shape, &i.mass_out, &i.lumped_out),
             writes [i.mass_out => 1.0, i.lumped_out => 1.0]),
@@ -147,7 +165,7 @@ pub fn kernels() -> Vec<Kernel> {
         kernel!(next_term: lattice => |i| "nodes" i.nodes,
             (i.nodes, &i.v, &i.x, &i.x, &i.lumped, &i.ties, &i.node_out), writes [i.node_out => Vec3::splat(1.0)]),
         kernel!(kick: lattice => |i| "nodes" i.nodes,
-            (i.nodes, &i.v, &i.x, &i.x, &i.lumped, &i.ties, &i.damping, &i.node_out, i.dt),
+            (i.nodes, &i.v, &i.x, &i.x, &i.lumped, &i.ties, &i.damping, &i.gravity, &i.node_out, i.dt),
             writes [i.node_out => Vec3::splat(1.0)]),
     ]
 }

@@ -1,10 +1,10 @@
 //! Several cut bodies in one model: their cells, control points and places of the surface, one body after the other.
 
 use super::body::CutBody;
+use super::state::State;
 use super::surface::Carried;
 use crate::error::{Error, Result};
 use crate::mesh::Point;
-use crate::vertices::VertexState;
 use diffkern::prelude::*;
 use std::ops::Range;
 
@@ -144,7 +144,7 @@ impl Assembly {
     ///
     /// # Errors
     /// When there is not one motion for each body, or memory is short.
-    pub fn state<F: Float>(&self, device: &Device, motions: &[[[f64; 3]; 2]]) -> Result<VertexState<F>> {
+    pub fn state<F: Float>(&self, device: &Device, motions: &[[[f64; 3]; 2]]) -> Result<State<F>> {
         if motions.len() != self.bodies.len() {
             return Err(Error::invalid(
                 "number of motions",
@@ -153,6 +153,6 @@ impl Assembly {
             ));
         }
         let speeds: Vec<_> = self.each(|k, b| b.speeds(motions[k][0], motions[k][1]).into_iter()).collect();
-        VertexState::new(device, &self.rest().copied().collect::<Vec<_>>(), &speeds)
+        State::new(device, &self.rest().copied().collect::<Vec<_>>(), &speeds)
     }
 }

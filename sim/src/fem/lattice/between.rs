@@ -5,15 +5,12 @@ use super::grid::Grid;
 use super::press::{Rub, beneath, pack_surfaces, press, reactions};
 use super::targets::{Found, Targets};
 use super::{WIDTH, contact_stiffness};
-use crate::contact::SmoothPenalty;
+use crate::contact::{SLIP_SPEED, SmoothPenalty};
 use crate::error::{Error, Result, non_negative, positive};
 use crate::params::parameters;
 use crate::step::Tick;
 use crate::vertices::one_or;
 use diffkern::prelude::*;
-
-/// Speed below which friction fades \[m/s\].
-const SLIP_SPEED: f64 = 1e-4;
 
 /// What happens where bodies touch each other: a [`SmoothPenalty`], of two bodies that of their surfaces in series, and Coulomb friction.
 #[derive(Clone, Debug, PartialEq)]

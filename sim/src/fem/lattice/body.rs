@@ -4,11 +4,11 @@ use super::cells::{Cells, Clamp};
 use super::numbering::{Numbering, numbered};
 use super::quadrature::{CellPart, cell_parts};
 use super::shape::mean_shape;
+use super::state::State;
 use super::surface::{Carried, Contacts};
 use crate::error::{Error, Result};
 use crate::mesh::{ClosedMesh, Point, Pose, add, cross, norm, scale, sub};
 use crate::shape::Shape;
-use crate::vertices::VertexState;
 use diffkern::prelude::*;
 use std::collections::BTreeMap;
 
@@ -232,8 +232,8 @@ impl CutBody {
     ///
     /// # Errors
     /// When memory is short.
-    pub fn state<F: Float>(&self, device: &Device, velocity: [f64; 3], spin: [f64; 3]) -> Result<VertexState<F>> {
-        VertexState::new(device, &self.rest, &self.speeds(velocity, spin))
+    pub fn state<F: Float>(&self, device: &Device, velocity: [f64; 3], spin: [f64; 3]) -> Result<State<F>> {
+        State::new(device, &self.rest, &self.speeds(velocity, spin))
     }
 
     /// Velocities \[m/s\] of the control points in a rigid motion of the free part.

@@ -1,10 +1,10 @@
 //! The energy of a state, on the host: what a run keeps or loses is a number to be tested.
 
-use super::model::Solver;
+use super::model::{Remembered, Solver};
 use super::stability::Linear;
+use super::state::State;
 use crate::error::Result;
 use crate::material::{Law, Material as _, with_law};
-use crate::vertices::VertexState;
 use diffkern::prelude::*;
 
 /// Energy of a body \[J\].
@@ -12,7 +12,7 @@ use diffkern::prelude::*;
 pub struct Energy {
     /// Of its motion, by the mass of the steps.
     pub kinetic: f64,
-    /// Of its deformation.
+    /// Of its deformation, that of the Maxwell branch included.
     pub elastic: f64,
 }
 
@@ -28,12 +28,13 @@ impl<F: Float> Solver<F> {
     ///
     /// # Errors
     /// When the launch fails.
-    pub fn energy(&self, state: &VertexState<F>) -> Result<Energy> {
+    pub fn energy(&self, state: &State<F>) -> Result<Energy> {
         let host = |m: &Mat3<F>| Mat3::from_array(m.to_array().map(F::to_f64));
         let q: Vec<[f64; 4]> = self.q.to_vec()?.iter().map(|q| q.to_array().map(F::to_f64)).collect();
         let deformations = self.deformations(&state.x)?.to_vec()?;
         let stored = |(f, q): (&Mat3<F>, &[f64; 4])| stored(self.law(), host(f), q);
-        let elastic = deformations.iter().zip(&q).map(stored).sum();
+        let elastic: f64 = deformations.iter().zip(&q).map(stored).sum();
+        let elastic = elastic + self.stored_by_branch(&deformations, state)?;
         let bodies = self.bodies();
         let reals =
             |array: &Array<F>| Ok::<_, diffkern::Error>(array.to_vec()?.into_iter().map(F::to_f64).collect::<Vec<_>>());
@@ -47,6 +48,21 @@ impl<F: Float> Solver<F> {
             linear.with(&loads[k]).corrected(self.corrections()).kinetic(&v[nodes])
         };
         Ok(Energy { kinetic: bodies.bodies().iter().enumerate().map(kinetic).sum(), elastic })
+    }
+
+    /// Energy of the Maxwell branch.
+    fn stored_by_branch(&self, deformations: &[Mat3<F>], state: &State<F>) -> Result<f64> {
+        let Some(Remembered { branch, memory }) = self.remembered(state)? else {
+            return Ok(0.0);
+        };
+        let real = |m: &Mat3<F>| Mat3::from_array(m.to_array().map(F::to_f64));
+        let (branch, memory) = (branch.to_vec()?, memory.to_vec()?);
+        let of = |((f, a), branch): ((&Mat3<F>, &Mat3<F>), &Vec2<F>)| {
+            let f = real(f);
+            let strained = f.transpose() * f * (real(a) + Mat3::identity());
+            0.5 * branch.x.to_f64() * (strained.trace() - 3.0 - strained.determinant().ln())
+        };
+        Ok(deformations.iter().zip(&memory).zip(&branch).map(of).sum())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Cut bodies on a device.
 
 use super::assembly::Assembly;
+use super::kernels::gradients;
 use super::shape::mean_shape;
 use super::surface::Carried;
 use crate::mesh::Point;
@@ -32,6 +33,8 @@ pub(super) struct Grid<F: Float> {
     pub(super) per_cell: Array<Vec3<F>>,
     pub(super) rows: Array<u32>,
     pub(super) ties: Array<u32>,
+    /// No acceleration of clamps.
+    pub(super) undriven: Array<Vec3<F>>,
     /// Stress points, eight a cell: places, and volumes \[m^3\].
     pub(super) at: Array<Vec3<F>>,
     pub(super) point_volumes: Array<F>,
@@ -70,6 +73,7 @@ impl<F: Float> Grid<F> {
             per_cell: vectors(device, per_cell.into_iter())?,
             rows: device.array(&bodies.rows())?,
             ties: device.array(&bodies.ties())?,
+            undriven: device.zeros(1)?,
             at: vectors(device, points().map(|(x, _)| x))?,
             point_volumes: reals(&mut points().map(|(_, v)| v))?,
             volumes: reals(&mut parts().map(|(p, whole)| p.volume * whole))?,
@@ -79,6 +83,13 @@ impl<F: Float> Grid<F> {
             areas: reals(&mut bodies.each(|_, body| body.contacts.areas.iter().copied()))?,
             depths: reals(&mut bodies.each(|_, body| body.contacts.depths.iter().copied()))?,
         })
+    }
+
+    /// Deformation gradients at the stress points.
+    pub(super) fn deformations(&self, device: &Device, x: &Array<Vec3<F>>) -> diffkern::Result<Array<Mat3<F>>> {
+        let f = device.uninit(self.at.len())?;
+        gradients(self.cells, x, &self.rows, &self.at, &self.per_cell, &f)?;
+        Ok(f)
     }
 }
 

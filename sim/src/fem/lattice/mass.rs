@@ -34,6 +34,14 @@ pub fn pack_points<F: Float>(
     q[i] = Vec4::new(v * mu[c.min(mu.len() - 1)], v * lambda[c.min(lambda.len() - 1)], v * eta, v);
 }
 
+/// Of each stress point `(V G, 1 / T)` of the Maxwell branch; arrays of one element stand for all cells.
+#[diff_kernel]
+pub fn pack_branch<F: Float>(q: &Array<Vec4<F>>, modulus: &Array<F>, time: &Array<F>, branch: &mut Array<Vec2<F>>) {
+    let i = ABSOLUTE_POS;
+    let c = i / 8;
+    branch[i] = Vec2::new(q[i].w * modulus[c.min(modulus.len() - 1)], 1.0 / time[c.min(time.len() - 1)]);
+}
+
 /// Mass of each cell, and its share at each of its control points; `shape_(27 c + k) = (mean of grad N_k, mean of N_k)` over the part in the cell.
 #[diff_kernel]
 pub fn lump_cells<F: Float>(
@@ -147,7 +155,8 @@ pub fn next_term<F: Float>(
 }
 
 /// `v+ = e (e v + dt a)`, `a = 2 b - D^-1 M b`, `e = 1 / (1 + y + y^2 / 2)`, `y = dt damping / 2`, one damping for all or one each: `exp(-y)` to
-/// second order, taken off as a part, as a factor next to 1 that is the same in all steps adds up its rounding; tied and held control points as in `lumped_acceleration`.
+/// second order, taken off as a part, as a factor next to 1 that is the same in all steps adds up its rounding. Clamps move with the acceleration `drive`, one
+/// element, to which `b` is relative: held control points have it alone, tied ones on the mean.
 #[diff_kernel]
 pub fn kick<F: Float>(
     v: &Array<Vec3<F>>,
@@ -156,23 +165,32 @@ pub fn kick<F: Float>(
     lumped: &Array<F>,
     ties: &Array<u32>,
     damping: &Array<F>,
+    drive: &Array<Vec3<F>>,
     v_next: &mut Array<Vec3<F>>,
     dt: F,
 ) {
     let i = ABSOLUTE_POS;
     let tie = ties[i];
-    let mut new = v[i];
+    let driven = drive[0] * dt;
+    let mut new = v[i] + driven;
     if tie != u32::MAX {
         let j = tie as usize;
         let mut counted = sum[i] / lumped[i];
+        let mut clamp = Vec3::zero();
+        let mut free_drive = driven;
         if j != i {
             counted = (sum[i] - sum[j]) / (lumped[i] + lumped[j]);
+            clamp = (v[i] + v[j]) * 0.5;
+            free_drive = Vec3::zero();
         }
-        let y = damping[i.min(damping.len() - 1)] * dt * 0.5;
+        new = v[i] - clamp;
+        // Both of a tie lose the same part.
+        let last = damping.len() - 1;
+        let y = (damping[i.min(last)] + damping[j.min(last)]) * (0.25 * dt);
         let z = y + 0.5 * y * y;
         let lost = z / (1.0 + z);
-        new = new - new * lost + (b[i] * 2.0 - counted) * dt;
-        new = new - new * lost;
+        new = new - new * lost + (free_drive + (b[i] * 2.0 - counted) * dt);
+        new = clamp + (driven - free_drive) + (new - new * lost);
     }
     v_next[i] = new;
 }

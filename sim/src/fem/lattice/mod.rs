@@ -14,9 +14,11 @@
 //!   the one that hardly shows in what is found for the body.
 //! - Several bodies: an [`Assembly`] of them is one model with one state. Where they touch, a place of one is carried back through the lattice of the other to where its matter
 //!   was at rest, and the [contact](BodyContact) is a law of the signed distance there.
+//! - Material: one of the [laws](crate::material::Law), with a viscosity and a Maxwell branch ([`Relaxation`]) beside it where asked for.
+//! - Muscles: [fibres](Params::fibres) of each cell that [pull](Control::activation).
 //! - Loads: point masses that hang on a body, of which the mass matrix is a sum too.
 //! - Clamps: planes between cells, where control points on both sides move against each other, so that the plane stays where it is and slopes
-//!   are free.
+//!   are free; they may be [driven](Control::drive).
 //!
 //! Gradients: all parameters and the initial state; one-sided where contact begins. Where a place of one body is outside of the cells of another, and passes from one that
 //! carries it to the next, what it feels may jump by the square of its distance from the cells.
@@ -79,6 +81,7 @@ mod body;
 mod assembly;
 mod surroundings;
 mod grid;
+mod state;
 mod skin;
 mod stability;
 mod targets;
@@ -89,6 +92,7 @@ mod model;
 mod outside;
 mod energy;
 
+pub use crate::fem::relaxation::Relaxation;
 pub use assembly::Assembly;
 pub use between::{BodyContact, Surfaces};
 pub use body::{Body, CutBody};
@@ -98,6 +102,7 @@ pub use model::{Control, Model, Solver};
 pub(crate) use outside::Outside;
 pub use params::Params;
 pub use skin::Skin;
+pub use state::State;
 pub(crate) use targets::Targets;
 
 use crate::contact::Contact;

@@ -7,17 +7,20 @@ use super::contact::{BoundTouching, Touching};
 use super::grid::Grid;
 use super::kernels::{carry, gradients, stress_forces, surface_forces};
 use super::loads::{Loads, lump_loads};
-use super::mass::{inertia, kick, lump_cells, lumped_acceleration, next_term, pack_points};
+use super::mass::{inertia, kick, lump_cells, lumped_acceleration, next_term, pack_branch, pack_points};
 use super::params::Params;
 use super::stability::{Fastest, Linear, Load};
+use super::state::State;
 use crate::contact::{Collider, Obstacles};
 use crate::error::{Error, Result, positive};
+use crate::fem::activation::contract;
+use crate::fem::relaxation::{Relaxation, relax, settle};
 use crate::fem::stress::{add_viscous_stress, stress};
 use crate::material::{Law, with_law};
 use crate::mesh::Point;
 use crate::step::{Step, Tick};
 use crate::vertices::kernels::drift;
-use crate::vertices::{VertexState, one_or};
+use crate::vertices::one_or;
 use diffkern::arith;
 use diffkern::prelude::*;
 use std::sync::Arc;
@@ -52,9 +55,26 @@ pub struct Solver<F: Float> {
     model: Model<F>,
     params: Params<F>,
     pub(super) q: Array<Vec4<F>>,
+    /// Of a material that relaxes `(V G, 1 / T)` of each stress point.
+    pub(super) branch: Option<Array<Vec2<F>>>,
     pub(super) mass: Array<F>,
     pub(super) lumped: Array<F>,
     touching: BoundTouching<F>,
+}
+
+/// The Maxwell branches of a solver and their memory in a state.
+pub(super) struct Remembered<'a, F: Float> {
+    /// `(V G, 1 / T)` of each stress point.
+    pub(super) branch: &'a Array<Vec2<F>>,
+    pub(super) memory: &'a Array<Mat3<F>>,
+}
+
+/// What acts in a step.
+struct Forces<F: Float> {
+    /// On the control points, without those of contacts \[N\].
+    force: Array<Vec3<F>>,
+    /// The memory of the material at the end of the step.
+    memory: Option<Array<Mat3<F>>>,
 }
 
 impl<F: Float> Model<F> {
@@ -131,6 +151,26 @@ impl<F: Float> Model<F> {
         Ok(Model { loads: (!points.is_empty()).then_some(loads), ..self })
     }
 
+    /// The same state, of a material that has kept this deformation for so long that its Maxwell branch is free of stress.
+    ///
+    /// # Errors
+    /// When the state is of another body, or memory is short.
+    pub fn settled(&self, state: &State<F>) -> Result<State<F>> {
+        self.is_of_the_body(state)?;
+        let f = self.grid.deformations(&self.device, &state.x)?;
+        let memory = self.device.uninit(f.len())?;
+        settle(f.len(), &f, &memory)?;
+        Ok(State { memory: Some(memory), ..state.clone() })
+    }
+
+    fn is_of_the_body(&self, state: &State<F>) -> Result<()> {
+        let nodes = self.grid.nodes;
+        match state.len() == nodes {
+            true => Ok(()),
+            false => Err(Error::invalid("number of control points", state.len(), format!("{nodes}, as in the body"))),
+        }
+    }
+
     /// The default parameters of the surfaces of bodies that touch each other.
     ///
     /// # Errors
@@ -169,16 +209,17 @@ impl<F: Float> Model<F> {
     ///
     /// # Errors
     /// When a parameter has the wrong length.
-    pub fn solver(&self, params: &Params<F>, state: &VertexState<F>) -> Result<Solver<F>> {
+    pub fn solver(&self, params: &Params<F>, state: &State<F>) -> Result<Solver<F>> {
         let (grid, device) = (&self.grid, &self.device);
-        if state.len() != grid.nodes {
-            let expected = format!("{}, as in the body", grid.nodes);
-            return Err(Error::invalid("number of control points", state.len(), expected));
-        }
+        self.is_of_the_body(state)?;
         let per_cell = [("mu", &params.mu), ("lambda", &params.lambda), ("density", &params.density)];
-        for (what, array) in per_cell.into_iter().chain(params.viscosity.iter().map(|eta| ("viscosity", eta))) {
+        let relaxation = params.relaxation.iter();
+        let relaxation = relaxation.flat_map(|r| [("relaxation modulus", &r.modulus), ("relaxation time", &r.time)]);
+        let viscosity = params.viscosity.iter().map(|eta| ("viscosity", eta));
+        for (what, array) in per_cell.into_iter().chain(viscosity).chain(relaxation) {
             one_or(what, array.len(), grid.cells, "cell")?;
         }
+        params.fibres.iter().try_for_each(|fibres| one_or("fibres", fibres.len(), grid.cells, "cell"))?;
         one_or("damping", params.damping.len(), grid.nodes, "control point")?;
         if params.gravity.len() != 1 {
             return Err(Error::invalid("length of gravity", params.gravity.len(), "1"));
@@ -197,24 +238,34 @@ impl<F: Float> Model<F> {
         if let (Some(Loads { carriers, .. }), Some(load)) = (&self.loads, &params.loads) {
             lump_loads(load.len(), load, &grid.rows, &carriers.cells, &carriers.at, &lumped)?;
         }
+        let branch = match &params.relaxation {
+            None => None,
+            Some(Relaxation { modulus, time }) => {
+                let branch = device.uninit(q.len())?;
+                pack_branch(branch.len(), &q, modulus, time, &branch)?;
+                Some(branch)
+            }
+        };
         let touching = self.touching.bind(device, grid, params)?;
-        Ok(Solver { model: self.clone(), params: params.clone(), q, mass, lumped, touching })
+        let solver = Solver { model: self.clone(), params: params.clone(), q, branch, mass, lumped, touching };
+        solver.remembered(state)?;
+        Ok(solver)
     }
 }
 
 impl<F: Float> crate::step::Model for Model<F> {
-    type State = VertexState<F>;
+    type State = State<F>;
     type Params = Params<F>;
     type Control = Control<F>;
     type Step = Solver<F>;
 
-    fn bind(&self, params: &Params<F>, state: &VertexState<F>) -> Result<Solver<F>> {
+    fn bind(&self, params: &Params<F>, state: &State<F>) -> Result<Solver<F>> {
         self.solver(params, state)
     }
 
     /// A quarter of the longest step `2 / w` that linear theory allows of the body at rest, less by viscosity; with all of its surface in
     /// contact two fifths, with friction three tenths. Damping of contacts is not in it: what of it acts in a step is of the velocity before, and large values need shorter ones.
-    fn max_dt(&self, params: &Params<F>, state: &VertexState<F>) -> Result<f64> {
+    fn max_dt(&self, params: &Params<F>, state: &State<F>) -> Result<f64> {
         let solver = self.solver(params, state)?;
         let stiffnesses = solver.touching.stiffnesses(self.bodies.bodies().len())?;
         let caution = CONTACT_CAUTION[usize::from(solver.touching.has_friction()?)];
@@ -230,11 +281,16 @@ impl<F: Float> crate::step::Model for Model<F> {
 pub struct Control<F: Float> {
     /// Forces on the control points \[N\], which act at the middle of the drift.
     pub force: Option<Array<Vec3<F>>>,
+    /// How much the [fibres](Params::fibres) of each cell pull \[Pa\], one element for all or one for each. [`max_dt`](crate::Model::max_dt) knows nothing of it:
+    /// give it shear moduli that are larger by the largest activation.
+    pub activation: Option<Array<F>>,
+    /// Acceleration of all clamps \[m/s^2\], one element. Without it they keep the velocity that the state begins with.
+    pub drive: Option<Array<Vec3<F>>>,
 }
 
 impl<F: Float> Default for Control<F> {
     fn default() -> Self {
-        Control { force: None }
+        Control { force: None, activation: None, drive: None }
     }
 }
 
@@ -246,7 +302,11 @@ impl<F: Float> Solver<F> {
 
     /// The fastest motion of each body at rest with springs of a stiffness \[Pa/m\] on all of its surface.
     pub(super) fn fastest(&self, stiffness: impl Fn(usize) -> f64) -> Result<Vec<Fastest>> {
-        let q: Vec<[f64; 4]> = self.q.to_vec()?.iter().map(|q| q.to_array().map(F::to_f64)).collect();
+        let mut q: Vec<[f64; 4]> = self.q.to_vec()?.iter().map(|q| q.to_array().map(F::to_f64)).collect();
+        if let Some(branch) = &self.branch {
+            // Fast motions meet the branch as an elastic one.
+            q.iter_mut().zip(branch.to_vec()?).for_each(|(q, branch)| q[0] += branch.x.to_f64());
+        }
         let host = |array: &Array<F>| Ok::<_, Error>(array.to_vec()?.into_iter().map(F::to_f64).collect::<Vec<_>>());
         let (mass, lumped, bodies) = (host(&self.mass)?, host(&self.lumped)?, self.bodies());
         let loads = self.loads_on_host()?;
@@ -268,7 +328,7 @@ impl<F: Float> Solver<F> {
     }
 
     /// Where the control points are when forces act in a step.
-    pub(super) fn middle(&self, state: &VertexState<F>, tick: Tick) -> diffkern::Result<Array<Vec3<F>>> {
+    pub(super) fn middle(&self, state: &State<F>, tick: Tick) -> diffkern::Result<Array<Vec3<F>>> {
         let middle = self.model.device.uninit(state.len())?;
         drift(state.len(), &state.x, &state.v, &middle, F::from_f64(0.5 * tick.dt))?;
         Ok(middle)
@@ -298,29 +358,57 @@ impl<F: Float> Solver<F> {
         Ok(all)
     }
 
-    /// Deformation gradients at the stress points.
-    pub(super) fn deformations(&self, x: &Array<Vec3<F>>) -> diffkern::Result<Array<Mat3<F>>> {
-        let (grid, f) = (&self.model.grid, self.model.device.uninit(self.q.len())?);
-        gradients(grid.cells, x, &grid.rows, &grid.at, &grid.per_cell, &f)?;
-        Ok(f)
+    /// The Maxwell branch of each stress point and what it remembers, where the material relaxes.
+    pub(super) fn remembered<'a>(&'a self, state: &'a State<F>) -> Result<Option<Remembered<'a, F>>> {
+        let found = match (&self.branch, &state.memory) {
+            (None, None) => return Ok(None),
+            (Some(branch), Some(memory)) if branch.len() == memory.len() => {
+                return Ok(Some(Remembered { branch, memory }));
+            }
+            (_, None) => "none".into(),
+            (_, Some(memory)) => format!("one of {} stress points", memory.len()),
+        };
+        let expected = match &self.branch {
+            None => "none, as the material does not relax".into(),
+            Some(branch) => format!("one of {} stress points, as `Model::settled` makes it of a state", branch.len()),
+        };
+        Err(Error::invalid("memory of the state", found, expected))
     }
 
-    /// Elastic and viscous forces on the control points, and those from outside.
-    fn forces(&self, x: &Array<Vec3<F>>, v: &Array<Vec3<F>>, outer: &Control<F>) -> diffkern::Result<Array<Vec3<F>>> {
+    /// Deformation gradients at the stress points.
+    pub(super) fn deformations(&self, x: &Array<Vec3<F>>) -> diffkern::Result<Array<Mat3<F>>> {
+        self.model.grid.deformations(&self.model.device, x)
+    }
+
+    /// Elastic and viscous forces on the control points at `x`, and those from outside.
+    fn forces(&self, x: &Array<Vec3<F>>, state: &State<F>, outer: &Control<F>, dt: F) -> diffkern::Result<Forces<F>> {
         let (grid, device, n) = (&self.model.grid, &self.model.device, self.q.len());
         let (f, p) = (self.deformations(x)?, device.uninit(n)?);
         with_law!(self.model.law, M => stress::<F, M>(n, &f, &self.q, &p))?;
         if self.params.viscosity.is_some() {
             let rate = device.uninit(n)?;
-            gradients(grid.cells, v, &grid.rows, &grid.at, &grid.per_cell, &rate)?;
+            gradients(grid.cells, &state.v, &grid.rows, &grid.at, &grid.per_cell, &rate)?;
             add_viscous_stress(n, &f, &rate, &self.q, &p)?;
         }
+        if let Some(activation) = &outer.activation {
+            let missing =
+                || Error::invalid("fibres that are activated", "none", "those of each cell, in `Params::fibres`");
+            contract(n, &f, &self.q, self.params.fibres.as_ref().ok_or_else(missing)?, activation, &p)?;
+        }
+        let memory = match self.remembered(state)? {
+            Some(Remembered { branch, memory }) => {
+                let next = device.uninit(n)?;
+                relax(n, &f, memory, branch, &p, &next, dt)?;
+                Some(next)
+            }
+            None => None,
+        };
         let force = device.zeros(grid.nodes)?;
         if let Some(outer) = &outer.force {
             force.copy_from(outer)?;
         }
         stress_forces(grid.cells, &p, &grid.rows, &grid.at, &grid.per_cell, &force)?;
-        Ok(force)
+        Ok(Forces { force, memory })
     }
 
     /// `M b`.
@@ -340,9 +428,21 @@ impl<F: Float> Solver<F> {
         self.model.corrections
     }
 
-    fn kicked(&self, v: &Array<Vec3<F>>, force: &Array<Vec3<F>>, dt: F) -> diffkern::Result<Array<Vec3<F>>> {
+    fn kicked(
+        &self,
+        v: &Array<Vec3<F>>,
+        force: &Array<Vec3<F>>,
+        control: &Control<F>,
+        dt: F,
+    ) -> diffkern::Result<Array<Vec3<F>>> {
         let (grid, device, n) = (&self.model.grid, &self.model.device, v.len());
         let Params { gravity, damping, .. } = &self.params;
+        let drive = control.drive.as_ref().unwrap_or(&grid.undriven);
+        // Relative to the clamps.
+        let gravity = &match &control.drive {
+            Some(drive) => arith::scaled_sum(&[(F::one(), gravity), (-F::one(), drive)])?,
+            None => gravity.clone(),
+        };
         let (mut b, next) = (device.uninit(n)?, device.uninit(n)?);
         lumped_acceleration(n, force, &self.lumped, &grid.ties, gravity, &b)?;
         let (first, mut sum) = (b.clone(), self.inert(&b)?);
@@ -356,13 +456,13 @@ impl<F: Float> Solver<F> {
                 b = arith::scaled_sum(&[(F::from_f64(0.5), &first), (F::from_f64(0.5), &b)])?;
             }
         }
-        kick(n, v, &b, &sum, &self.lumped, &grid.ties, damping, &next, dt)?;
+        kick(n, v, &b, &sum, &self.lumped, &grid.ties, damping, drive, &next, dt)?;
         Ok(next)
     }
 }
 
 impl<F: Float> Step for Solver<F> {
-    type State = VertexState<F>;
+    type State = State<F>;
     type Control = Control<F>;
 
     fn dt(&self) -> f64 {
@@ -371,19 +471,31 @@ impl<F: Float> Step for Solver<F> {
 
     /// Half a drift, a kick by the forces there, half a drift: second order and symplectic, with one force a step. Friction, the damping of contacts
     /// and viscosity take the velocity before the kick, and are of first order in the step.
-    fn step(&self, state: &VertexState<F>, control: &Control<F>, tick: Tick) -> diffkern::Result<VertexState<F>> {
+    fn step(&self, state: &State<F>, control: &Control<F>, tick: Tick) -> diffkern::Result<State<F>> {
+        let Control { force: _, activation, drive } = control;
+        let [activations, drives] = [activation.as_ref().map(Array::len), drive.as_ref().map(Array::len)];
+        activations.map_or(Ok(()), |len| one_or("activation", len, self.model.grid.cells, "cell"))?;
+        match drives {
+            None => {}
+            Some(1) if self.model.bodies.bodies().iter().any(CutBody::has_held) => {}
+            Some(1) => {
+                let expected = "none, as nothing is held by a clamp";
+                return Err(Error::invalid("acceleration of clamps", "one", expected).into());
+            }
+            Some(len) => return Err(Error::invalid("length of the acceleration of clamps", len, "1").into()),
+        }
         let (n, middle) = (state.len(), self.middle(state, tick)?);
-        let force = self.forces(&middle, &state.v, control)?;
+        let Forces { force, memory } = self.forces(&middle, state, control, F::from_f64(tick.dt))?;
         let between = Tick { time: tick.time + 0.5 * tick.dt, ..tick };
         self.touching.add(&self.model.grid, &middle, &state.v, &force, between)?;
-        let v = self.kicked(&state.v, &force, F::from_f64(tick.dt))?;
+        let v = self.kicked(&state.v, &force, control, F::from_f64(tick.dt))?;
         let x = self.model.device.uninit(n)?;
         drift(n, &middle, &v, &x, F::from_f64(0.5 * tick.dt))?;
-        Ok(VertexState { x, v })
+        Ok(State { x, v, memory })
     }
 
     /// Whether all numbers are finite and no stress point is turned inside out.
-    fn check(&self, state: &VertexState<F>, step: usize) -> Result<()> {
+    fn check(&self, state: &State<F>, step: usize) -> Result<()> {
         state.check(step)?;
         for (index, (f, q)) in self.deformations(&state.x)?.to_vec()?.iter().zip(self.q.to_vec()?).enumerate() {
             let det = f.determinant().to_f64();

@@ -3,15 +3,12 @@
 use super::model::{Model, Solver};
 use super::press::{Rub, beneath_points, press_points, reactions, rub_points};
 use super::stability::surface_depth;
+use super::state::State;
 use super::targets::{Found, Targets};
-use crate::contact::{Contact, with_contact};
+use crate::contact::{Contact, SLIP_SPEED, with_contact};
 use crate::error::Result;
 use crate::step::Tick;
-use crate::vertices::VertexState;
 use diffkern::prelude::*;
-
-/// Speed below which friction fades \[m/s\].
-const SLIP_SPEED: f64 = 1e-4;
 
 /// Points of another model in a step.
 pub(crate) struct Outside<'a, F: Float> {
@@ -38,7 +35,7 @@ impl<F: Float> Solver<F> {
     /// the drift, where the step takes its forces; `laws` has stiffness \[Pa/m\], damping, width and friction.
     pub(crate) fn press(
         &self,
-        state: &VertexState<F>,
+        state: &State<F>,
         targets: &Targets<F>,
         points: &Outside<'_, F>,
         (contact, laws): (Contact, &Array<Vec4<F>>),

@@ -4,9 +4,9 @@ use super::assembly::Assembly;
 use super::body::CutBody;
 use super::grid::Carriers;
 use super::kernels::{carry, surface_forces};
+use super::state::State;
 use crate::error::{Error, Result};
 use crate::observe::Observe;
-use crate::vertices::VertexState;
 use diffkern::prelude::*;
 
 /// Triangles whose vertices follow the control points: linear in them, so that their gradient is exact.
@@ -104,12 +104,12 @@ impl<F: Float> Skin<F> {
     }
 }
 
-impl<F: Float> Observe<VertexState<F>, F> for Skin<F> {
+impl<F: Float> Observe<State<F>, F> for Skin<F> {
     fn triangles(&self) -> &[[u32; 3]] {
         &self.triangles
     }
 
-    fn vertices(&self, state: &VertexState<F>) -> Result<Array<Vec3<F>>> {
+    fn vertices(&self, state: &State<F>) -> Result<Array<Vec3<F>>> {
         self.carried(&state.x)
     }
 }
