@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 /// Name of the file and text of each.
 pub fn documents() -> Vec<(String, Vec<u8>)> {
-    let trees = [ball(), block(), bodies(), takes(), places()];
+    let trees = [ball(), relaxing(), block(), bodies(), takes(), places()];
     // Every text of JSON is one of RON, too.
     let both = trees.iter().flat_map(|tree| ["scene.json", "scene.ron"].map(|file| (file, tree.to_string())));
     let plain = std::iter::once(("scene.ron", BALL.to_owned()));
@@ -65,6 +65,15 @@ fn ball() -> Value {
         "gravity.z": {"range": [-11.0, -9.0]},
     });
     around(json!({"jelly": body(json!({"sphere": {"radius": 0.09}}), 0.1)}), unknowns)
+}
+
+/// By finite elements, which do not take every contact.
+fn relaxing() -> Value {
+    let mut scene = ball();
+    scene["bodies"]["jelly"]["material"]["relaxation"] = json!({"modulus": 300.0});
+    scene["unknowns"]["bodies.jelly.material.relaxation.time"] = json!({"range": [0.01, 0.5]});
+    ["wall", "ball"].iter().for_each(|name| drop(scene["colliders"].as_object_mut().map(|all| all.remove(*name))));
+    scene
 }
 
 /// In other units and axes.

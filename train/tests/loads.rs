@@ -1,4 +1,4 @@
-//! Loads that hang on bodies and damping by mass, as unknowns of scenes by finite elements.
+//! Loads that hang on bodies, damping by mass and relaxation, as unknowns of scenes by finite elements.
 #![allow(clippy::unwrap_used)] // a test that cannot make its input has to stop
 
 mod common;
@@ -62,6 +62,117 @@ fn the_gradient_by_a_load_and_a_damping_agrees() {
     write_scene(&folder.join("scene"), &scene);
     run(&folder, &["simulate", "scene", "--set", "load.mass=0.04,damping=7", "--cells", CELLS, "--out", "video"], 0);
     gradient_agrees(&folder, &["--cells", CELLS]);
+}
+
+/// The same bar without a load, which springs back slowly.
+fn relaxing() -> Value {
+    let mut scene = bar();
+    let body = scene["bodies"]["bar"].as_object_mut().unwrap();
+    body.remove("load");
+    body.insert("velocity".into(), json!([0.0, 0.1, 0.4]));
+    body["material"]["relaxation"] = json!({});
+    scene["frames"] = json!(10);
+    scene["unknowns"] = json!({
+        "bodies.bar.material.relaxation.modulus": {"range": [0.0, 6e4]},
+        "bodies.bar.material.relaxation.time": {"range": [0.005, 0.2]},
+    });
+    scene
+}
+
+#[test]
+fn a_relaxation_is_found_again() {
+    let folder = fresh("relaxation_found");
+    write_scene(&folder.join("scene"), &relaxing());
+    let truth = "relaxation.modulus=2.5e4,relaxation.time=0.04";
+    run(&folder, &["simulate", "scene", "--set", truth, "--cells", CELLS, "--out", "video"], 0);
+    run(&folder, &["identify", "video", "--cells", CELLS, "--out", "out"], 0);
+    let result = json_of(&folder.join("out/result.json"));
+    for (name, truth) in [("modulus", 2.5e4), ("time", 0.04)] {
+        let value = result["parameters"][format!("bodies.bar.material.relaxation.{name}")].as_f64().unwrap();
+        assert!((value / truth - 1.0).abs() < 1e-2, "{name}: {value}, not {truth}: {result}");
+    }
+}
+
+#[test]
+fn the_gradient_by_a_relaxation_agrees() {
+    let folder = fresh("relaxation_gradient");
+    let mut scene = relaxing();
+    scene["videos"] = json!({"front": {"camera": "front"}});
+    // In milliseconds, as a scene may have it.
+    scene["units"] = json!({"time": "ms"});
+    scene["frame_rate"] = json!(0.04);
+    scene["gravity"] = json!([3e-7, 2e-7, -9.81e-6]);
+    scene["bodies"]["bar"]["velocity"] = json!([0.0, 1e-4, 4e-4]);
+    scene["unknowns"]["bodies.bar.material.relaxation.time"] = json!({"range": [5.0, 200.0]});
+    write_scene(&folder.join("scene"), &scene);
+    let values = "relaxation.modulus=2.5e4,relaxation.time=0.04";
+    run(&folder, &["simulate", "scene", "--set", values, "--cells", CELLS, "--out", "video"], 0);
+    gradient_agrees(&folder, &["--cells", CELLS]);
+}
+
+/// Beside a body that does not relax, on a floor.
+#[test]
+fn the_gradient_by_one_relaxation_of_two_bodies_agrees() {
+    let folder = fresh("relaxation_of_two");
+    let mut scene = relaxing();
+    scene["videos"] = json!({"front": {"camera": "front"}});
+    scene["frames"] = json!(6);
+    scene["contact_between_bodies"] = json!("frictionless");
+    scene["colliders"] = json!({"floor": {
+        "shape": {"half_space": {"point": [0.0, 0.0, -0.002], "normal": [0.0, 0.0, 1.0]}}, "contact": "frictionless",
+    }});
+    let body = scene["bodies"]["bar"].as_object_mut().unwrap();
+    body.insert("velocity".into(), json!([0.05, 0.1, -0.5]));
+    body.remove("clamps");
+    let mut other = scene["bodies"]["bar"].clone();
+    other["shape"] = json!({"box": {"min": [0.13, 0.0, 0.0], "max": [0.17, 0.03, 0.03]}});
+    other["material"] = json!({"law": "stable_neo_hookean", "young": 7e4, "poisson": 0.3});
+    scene["bodies"]["other"] = other;
+    scene["observations"] = json!({});
+    write_scene(&folder.join("scene"), &scene);
+    let values = "relaxation.modulus=2.5e4,relaxation.time=0.04";
+    run(&folder, &["simulate", "scene", "--set", values, "--cells", CELLS, "--out", "video"], 0);
+    gradient_agrees(&folder, &["--cells", CELLS]);
+}
+
+#[test]
+fn relaxations_that_cannot_be_simulated_are_refused() {
+    let refused = |name: &str, change: &dyn Fn(&mut Value), more: &[&str], expected: &[&str]| {
+        let folder = fresh(name);
+        let mut scene = relaxing();
+        scene["unknowns"] = json!({"bodies.bar.material.viscosity": {"range": [0.0, 5.0]}});
+        scene["bodies"]["bar"]["material"]["relaxation"] = json!({"modulus": 1e4, "time": 0.05});
+        change(&mut scene);
+        write_scene(&folder.join("scene"), &scene);
+        let arguments = [&["simulate", "scene", "--cells", CELLS, "--out", "video"], more].concat();
+        let output = diffkern(&folder, &arguments).output().unwrap();
+        assert!(!output.status.success(), "{name}");
+        let errors = errors(&output);
+        assert!(expected.iter().all(|text| errors.contains(text)), "{name}: {errors}");
+    };
+    let field =
+        |value: Value| move |scene: &mut Value| scene["bodies"]["bar"]["material"]["relaxation"] = value.clone();
+    let time = "bodies.bar.material.relaxation.time";
+    refused("relaxation_half", &field(json!({"modulus": 1e4})), &[], &[time, "missing"]);
+    refused("relaxation_no_time", &field(json!({"modulus": 1e4, "time": 0.0})), &[], &[time, "positive"]);
+    refused(
+        "relaxation_negative",
+        &field(json!({"modulus": -1.0, "time": 0.1})),
+        &[],
+        &["bodies.bar.material.relaxation.modulus", "-1"],
+    );
+    let no_branch = |scene: &mut Value| {
+        scene["bodies"]["bar"]["material"].as_object_mut().unwrap().remove("relaxation");
+        scene["unknowns"] = json!({"bodies.bar.material.relaxation.time": {"range": [0.01, 0.1]}});
+    };
+    refused("relaxation_nowhere", &no_branch, &[], &[time, "no material has a relaxation"]);
+    refused("relaxation_mpm", &|_| {}, &["--simulator", "mpm"], &["bodies.bar.material.relaxation", "MPM"]);
+    let rigid = |scene: &mut Value| {
+        scene["bodies"]["bar"]["material"] = json!({"law": "rigid", "relaxation": {"modulus": 1e4, "time": 0.05}});
+        scene["bodies"]["bar"].as_object_mut().unwrap().remove("clamps");
+        scene["unknowns"] = json!({});
+    };
+    refused("relaxation_rigid", &rigid, &[], &["bodies.bar.material.relaxation", "rigid"]);
 }
 
 #[test]

@@ -27,21 +27,31 @@ const POISSON: f64 = 0.48;
 const DEVIATION: f64 = 3e-4;
 /// How far the markers may be from where they should be on the beam, root of the mean square \[m\].
 const FIT: f64 = 5e-3;
+/// How far inside of the edge a load is \[m\].
+const INSIDE: f64 = 1e-6;
 /// Longest time that is simulated \[s\].
 const LONGEST: f64 = 1.64;
 
 /// What is to be found from a recording.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Unknown {
-    /// Young's modulus and viscosity, of a beam that carries nothing.
+    /// The material, of a beam that carries nothing.
     Material,
-    /// The mass that hangs at the middle of the free end, with Young's modulus \[Pa\] and the viscosity \[Pa s\] known.
-    Load {
-        /// Young's modulus \[Pa\].
-        young: f64,
-        /// Viscosity \[Pa s\].
-        viscosity: f64,
-    },
+    /// The mass that hangs on the upper edge of the free end, of a beam of this material.
+    Load(Silicone),
+}
+
+/// What the beam is made of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Silicone {
+    /// Young's modulus at rest \[Pa\].
+    pub young: f64,
+    /// Viscosity \[Pa s\].
+    pub viscosity: f64,
+    /// Shear modulus of the Maxwell branch \[Pa\].
+    pub branch: f64,
+    /// Its relaxation time \[s\].
+    pub time: f64,
 }
 
 /// A recording from its release on, in the frame of the beam.
@@ -134,7 +144,7 @@ impl Placed {
         let mut body = json!({
             "shape": {"box": {"min": [-length, 0.0, 0.0], "max": [0.0, width, height]}},
             "density": DENSITY,
-            "material": {"law": "stable_neo_hookean", "poisson": POISSON},
+            "material": {"law": "stable_neo_hookean", "poisson": POISSON, "relaxation": {}},
             "albedo": [0.9, 0.5, 0.4],
             "clamps": [{"axis": "x", "plane": -0.999 * length, "side": "below"}],
         });
@@ -142,11 +152,14 @@ impl Placed {
             Unknown::Material => json!({
                 "bodies.beam.material.young": {"range": [1e5, 6e5]},
                 "bodies.beam.material.viscosity": {"range": [0.0, 1000.0]},
+                "bodies.beam.material.relaxation.modulus": {"range": [0.0, 1e5]},
+                "bodies.beam.material.relaxation.time": {"range": [0.01, 1.0]},
             }),
-            Unknown::Load { young, viscosity } => {
+            Unknown::Load(Silicone { young, viscosity, branch, time }) => {
                 body["material"]["young"] = json!(young);
                 body["material"]["viscosity"] = json!(viscosity);
-                body["load"] = json!({"at": [-1e-6, 0.5 * width, 0.5 * height]});
+                body["material"]["relaxation"] = json!({"modulus": branch, "time": time});
+                body["load"] = json!({"at": [-INSIDE, 0.5 * width, height - INSIDE]});
                 json!({"bodies.beam.load.mass": {"range": [0.01, 0.2]}})
             }
         };

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::job::Values;
 use crate::limits::{Limits, Seconds, size};
 use crate::program::{norm, thinnest};
-use crate::scene::{Quantity, Scene, Start, Target};
+use crate::scene::{Quantity, Relaxation, Scene, Start, Target};
 use crate::text::rounded;
 use diffkern_sim::scene::BodyShape;
 use std::path::Path;
@@ -159,7 +159,9 @@ fn levers(scene: &Scene, task: Task<'_>) -> Vec<Lever> {
     let (actual, set) = (scene.frame_rate, Box::new(|s: &mut Scene, _: &mut Values, v: f64| s.frame_rate = v));
     let field = scene.field("frame_rate").into();
     levers.push(Lever { field, option: false, unit: "1/s".into(), actual, tame: 30.0, large: false, set });
-    levers.extend(scene.elastic().map(|target| elastic(scene, task, target)));
+    let branches = scene.targets().filter(|target| target.quantity == Quantity::RelaxationModulus);
+    let sought = branches.filter(|target| scene.range(*target).is_some());
+    levers.extend(scene.elastic().chain(sought).map(|target| elastic(scene, task, target)));
     levers.retain(|lever| if lever.large { lever.actual > lever.tame } else { lever.actual < lever.tame });
     levers
 }
@@ -212,6 +214,13 @@ fn of_body(scene: &Scene, k: usize) -> Vec<Lever> {
     let viscosity = body.material.viscosity;
     let thin = move |s: &mut Scene, _: &mut Values, v: f64| s.bodies[k].material.viscosity = v;
     add("material.viscosity", "Pa s", [viscosity, 1e-2], true, Box::new(thin));
+    if let Some(Relaxation { modulus: Some(modulus), .. }) = body.material.relaxation {
+        let soften = move |s: &mut Scene, _: &mut Values, v: f64| {
+            let branch = &mut s.bodies[k].material.relaxation;
+            *branch = branch.map(|branch| Relaxation { modulus: Some(v), ..branch });
+        };
+        add("material.relaxation.modulus", "Pa", [modulus, 1e3], true, Box::new(soften));
+    }
     levers
 }
 
@@ -246,7 +255,11 @@ fn elastic(scene: &Scene, task: Task<'_>, target: Target) -> Lever {
                 unit: format!("{} (the greatest value)", target.quantity.unit()),
                 actual: range.map_or(0.0, |range| range.max),
                 // Lengths of steps follow from moduli, and from ratios that are not small.
-                tame: range.map_or(1.0, |range| if target.quantity == Quantity::Poisson { 0.3 } else { range.min }),
+                tame: range.map_or(1.0, |range| match target.quantity {
+                    Quantity::Poisson => 0.3,
+                    Quantity::RelaxationModulus => range.min.max(1.0),
+                    _ => range.min,
+                }),
                 large: true,
                 set: Box::new(move |scene, _, v| {
                     scene.unknowns.iter_mut().filter(|range| range.target == target).for_each(|range| range.max = v);

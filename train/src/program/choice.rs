@@ -38,11 +38,13 @@ fn elements_only(scene: &Scene) -> Option<(String, String)> {
     scene.bodies.iter().enumerate().find_map(|(of, body)| {
         let path = |field: &str| format!("bodies.{}.{field}", body.name);
         let damped = body.material.damping > 0.0 || scene.range(Target::new(of, Quantity::Damping)).is_some();
-        match (&body.load, damped) {
-            (Some(_), _) => Some((path("load"), "a load".into())),
-            (None, true) => Some((path("material.damping"), "damping by mass".into())),
-            (None, false) => None,
-        }
+        let all = [
+            (body.load.is_some(), "load", "a load"),
+            (body.material.relaxation.is_some(), "material.relaxation", "a material that relaxes"),
+            (damped, "material.damping", "damping by mass"),
+        ];
+        let first = all.into_iter().find(|(there, ..)| *there);
+        first.map(|(_, field, what)| (path(field), what.into()))
     })
 }
 

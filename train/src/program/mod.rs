@@ -225,7 +225,9 @@ impl<F: Float> Program<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{Collider, Contact, DepthFrames, Film, Followed, Pair, Quantity, Range, Surface, Target, Track};
+    use crate::scene::{
+        Collider, Contact, DepthFrames, Film, Followed, Pair, Quantity, Range, Relaxation, Surface, Target, Track,
+    };
     use diffkern_render::Lens;
     use diffkern_sim::collision::Solid;
     use std::path::Path;
@@ -251,6 +253,9 @@ mod tests {
         });
         scene.bodies[0].starts[0].angular_velocity = [1.0, -2.0, 0.5];
         scene.bodies[0].material.viscosity = 3.0;
+        if simulator == Simulator::Fem {
+            scene.bodies[0].material.relaxation = Some(Relaxation { modulus: Some(4_000.0), time: Some(0.3) });
+        }
         (scene.bodies[0].material.mu, scene.bodies[0].material.lambda) = (Some(9098.2), Some(11_377.2));
         let mut second = scene.bodies[0].clone();
         second.name = "second".into();

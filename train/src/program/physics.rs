@@ -43,7 +43,7 @@ impl Layout {
     fn len(&self, part: Part) -> usize {
         match part {
             Part::Mu | Part::Lambda | Part::Density | Part::Viscosity => self.pieces[part as usize][self.bodies],
-            Part::Damping | Part::Load => self.bodies,
+            Part::Damping | Part::BranchModulus | Part::BranchTime | Part::Load => self.bodies,
             Part::Motion => MOTION * self.bodies * self.takes,
             Part::Place => PLACE * self.bodies * self.takes,
             // Arrays have at least one element.
@@ -61,7 +61,7 @@ impl Layout {
             Part::Mu | Part::Lambda | Part::Density | Part::Viscosity => {
                 self.pieces[row.part as usize][target.of] + target.piece
             }
-            Part::Damping | Part::Load => target.of,
+            Part::Damping | Part::BranchModulus | Part::BranchTime | Part::Load => target.of,
             Part::Motion => MOTION * (self.bodies * target.take + target.of) + row.place,
             Part::Place => PLACE * (self.bodies * target.take + target.of) + row.place,
             Part::ColliderMotion => MOTION * target.of + row.place,
@@ -78,7 +78,7 @@ impl Layout {
             Part::Motion => MOTION * self.bodies * take..MOTION * self.bodies * (take + 1),
             Part::Place => PLACE * self.bodies * take..PLACE * self.bodies * (take + 1),
             Part::Mu | Part::Lambda | Part::Density | Part::Viscosity | Part::ColliderMotion => 0..self.len(part),
-            Part::Damping | Part::Load => 0..self.len(part),
+            Part::Damping | Part::BranchModulus | Part::BranchTime | Part::Load => 0..self.len(part),
             Part::Friction | Part::Restitution | Part::Gravity | Part::Camera => 0..self.len(part),
         }
     }
@@ -108,6 +108,8 @@ impl Physics {
     /// What `values` say, else the scene; what neither knows is in the middle of its range. No viscosity beside.
     pub(crate) fn of(scene: &Scene, values: &Values) -> Self {
         let mut all = Self::zero(scene);
+        // A body without a branch has one of no modulus, and times divide.
+        all.parts[Part::BranchTime as usize].fill(1.0);
         for target in scene.targets() {
             let given = values.get(&scene.name_of(target)).copied();
             let searched = scene.range(target).map(|range| middle(target.quantity, [range.min, range.max]));

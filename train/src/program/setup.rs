@@ -9,7 +9,7 @@ use diffkern::prelude::*;
 use diffkern_render::{Camera, Light, Lighting};
 use diffkern_sim::contact::Collider as Rigid;
 use diffkern_sim::mpm::{self, HalfSpace, Transfer};
-use diffkern_sim::scene::{BodiesSpec, BodyShape, BodySpec};
+use diffkern_sim::scene::{BodiesSpec, BodyShape, BodySpec, RelaxationSpec};
 
 /// Cells that the fastest wave may cross in a step, without and with colliders.
 const CFL: [f64; 2] = [0.4, 0.2];
@@ -209,6 +209,10 @@ pub(super) fn body_spec(scene: &Scene, take: usize, known: &Values, body: usize,
     let shape = scene.bodies[body].starts[take].shape.clone();
     let top = |v: [[f64; 2]; 3]| norm(v.map(|[low, high]| low.abs().max(high.abs())));
     let top_speed = top(velocity) + 0.5 * top(spin) * norm(shape.sides());
+    let relaxation = scene.bodies[body]
+        .material
+        .relaxation
+        .map(|_| RelaxationSpec { modulus: of(Quantity::RelaxationModulus), time: of(Quantity::RelaxationTime) });
     BodySpec {
         velocity: velocity.map(middle),
         angular_velocity: spin.map(middle),
@@ -217,6 +221,7 @@ pub(super) fn body_spec(scene: &Scene, take: usize, known: &Values, body: usize,
         lambda,
         density: of(Quantity::Density),
         viscosity: [low, high + room],
+        relaxation,
         shape,
     }
 }

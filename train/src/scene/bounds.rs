@@ -45,6 +45,9 @@ pub(in crate::scene) const MODULUS: Bounds = bounds(1e-3, 1e13, " Pa", "diamond 
 pub(in crate::scene) const RATIO: Bounds =
     bounds(0.0, 0.499, "", "at 0.5 a body cannot be compressed, and steps would be endlessly short");
 pub(in crate::scene) const VISCOSITY: Bounds = bounds(0.0, 1e12, " Pa s", "glass that sets has no more");
+pub(in crate::scene) const BRANCH: Bounds = bounds(0.0, 1e13, " Pa", "diamond is softer");
+pub(in crate::scene) const RELAXATION_TIME: Bounds =
+    bounds(1e-9, 1e9, " s", "a shorter one is a viscosity, and a longer one a stiffer solid");
 pub(in crate::scene) const DAMPING: Bounds = bounds(0.0, 1e9, " 1/s", "nothing moves against more");
 pub(in crate::scene) const LOAD: Bounds = bounds(0.0, 1e18, " kg", "mountains are lighter");
 pub(in crate::scene) const FRICTION: Bounds = bounds(0.0, 1e3, "", "more holds as well");

@@ -235,6 +235,8 @@ pub struct Material {
     pub viscosity: f64,
     /// Rate at which velocities decay, Rayleigh's damping by mass \[1/s\].
     pub damping: f64,
+    /// A Maxwell branch, where there is one.
+    pub relaxation: Option<Relaxation>,
     /// First Lamé parameter \[Pa\], where the scene gives it.
     pub mu: Option<f64>,
     /// Second Lamé parameter \[Pa\], where the scene gives it.
@@ -245,6 +247,15 @@ pub struct Material {
     pub young: Option<f64>,
     /// Poisson's ratio, where it is one of them and the scene gives it.
     pub poisson: Option<f64>,
+}
+
+/// A spring and a dashpot in series beside the elastic law.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Relaxation {
+    /// Shear modulus \[Pa\], where the scene gives it.
+    pub modulus: Option<f64>,
+    /// Relaxation time \[s\], where the scene gives it.
+    pub time: Option<f64>,
 }
 
 /// The two elastic parameters of a material.

@@ -40,6 +40,7 @@ impl Scene {
         let varying = (owner == Owner::Material).then(|| self.varying(of));
         let rigid = self.is_rigid();
         let loaded = owner == Owner::Body && self.bodies[of].load.is_some();
+        let relaxes = owner == Owner::Body && self.bodies[of].material.relaxation.is_some();
         let collider = (owner == Owner::Collider).then(|| &self.colliders[of]);
         let bounces = collider.is_some() && self.bounces(of);
         let has = move |quantity: &Quantity| {
@@ -47,6 +48,7 @@ impl Scene {
                 Quantity::Density | Quantity::Mass => varying.is_some_and(|own| own.contains(quantity)),
                 Quantity::Viscosity | Quantity::Damping => !rigid,
                 Quantity::Load => loaded,
+                Quantity::RelaxationModulus | Quantity::RelaxationTime => relaxes,
                 Quantity::Restitution => bounces,
                 Quantity::Mu | Quantity::Lambda | Quantity::Young | Quantity::Poisson => {
                     !rigid && pair.is_some_and(|pair| pair.contains(quantity))
@@ -128,6 +130,10 @@ impl Scene {
                     true => match quantity {
                         Quantity::ColliderVelocity(_) | Quantity::ColliderAngularVelocity(_) => {
                             "where no collider has a motion, or one that is to be found".to_owned()
+                        }
+                        Quantity::RelaxationModulus | Quantity::RelaxationTime => {
+                            "where no material has a relaxation, expected one in it, {} where both numbers are unknown"
+                                .to_owned()
                         }
                         Quantity::StartPosition(_) => "where a clamp holds the body in its place".to_owned(),
                         Quantity::Mu | Quantity::Lambda | Quantity::Young | Quantity::Poisson if !self.is_rigid() => {

@@ -2,8 +2,8 @@
 
 use super::row::{
     ANGULAR_VELOCITY, COLLIDER_ANGULAR_VELOCITY, COLLIDER_VELOCITY, DAMPING, DENSITY, DISTORTION, EXPOSURE,
-    FIELD_OF_VIEW, FRICTION, GRAVITY, LAMBDA, LOAD, LOOK_AT, MASS, MU, Owner, POISSON, POSITION, RESTITUTION, Row,
-    START_POSITION, Scale, VELOCITY, VISCOSITY, YOUNG,
+    FIELD_OF_VIEW, FRICTION, GRAVITY, LAMBDA, LOAD, LOOK_AT, MASS, MU, Owner, POISSON, POSITION, RELAXATION_MODULUS,
+    RELAXATION_TIME, RESTITUTION, Row, START_POSITION, Scale, VELOCITY, VISCOSITY, YOUNG,
 };
 
 /// What a parameter is.
@@ -27,6 +27,10 @@ pub enum Quantity {
     Viscosity,
     /// Rate at which velocities of a body decay.
     Damping,
+    /// Shear modulus of the Maxwell branch of a body.
+    RelaxationModulus,
+    /// Relaxation time of a body.
+    RelaxationTime,
     /// Component of the velocity of the centre of mass at t = 0.
     Velocity(usize),
     /// Component of the angular velocity about the centre of mass at t = 0.
@@ -60,7 +64,7 @@ pub(super) const AXES: [&str; 3] = ["x", "y", "z"];
 
 impl Quantity {
     /// Every quantity.
-    pub const ALL: [Self; 42] = {
+    pub const ALL: [Self; 44] = {
         use Quantity::*;
         [
             Mu,
@@ -73,6 +77,8 @@ impl Quantity {
             Mass,
             Viscosity,
             Damping,
+            RelaxationModulus,
+            RelaxationTime,
             Velocity(0),
             Velocity(1),
             Velocity(2),
@@ -123,6 +129,8 @@ impl Quantity {
             Self::Mass => MASS,
             Self::Viscosity => VISCOSITY,
             Self::Damping => DAMPING,
+            Self::RelaxationModulus => RELAXATION_MODULUS,
+            Self::RelaxationTime => RELAXATION_TIME,
             Self::Load => LOAD,
             Self::Velocity(axis) => component(VELOCITY, axis),
             Self::AngularVelocity(axis) => component(ANGULAR_VELOCITY, axis),

@@ -56,6 +56,10 @@ pub(crate) enum Part {
     Viscosity,
     /// Of each body.
     Damping,
+    /// Shear modulus of the Maxwell branch of each body; 0 of those without.
+    BranchModulus,
+    /// Relaxation time of each body; 1 s of those without.
+    BranchTime,
     /// Of each body; 0 of those without.
     Load,
     /// Velocity and angular velocity of each body, six numbers.
@@ -74,12 +78,14 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Mu,
         Self::Lambda,
         Self::Density,
         Self::Viscosity,
         Self::Damping,
+        Self::BranchModulus,
+        Self::BranchTime,
         Self::Load,
         Self::Motion,
         Self::Place,
@@ -185,6 +191,28 @@ pub(super) const DAMPING: Row = Row {
     bounds: &bounds::DAMPING,
     part: Part::Damping,
     known: |scene, target, _| Some(scene.bodies[target.of].material.damping),
+    ..MU
+};
+
+pub(super) const RELAXATION_MODULUS: Row = Row {
+    owner: Owner::Body,
+    path: "material.relaxation.modulus",
+    words: 2,
+    scale: Scale::NotNegative,
+    bounds: &bounds::BRANCH,
+    part: Part::BranchModulus,
+    known: |scene, target, _| scene.bodies[target.of].material.relaxation.and_then(|own| own.modulus),
+    ..MU
+};
+
+pub(super) const RELAXATION_TIME: Row = Row {
+    owner: Owner::Body,
+    path: "material.relaxation.time",
+    words: 2,
+    measure: Measure::Time,
+    bounds: &bounds::RELAXATION_TIME,
+    part: Part::BranchTime,
+    known: |scene, target, _| scene.bodies[target.of].material.relaxation.and_then(|own| own.time),
     ..MU
 };
 

@@ -11,9 +11,8 @@ use diffkern::memory::collect;
 use diffkern::prelude::*;
 use diffkern::{arith, jvp};
 use diffkern_render::{CameraParams, Mesh, Renderer};
-use diffkern_sim::fem::lattice::{Control, Model, Params, Skin};
+use diffkern_sim::fem::lattice::{Control, Model, Params, Skin, State};
 use diffkern_sim::material::Law;
-use diffkern_sim::vertices::VertexState;
 use diffkern_sim::{Model as _, Observe as _, Span, Step as _};
 use std::f64::consts::{LN_2, PI};
 
@@ -48,7 +47,7 @@ pub(super) struct Inputs {
 pub(super) struct Program {
     device: Device,
     model: Model<f64>,
-    start: VertexState<f64>,
+    start: State<f64>,
     load: Array<Vec3<f64>>,
     acting: f64,
     frame: f64,
@@ -156,10 +155,11 @@ impl Program {
         for frame in 0..self.frames {
             let span = Span::steps(frame * steps, steps, solver.dt());
             let (load, acting, none) = (self.load.clone(), self.acting, self.device.zeros(self.load.len())?);
-            let control = move |_: &VertexState<f64>, tick: diffkern_sim::Tick| {
+            let control = move |_: &State<f64>, tick: diffkern_sim::Tick| {
                 let time = tick.time + 0.5 * tick.dt;
                 let part = if time < acting { (PI * time / acting).sin().powi(2) } else { 0.0 };
-                Ok(Control { force: Some(arith::scaled_sum(&[(part, &load), (1.0, &none)])?) })
+                let force = arith::scaled_sum(&[(part, &load), (1.0, &none)])?;
+                Ok(Control { force: Some(force), ..Control::default() })
             };
             state = solver.advance_with(&state, span, control, Schedule::Auto)?;
             seen.push(match self.supervision {

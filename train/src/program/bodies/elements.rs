@@ -12,10 +12,9 @@ use crate::scene::{Quantity, Scene, Target};
 use diffkern::prelude::*;
 use diffkern_render::Mesh;
 use diffkern_sim::contact::{Collider, Contact, Contacts};
-use diffkern_sim::fem::lattice::{BodyContact, Clamp, Params, Surfaces, contact_stiffness, floor};
+use diffkern_sim::fem::lattice::{self, BodyContact, Clamp, Params, Relaxation, Surfaces, contact_stiffness, floor};
 use diffkern_sim::mesh::ClosedMesh;
 use diffkern_sim::scene::{BodyShape, BodySpec, ElasticScene, ElasticSpec};
-use diffkern_sim::vertices::VertexState;
 use std::ops::Range;
 
 pub(super) fn spec(scene: &Scene, take: usize, known: &Values, options: &GridOptions) -> ElasticSpec {
@@ -202,9 +201,29 @@ impl<F: Float> Elements<F> {
         }
     }
 
+    /// Numbers of bodies at their cells, where there is more than one.
+    fn of_cells(&self, numbers: &Array<F>) -> diffkern::Result<Array<F>> {
+        if numbers.len() == 1 {
+            return Ok(numbers.clone());
+        }
+        let each = self.device.uninit(self.count())?;
+        to_particles(each.len(), numbers, &self.body_of[1], &each)?;
+        Ok(each)
+    }
+
     pub(super) fn bind(&self, numbers: Numbers<'_, F>) -> Result<(Solver<F>, State<F>)> {
-        let Numbers { properties, gravity, damping, load, motion, place, collider_motion, friction, restitution: _ } =
-            numbers;
+        let Numbers {
+            properties,
+            gravity,
+            damping,
+            branches,
+            load,
+            motion,
+            place,
+            collider_motion,
+            friction,
+            restitution: _,
+        } = numbers;
         let Properties { mu, lambda, density, viscosity } = properties;
         let start = &self.scene.state;
         let surfaces = self.surfaces(&mu, &lambda)?;
@@ -232,6 +251,13 @@ impl<F: Float> Elements<F> {
                 each
             }
         };
+        let relaxation = match &start.memory {
+            None => None,
+            Some(_) => {
+                let [modulus, time] = branches.map(|numbers| self.of_cells(numbers));
+                Some(Relaxation { modulus: modulus?, time: time? })
+            }
+        };
         let loads = match &self.loaded {
             None => None,
             Some(of) => {
@@ -240,8 +266,11 @@ impl<F: Float> Elements<F> {
                 Some(each)
             }
         };
-        let params = Params { mu, lambda, density, viscosity, damping, loads, gravity, contact, surfaces };
-        let start = VertexState { x: self.origin.moved(&start.x, &self.body_of[0], place)?, v };
+        let fibres = None;
+        let params =
+            Params { mu, lambda, density, viscosity, relaxation, fibres, damping, loads, gravity, contact, surfaces };
+        // Rigid motions leave what is remembered as it is.
+        let start = lattice::State { x: self.origin.moved(&start.x, &self.body_of[0], place)?, v, ..start.clone() };
         let (model, steps) = match self.fixed_steps {
             true => (self.scene.model.clone(), self.scene.steps_per_frame),
             false => self.scene.for_material(&params)?,

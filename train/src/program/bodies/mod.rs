@@ -23,7 +23,6 @@ use diffkern_render::Mesh;
 use diffkern_sim::fem::lattice::{self, Skin};
 use diffkern_sim::mesh::Surface;
 use diffkern_sim::mpm::{self, Dim3};
-use diffkern_sim::vertices::VertexState;
 use diffkern_sim::{Observe as _, Step as _};
 use elements::Elements;
 use particles::Particles;
@@ -47,7 +46,7 @@ pub(crate) enum Solver<F: Float> {
 #[derive(Clone)]
 pub(crate) enum State<F: Float> {
     Mpm(mpm::State<Dim3, F>),
-    Fem(VertexState<F>),
+    Fem(lattice::State<F>),
     Rigid(Moved<F>),
 }
 
@@ -77,6 +76,8 @@ pub(super) struct Numbers<'a, F: Float> {
     pub(super) properties: Properties<F>,
     pub(super) gravity: Array<Vec3<F>>,
     pub(super) damping: &'a Array<F>,
+    /// Shear moduli and relaxation times.
+    pub(super) branches: [&'a Array<F>; 2],
     pub(super) load: &'a Array<F>,
     pub(super) motion: &'a Array<F>,
     pub(super) place: &'a Array<F>,
@@ -93,7 +94,8 @@ impl<'a, F: Float> Numbers<'a, F> {
             [Part::Motion, Part::Place, Part::ColliderMotion].map(|part| &inputs[part]);
         let [friction, restitution] = [Part::Friction, Part::Restitution].map(|part| &inputs[part]);
         let [damping, load] = [Part::Damping, Part::Load].map(|part| &inputs[part]);
-        Ok(Self { properties, gravity, damping, load, motion, place, collider_motion, friction, restitution })
+        let branches = [Part::BranchModulus, Part::BranchTime].map(|part| &inputs[part]);
+        Ok(Self { properties, gravity, damping, branches, load, motion, place, collider_motion, friction, restitution })
     }
 }
 

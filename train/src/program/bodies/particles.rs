@@ -104,6 +104,7 @@ impl<F: Float> Particles<F> {
             restitution: _,
             damping: _,
             load: _,
+            branches: _,
         } = numbers;
         let particles = self.scene.state.len();
         let params = mpm::Params {

@@ -34,6 +34,8 @@ const RIGID_TAPED: f64 = 100.0;
 /// Reals of a step that a tape keeps, for each particle and node, or each cell and vertex.
 const TAPED: [f64; 2] = [24.0, 7.0];
 const CELL_TAPED: [f64; 2] = [220.0, 10.0];
+/// The same of a cell with a memory, beside these: what it was, and what it is.
+const MEMORY_TAPED: f64 = 150.0;
 
 /// What a run takes.
 pub(crate) enum Plan {
@@ -118,7 +120,10 @@ impl Plan {
     pub(crate) fn taped(&self, device: &Device, real: f64) -> f64 {
         match self {
             Self::Mpm(plan) => real * (TAPED[0] * plan.particles() + TAPED[1] * plan.active_nodes(device)),
-            Self::Fem(plan) => real * (CELL_TAPED[0] * plan.cells + CELL_TAPED[1] * (plan.nodes + plan.vertices)),
+            Self::Fem(plan) => {
+                let memory = if plan.relaxes { MEMORY_TAPED } else { 0.0 };
+                real * ((CELL_TAPED[0] + memory) * plan.cells + CELL_TAPED[1] * (plan.nodes + plan.vertices))
+            }
             Self::Rigid(plan) => real * RIGID_TAPED * (1.0 + plan.points),
         }
     }

@@ -216,8 +216,18 @@ impl<F: Float> Rigid<F> {
     }
 
     pub(super) fn bind(&self, numbers: Numbers<'_, F>) -> Result<(Solver<F>, State<F>)> {
-        let Numbers { properties, gravity, damping: _, load: _, motion, place, collider_motion, friction, restitution } =
-            numbers;
+        let Numbers {
+            properties,
+            gravity,
+            damping: _,
+            branches: _,
+            load: _,
+            motion,
+            place,
+            collider_motion,
+            friction,
+            restitution,
+        } = numbers;
         let product = |values: &Array<F>, factors: &Array<F>| -> diffkern::Result<Array<F>> {
             let out = self.device.uninit(factors.len())?;
             times(factors.len(), values, factors, &out)?;

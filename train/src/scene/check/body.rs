@@ -7,7 +7,7 @@ use crate::scene::bounds;
 use crate::scene::document::{self, Axis, Document, LawName, Side};
 use crate::scene::folder::Files;
 use crate::scene::tree::Fault;
-use crate::scene::{Body, Clamp, Load, Material, Pair, Start, Weight};
+use crate::scene::{Body, Clamp, Load, Material, Pair, Relaxation, Start, Weight};
 use diffkern_sim::mpm::Law;
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub(super) fn bodies(document: &Document, files: &Files<'_>) -> Result<Vec<Body>
             within(&format!("{at}.density"), density, &bounds::DENSITY)?;
         }
         colour(&format!("{at}.albedo"), body.albedo)?;
-        let material = material(&format!("{at}.material"), &body.material, pair(document, name)?)?;
+        let material = material(&format!("{at}.material"), &body.material, pair(document, name)?, &document.unknowns)?;
         let other = |first: &&Body| first.material.law != material.law || first.rigid.is_some() != rigid.is_some();
         if let Some(first) = bodies.first().filter(other) {
             let problem = format!(
@@ -87,7 +87,10 @@ fn start(
     Ok(Start { shape, velocity: body.velocity, angular_velocity: body.angular_velocity })
 }
 
-fn material(at: &str, material: &document::Material, pair: Pair) -> Result<Material, Fault> {
+/// Numbers of a document by their paths that are to be found.
+type Unknowns = BTreeMap<String, document::Unknown>;
+
+fn material(at: &str, material: &document::Material, pair: Pair, unknowns: &Unknowns) -> Result<Material, Fault> {
     let law = match material.law {
         LawName::NeoHookean => Law::NeoHookean,
         LawName::FixedCorotated => Law::FixedCorotated,
@@ -97,6 +100,7 @@ fn material(at: &str, material: &document::Material, pair: Pair) -> Result<Mater
     };
     share(&format!("{at}.viscosity"), material.viscosity, &bounds::VISCOSITY)?;
     share(&format!("{at}.damping"), material.damping, &bounds::DAMPING)?;
+    let relaxation = material.relaxation.as_ref().map(|own| relaxation(at, own, unknowns)).transpose()?;
     let elastic = match pair {
         Pair::Lame => lame(at, material)?,
         Pair::Engineering => engineering(at, material)?,
@@ -106,6 +110,7 @@ fn material(at: &str, material: &document::Material, pair: Pair) -> Result<Mater
         law,
         viscosity: material.viscosity,
         damping: material.damping,
+        relaxation,
         mu: None,
         lambda: None,
         pair,
@@ -116,6 +121,21 @@ fn material(at: &str, material: &document::Material, pair: Pair) -> Result<Mater
         Pair::Lame => Material { mu: first, lambda: second, ..none },
         Pair::Engineering => Material { young: first, poisson: second, ..none },
     })
+}
+
+/// A Maxwell branch, of which the scene has both numbers or looks for them.
+fn relaxation(at: &str, relaxation: &document::Relaxation, unknowns: &Unknowns) -> Result<Relaxation, Fault> {
+    let document::Relaxation { modulus, time } = *relaxation;
+    let path = |field: &str| format!("{at}.relaxation.{field}");
+    modulus.map_or(Ok(()), |modulus| share(&path("modulus"), modulus, &bounds::BRANCH))?;
+    time.map_or(Ok(()), |time| within(&path("time"), time, &bounds::RELAXATION_TIME))?;
+    for (field, given, unit) in [("modulus", modulus.is_some(), "[pressure]"), ("time", time.is_some(), "[time]")] {
+        let path = path(field);
+        if !given && !unknowns.contains_key(&path) {
+            return wrong(&path, format!("missing, expected a number {unit}, or it among the unknowns"));
+        }
+    }
+    Ok(Relaxation { modulus, time })
 }
 
 /// First and second Lame parameter, as far as they are given.

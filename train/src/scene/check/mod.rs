@@ -85,7 +85,7 @@ pub(super) fn scene(document: &Document, fields: &Fields, files: &Files<'_>) -> 
 
 /// The names of the file, where they are not the paths, of what a job may be refused for.
 fn told(scene: &Scene, fields: &Fields) -> BTreeMap<String, String> {
-    const OF_A_BODY: [&str; 9] = [
+    const OF_A_BODY: [&str; 11] = [
         "shape",
         "density",
         "mass",
@@ -95,6 +95,8 @@ fn told(scene: &Scene, fields: &Fields) -> BTreeMap<String, String> {
         "material.mu",
         "material.lambda",
         "material.viscosity",
+        "material.relaxation",
+        "material.relaxation.modulus",
     ];
     let of_bodies = (0..scene.bodies.len()).flat_map(|k| OF_A_BODY.map(|field| scene.path(k, field)));
     let own = of_bodies.chain(scene.cameras.iter().map(|camera| format!("cameras.{}", camera.name)));

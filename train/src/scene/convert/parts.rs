@@ -5,7 +5,7 @@ use super::turn::{UPRIGHT, after};
 use crate::scene::document::{
     At, Axis, Body, BodyShape, BoxShape, Camera, Capsule, CentreOfMass, Clamp, Collider, ColliderShape, Cylinder,
     Depth, Document, Ellipsoid, Force, HalfSpace, Impulse, Light, Load, Markers, Material, MeshFile, Motion,
-    Observation, Pose, Push, Side, Sphere, Start, Take, Torus, Up, Video,
+    Observation, Pose, Push, Relaxation, Side, Sphere, Start, Take, Torus, Up, Video,
 };
 use crate::scene::measure::Measure;
 use Measure::{Angle, AngularVelocity, Density, Length, Mass, Pressure, Rate, Time, Velocity, Viscosity};
@@ -36,6 +36,10 @@ impl Conversion {
                 young: pressure(material.young),
                 viscosity: self.number(Viscosity, material.viscosity),
                 damping: self.number(Rate, material.damping),
+                relaxation: material.relaxation.as_ref().map(|own| Relaxation {
+                    modulus: pressure(own.modulus),
+                    time: own.time.map(|time| self.number(Time, time)),
+                }),
                 ..material.clone()
             },
             albedo: body.albedo,

@@ -74,6 +74,21 @@ pub struct Material {
     /// Rate at which velocities decay, Rayleigh's damping by mass \[1/time\].
     #[serde(default)]
     pub damping: f64,
+    /// A spring and a dashpot in series beside the elastic law (Maxwell).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relaxation: Option<Relaxation>,
+}
+
+/// What a material is stiffer by when it is deformed fast, and how soon it forgets that. Both may be left out where `unknowns` lists them: `{}` then.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Relaxation {
+    /// Shear modulus of the spring \[pressure\].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modulus: Option<f64>,
+    /// Relaxation time: of a stress by a deformation that is held, a part of 1/e of what the spring adds is left after it \[time\].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<f64>,
 }
 
 /// A constitutive model.

@@ -13,7 +13,7 @@ mod observation;
 mod unknown;
 mod schema;
 
-pub use body::{Axis, Body, Clamp, LawName, Load, Material, Side};
+pub use body::{Axis, Body, Clamp, LawName, Load, Material, Relaxation, Side};
 pub use collider::{Collider, Motion};
 pub use contact::Contact;
 pub use observation::{CentreOfMass, Markers, Observation};

@@ -140,7 +140,7 @@ fn material(root: &mut Object<'_>, here: &str, notes: &mut Notes) -> Result<Mate
     let mut constant = |key| Ok::<_, Fault>(object.optional::<f64>(key)?.map(|value| value * pascals));
     let (mu, lambda) = (constant("mu")?, constant("lambda")?);
     note_once(&mut notes.ignored, object.left());
-    Ok(Material { law: *law, mu, lambda, young: None, poisson: None, viscosity, damping: 0.0 })
+    Ok(Material { law: *law, mu, lambda, young: None, poisson: None, viscosity, damping: 0.0, relaxation: None })
 }
 
 fn viscosity(material: &mut Object<'_>, notes: &mut Notes) -> Result<f64, Fault> {

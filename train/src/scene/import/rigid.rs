@@ -57,6 +57,7 @@ pub(super) fn bodies(root: &mut Object<'_>, notes: &mut Notes) -> Result<BTreeMa
             poisson: None,
             viscosity: 0.0,
             damping: 0.0,
+            relaxation: None,
         },
         albedo: albedo(root, &mut object, &here, notes)?,
         clamps: Vec::new(),

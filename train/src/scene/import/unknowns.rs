@@ -60,6 +60,7 @@ fn unknown(mut object: Object<'_>, quantity: Quantity) -> Result<Unknown, Fault>
         Quantity::Young | Quantity::Poisson => texts::NO_MEANING,
         Quantity::Density | Quantity::Mass | Quantity::Viscosity => texts::NO_MEANING,
         Quantity::Damping | Quantity::Load => texts::NO_MEANING,
+        Quantity::RelaxationModulus | Quantity::RelaxationTime => texts::NO_MEANING,
         Quantity::Friction | Quantity::Restitution => texts::NO_MEANING,
         Quantity::StartPosition(_) | Quantity::ColliderVelocity(_) => texts::NO_MEANING,
         Quantity::ColliderAngularVelocity(_) => texts::NO_MEANING,
