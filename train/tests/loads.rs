@@ -100,12 +100,12 @@ fn the_gradient_by_a_relaxation_agrees() {
     scene["videos"] = json!({"front": {"camera": "front"}});
     // In milliseconds, as a scene may have it.
     scene["units"] = json!({"time": "ms"});
-    scene["frame_rate"] = json!(0.04);
+    scene["frames"] = json!(8);
     scene["gravity"] = json!([3e-7, 2e-7, -9.81e-6]);
     scene["bodies"]["bar"]["velocity"] = json!([0.0, 1e-4, 4e-4]);
     scene["unknowns"]["bodies.bar.material.relaxation.time"] = json!({"range": [5.0, 200.0]});
     write_scene(&folder.join("scene"), &scene);
-    let values = "relaxation.modulus=2.5e4,relaxation.time=0.04";
+    let values = "relaxation.modulus=5e3,relaxation.time=0.15";
     run(&folder, &["simulate", "scene", "--set", values, "--cells", CELLS, "--out", "video"], 0);
     gradient_agrees(&folder, &["--cells", CELLS]);
 }
