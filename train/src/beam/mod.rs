@@ -1,4 +1,4 @@
-//! A silicone beam that was held straight, let go, and seen by motion capture: the material of the bare one, then what hangs on the
+//! A silicone beam that was held straight, let go, and seen by motion capture: stiffness and damping of the bare one, then what hangs on the
 //! others.
 
 mod recording;
@@ -9,6 +9,6 @@ mod command;
 mod tests;
 
 pub use command::{NAME, run};
-pub use placed::{Placed, Silicone, Unknown};
+pub use placed::{Placed, Unknown};
 pub use recording::{Recording, read};
 pub use study::{Estimated, Found, Study};

@@ -35,23 +35,15 @@ const LONGEST: f64 = 1.64;
 /// What is to be found from a recording.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Unknown {
-    /// The material, of a beam that carries nothing.
+    /// Young's modulus and viscosity, of a beam that carries nothing.
     Material,
-    /// The mass that hangs on the upper edge of the free end, of a beam of this material.
-    Load(Silicone),
-}
-
-/// What the beam is made of.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Silicone {
-    /// Young's modulus at rest \[Pa\].
-    pub young: f64,
-    /// Viscosity \[Pa s\].
-    pub viscosity: f64,
-    /// Shear modulus of the Maxwell branch \[Pa\].
-    pub branch: f64,
-    /// Its relaxation time \[s\].
-    pub time: f64,
+    /// The mass that hangs on the upper edge of the free end, with Young's modulus \[Pa\] and the viscosity \[Pa s\] known.
+    Load {
+        /// Young's modulus \[Pa\].
+        young: f64,
+        /// Viscosity \[Pa s\].
+        viscosity: f64,
+    },
 }
 
 /// A recording from its release on, in the frame of the beam.
@@ -144,7 +136,7 @@ impl Placed {
         let mut body = json!({
             "shape": {"box": {"min": [-length, 0.0, 0.0], "max": [0.0, width, height]}},
             "density": DENSITY,
-            "material": {"law": "stable_neo_hookean", "poisson": POISSON, "relaxation": {}},
+            "material": {"law": "stable_neo_hookean", "poisson": POISSON},
             "albedo": [0.9, 0.5, 0.4],
             "clamps": [{"axis": "x", "plane": -0.999 * length, "side": "below"}],
         });
@@ -152,13 +144,10 @@ impl Placed {
             Unknown::Material => json!({
                 "bodies.beam.material.young": {"range": [1e5, 6e5]},
                 "bodies.beam.material.viscosity": {"range": [0.0, 1000.0]},
-                "bodies.beam.material.relaxation.modulus": {"range": [0.0, 1e5]},
-                "bodies.beam.material.relaxation.time": {"range": [0.01, 1.0]},
             }),
-            Unknown::Load(Silicone { young, viscosity, branch, time }) => {
+            Unknown::Load { young, viscosity } => {
                 body["material"]["young"] = json!(young);
                 body["material"]["viscosity"] = json!(viscosity);
-                body["material"]["relaxation"] = json!({"modulus": branch, "time": time});
                 body["load"] = json!({"at": [-INSIDE, 0.5 * width, height - INSIDE]});
                 json!({"bodies.beam.load.mass": {"range": [0.01, 0.2]}})
             }

@@ -1,6 +1,6 @@
-//! The material from beams that carry nothing, then masses from those that do.
+//! Stiffness and viscosity from beams that carry nothing, then masses from those that do.
 
-use super::placed::{Placed, Silicone, Unknown};
+use super::placed::{Placed, Unknown};
 use super::recording::{Recording, read};
 use crate::error::{Error, Result};
 use crate::experiment::{Console, Identify, Prepared};
@@ -39,10 +39,6 @@ pub struct Found {
     pub young: Option<Estimated>,
     /// Viscosity \[Pa s\], of a bare beam.
     pub viscosity: Option<Estimated>,
-    /// Shear modulus of the Maxwell branch \[Pa\], of a bare beam.
-    pub branch: Option<Estimated>,
-    /// Its relaxation time \[s\], of a bare beam.
-    pub time: Option<Estimated>,
     /// The mass that hangs on it \[kg\], of a loaded one.
     pub load: Option<Estimated>,
     /// Distance of the markers at the free end from where they were measured, over all frames, root of the mean square \[m\].
@@ -67,7 +63,7 @@ pub(super) struct Effort {
 pub struct Study {
     /// Of beams that carry nothing.
     pub bare: Vec<Found>,
-    /// Of beams with a load, of the mean material of the others.
+    /// Of beams with a load, with the mean stiffness and viscosity of the others.
     pub loaded: Vec<Found>,
 }
 
@@ -93,12 +89,8 @@ impl Study {
         let mean = |of: fn(&Found) -> Option<Estimated>| {
             bare.iter().filter_map(of).map(|found| found.value).sum::<f64>() / bare.len() as f64
         };
-        let with = Unknown::Load(Silicone {
-            young: mean(|found| found.young),
-            viscosity: mean(|found| found.viscosity),
-            branch: mean(|found| found.branch),
-            time: mean(|found| found.time),
-        });
+        let (young, viscosity) = (mean(|found| found.young), mean(|found| found.viscosity));
+        let with = Unknown::Load { young, viscosity };
         let loaded = loaded.iter().map(|placed| find(placed, with)).collect::<Result<Vec<_>>>()?;
         Ok(Self { bare, loaded })
     }
@@ -132,8 +124,6 @@ fn found(placed: &Placed, unknown: Unknown, folder: &Path, effort: Effort, conso
         placed: placed.distance,
         young: get(".young"),
         viscosity: get(".viscosity"),
-        branch: get(".relaxation.modulus"),
-        time: get(".relaxation.time"),
         load: get(".load.mass"),
         distance: done.outcome.tracks.first().map_or(f64::NAN, |track| track.distance),
         iterations: done.outcome.iterations,

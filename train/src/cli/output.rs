@@ -70,7 +70,7 @@ pub(super) fn list() -> Result<(), Error> {
             ["tosses", "a cube that falls on a table: friction, restitution and length scale"].map(str::to_owned),
             ["tennis", "two balls that collide on a table, filmed: restitution, friction, start and camera"]
                 .map(str::to_owned),
-            ["beam", "a silicone beam, seen by motion capture: stiffness, viscosity, relaxation and what hangs on it"]
+            ["beam", "a silicone beam, seen by motion capture: stiffness, viscosity and what hangs on it"]
                 .map(str::to_owned),
             ["pendulum", "a double pendulum that swings: lengths, inertias and friction"].map(str::to_owned),
         ]),
