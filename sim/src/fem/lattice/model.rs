@@ -4,6 +4,7 @@ use super::assembly::Assembly;
 use super::between::{BodyContact, Surfaces};
 use super::body::CutBody;
 use super::contact::{BoundTouching, Touching};
+use super::control::Control;
 use super::grid::Grid;
 use super::kernels::{carry, gradients, stress_forces, surface_forces};
 use super::loads::{Loads, lump_loads};
@@ -273,24 +274,6 @@ impl<F: Float> crate::step::Model for Model<F> {
         let touched = solver.fastest(|k| stiffnesses[k])?.into_iter().zip(&stiffnesses);
         let touched = touched.map(|(f, &k)| if k > 0.0 { caution * f.stable_step() } else { f64::INFINITY });
         positive("stable time step", free.chain(touched).fold(f64::INFINITY, f64::min))
-    }
-}
-
-/// What acts on a step from outside; nothing by default.
-#[derive(Clone, Debug)]
-pub struct Control<F: Float> {
-    /// Forces on the control points \[N\], which act at the middle of the drift.
-    pub force: Option<Array<Vec3<F>>>,
-    /// How much the [fibres](Params::fibres) of each cell pull \[Pa\], one element for all or one for each. [`max_dt`](crate::Model::max_dt) knows nothing of it:
-    /// give it shear moduli that are larger by the largest activation.
-    pub activation: Option<Array<F>>,
-    /// Acceleration of all clamps \[m/s^2\], one element. Without it they keep the velocity that the state begins with.
-    pub drive: Option<Array<Vec3<F>>>,
-}
-
-impl<F: Float> Default for Control<F> {
-    fn default() -> Self {
-        Control { force: None, activation: None, drive: None }
     }
 }
 
