@@ -65,7 +65,7 @@ fn clamps_keep_their_velocity_under_damping() -> Result<()> {
     Ok(())
 }
 
-/// Without lateral contraction, a free bar is at rest where `mu (s - 1 / s) + a s = 0`.
+/// Without lateral contraction, a free bar is at rest where `mu (s - 1 / s) + a s = 0`, however it is turned.
 #[test]
 fn fibres_pull_until_the_solid_holds() -> Result<()> {
     let (dev, body, activation) = (device(), bar(Vec::new())?, 0.4 * MU);
@@ -74,8 +74,13 @@ fn fibres_pull_until_the_solid_holds() -> Result<()> {
     let stretch = (MU / (MU + activation)).sqrt();
     let mut params = Params::<f64>::uniform(&dev, MU, 1e-9, 1e3, [0.0; 3])?;
     params.fibres = Some(dev.array(&[fibre])?);
-    let along = |x: [f64; 3]| (stretch - 1.0) * Vec3::from_array(x).dot(fibre);
-    let start = displaced(&body, |x| (fibre * along(x)).to_array(), |_| [0.0; 3])?;
+    let turn = Quat::from_rotation_vector(Vec3::new(0.7, -0.4, 0.9));
+    let moved = |rest: [f64; 3]| {
+        let rest = Vec3::from_array(rest);
+        let stretched = rest + fibre * ((stretch - 1.0) * rest.dot(fibre));
+        (turn.rotate(stretched) - rest).to_array()
+    };
+    let start = displaced(&body, moved, |_| [0.0; 3])?;
     let solver = Model::new(&dev, &body, Law::NeoHookean, 1e-4, &[])?.solver(&params, &start)?;
     let fastest = |activation: f64| -> Result<f64> {
         let control = Control { activation: Some(dev.array(&[activation])?), ..Control::default() };

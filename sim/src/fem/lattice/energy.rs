@@ -29,10 +29,9 @@ impl<F: Float> Solver<F> {
     /// # Errors
     /// When the launch fails.
     pub fn energy(&self, state: &State<F>) -> Result<Energy> {
-        let host = |m: &Mat3<F>| Mat3::from_array(m.to_array().map(F::to_f64));
         let q: Vec<[f64; 4]> = self.q.to_vec()?.iter().map(|q| q.to_array().map(F::to_f64)).collect();
         let deformations = self.deformations(&state.x)?.to_vec()?;
-        let stored = |(f, q): (&Mat3<F>, &[f64; 4])| stored(self.law(), host(f), q);
+        let stored = |(f, q): (&Mat3<F>, &[f64; 4])| stored(self.law(), real(f), q);
         let elastic: f64 = deformations.iter().zip(&q).map(stored).sum();
         let elastic = elastic + self.stored_by_branch(&deformations, state)?;
         let bodies = self.bodies();
@@ -55,7 +54,6 @@ impl<F: Float> Solver<F> {
         let Some(Remembered { branch, memory }) = self.remembered(state)? else {
             return Ok(0.0);
         };
-        let real = |m: &Mat3<F>| Mat3::from_array(m.to_array().map(F::to_f64));
         let (branch, memory) = (branch.to_vec()?, memory.to_vec()?);
         let of = |((f, a), branch): ((&Mat3<F>, &Mat3<F>), &Vec2<F>)| {
             let f = real(f);
@@ -64,6 +62,10 @@ impl<F: Float> Solver<F> {
         };
         Ok(deformations.iter().zip(&memory).zip(&branch).map(of).sum())
     }
+}
+
+fn real<F: Float>(m: &Mat3<F>) -> Mat3<f64> {
+    Mat3::from_array(m.to_array().map(F::to_f64))
 }
 
 /// Of one stress point.

@@ -85,8 +85,8 @@ impl<F: Float> Grid<F> {
         })
     }
 
-    /// Deformation gradients at the stress points.
-    pub(super) fn deformations(&self, device: &Device, x: &Array<Vec3<F>>) -> diffkern::Result<Array<Mat3<F>>> {
+    /// Gradients at the stress points: of positions the deformation gradients, of velocities their rates.
+    pub(super) fn gradients(&self, device: &Device, x: &Array<Vec3<F>>) -> diffkern::Result<Array<Mat3<F>>> {
         let f = device.uninit(self.at.len())?;
         gradients(self.cells, x, &self.rows, &self.at, &self.per_cell, &f)?;
         Ok(f)

@@ -6,7 +6,7 @@ use super::body::CutBody;
 use super::contact::{BoundTouching, Touching};
 use super::control::Control;
 use super::grid::Grid;
-use super::kernels::{carry, gradients, stress_forces, surface_forces};
+use super::kernels::{carry, stress_forces, surface_forces};
 use super::loads::{Loads, lump_loads};
 use super::mass::{inertia, kick, lump_cells, lumped_acceleration, next_term, pack_branch, pack_points};
 use super::params::Params;
@@ -158,7 +158,7 @@ impl<F: Float> Model<F> {
     /// When the state is of another body, or memory is short.
     pub fn settled(&self, state: &State<F>) -> Result<State<F>> {
         self.is_of_the_body(state)?;
-        let f = self.grid.deformations(&self.device, &state.x)?;
+        let f = self.grid.gradients(&self.device, &state.x)?;
         let memory = self.device.uninit(f.len())?;
         settle(f.len(), &f, &memory)?;
         Ok(State { memory: Some(memory), ..state.clone() })
@@ -360,7 +360,7 @@ impl<F: Float> Solver<F> {
 
     /// Deformation gradients at the stress points.
     pub(super) fn deformations(&self, x: &Array<Vec3<F>>) -> diffkern::Result<Array<Mat3<F>>> {
-        self.model.grid.deformations(&self.model.device, x)
+        self.model.grid.gradients(&self.model.device, x)
     }
 
     /// Elastic and viscous forces on the control points at `x`, and those from outside.
@@ -369,8 +369,7 @@ impl<F: Float> Solver<F> {
         let (f, p) = (self.deformations(x)?, device.uninit(n)?);
         with_law!(self.model.law, M => stress::<F, M>(n, &f, &self.q, &p))?;
         if self.params.viscosity.is_some() {
-            let rate = device.uninit(n)?;
-            gradients(grid.cells, &state.v, &grid.rows, &grid.at, &grid.per_cell, &rate)?;
+            let rate = grid.gradients(device, &state.v)?;
             add_viscous_stress(n, &f, &rate, &self.q, &p)?;
         }
         if let Some(activation) = &outer.activation {

@@ -1,7 +1,7 @@
 //! Bodies by finite elements.
 
 use super::super::colliders::{at, moving};
-use super::super::inputs::{floor_stiffness, launch_free, to_particles};
+use super::super::inputs::{floor_stiffness, launch_free};
 use super::super::material::Properties;
 use super::super::setup::{self, GridOptions};
 use super::place::Origin;
@@ -201,16 +201,6 @@ impl<F: Float> Elements<F> {
         }
     }
 
-    /// Numbers of bodies at their cells, where there is more than one.
-    fn of_cells(&self, numbers: &Array<F>) -> diffkern::Result<Array<F>> {
-        if numbers.len() == 1 {
-            return Ok(numbers.clone());
-        }
-        let each = self.device.uninit(self.count())?;
-        to_particles(each.len(), numbers, &self.body_of[1], &each)?;
-        Ok(each)
-    }
-
     pub(super) fn bind(&self, numbers: Numbers<'_, F>) -> Result<(Solver<F>, State<F>)> {
         let Numbers {
             properties,
@@ -243,29 +233,20 @@ impl<F: Float> Elements<F> {
         let v = self.device.uninit(start.len())?;
         launch_free(start.len(), &start.x, &self.free, &self.body_of[0], &self.centres, motion, &v)?;
         let viscosity = self.viscous.then_some(viscosity);
-        let damping = match damping.len() {
-            1 => damping.clone(),
-            _ => {
-                let each = self.device.uninit(start.len())?;
-                to_particles(start.len(), damping, &self.body_of[0], &each)?;
-                each
-            }
+        // One number of the only body stands for all of it.
+        let spread = |numbers: &Array<F>, body_of: &Array<u32>| match numbers.len() {
+            1 => Ok(numbers.clone()),
+            _ => at(numbers, body_of),
         };
+        let damping = spread(damping, &self.body_of[0])?;
         let relaxation = match &start.memory {
             None => None,
             Some(_) => {
-                let [modulus, time] = branches.map(|numbers| self.of_cells(numbers));
+                let [modulus, time] = branches.map(|numbers| spread(numbers, &self.body_of[1]));
                 Some(Relaxation { modulus: modulus?, time: time? })
             }
         };
-        let loads = match &self.loaded {
-            None => None,
-            Some(of) => {
-                let each = self.device.uninit(of.len())?;
-                to_particles(of.len(), load, of, &each)?;
-                Some(each)
-            }
-        };
+        let loads = self.loaded.as_ref().map(|of| at(load, of)).transpose()?;
         let fibres = None;
         let params =
             Params { mu, lambda, density, viscosity, relaxation, fibres, damping, loads, gravity, contact, surfaces };

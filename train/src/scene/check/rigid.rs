@@ -18,15 +18,17 @@ pub(super) fn weight(document: &Document, name: &str, body: &Body) -> Result<Opt
         };
     }
     let document::Material { law: _, mu, lambda, young, poisson, viscosity, damping, relaxation } = &body.material;
-    let constants = [("mu", mu), ("lambda", lambda), ("young", young), ("poisson", poisson)];
-    if let Some((field, _)) = constants.into_iter().find(|(_, constant)| constant.is_some()) {
+    let constants = [
+        ("mu", mu.is_some()),
+        ("lambda", lambda.is_some()),
+        ("young", young.is_some()),
+        ("poisson", poisson.is_some()),
+        ("viscosity", *viscosity != 0.0),
+        ("damping", *damping != 0.0),
+        ("relaxation", relaxation.is_some()),
+    ];
+    if let Some((field, _)) = constants.into_iter().find(|(_, given)| *given) {
         return wrong(&at(&format!("material.{field}")), "a rigid body has no constants, expected no such field");
-    }
-    if let Some((field, _)) = [("viscosity", viscosity), ("damping", damping)].into_iter().find(|(_, x)| **x != 0.0) {
-        return wrong(&at(&format!("material.{field}")), "a rigid body has no constants, expected no such field");
-    }
-    if relaxation.is_some() {
-        return wrong(&at("material.relaxation"), "a rigid body has no constants, expected no such field");
     }
     if body.load.is_some() {
         return wrong(
