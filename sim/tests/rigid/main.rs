@@ -7,13 +7,11 @@ mod contact;
 mod gradients;
 mod impact;
 mod joints;
-mod kernels;
 mod motion;
 mod pairs;
 mod properties;
 mod springs;
 
-use common::Random;
 use diffkern::prelude::*;
 use diffkern_sim::Result;
 use diffkern_sim::collision::Pose;
@@ -35,11 +33,6 @@ fn pose(centre: [f64; 3], turn: [f64; 3], velocity: [f64; 3], spin: [f64; 3]) ->
     let rotation = Quat::from_rotation_vector(Vec3::from_array(turn));
     let [centre, velocity, spin] = [centre, velocity, spin].map(Vec3::from_array);
     Pose { centre, rotation, velocity, spin }
-}
-
-fn random_pose(r: &mut Random) -> Pose<f64> {
-    let mut v = |size: f64| r.vec3(-size, size).to_array();
-    pose(v(0.5), v(1.5), v(1.0), v(2.0))
 }
 
 fn start(model: &Model<f64>, params: &Params<f64>, poses: &[Pose<f64>]) -> Result<State<f64>> {

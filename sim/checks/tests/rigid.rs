@@ -1,7 +1,9 @@
-//! Every kernel at random interior points: its gradient by the dot-product identity and finite differences, and on packs of lanes.
+//! Every kernel of rigid bodies at random interior points: its gradient by the dot-product identity and finite differences, and on packs of lanes.
 
-use crate::common::Random;
-use crate::random_pose;
+#[path = "../../tests/common/mod.rs"]
+mod common;
+
+use common::Random;
 use diffkern::prelude::*;
 use diffkern_sim::collision::Pose;
 use diffkern_sim::contact::{Barrier, ContactModel, HuntCrossley, KelvinVoigt, Penalty};
@@ -25,6 +27,14 @@ use diffkern_sim::rigid::properties::{
 };
 use diffkern_sim::rigid::springs::add_springs;
 use diffkern_sim::rigid::touching::{load_bodies, place_spread, push_bodies, yield_to_load};
+
+fn random_pose(r: &mut Random) -> Pose<f64> {
+    let mut v = |size: f64| r.vec3(-size, size).to_array();
+    let (centre, turn, velocity, spin) = (v(0.5), v(1.5), v(1.0), v(2.0));
+    let rotation = Quat::from_rotation_vector(Vec3::from_array(turn));
+    let [centre, velocity, spin] = [centre, velocity, spin].map(Vec3::from_array);
+    Pose { centre, rotation, velocity, spin }
+}
 
 macro_rules! check {
     ($kernel:ident $(::<$law:ident>)?, $($arg:expr),*) => {

@@ -2,7 +2,7 @@
 //!
 //! A case is checked in f64 on the CPU against its formula (1e-12), against tangents and against finite differences of
 //! the whole program (1e-6); in f32 against f64 (1e-4); and on every device that this build and machine have against the
-//! CPU (1e-4). What cannot be exact is refused: by the compiler in `tests/ui`, at launch in `refusals`.
+//! CPU (1e-4). What cannot be exact is refused: by the compiler in `diffkern/tests/ui`, at launch in `refusals`.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 #![allow(clippy::needless_range_loop, reason = "formulas by hand read by their indices")]
