@@ -203,8 +203,10 @@ fn no_value_of_any_field_makes_the_search_panic() {
                     continue;
                 };
                 searched += 1;
-                // Those that differ in a number of the log or of a sum alone are many, and take the same path.
-                if pointer.contains("history") || (pointer.contains("between") && searched % 7 > 0) {
+                // Those that differ in a number of the log or of a sum alone are many, and take the same path; so do those of older
+                // versions, once they are read.
+                let alike = pointer.contains("between") || !name.starts_with('3');
+                if pointer.contains("history") || (alike && searched % 7 > 0) {
                     continue;
                 }
                 let options = job.options(optimizer);
