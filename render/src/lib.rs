@@ -64,6 +64,7 @@
 //! - `renderer`: a mesh to a picture
 //! - `loss`: differences of pictures
 //! - `pyramid`: pictures at coarser levels
+//! - `blur`: blurred pictures on the host
 //! - `image`: files of pictures
 //! - `animation`: files of moving pictures
 #![deny(missing_docs)]
@@ -93,6 +94,7 @@ pub mod renderer;
 pub mod loss;
 pub mod pyramid;
 
+pub mod blur;
 pub mod image;
 pub mod animation;
 

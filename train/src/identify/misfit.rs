@@ -1,6 +1,5 @@
 //! How far what a material shows is from what was observed, at several levels: widths of blur and numbers of frames.
 
-use super::blur::Blur;
 use super::observed::{Observed, observed};
 use crate::program::{Coverage, Linear, Seen, Shot, shots};
 use crate::scene::Scene;
@@ -8,6 +7,7 @@ use crate::video::Video;
 use diffkern::Result;
 use diffkern::memory::collect;
 use diffkern_optim::dense::NormalEquations;
+use diffkern_render::blur::Blur;
 
 /// How a level looks at the videos.
 #[derive(Debug, Clone, Copy)]
@@ -78,11 +78,12 @@ impl Target {
     /// A picture, or its derivative, as the level looks at it.
     pub(super) fn of(&self, image: &[f64]) -> Result<Vec<f64>> {
         let weighted = self.factors.as_ref().map(|factors| collect(image.iter().zip(factors).map(|(a, b)| a * b)));
-        match (weighted.transpose()?, self.pairs) {
+        let blurred = match (weighted.transpose()?, self.pairs) {
             (Some(weighted), true) => self.blur.apply(&collect(weighted.chunks(2).map(|pair| pair.iter().sum()))?),
             (Some(weighted), false) => self.blur.apply(&weighted),
             (None, _) => self.blur.apply(image),
-        }
+        };
+        Ok(blurred?)
     }
 
     pub(super) fn residual(&self, image: &[f64]) -> Result<Vec<f64>> {

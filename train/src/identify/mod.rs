@@ -2,7 +2,6 @@
 //!
 //! `problem` makes a problem of least squares of the videos, which a search solves; `answer` gives intervals.
 
-mod blur;
 mod observed;
 mod misfit;
 mod taped;
