@@ -18,7 +18,7 @@ const SHRINK: usize = 4;
 /// Of the frames of the sample, every second is kept.
 const STRIDE: usize = 2;
 /// So many frames are kept.
-const KEPT: usize = 5;
+const KEPT: usize = 4;
 
 /// Every so many pixels' mean.
 fn shrunk(frame: &Frame, width: usize) -> Frame {

@@ -444,7 +444,7 @@ mod tests {
         let room = viscous_room(&scene, &known, cells);
         let options = GridOptions { simulator, cells, room, fixed_steps: false, nodes: usize::MAX };
         let program = Program::<f64>::new(&scene, &known, options, &Device::cpu()).unwrap();
-        let frames = 12;
+        let frames = 8;
         let mut along: Vec<(String, Physics)> = Vec::new();
         for target in taken(&scene, simulator) {
             let mut direction = Physics::zero(&scene);
