@@ -27,8 +27,8 @@ fn markdown(study: &Study) -> String {
     let mut out = String::from("# A silicone beam, seen by motion capture\n\n");
     out.push_str(
         "A beam of Dragon Skin 10, 100 x 30 x 30 mm, clamped at one end, held straight and let go (Dubied, Michelis, Spielberg, Katzschmann 2022), by \
-         finite elements. Of the bare beam Young's modulus and a viscosity are unknown, of the loaded ones the mass alone, which hangs on the upper \
-         edge of the free end, where the authors apply it. The authors' moduli are 264 kPa from its sag and 283 kPa from its motion. Markers are measured to some 0.3 mm, and are as far off \
+         finite elements. Of the bare beam Young's modulus and a viscosity are unknown, of the loaded ones a viscosity and the mass, which hangs on the \
+         upper edge of the free end, where the authors apply it. Silicone loses about as much in each period: the slower it swings, the more viscous it seems. The authors' moduli are 264 kPa from its sag and 283 kPa from its motion. Markers are measured to some 0.3 mm, and are as far off \
          the beam at the release as the table says.\n\n",
     );
     out.push_str(

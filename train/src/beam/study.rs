@@ -1,4 +1,4 @@
-//! Stiffness and viscosity from beams that carry nothing, then masses from those that do.
+//! Stiffness and viscosity from beams that carry nothing, then masses and viscosities from those that do.
 
 use super::placed::{Placed, Unknown};
 use super::recording::{Recording, read};
@@ -37,7 +37,7 @@ pub struct Found {
     pub placed: f64,
     /// Young's modulus \[Pa\], of a bare beam.
     pub young: Option<Estimated>,
-    /// Viscosity \[Pa s\], of a bare beam.
+    /// Viscosity \[Pa s\] at the frequency of this beam.
     pub viscosity: Option<Estimated>,
     /// The mass that hangs on it \[kg\], of a loaded one.
     pub load: Option<Estimated>,
@@ -63,7 +63,7 @@ pub(super) struct Effort {
 pub struct Study {
     /// Of beams that carry nothing.
     pub bare: Vec<Found>,
-    /// Of beams with a load, with the mean stiffness and viscosity of the others.
+    /// Of beams with a load, with the mean stiffness of the others.
     pub loaded: Vec<Found>,
 }
 
@@ -86,11 +86,9 @@ impl Study {
         }
         let mut find = |placed: &Placed, unknown| found(placed, unknown, &out.join(&placed.name), effort, console);
         let bare = bare.iter().map(|placed| find(placed, Unknown::Material)).collect::<Result<Vec<_>>>()?;
-        let mean = |of: fn(&Found) -> Option<Estimated>| {
-            bare.iter().filter_map(of).map(|found| found.value).sum::<f64>() / bare.len() as f64
-        };
-        let (young, viscosity) = (mean(|found| found.young), mean(|found| found.viscosity));
-        let with = Unknown::Load { young, viscosity };
+        let young =
+            bare.iter().filter_map(|found| found.young).map(|young| young.value).sum::<f64>() / bare.len() as f64;
+        let with = Unknown::Load { young };
         let loaded = loaded.iter().map(|placed| find(placed, with)).collect::<Result<Vec<_>>>()?;
         Ok(Self { bare, loaded })
     }
