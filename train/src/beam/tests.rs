@@ -139,7 +139,7 @@ fn simulated(folder: &Path, name: &str, placed: &Placed, unknown: Unknown, value
 
 /// Few, for the sake of time.
 const CELLS: usize = 2;
-const FRAMES: usize = 8;
+const FRAMES: usize = 6;
 
 #[test]
 fn stiffness_viscosity_and_load_are_found_again() -> Tested {
