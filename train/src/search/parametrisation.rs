@@ -34,7 +34,7 @@ const WATCHED: usize = 8;
 const SHARES: [f64; 4] = [0.1, 0.3, 0.7, 0.9];
 
 /// The map between the search's coordinates and the numbers of a run: those of the unknowns, then the viscosity beside the
-/// scene's, unless the viscosity of a body is one of the unknowns.
+/// scene's, unless the viscosity of a body or its damping by mass is one of the unknowns: one motion hardly tells two losses apart.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Parametrisation {
     /// What is known.
@@ -87,7 +87,8 @@ impl Parametrisation {
         if first.is_empty() {
             return Err(Error::argument("unknowns", "none, expected at least one parameter to find"));
         }
-        let known_viscosity = targets.iter().all(|target| target.quantity != Quantity::Viscosity);
+        let loss = |target: &Target| matches!(target.quantity, Quantity::Viscosity | Quantity::Damping);
+        let room = room.into().filter(|_| options.simulator != Simulator::Rigid && !targets.iter().any(loss));
         let others = targets.iter().copied().filter(|target| !target.quantity.is_elastic());
         let told: Vec<(Name, Target)> =
             scene.elastic().chain(others).map(|target| (scene.name_of(target), target)).collect();
@@ -95,7 +96,7 @@ impl Parametrisation {
         Ok(Self {
             base: Physics::of(scene, &options.fixed),
             rows: first,
-            room: room.into().filter(|_| known_viscosity && options.simulator != Simulator::Rigid),
+            room,
             least: match options.simulator {
                 Simulator::Mpm => LEAST_VISCOSITY,
                 Simulator::Fem | Simulator::Rigid => 0.0,
@@ -363,6 +364,7 @@ impl Parametrisation {
 mod tests {
     use super::super::row::young;
     use super::*;
+    use crate::experiment::Identify;
     use crate::scene::Part;
     use std::path::Path;
 
@@ -403,6 +405,21 @@ mod tests {
 
     fn numbers(values: &Physics) -> Vec<f64> {
         Part::ALL.iter().flat_map(|part| values.part(*part, 0)).collect()
+    }
+
+    #[test]
+    fn a_viscosity_is_fitted_along_where_no_other_loss_is_searched_for() {
+        let fitted = |quantity: Quantity| {
+            let mut scene = Scene::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/jelly_drop_a")).unwrap();
+            let target = Target { quantity, ..MU };
+            let name = scene.name_of(target);
+            let own = Range { name, target, min: 1.0, max: 100.0, transform: Transform::Auto, prior: None };
+            scene.unknowns.retain(|range| range.target != target);
+            scene.unknowns.push(own);
+            let options = Identify::new("jelly_drop_a".into()).options(&scene).unwrap();
+            Parametrisation::new(&scene, &options, 40.0).unwrap().kinds().contains(&Kind::Viscosity)
+        };
+        assert!(fitted(Quantity::Density) && !fitted(Quantity::Viscosity) && !fitted(Quantity::Damping));
     }
 
     #[test]
