@@ -1,4 +1,4 @@
-//! Stiffness and viscosity from beams that carry nothing, then masses and viscosities from those that do.
+//! Stiffness and viscosity from beams that carry nothing, then what hangs on those that do.
 
 use super::placed::{Placed, Unknown};
 use super::recording::{Recording, read};
@@ -37,10 +37,12 @@ pub struct Found {
     pub placed: f64,
     /// Young's modulus \[Pa\], of a bare beam.
     pub young: Option<Estimated>,
-    /// Viscosity \[Pa s\] at the frequency of this beam.
+    /// Viscosity \[Pa s\], of a bare beam.
     pub viscosity: Option<Estimated>,
     /// The mass that hangs on it \[kg\], of a loaded one.
     pub load: Option<Estimated>,
+    /// Damping by mass \[1/s\] beside the viscosity, of a loaded one.
+    pub damping: Option<Estimated>,
     /// Distance of the markers at the free end from where they were measured, over all frames, root of the mean square \[m\].
     pub distance: f64,
     /// Iterations.
@@ -63,7 +65,7 @@ pub(super) struct Effort {
 pub struct Study {
     /// Of beams that carry nothing.
     pub bare: Vec<Found>,
-    /// Of beams with a load, with the mean stiffness of the others.
+    /// Of beams with a load, with the mean stiffness and viscosity of the others.
     pub loaded: Vec<Found>,
 }
 
@@ -86,9 +88,10 @@ impl Study {
         }
         let mut find = |placed: &Placed, unknown| found(placed, unknown, &out.join(&placed.name), effort, console);
         let bare = bare.iter().map(|placed| find(placed, Unknown::Material)).collect::<Result<Vec<_>>>()?;
-        let young =
-            bare.iter().filter_map(|found| found.young).map(|young| young.value).sum::<f64>() / bare.len() as f64;
-        let with = Unknown::Load { young };
+        let mean = |value: fn(&Found) -> Option<Estimated>| {
+            bare.iter().filter_map(value).map(|found| found.value).sum::<f64>() / bare.len() as f64
+        };
+        let with = Unknown::Load { young: mean(|found| found.young), viscosity: mean(|found| found.viscosity) };
         let loaded = loaded.iter().map(|placed| find(placed, with)).collect::<Result<Vec<_>>>()?;
         Ok(Self { bare, loaded })
     }
@@ -123,6 +126,7 @@ fn found(placed: &Placed, unknown: Unknown, folder: &Path, effort: Effort, conso
         young: get(".young"),
         viscosity: get(".viscosity"),
         load: get(".load.mass"),
+        damping: get(".damping"),
         distance: done.outcome.tracks.first().map_or(f64::NAN, |track| track.distance),
         iterations: done.outcome.iterations,
         seconds: done.seconds,
