@@ -44,6 +44,7 @@
 //! - `fault`: why triangles enclose no body
 //! - `error`: what can go wrong
 //! - `params`: parameters by path
+//! - `rounding`: how exact numbers of a device are
 //! - `step`: model, state, step; runs, frames, the step at which a run went wrong
 //! - `coupled`: models that act on each other
 //! - `observe`: surfaces that follow a state
@@ -67,6 +68,7 @@
 mod fault;
 mod error;
 mod params;
+mod rounding;
 mod step;
 mod coupled;
 mod observe;

@@ -43,7 +43,7 @@ use diffkern_sim::mpm::reorder::{reorder_2d, reorder_3d, reorder_material};
 use diffkern_sim::mpm::stencil::GridShape;
 use diffkern_sim::mpm::{square_distance_2d, square_distance_3d};
 use diffkern_sim::springs::kernels::spring_forces;
-use diffkern_sim::vertices::kernels::{accelerate, drift};
+use diffkern_sim::vertices::kernels::{accelerate, drift, fall};
 
 macro_rules! check {
     ($kernel:ident $(::<$law:ident>)?, $($arg:expr),*) => {
@@ -448,6 +448,8 @@ fn vertices_and_springs() -> Result<()> {
     let out = dev.zeros(n)?;
     check!(accelerate, n, &v, &f, &mass, &held, &gravity, &damping, &out, 0.1);
     check!(drift, n, &x, &v, &out, 0.1);
+    let speeds = dev.zeros(n)?;
+    check!(fall, n, &x, &v, &gravity, &out, &speeds, 0.1);
     check!(pushed, n, &v, &f, &mass, &out, 0.1);
     let (material, masses) = (dev.array(&packed(&mut r, n))?, dev.zeros(n)?);
     check!(particle_masses, n, &material, &masses);

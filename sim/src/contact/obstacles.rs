@@ -179,6 +179,17 @@ impl<F: Float> Obstacles<F> {
 }
 
 impl<F: Float> BoundObstacles<F> {
+    /// The colliders, where the parameters have them. Reads these to the host.
+    pub(crate) fn colliders(&self) -> Result<Vec<Collider>> {
+        let vec3 = |v: Vec3<F>| Vec3::from_array(v.to_array().map(F::to_f64));
+        let placed = |(collider, pose): (&Collider, Pose<F>)| {
+            let rotation = Quat::from_array(pose.rotation.to_array().map(F::to_f64));
+            let (centre, velocity, spin) = (vec3(pose.centre), vec3(pose.velocity), vec3(pose.spin));
+            Collider { pose: Pose { centre, rotation, velocity, spin }, ..collider.clone() }
+        };
+        Ok(self.obstacles.colliders.iter().zip(self.poses.to_vec()?).map(placed).collect())
+    }
+
     /// Whether there are contacts by forces.
     pub(crate) fn act_by_forces(&self) -> bool {
         self.obstacles.colliders.iter().any(|c| c.contact.numbers().is_some())

@@ -29,3 +29,19 @@ pub fn accelerate<F: Float>(
 pub fn drift<F: Float>(x: &Array<Vec3<F>>, v: &Array<Vec3<F>>, x_next: &mut Array<Vec3<F>>, dt: F) {
     x_next[ABSOLUTE_POS] = x[ABSOLUTE_POS] + v[ABSOLUTE_POS] * dt;
 }
+
+/// Free fall: `x+ = x + t v + t^2/2 g`, `v+ = v + t g`.
+#[diff_kernel]
+pub fn fall<F: Float>(
+    x: &Array<Vec3<F>>,
+    v: &Array<Vec3<F>>,
+    gravity: &Array<Vec3<F>>,
+    x_next: &mut Array<Vec3<F>>,
+    v_next: &mut Array<Vec3<F>>,
+    time: F,
+) {
+    let speed = v[ABSOLUTE_POS];
+    let gain = gravity[0] * time;
+    x_next[ABSOLUTE_POS] = x[ABSOLUTE_POS] + (speed + gain * 0.5) * time;
+    v_next[ABSOLUTE_POS] = speed + gain;
+}

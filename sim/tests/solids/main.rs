@@ -9,6 +9,7 @@ mod control;
 mod corrections;
 mod cutting;
 mod energy;
+mod fall;
 mod gradients;
 mod loads;
 mod relaxation;

@@ -11,7 +11,7 @@ use diffkern_sim::mpm::obstacle::{node_positions, particle_masses, pushed};
 use diffkern_sim::mpm::stencil::GridShape;
 use diffkern_sim::springs::kernels::spring_forces;
 use diffkern_sim::springs::touching::{chosen, push_chosen, yield_to_force};
-use diffkern_sim::vertices::kernels::{accelerate, drift};
+use diffkern_sim::vertices::kernels::{accelerate, drift, fall};
 
 use crate::kernels::random::Random;
 use crate::kernels::{Kernel, Size};
@@ -141,6 +141,8 @@ pub fn kernels() -> Vec<Kernel> {
             (i.n, &i.v, &i.force, &i.mass, &i.held, &i.gravity, &i.damping, &i.out, i.dt),
             writes [i.out => Vec3::splat(1.0)]),
         kernel!(drift: vertices => |i| "vertices" i.n, (i.n, &i.x, &i.v, &i.out, i.dt), writes [i.out => Vec3::splat(1.0)]),
+        kernel!(fall: vertices => |i| "vertices" i.n, (i.n, &i.x, &i.v, &i.gravity, &i.out, &i.out_2, i.dt),
+            writes [i.out => Vec3::splat(1.0), i.out_2 => Vec3::splat(0.3)]),
         kernel!(spring_forces: vertices => |i| "springs" i.springs,
             (i.springs, &i.x, &i.v, &i.ends, &i.one, &i.one, &i.one, &i.one, &i.out),
             writes [i.out => Vec3::splat(1.0)]),

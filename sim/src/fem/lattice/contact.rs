@@ -136,6 +136,16 @@ impl<F: Float> BoundTouching<F> {
         surface_forces(n, &traction, areas, rows, &contacts.cells, &contacts.at, force)
     }
 
+    /// The colliders, where the parameters have them.
+    pub(super) fn colliders(&self) -> Result<Vec<Collider>> {
+        self.obstacles.as_ref().map_or(Ok(Vec::new()), BoundObstacles::colliders)
+    }
+
+    /// Whether bodies touch each other.
+    pub(super) fn presses_bodies(&self) -> bool {
+        self.between.is_some()
+    }
+
     /// The largest stiffness that the surface of each of so many bodies meets \[Pa/m\].
     pub(super) fn stiffnesses(&self, bodies: usize) -> Result<Vec<f64>> {
         let floor = self.obstacles.as_ref().map_or(Ok(0.0), |bound| bound.stiffness())?;

@@ -14,6 +14,7 @@
 //!   the one that hardly shows in what is found for the body.
 //! - Several bodies: an [`Assembly`] of them is one model with one state. Where they touch, a place of one is carried back through the lattice of the other to where its matter
 //!   was at rest, and the [contact](BodyContact) is a law of the signed distance there.
+//! - Free falls: known without steps until something is touched ([`Solver::fall`]).
 //! - Material: one of the [laws](crate::material::Law), with a viscosity and a Maxwell branch ([`Relaxation`]) beside it where asked for.
 //! - Muscles: [fibres](Params::fibres) of each cell that [pull](Control::activation).
 //! - Loads: point masses that hang on a body, of which the mass matrix is a sum too.
@@ -90,6 +91,7 @@ mod params;
 mod contact;
 mod control;
 mod model;
+mod fall;
 mod outside;
 mod energy;
 

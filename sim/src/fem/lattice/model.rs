@@ -306,6 +306,18 @@ impl<F: Float> Solver<F> {
         &self.model.grid.rows
     }
 
+    pub(super) fn params(&self) -> &Params<F> {
+        &self.params
+    }
+
+    pub(super) fn grid(&self) -> &Grid<F> {
+        &self.model.grid
+    }
+
+    pub(super) fn touching(&self) -> &BoundTouching<F> {
+        &self.touching
+    }
+
     pub(super) fn density(&self) -> &Array<F> {
         &self.params.density
     }

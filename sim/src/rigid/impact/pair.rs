@@ -1,8 +1,9 @@
 //! Balls that hit each other.
 
-use super::plane::{SPEED_ROUNDING, epsilon};
+use super::plane::SPEED_ROUNDING;
 use crate::rigid::properties::MassProperties;
 use crate::rigid::state::State;
+use crate::rounding::epsilon;
 use diffkern::prelude::*;
 
 /// What collisions add to a body: to its velocity, and to where it would have to start to be where it is at the end of the step.

@@ -7,11 +7,6 @@ use diffkern::prelude::*;
 /// Units in the last place of the speed of a body that its speed of approach may be off by rounding.
 pub(super) const SPEED_ROUNDING: f64 = 256.0;
 
-/// Distance of 1 from the next larger number.
-pub(super) fn epsilon<F: Float>() -> f64 {
-    [f64::from(f32::EPSILON), f64::EPSILON].into_iter().filter(|&e| F::from_f64(1.0 + e) > F::one()).fold(1.0, f64::min)
-}
-
 /// A fixed half-space, as plain data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plane {

@@ -1,6 +1,6 @@
 //! The impacts of a step, one round after the other.
 
-use super::plane::{ImpactParams, Impacts, Impulse, SPEED_ROUNDING, Wall, epsilon, pack_planes};
+use super::plane::{ImpactParams, Impacts, Impulse, SPEED_ROUNDING, Wall, pack_planes};
 use super::spot::{Look, find_spots, mobilities};
 use super::sweep::{Rows, compress, pack_motions, restitute, unpack_motions};
 use super::time::{Near, find_impacts, free_motions, move_bodies};
@@ -10,6 +10,7 @@ use crate::rigid::geometry::Geometry;
 use crate::rigid::kernels::motions;
 use crate::rigid::properties::Properties;
 use crate::rigid::state::State;
+use crate::rounding::epsilon;
 use crate::vertices::one_or;
 use diffkern::prelude::*;
 

@@ -11,6 +11,7 @@ use crate::job::Values;
 use crate::scene::{Quantity, Scene, Target};
 use diffkern::prelude::*;
 use diffkern_render::Mesh;
+use diffkern_sim::Step as _;
 use diffkern_sim::contact::{Collider, Contact, Contacts};
 use diffkern_sim::fem::lattice::{self, BodyContact, Clamp, Params, Relaxation, Surfaces, contact_stiffness, floor};
 use diffkern_sim::mesh::ClosedMesh;
@@ -73,6 +74,30 @@ pub(crate) struct Elements<F: Float> {
     viscous: bool,
     /// Of each body whether it has faces with edges between them.
     faceted: Vec<bool>,
+    /// Whether what is searched for changes a free fall by its gravity, places and velocities alone.
+    falls: bool,
+}
+
+/// A solver with the numbers of a run.
+pub(crate) struct Course<F: Float> {
+    solver: lattice::Solver<F>,
+    steps_per_frame: usize,
+    falls: bool,
+}
+
+impl<F: Float> Course<F> {
+    /// The state at `frame`, from that at the frame before.
+    pub(super) fn to_frame(&self, state: &lattice::State<F>, frame: usize) -> diffkern_sim::Result<lattice::State<F>> {
+        let (first, steps) = ((frame - 1) * self.steps_per_frame, self.steps_per_frame);
+        let (state, fallen) = match self.falls {
+            true => self.solver.fall(state, first, steps)?,
+            false => (state.clone(), 0),
+        };
+        match steps - fallen {
+            0 => Ok(state),
+            left => self.solver.advance(&state, first + fallen, left, Schedule::Auto),
+        }
+    }
 }
 
 impl<F: Float> Elements<F> {
@@ -122,6 +147,10 @@ impl<F: Float> Elements<F> {
             fixed_steps: options.fixed_steps,
             viscous: spec.bodies.iter().any(|body| body.viscosity[1] > 0.0),
             faceted: spec.bodies.iter().map(|body| matches!(body.shape, BodyShape::Block { .. })).collect(),
+            falls: !scene
+                .unknowns
+                .iter()
+                .any(|range| matches!(range.target.quantity, Quantity::AngularVelocity(_) | Quantity::Damping)),
             scene: elastic,
         })
     }
@@ -252,11 +281,12 @@ impl<F: Float> Elements<F> {
             Params { mu, lambda, density, viscosity, relaxation, fibres, damping, loads, gravity, contact, surfaces };
         // Rigid motions leave what is remembered as it is.
         let start = lattice::State { x: self.origin.moved(&start.x, &self.body_of[0], place)?, v, ..start.clone() };
-        let (model, steps) = match self.fixed_steps {
+        let (model, steps_per_frame) = match self.fixed_steps {
             true => (self.scene.model.clone(), self.scene.steps_per_frame),
             false => self.scene.for_material(&params)?,
         };
-        Ok((Solver::Fem(Box::new(model.solver(&params, &start)?), steps), State::Fem(start)))
+        let course = Course { solver: model.solver(&params, &start)?, steps_per_frame, falls: self.falls };
+        Ok((Solver::Fem(Box::new(course)), State::Fem(start)))
     }
 }
 

@@ -24,9 +24,9 @@ use diffkern_sim::fem::lattice::{self, Skin};
 use diffkern_sim::mesh::Surface;
 use diffkern_sim::mpm::{self, Dim3};
 use diffkern_sim::{Observe as _, Step as _};
-use elements::Elements;
+use elements::{Course, Elements};
 use particles::Particles;
-use rigid::{Course, Moved, Rigid};
+use rigid::{Moved, Rigid};
 
 /// Bodies as particles on a grid, as cells of a lattice, or rigid.
 pub(crate) enum Bodies<F: Float> {
@@ -38,8 +38,8 @@ pub(crate) enum Bodies<F: Float> {
 /// A simulator with the numbers of a run, and its steps from one frame to the next.
 pub(crate) enum Solver<F: Float> {
     Mpm(Box<mpm::Solver<Dim3, F>>, usize),
-    Fem(Box<lattice::Solver<F>>, usize),
-    Rigid(Box<Course<F>>),
+    Fem(Box<Course<F>>),
+    Rigid(Box<rigid::Course<F>>),
 }
 
 /// What flows.
@@ -271,9 +271,7 @@ impl<F: Float> Solver<F> {
             (Self::Mpm(solver, steps), State::Mpm(state)) => {
                 Ok(State::Mpm(solver.advance(state, (frame - 1) * steps, *steps, Schedule::Auto)?))
             }
-            (Self::Fem(solver, steps), State::Fem(state)) => {
-                Ok(State::Fem(solver.advance(state, (frame - 1) * steps, *steps, Schedule::Auto)?))
-            }
+            (Self::Fem(course), State::Fem(state)) => Ok(State::Fem(course.to_frame(state, frame)?)),
             (Self::Rigid(course), State::Rigid(moved)) => Ok(State::Rigid(course.to_frame(moved, frame)?)),
             (Self::Mpm(..), State::Fem(_) | State::Rigid(_)) => Err(mixed()),
             (Self::Fem(..), State::Mpm(_) | State::Rigid(_)) => Err(mixed()),
