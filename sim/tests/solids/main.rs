@@ -4,6 +4,7 @@
 mod common;
 mod beams;
 mod between;
+mod boxes;
 mod contact;
 mod control;
 mod corrections;

@@ -2,7 +2,9 @@
 
 use diffkern::prelude::*;
 use diffkern_sim::fem::activation::contract;
-use diffkern_sim::fem::lattice::kernels::{carry, carry_motion, gradients, stress_forces, surface_forces};
+use diffkern_sim::fem::lattice::kernels::{
+    box_forces, box_gradients, carry, carry_pairs, forces_of_pairs, gradients, stress_forces, surface_forces,
+};
 use diffkern_sim::fem::lattice::loads::lump_loads;
 use diffkern_sim::fem::lattice::mass::{
     inertia, kick, lump_cells, lumped_acceleration, next_term, pack_branch, pack_points, surface_mass,
@@ -57,7 +59,7 @@ fn lattice<F: Float>(d: &Device, size: Size) -> Result<Lattice<F>> {
     let n = size.pick(16, 1);
     let (side, mut r) = (n + 2, Random(91));
     let (cells, nodes) = (n * n * n, side * side * side);
-    let (points, surface) = (8 * cells, size.pick(4096, 5));
+    let (points, surface) = (8 * cells, size.pick(4096, 8));
     let first = |c: usize, k: usize| ((c / (n * n) + k / 3) * side + c / n % n + k % 3) * side + c % n;
     let rows: Vec<u32> = (0..9 * cells).map(|i| first(i / 9, i % 9) as u32).collect();
     // Pairs of the first control points are tied, the last is held.
@@ -122,6 +124,8 @@ pub fn kernels() -> Vec<Kernel> {
     vec![
         kernel!(gradients: lattice => |i| "cells" i.cells, (i.cells, &i.x, &i.rows, &i.at, &i.spacing, &i.point_out[0]),
             writes [i.point_out[0] => Mat3::identity()]),
+        kernel!(box_gradients: lattice => |i| "cells" i.cells, (i.cells, &i.x, &i.rows, &i.at, &i.spacing, &i.point_out[0]),
+            writes [i.point_out[0] => Mat3::identity()]),
         kernel!(stress<NeoHookean>: lattice => |i| "points" i.points, (i.points, &i.deformation, &i.q, &i.point_out[0]),
             writes [i.point_out[0] => Mat3::identity()]),
         kernel!(add_viscous_stress: lattice => |i| "points" i.points,
@@ -136,14 +140,19 @@ pub fn kernels() -> Vec<Kernel> {
             writes [i.point_out[0] => Mat3::identity()]),
         kernel!(stress_forces: lattice => |i| "cells" i.cells,
             (i.cells, &i.deformation, &i.rows, &i.at, &i.spacing, &i.node_out), writes [i.node_out => Vec3::splat(1.0)]),
+        kernel!(box_forces: lattice => |i| "cells" i.cells,
+            (i.cells, &i.deformation, &i.rows, &i.at, &i.spacing, &i.node_out), writes [i.node_out => Vec3::splat(1.0)]),
         kernel!(carry: lattice => |i| "points" i.surface,
             (i.surface, &i.x, &i.rows, &i.carrier, &i.place, &i.surface_out[0]),
             writes [i.surface_out[0] => Vec3::splat(1.0)]),
-        kernel!(carry_motion: lattice => |i| "points" i.surface,
-            (i.surface, &i.x, &i.v, &i.rows, &i.carrier, &i.place, &i.surface_out[0], &i.surface_out[1]),
+        kernel!(carry_pairs: lattice => |i| "pairs" i.surface / 2,
+            (i.surface / 2, &i.x, &i.v, &i.rows, &i.carrier, &i.place, &i.surface_out[0], &i.surface_out[1]),
             writes [i.surface_out[0] => Vec3::splat(1.0), i.surface_out[1] => Vec3::splat(1.0)]),
         kernel!(surface_forces: lattice => |i| "points" i.surface,
             (i.surface, &i.traction, &i.area, &i.rows, &i.carrier, &i.place, &i.node_out),
+            writes [i.node_out => Vec3::splat(1.0)]),
+        kernel!(forces_of_pairs: lattice => |i| "pairs" i.surface / 2,
+            (i.surface / 2, &i.traction, &i.area, &i.rows, &i.carrier, &i.place, &i.node_out),
             writes [i.node_out => Vec3::splat(1.0)]),
         kernel!(pack_points: lattice => |i| "points" i.points,
             (i.points, &i.per_cell, &i.per_cell, &i.per_cell, &i.point_volume, &i.q_out),

@@ -3,11 +3,12 @@
 use super::assembly::Assembly;
 use super::between::{Between, BodyContact, BoundBetween, Places, Surfaces};
 use super::grid::Grid;
-use super::kernels::{carry_motion, surface_forces};
+use super::kernels::{carry_pairs, forces_of_pairs};
 use super::mass::surface_mass;
 use super::params::Params;
 use super::press::{relieved, supported};
 use super::stability::surface_depth;
+use super::surface::PAIR;
 use crate::contact::{BoundObstacles, Collider, Obstacles, Vertices};
 use crate::error::{Error, Result};
 use crate::step::Tick;
@@ -118,7 +119,7 @@ impl<F: Float> BoundTouching<F> {
         let (Grid { rows, contacts, areas, .. }, device) = (grid, x.device());
         let n = contacts.len();
         let (place, speed, traction) = (device.uninit(n)?, device.uninit(n)?, device.zeros(n)?);
-        carry_motion(n, x, v, rows, &contacts.cells, &contacts.at, &place, &speed)?;
+        carry_pairs(n / PAIR, x, v, rows, &contacts.cells, &contacts.at, &place, &speed)?;
         if let Some(obstacles) = &self.obstacles {
             let at = Vertices { x: &place, v: &speed, mass: &self.behind };
             match &self.support {
@@ -133,7 +134,7 @@ impl<F: Float> BoundTouching<F> {
         if let Some(between) = &self.between {
             between.add(&Places { grid, x, v, place: &place, speed: &speed }, &traction, force, tick)?;
         }
-        surface_forces(n, &traction, areas, rows, &contacts.cells, &contacts.at, force)
+        forces_of_pairs(n / PAIR, &traction, areas, rows, &contacts.cells, &contacts.at, force)
     }
 
     /// The colliders, where the parameters have them.

@@ -1,6 +1,7 @@
 //! Between control points and what lies in the cells: gradients and forces of stress points, positions and forces of the surface.
 //!
-//! A cell has 27 control points in nine rows along z, of which `rows` has the first. A cell has eight stress points.
+//! A cell has 27 control points in nine rows along z, of which `rows` has the first. A cell has eight stress points. Where these stand at the corners of a box, sums over
+//! control points are taken along one axis after the other.
 
 use super::stencil::{spline_slopes, spline_values};
 use diffkern::prelude::*;
@@ -122,6 +123,192 @@ pub fn stress_forces<F: Float>(
     }
 }
 
+/// Three rows of a slab, as matrices with their control points as columns: what the points at one place along z have of it at two places along y. Columns are the sum
+/// by the splines along both axes, and those by slopes along y and along z.
+#[diff_fn]
+fn across_slab<F: Float>(
+    low: Mat3<F>,
+    mid: Mat3<F>,
+    high: Mat3<F>,
+    near: Vec3<F>,
+    far: Vec3<F>,
+    along: F,
+) -> (Mat3<F>, Mat3<F>) {
+    let wz: Vec3<F> = spline_values(along);
+    let dz: Vec3<F> = spline_slopes(along);
+    let (a, b, c) = (low * wz, mid * wz, high * wz);
+    let (a_slope, b_slope, c_slope) = (low * dz, mid * dz, high * dz);
+    let wn: Vec3<F> = spline_values(near.y);
+    let dn: Vec3<F> = spline_slopes(near.y);
+    let wf: Vec3<F> = spline_values(far.y);
+    let df: Vec3<F> = spline_slopes(far.y);
+    let at_near = Mat3::from_cols(
+        a * wn.x + b * wn.y + c * wn.z,
+        a * dn.x + b * dn.y + c * dn.z,
+        a_slope * wn.x + b_slope * wn.y + c_slope * wn.z,
+    );
+    let at_far = Mat3::from_cols(
+        a * wf.x + b * wf.y + c * wf.z,
+        a * df.x + b * df.y + c * df.z,
+        a_slope * wf.x + b_slope * wf.y + c_slope * wf.z,
+    );
+    (at_near, at_far)
+}
+
+/// The gradient at a place along x of what `across_slab` has of three slabs.
+#[diff_fn]
+fn across_slabs<F: Float>(low: Mat3<F>, mid: Mat3<F>, high: Mat3<F>, along: F, scale: Vec3<F>) -> Mat3<F> {
+    let w: Vec3<F> = spline_values(along);
+    let d: Vec3<F> = spline_slopes(along);
+    Mat3::from_cols(
+        (low.col(0) * d.x + mid.col(0) * d.y + high.col(0) * d.z) * scale.x,
+        (low.col(1) * w.x + mid.col(1) * w.y + high.col(1) * w.z) * scale.y,
+        (low.col(2) * w.x + mid.col(2) * w.y + high.col(2) * w.z) * scale.z,
+    )
+}
+
+/// What [`gradients`] gives, of cells whose stress points stand at the corners of boxes: `corners` has the lowest and the highest of each.
+#[diff_kernel]
+pub fn box_gradients<F: Float>(
+    x: &Array<Vec3<F>>,
+    rows: &Array<u32>,
+    corners: &Array<Vec3<F>>,
+    per_cell: &Array<Vec3<F>>,
+    gradient: &mut Array<Mat3<F>>,
+) {
+    let c = ABSOLUTE_POS;
+    let scale = per_cell[c.min(per_cell.len() - 1)];
+    let middle = x[(rows[9 * c + 4] + 1) as usize];
+    let near = corners[2 * c];
+    let far = corners[2 * c + 1];
+    let mut first = [Mat3::zero(); 3];
+    let mut second = [Mat3::zero(); 3];
+    let mut third = [Mat3::zero(); 3];
+    #[unroll]
+    for b in 0..3 {
+        let i = rows[9 * c + b] as usize;
+        let j = rows[9 * c + 3 + b] as usize;
+        let k = rows[9 * c + 6 + b] as usize;
+        first[b] = Mat3::from_cols(x[i] - middle, x[i + 1] - middle, x[i + 2] - middle);
+        second[b] = Mat3::from_cols(x[j] - middle, x[j + 1] - middle, x[j + 2] - middle);
+        third[b] = Mat3::from_cols(x[k] - middle, x[k + 1] - middle, x[k + 2] - middle);
+    }
+    for z in 0..2 {
+        let at = corners[2 * c + z].z;
+        let (a, p): (Mat3<F>, Mat3<F>) = across_slab(first[0], first[1], first[2], near, far, at);
+        let (b, q): (Mat3<F>, Mat3<F>) = across_slab(second[0], second[1], second[2], near, far, at);
+        let (d, r): (Mat3<F>, Mat3<F>) = across_slab(third[0], third[1], third[2], near, far, at);
+        let point = 8 * c + 4 * z;
+        let low_near: Mat3<F> = across_slabs(a, b, d, near.x, scale);
+        let high_near: Mat3<F> = across_slabs(a, b, d, far.x, scale);
+        let low_far: Mat3<F> = across_slabs(p, q, r, near.x, scale);
+        let high_far: Mat3<F> = across_slabs(p, q, r, far.x, scale);
+        gradient[point] = low_near;
+        gradient[point + 1] = high_near;
+        gradient[point + 2] = low_far;
+        gradient[point + 3] = high_far;
+    }
+}
+
+/// What the stresses `low` and `high` at two places along x do to a slab there, with its splines `w_low`, `w_high` and slopes: columns as in `across_slab`.
+#[diff_fn]
+fn onto_slab<F: Float>(low: Mat3<F>, high: Mat3<F>, w_low: F, w_high: F, d_low: F, d_high: F) -> Mat3<F> {
+    Mat3::from_cols(
+        low.col(0) * d_low + high.col(0) * d_high,
+        low.col(1) * w_low + high.col(1) * w_high,
+        low.col(2) * w_low + high.col(2) * w_high,
+    )
+}
+
+/// What these do to one row of the slab, by its splines at two places along y, and along z.
+#[diff_fn]
+fn onto_row<F: Float>(
+    near: Mat3<F>,
+    far: Mat3<F>,
+    w_near: F,
+    w_far: F,
+    d_near: F,
+    d_far: F,
+    wz: Vec3<F>,
+    dz: Vec3<F>,
+) -> Mat3<F> {
+    let value = near.col(0) * w_near + near.col(1) * d_near + far.col(0) * w_far + far.col(1) * d_far;
+    let slope = near.col(2) * w_near + far.col(2) * w_far;
+    value.outer(wz) + slope.outer(dz)
+}
+
+/// A stress with its columns by the edges of a cell, as a force.
+#[diff_fn]
+fn pulled<F: Float>(stress: Mat3<F>, scale: Vec3<F>) -> Mat3<F> {
+    Mat3::from_cols(stress.col(0) * -scale.x, stress.col(1) * -scale.y, stress.col(2) * -scale.z)
+}
+
+/// What [`stress_forces`] adds, of cells as in [`box_gradients`].
+#[diff_kernel]
+pub fn box_forces<F: Float>(
+    p: &Array<Mat3<F>>,
+    rows: &Array<u32>,
+    corners: &Array<Vec3<F>>,
+    per_cell: &Array<Vec3<F>>,
+    force: &mut Array<Vec3<F>>,
+) {
+    let c = ABSOLUTE_POS;
+    let scale = per_cell[c.min(per_cell.len() - 1)];
+    let near = corners[2 * c];
+    let far = corners[2 * c + 1];
+    let wl: Vec3<F> = spline_values(near.x);
+    let dl: Vec3<F> = spline_slopes(near.x);
+    let wh: Vec3<F> = spline_values(far.x);
+    let dh: Vec3<F> = spline_slopes(far.x);
+    let wn: Vec3<F> = spline_values(near.y);
+    let dn: Vec3<F> = spline_slopes(near.y);
+    let wf: Vec3<F> = spline_values(far.y);
+    let df: Vec3<F> = spline_slopes(far.y);
+    let mut first = [Mat3::zero(); 3];
+    let mut second = [Mat3::zero(); 3];
+    let mut third = [Mat3::zero(); 3];
+    for z in 0..2 {
+        let at = corners[2 * c + z].z;
+        let wz: Vec3<F> = spline_values(at);
+        let dz: Vec3<F> = spline_slopes(at);
+        let point = 8 * c + 4 * z;
+        let low_near: Mat3<F> = pulled(p[point], scale);
+        let high_near: Mat3<F> = pulled(p[point + 1], scale);
+        let low_far: Mat3<F> = pulled(p[point + 2], scale);
+        let high_far: Mat3<F> = pulled(p[point + 3], scale);
+        let a_near: Mat3<F> = onto_slab(low_near, high_near, wl.x, wh.x, dl.x, dh.x);
+        let a_far: Mat3<F> = onto_slab(low_far, high_far, wl.x, wh.x, dl.x, dh.x);
+        let b_near: Mat3<F> = onto_slab(low_near, high_near, wl.y, wh.y, dl.y, dh.y);
+        let b_far: Mat3<F> = onto_slab(low_far, high_far, wl.y, wh.y, dl.y, dh.y);
+        let c_near: Mat3<F> = onto_slab(low_near, high_near, wl.z, wh.z, dl.z, dh.z);
+        let c_far: Mat3<F> = onto_slab(low_far, high_far, wl.z, wh.z, dl.z, dh.z);
+        #[unroll]
+        for b in 0..3 {
+            let one: Mat3<F> = onto_row(a_near, a_far, wn[b], wf[b], dn[b], df[b], wz, dz);
+            let two: Mat3<F> = onto_row(b_near, b_far, wn[b], wf[b], dn[b], df[b], wz, dz);
+            let three: Mat3<F> = onto_row(c_near, c_far, wn[b], wf[b], dn[b], df[b], wz, dz);
+            first[b] = first[b] + one;
+            second[b] = second[b] + two;
+            third[b] = third[b] + three;
+        }
+    }
+    #[unroll]
+    for b in 0..3 {
+        let i = rows[9 * c + b] as usize;
+        let j = rows[9 * c + 3 + b] as usize;
+        let k = rows[9 * c + 6 + b] as usize;
+        force[i] += first[b].col(0);
+        force[i + 1] += first[b].col(1);
+        force[i + 2] += first[b].col(2);
+        force[j] += second[b].col(0);
+        force[j + 1] += second[b].col(1);
+        force[j + 2] += second[b].col(2);
+        force[k] += third[b].col(0);
+        force[k + 1] += third[b].col(1);
+        force[k + 2] += third[b].col(2);
+    }
+}
+
 /// `y_i = sum N_a(at_i) x_a` in the cell of each point: of positions where it is, of velocities how it moves.
 #[diff_kernel]
 pub fn carry<F: Float>(
@@ -150,9 +337,9 @@ pub fn carry<F: Float>(
     y[i] = sum;
 }
 
-/// The same of positions and velocities at once.
+/// The same of positions and velocities at once, of points that are carried in pairs: `cell` is that of the first of each.
 #[diff_kernel]
-pub fn carry_motion<F: Float>(
+pub fn carry_pairs<F: Float>(
     x: &Array<Vec3<F>>,
     v: &Array<Vec3<F>>,
     rows: &Array<u32>,
@@ -161,26 +348,42 @@ pub fn carry_motion<F: Float>(
     place: &mut Array<Vec3<F>>,
     speed: &mut Array<Vec3<F>>,
 ) {
-    let i = ABSOLUTE_POS;
-    let first = 9 * cell[i] as usize;
-    let s = at[i];
-    let wx: Vec3<F> = spline_values(s.x);
-    let wy: Vec3<F> = spline_values(s.y);
-    let wz: Vec3<F> = spline_values(s.z);
-    let mut sum = Vec3::zero();
-    let mut rate = Vec3::zero();
+    let g = ABSOLUTE_POS;
+    let c = 9 * cell[2 * g] as usize;
+    // Rows as in `gradients`, of positions and of velocities.
+    let mut first = [Mat3::zero(); 3];
+    let mut second = [Mat3::zero(); 3];
+    let mut third = [Mat3::zero(); 3];
+    let mut first_v = [Mat3::zero(); 3];
+    let mut second_v = [Mat3::zero(); 3];
+    let mut third_v = [Mat3::zero(); 3];
     #[unroll]
-    for a in 0..3 {
+    for b in 0..3 {
+        let i = rows[c + b] as usize;
+        let j = rows[c + 3 + b] as usize;
+        let k = rows[c + 6 + b] as usize;
+        first[b] = Mat3::from_cols(x[i], x[i + 1], x[i + 2]);
+        second[b] = Mat3::from_cols(x[j], x[j + 1], x[j + 2]);
+        third[b] = Mat3::from_cols(x[k], x[k + 1], x[k + 2]);
+        first_v[b] = Mat3::from_cols(v[i], v[i + 1], v[i + 2]);
+        second_v[b] = Mat3::from_cols(v[j], v[j + 1], v[j + 2]);
+        third_v[b] = Mat3::from_cols(v[k], v[k + 1], v[k + 2]);
+    }
+    for p in 0..2 {
+        let s = at[2 * g + p];
+        let wx: Vec3<F> = spline_values(s.x);
+        let wy: Vec3<F> = spline_values(s.y);
+        let wz: Vec3<F> = spline_values(s.z);
+        let mut sum = Vec3::zero();
+        let mut rate = Vec3::zero();
         #[unroll]
         for b in 0..3 {
-            let row = rows[first + 3 * a + b] as usize;
-            let weight = wx[a] * wy[b];
-            sum = sum + (x[row] * wz.x + x[row + 1] * wz.y + x[row + 2] * wz.z) * weight;
-            rate = rate + (v[row] * wz.x + v[row + 1] * wz.y + v[row + 2] * wz.z) * weight;
+            sum = sum + (first[b] * wz * wx.x + second[b] * wz * wx.y + third[b] * wz * wx.z) * wy[b];
+            rate = rate + (first_v[b] * wz * wx.x + second_v[b] * wz * wx.y + third_v[b] * wz * wx.z) * wy[b];
         }
+        place[2 * g + p] = sum;
+        speed[2 * g + p] = rate;
     }
-    place[i] = sum;
-    speed[i] = rate;
 }
 
 /// Adds the traction \[Pa\] on each point of the surface, times its area, to the forces on the control points that carry it.
@@ -210,5 +413,51 @@ pub fn surface_forces<F: Float>(
             force[row + 1] += part * wz.y;
             force[row + 2] += part * wz.z;
         }
+    }
+}
+
+/// The same on points that are carried in pairs, as in `carry_pairs`.
+#[diff_kernel]
+pub fn forces_of_pairs<F: Float>(
+    traction: &Array<Vec3<F>>,
+    area: &Array<F>,
+    rows: &Array<u32>,
+    cell: &Array<u32>,
+    at: &Array<Vec3<F>>,
+    force: &mut Array<Vec3<F>>,
+) {
+    let g = ABSOLUTE_POS;
+    let c = 9 * cell[2 * g] as usize;
+    let mut first = [Mat3::zero(); 3];
+    let mut second = [Mat3::zero(); 3];
+    let mut third = [Mat3::zero(); 3];
+    for p in 0..2 {
+        let s = at[2 * g + p];
+        let wx: Vec3<F> = spline_values(s.x);
+        let wy: Vec3<F> = spline_values(s.y);
+        let wz: Vec3<F> = spline_values(s.z);
+        let whole = traction[2 * g + p] * area[2 * g + p];
+        #[unroll]
+        for b in 0..3 {
+            let row = (whole * wy[b]).outer(wz);
+            first[b] = first[b] + row * wx.x;
+            second[b] = second[b] + row * wx.y;
+            third[b] = third[b] + row * wx.z;
+        }
+    }
+    #[unroll]
+    for b in 0..3 {
+        let i = rows[c + b] as usize;
+        let j = rows[c + 3 + b] as usize;
+        let k = rows[c + 6 + b] as usize;
+        force[i] += first[b].col(0);
+        force[i + 1] += first[b].col(1);
+        force[i + 2] += first[b].col(2);
+        force[j] += second[b].col(0);
+        force[j + 1] += second[b].col(1);
+        force[j + 2] += second[b].col(2);
+        force[k] += third[b].col(0);
+        force[k + 1] += third[b].col(1);
+        force[k + 2] += third[b].col(2);
     }
 }

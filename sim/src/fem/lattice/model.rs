@@ -6,7 +6,7 @@ use super::body::CutBody;
 use super::contact::{BoundTouching, Touching};
 use super::control::Control;
 use super::grid::Grid;
-use super::kernels::{carry, stress_forces, surface_forces};
+use super::kernels::{carry, surface_forces};
 use super::loads::{Loads, lump_loads};
 use super::mass::{inertia, kick, lump_cells, lumped_acceleration, next_term, pack_branch, pack_points};
 use super::params::Params;
@@ -231,7 +231,7 @@ impl<F: Float> Model<F> {
             return Err(Error::invalid("number of loads", masses, format!("{points}, as in the model")));
         }
         let Params { mu, lambda, density, .. } = params;
-        let q = device.uninit(grid.at.len())?;
+        let q = device.uninit(grid.point_volumes.len())?;
         let viscosity = params.viscosity.clone().map_or_else(|| device.zeros(1), Ok)?;
         pack_points(q.len(), mu, lambda, &viscosity, &grid.point_volumes, &q)?;
         let (mass, lumped) = (device.uninit(grid.cells)?, device.zeros(grid.nodes)?);
@@ -401,7 +401,7 @@ impl<F: Float> Solver<F> {
         if let Some(outer) = &outer.force {
             force.copy_from(outer)?;
         }
-        stress_forces(grid.cells, &p, &grid.rows, &grid.at, &grid.per_cell, &force)?;
+        grid.add_forces(&p, &force)?;
         Ok(Forces { force, memory })
     }
 

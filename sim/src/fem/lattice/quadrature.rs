@@ -3,7 +3,7 @@
 //! Each cell is divided by four along each axis, and the part of the body in each of these 64 has an exact volume and centre, as particles have
 //! ([`fill`](crate::shape::fill)). From them come volume, centre and second moments of the cell's part. They are gathered by the octant
 //! about that centre into eight points or fewer, which are then moved apart, along each axis by one factor, until their second moments are those of the part. So
-//! points have positive weights, and integrate the quadratic polynomials of a whole cell exactly, where they are Gauss's. Of a cut division the second
+//! points have positive weights, those of whole cells and of cells cut across an axis stand at the corners of a box, and integrate the quadratic polynomials of a whole cell exactly, where they are Gauss's. Of a cut division the second
 //! moments about its own centre are taken as those of a cube of its volume: of a plate a third of a cell thick the bending stiffness comes out a fifth too
 //! large, and bodies below two fifths are refused.
 
@@ -33,6 +33,18 @@ pub(super) struct CellPart {
     pub(super) points: [(Point, f64); POINTS],
 }
 
+/// Cells by which the places of points may differ from the corners of a box.
+const SQUARE: f64 = 1e-12;
+
+impl CellPart {
+    /// The lowest and the highest corner of the box at whose corners the stress points stand, if they do, that of bit `a` of its number high along axis `a`.
+    pub(super) fn corners(&self) -> Option<[Point; 2]> {
+        let ends = [self.points[0].0, self.points[POINTS - 1].0];
+        let apart = |k: usize, a: usize| (self.points[k].0[a] - ends[k >> a & 1][a]).abs();
+        (0..POINTS).all(|k| (0..3).all(|a| apart(k, a) < SQUARE)).then_some(ends)
+    }
+}
+
 /// A piece of a part.
 #[derive(Clone, Copy)]
 struct Piece {
@@ -40,7 +52,7 @@ struct Piece {
     volume: f64,
 }
 
-/// The parts of the cells, in the order of their indices; of `pieces` that are in units of a division.
+/// The parts of the cells, in the order of their indices, those first whose points stand at the corners of boxes; of `pieces` that are in units of a division.
 pub(super) fn cell_parts(pieces: &[Fragment]) -> Result<Vec<CellPart>> {
     let n = DIVISIONS as f64;
     let mut cells: BTreeMap<[usize; 3], Vec<Piece>> = BTreeMap::new();
@@ -58,7 +70,9 @@ pub(super) fn cell_parts(pieces: &[Fragment]) -> Result<Vec<CellPart>> {
         let moved = cells.remove(&cell).unwrap_or_default();
         cells.entry(into).or_default().extend(moved);
     }
-    Ok(cells.into_iter().map(|(cell, pieces)| part(cell, &pieces)).collect())
+    let mut parts: Vec<CellPart> = cells.into_iter().map(|(cell, pieces)| part(cell, &pieces)).collect();
+    parts.sort_by_key(|part| part.corners().is_none());
+    Ok(parts)
 }
 
 /// The cell around with the largest part that stays, those across a side first.

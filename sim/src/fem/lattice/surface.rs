@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 /// Part of the radius of an inscribed ball that a contact may have, so that on a floor the points next to an edge of a box do not touch with its sides.
 const CLEAR: f64 = 0.6;
 
+/// Contacts that a thread carries, all by one cell: their control points are gathered once.
+pub(super) const PAIR: usize = 2;
+
 /// Points carried by cells.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Carried {
@@ -44,7 +47,7 @@ impl Carried {
     }
 }
 
-/// Where contacts act on a body.
+/// Where contacts act on a body, in groups of [`PAIR`] of one cell.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Contacts {
     pub(super) carried: Carried,
@@ -71,7 +74,24 @@ impl Contacts {
                 all.depths.push(depth);
             }
         }
-        Ok(all)
+        Ok(all.by_pairs())
+    }
+
+    /// The same by cells, those of each in pairs: the last of a cell is filled up with one that stands for no area.
+    fn by_pairs(self) -> Contacts {
+        let mut order: Vec<usize> = (0..self.areas.len()).collect();
+        order.sort_by_key(|&k| self.carried.cells[k]);
+        let mut all = Contacts::default();
+        for own in order.chunk_by(|&a, &b| self.carried.cells[a] == self.carried.cells[b]) {
+            for place in 0..own.len().next_multiple_of(PAIR) {
+                let (k, area) = own.get(place).map_or((own[0], 0.0), |&k| (k, self.areas[k]));
+                all.carried.cells.push(self.carried.cells[k]);
+                all.carried.at.push(self.carried.at[k]);
+                all.areas.push(area);
+                all.depths.push(self.depths[k]);
+            }
+        }
+        all
     }
 }
 
