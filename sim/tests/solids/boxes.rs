@@ -5,6 +5,7 @@ use crate::common::Random;
 use diffkern_sim::fem::lattice::kernels::{
     box_forces, box_gradients, carry, carry_pairs, forces_of_pairs, gradients, stress_forces, surface_forces,
 };
+use diffkern_sim::fem::lattice::mass::{box_inertia, inertia};
 
 /// Control points of a row of cells along x.
 const NODES: usize = 7 * 9;
@@ -45,6 +46,21 @@ fn setup(seed: u64) -> Result<Setup> {
     })
 }
 
+/// The means of gradients and values of the 27 splines over eight points each.
+fn means(points: &[Vec3<f64>]) -> Vec<Vec4<f64>> {
+    let value = |s: f64| [0.5 * (1.0 - s).powi(2), 0.5 + s * (1.0 - s), 0.5 * s * s];
+    let slope = |s: f64| [s - 1.0, 1.0 - 2.0 * s, s];
+    let of = |own: &[Vec3<f64>], k: usize| {
+        let [i, j, k] = [k / 9, k / 3 % 3, k % 3];
+        own.iter().fold(Vec4::zero(), |sum, s| {
+            let [x, y, z] = [value(s.x)[i], value(s.y)[j], value(s.z)[k]];
+            let [dx, dy, dz] = [slope(s.x)[i], slope(s.y)[j], slope(s.z)[k]];
+            sum + Vec4::new(dx * y * z, x * dy * z, x * y * dz, x * y * z) * 0.125
+        })
+    };
+    points.chunks(8).flat_map(|own| (0..27).map(move |k| of(own, k))).collect()
+}
+
 fn alike(a: &Array<Vec3<f64>>, b: &Array<Vec3<f64>>) -> Result<()> {
     for (k, (a, b)) in a.to_vec()?.into_iter().zip(b.to_vec()?).enumerate() {
         assert!((a - b).norm() < 1e-12 * (1.0 + b.norm()), "{k}: {a:?}, not {b:?}");
@@ -53,7 +69,7 @@ fn alike(a: &Array<Vec3<f64>>, b: &Array<Vec3<f64>>) -> Result<()> {
 }
 
 #[test]
-fn gradients_and_forces_of_boxes_are_those_of_their_corners() -> Result<()> {
+fn gradients_forces_and_inertia_of_boxes_are_those_of_their_corners() -> Result<()> {
     for seed in 1..4 {
         let Setup { x, v: _, rows, per_cell, corners, eight, stress } = &setup(seed)?;
         let (boxed, plain) = (device().zeros(8 * CELLS)?, device().zeros(8 * CELLS)?);
@@ -63,6 +79,13 @@ fn gradients_and_forces_of_boxes_are_those_of_their_corners() -> Result<()> {
             let off = (a - b).to_array().iter().fold(0.0f64, |most, x| most.max(x.abs()));
             assert!(off < 1e-12, "{k}: {a:?}, not {b:?}");
         }
+        let (boxed, plain) = (device().zeros(NODES)?, device().zeros(NODES)?);
+        let masses = device().array(&corners.to_vec()?.iter().step_by(2).map(|x| x.x).collect::<Vec<_>>())?;
+        let moments = device().array(&stress.to_vec()?[..CELLS])?;
+        let shapes = device().array(&means(&eight.to_vec()?))?;
+        box_inertia(CELLS, x, rows, corners, &moments, &masses, &boxed)?;
+        inertia(CELLS, x, rows, &shapes, &moments, &masses, &plain)?;
+        alike(&boxed, &plain)?;
         let (boxed, plain) = (device().zeros(NODES)?, device().zeros(NODES)?);
         box_forces(CELLS, stress, rows, corners, per_cell, &boxed)?;
         stress_forces(CELLS, stress, rows, eight, per_cell, &plain)?;

@@ -7,7 +7,7 @@ use diffkern_sim::fem::lattice::kernels::{
 };
 use diffkern_sim::fem::lattice::loads::lump_loads;
 use diffkern_sim::fem::lattice::mass::{
-    inertia, kick, lump_cells, lumped_acceleration, next_term, pack_branch, pack_points, surface_mass,
+    box_inertia, inertia, kick, lump_cells, lumped_acceleration, next_term, pack_branch, pack_points, surface_mass,
 };
 use diffkern_sim::fem::relaxation::{relax, settle};
 use diffkern_sim::fem::stress::{add_viscous_stress, stress};
@@ -170,6 +170,9 @@ pub fn kernels() -> Vec<Kernel> {
             (i.nodes, &i.x, &i.lumped, &i.ties, &i.gravity, &i.node_out), writes [i.node_out => Vec3::splat(1.0)]),
         kernel!(inertia: lattice => |i| "cells" i.cells,
             (i.cells, &i.v, &i.rows, &i.shape, &i.second, &i.per_cell, &i.node_out),
+            writes [i.node_out => Vec3::splat(1.0)]),
+        kernel!(box_inertia: lattice => |i| "cells" i.cells,
+            (i.cells, &i.v, &i.rows, &i.at, &i.second, &i.per_cell, &i.node_out),
             writes [i.node_out => Vec3::splat(1.0)]),
         kernel!(next_term: lattice => |i| "nodes" i.nodes,
             (i.nodes, &i.v, &i.x, &i.x, &i.lumped, &i.ties, &i.node_out), writes [i.node_out => Vec3::splat(1.0)]),

@@ -23,6 +23,15 @@ const ROOM: f64 = 0.25;
 /// Roundings by which a strain may differ from none.
 const ROUNDINGS: f64 = 8.0;
 
+/// How a state changes with what is differentiated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Changes {
+    /// All of a body alike: it is elsewhere, or has another velocity.
+    Alike,
+    /// In any way.
+    Any,
+}
+
 /// A body that falls.
 struct Falling {
     velocity: Point,
@@ -36,15 +45,15 @@ impl<F: Float> Solver<F> {
     /// body, of bodies that are neither deformed nor turn, nor are held, damped or [acted on](super::Control). It is where the steps would lead but for rounding,
     /// for the cost of one. Reads numbers to the host.
     ///
-    /// Gradients: as of the steps by gravity and where all of a body moves alike, and so by what it is made of, 0. How a body would vibrate of which the state or its damping
-    /// is changed in another way is not followed: where these are differentiated by such a thing, take steps.
+    /// Gradients are those of the steps: by gravity, by what moves all of a body alike, and, with what it is made of, none. How it would vibrate if it were deformed or turned is
+    /// not followed, nor how it would slow down: there is no fall where the damping is differentiated, or the state but for `changes` that are alike.
     ///
     /// # Errors
     /// When memory is short.
-    pub fn fall(&self, state: &State<F>, first: usize, most: usize) -> Result<(State<F>, usize)> {
+    pub fn fall(&self, state: &State<F>, first: usize, most: usize, changes: Changes) -> Result<(State<F>, usize)> {
         let begin = first as f64 * self.dt();
         let steps = match self.velocities(state)? {
-            Some(velocities) if most > 0 && self.is_at_rest(state)? => {
+            Some(velocities) if most > 0 && self.is_followed(state, changes) && self.is_at_rest(state)? => {
                 let until = self.touched(state, &velocities, [begin, begin + most as f64 * self.dt()])?;
                 // Forces are taken at the middle of a step.
                 (((until - begin) / self.dt() + 0.5).floor() as usize).min(most)
@@ -58,6 +67,14 @@ impl<F: Float> Solver<F> {
         let (x, v) = (device.uninit(n)?, device.uninit(n)?);
         fall(n, &state.x, &state.v, &self.params().gravity, &x, &v, F::from_f64(steps as f64 * self.dt()))?;
         Ok((State { x, v, memory: state.memory.clone() }, steps))
+    }
+
+    /// Whether what is differentiated changes a fall as it changes steps.
+    fn is_followed(&self, state: &State<F>, changes: Changes) -> bool {
+        let any =
+            changes == Changes::Any && (state.x.as_any().is_differentiated() || state.v.as_any().is_differentiated());
+        let memory = state.memory.as_ref().is_some_and(|memory| memory.as_any().is_differentiated());
+        !any && !memory && !self.params().damping.as_any().is_differentiated()
     }
 
     /// The velocity of each body, if nothing holds, slows or turns any.

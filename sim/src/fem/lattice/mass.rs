@@ -13,6 +13,7 @@
 //! Source: Evans, Hiemstra, Hughes, Reali: Explicit higher-order accurate isogeometric collocation methods for structural dynamics, 2018,
 //! where the same correction is the second pass of a predictor.
 
+use super::stencil::{spline_slopes, spline_values};
 use diffkern::prelude::*;
 
 /// What stands for a tie of a control point that is held.
@@ -127,6 +128,76 @@ pub fn inertia<F: Float>(
         let weight = shape[27 * c + k];
         let slope = moments * Vec3::new(weight.x, weight.y, weight.z);
         sum[rows[9 * c + k / 3] as usize + k % 3] += whole * weight.w + slope;
+    }
+}
+
+/// The mean of the splines at two places along an axis, and of their slopes.
+#[diff_fn]
+fn mean_splines<F: Float>(low: F, high: F) -> (Vec3<F>, Vec3<F>) {
+    let a: Vec3<F> = spline_values(low);
+    let b: Vec3<F> = spline_values(high);
+    let c: Vec3<F> = spline_slopes(low);
+    let d: Vec3<F> = spline_slopes(high);
+    ((a + b) * 0.5, (c + d) * 0.5)
+}
+
+/// What [`inertia`] adds, of cells whose stress points stand at the corners of boxes, the lowest and the highest of `corners`, and weigh alike: there means of splines are
+/// products of those along the axes.
+#[diff_kernel]
+pub fn box_inertia<F: Float>(
+    b: &Array<Vec3<F>>,
+    rows: &Array<u32>,
+    corners: &Array<Vec3<F>>,
+    second: &Array<Mat3<F>>,
+    mass: &Array<F>,
+    sum: &mut Array<Vec3<F>>,
+) {
+    let c = ABSOLUTE_POS;
+    let low = corners[2 * c];
+    let high = corners[2 * c + 1];
+    let (mx, dx): (Vec3<F>, Vec3<F>) = mean_splines(low.x, high.x);
+    let (my, dy): (Vec3<F>, Vec3<F>) = mean_splines(low.y, high.y);
+    let (mz, dz): (Vec3<F>, Vec3<F>) = mean_splines(low.z, high.z);
+    let mut mean = Vec3::zero();
+    let mut gx = Vec3::zero();
+    let mut gy = Vec3::zero();
+    let mut gz = Vec3::zero();
+    #[unroll]
+    for i in 0..3 {
+        let mut value = Vec3::zero();
+        let mut along_y = Vec3::zero();
+        let mut along_z = Vec3::zero();
+        #[unroll]
+        for j in 0..3 {
+            let row = rows[9 * c + 3 * i + j] as usize;
+            let across = b[row] * mz.x + b[row + 1] * mz.y + b[row + 2] * mz.z;
+            let slope = b[row] * dz.x + b[row + 1] * dz.y + b[row + 2] * dz.z;
+            value = value + across * my[j];
+            along_y = along_y + across * dy[j];
+            along_z = along_z + slope * my[j];
+        }
+        mean = mean + value * mx[i];
+        gx = gx + value * dx[i];
+        gy = gy + along_y * mx[i];
+        gz = gz + along_z * mx[i];
+    }
+    let m = mass[c];
+    let whole = mean * m;
+    let moments = Mat3::from_cols(gx, gy, gz) * second[c] * m;
+    #[unroll]
+    for i in 0..3 {
+        let value = whole * mx[i] + moments.col(0) * dx[i];
+        let along_y = moments.col(1) * mx[i];
+        let along_z = moments.col(2) * mx[i];
+        #[unroll]
+        for j in 0..3 {
+            let row = rows[9 * c + 3 * i + j] as usize;
+            let across = value * my[j] + along_y * dy[j];
+            let slope = along_z * my[j];
+            sum[row] += across * mz.x + slope * dz.x;
+            sum[row + 1] += across * mz.y + slope * dz.y;
+            sum[row + 2] += across * mz.z + slope * dz.z;
+        }
     }
 }
 

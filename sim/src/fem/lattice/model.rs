@@ -8,7 +8,7 @@ use super::control::Control;
 use super::grid::Grid;
 use super::kernels::{carry, surface_forces};
 use super::loads::{Loads, lump_loads};
-use super::mass::{inertia, kick, lump_cells, lumped_acceleration, next_term, pack_branch, pack_points};
+use super::mass::{kick, lump_cells, lumped_acceleration, next_term, pack_branch, pack_points};
 use super::params::Params;
 use super::stability::{Fastest, Linear, Load};
 use super::state::State;
@@ -409,7 +409,7 @@ impl<F: Float> Solver<F> {
     fn inert(&self, b: &Array<Vec3<F>>) -> diffkern::Result<Array<Vec3<F>>> {
         let (grid, device) = (&self.model.grid, &self.model.device);
         let sum = device.zeros(b.len())?;
-        inertia(grid.cells, b, &grid.rows, &grid.shapes, &grid.second, &self.mass, &sum)?;
+        grid.add_inertia(b, &self.mass, &sum)?;
         if let (Some(Loads { carriers, .. }), Some(load)) = (&self.model.loads, &self.params.loads) {
             let moved = device.uninit(load.len())?;
             carry(load.len(), b, &grid.rows, &carriers.cells, &carriers.at, &moved)?;

@@ -37,11 +37,12 @@ pub(super) struct CellPart {
 const SQUARE: f64 = 1e-12;
 
 impl CellPart {
-    /// The lowest and the highest corner of the box at whose corners the stress points stand, if they do, that of bit `a` of its number high along axis `a`.
+    /// The lowest and the highest corner of the box at whose corners the stress points stand and weigh alike, if they do: that of bit `a` of its number is high along axis `a`.
     pub(super) fn corners(&self) -> Option<[Point; 2]> {
-        let ends = [self.points[0].0, self.points[POINTS - 1].0];
+        let (ends, share) = ([self.points[0].0, self.points[POINTS - 1].0], self.volume / POINTS as f64);
         let apart = |k: usize, a: usize| (self.points[k].0[a] - ends[k >> a & 1][a]).abs();
-        (0..POINTS).all(|k| (0..3).all(|a| apart(k, a) < SQUARE)).then_some(ends)
+        let stands = |k: usize| (0..3).all(|a| apart(k, a) < SQUARE) && (self.points[k].1 - share).abs() < SQUARE;
+        (0..POINTS).all(stands).then_some(ends)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Bodies as places of the world may be in their matter, on a device.
 
 use super::assembly::Assembly;
-use super::grid::vectors;
+use super::block::vectors;
 use super::surroundings::{FINER, Surroundings};
 use super::touch::{Touched, approach, locate, mean_map, reach};
 use crate::error::Result;

@@ -13,7 +13,9 @@ use diffkern::prelude::*;
 use diffkern_render::Mesh;
 use diffkern_sim::Step as _;
 use diffkern_sim::contact::{Collider, Contact, Contacts};
-use diffkern_sim::fem::lattice::{self, BodyContact, Clamp, Params, Relaxation, Surfaces, contact_stiffness, floor};
+use diffkern_sim::fem::lattice::{
+    self, BodyContact, Changes, Clamp, Params, Relaxation, Surfaces, contact_stiffness, floor,
+};
 use diffkern_sim::mesh::ClosedMesh;
 use diffkern_sim::scene::{BodyShape, BodySpec, ElasticScene, ElasticSpec};
 use std::ops::Range;
@@ -74,25 +76,22 @@ pub(crate) struct Elements<F: Float> {
     viscous: bool,
     /// Of each body whether it has faces with edges between them.
     faceted: Vec<bool>,
-    /// Whether what is searched for changes a free fall by its gravity, places and velocities alone.
-    falls: bool,
+    /// By what is searched for.
+    changes: Changes,
 }
 
 /// A solver with the numbers of a run.
 pub(crate) struct Course<F: Float> {
     solver: lattice::Solver<F>,
     steps_per_frame: usize,
-    falls: bool,
+    changes: Changes,
 }
 
 impl<F: Float> Course<F> {
     /// The state at `frame`, from that at the frame before.
     pub(super) fn to_frame(&self, state: &lattice::State<F>, frame: usize) -> diffkern_sim::Result<lattice::State<F>> {
         let (first, steps) = ((frame - 1) * self.steps_per_frame, self.steps_per_frame);
-        let (state, fallen) = match self.falls {
-            true => self.solver.fall(state, first, steps)?,
-            false => (state.clone(), 0),
-        };
+        let (state, fallen) = self.solver.fall(state, first, steps, self.changes)?;
         match steps - fallen {
             0 => Ok(state),
             left => self.solver.advance(&state, first + fallen, left, Schedule::Auto),
@@ -147,10 +146,10 @@ impl<F: Float> Elements<F> {
             fixed_steps: options.fixed_steps,
             viscous: spec.bodies.iter().any(|body| body.viscosity[1] > 0.0),
             faceted: spec.bodies.iter().map(|body| matches!(body.shape, BodyShape::Block { .. })).collect(),
-            falls: !scene
-                .unknowns
-                .iter()
-                .any(|range| matches!(range.target.quantity, Quantity::AngularVelocity(_) | Quantity::Damping)),
+            changes: match scene.unknowns.iter().any(|r| matches!(r.target.quantity, Quantity::AngularVelocity(_))) {
+                true => Changes::Any,
+                false => Changes::Alike,
+            },
             scene: elastic,
         })
     }
@@ -285,7 +284,7 @@ impl<F: Float> Elements<F> {
             true => (self.scene.model.clone(), self.scene.steps_per_frame),
             false => self.scene.for_material(&params)?,
         };
-        let course = Course { solver: model.solver(&params, &start)?, steps_per_frame, falls: self.falls };
+        let course = Course { solver: model.solver(&params, &start)?, steps_per_frame, changes: self.changes };
         Ok((Solver::Fem(Box::new(course)), State::Fem(start)))
     }
 }
