@@ -5,7 +5,7 @@ use super::observation::{Misfit, Observed};
 use super::program::Program;
 use super::protocol::Protocol;
 use super::quantity::Unknown;
-use super::step::{expected, within_trust};
+use super::step::within_trust;
 use crate::error::{Error, Result};
 use crate::identify::{SIGMAS, TELLS};
 use diffkern_optim::dense::{Bounds, LevenbergMarquardt};
@@ -136,7 +136,7 @@ impl Search<'_> {
             let normal = &here.misfit.normal;
             let Some(step) = within_trust(&lm, normal, &bounds, &here.at, TRUST)? else { break };
             let longest = step.change.iter().fold(0.0f64, |most, c| most.max(c.abs()));
-            if longest < shortest || expected(normal, &step.change) <= least * normal.cost {
+            if longest < shortest || normal.fall(&step.change)? <= least * normal.cost {
                 break;
             }
             *iterations += 1;

@@ -43,7 +43,7 @@ pub use protocol::{Protocol, View};
 pub use quantity::Quantity;
 pub use row::{Number, Row};
 pub(crate) use sight::camera;
-pub(crate) use step::{expected, within_trust};
+pub(crate) use step::within_trust;
 pub(crate) use table::{Searched, Table};
 pub use tabulate::Tabulate;
 pub(crate) use tabulate::fill;

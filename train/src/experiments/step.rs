@@ -35,11 +35,3 @@ pub(crate) fn within_trust(
         by *= 4.0;
     }
 }
-
-/// By how much a step is to lower the cost, to second order.
-pub(crate) fn expected(normal: &NormalEquations, step: &[f64]) -> f64 {
-    let n = step.len();
-    let slope: f64 = normal.gradient.iter().zip(step).map(|(g, s)| g * s).sum();
-    let bend: f64 = (0..n * n).map(|k| normal.hessian[k] * step[k / n] * step[k % n]).sum();
-    -2.0 * slope - bend
-}

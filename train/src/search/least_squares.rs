@@ -4,20 +4,23 @@ use super::Search;
 use super::place::Place;
 use super::problem::Precision;
 use super::reporter::Reporter;
-use super::stages::{FINE_ENOUGH, PULL, REFUSALS};
+use super::stages::{FINE_ENOUGH, PROMISE, PULL, REFUSALS};
 use super::state::{Stage, State};
 use crate::program::{Outcome, simulable};
-use diffkern_optim::dense::LevenbergMarquardt;
+use diffkern_optim::Result;
+use diffkern_optim::dense::{LevenbergMarquardt, NormalEquations, Step};
 
 impl Search<'_> {
     /// One step, accepted or refused, or a change of level or stage.
     pub(super) fn iterate(&self, state: &mut State, reporter: &mut Reporter<'_>) -> Outcome<()> {
         let priors = self.priors(state);
         let here = &state.normals[state.level];
-        let step = state.lm.propose(&priors.added(here, &state.at)?, &self.bounds(state.stage), &state.at)?;
+        let model = priors.added(here, &state.at)?;
+        let step = state.lm.propose(&model, &self.bounds(state.stage), &state.at)?;
         let last = state.level + 1 == state.normals.len();
         let stuck = state.lm.refused >= REFUSALS;
-        let Some(step) = step.filter(|step| !stuck && !self.small(state, step, last)) else {
+        let idle = step.as_ref().map_or(Ok(false), |step| self.is_idle(state, &model, step))?;
+        let Some(step) = step.filter(|step| !(stuck || self.small(state, step, last) || idle)) else {
             self.ends(state, last, reporter)?;
             return Ok(reporter.save(state)?);
         };
@@ -44,6 +47,12 @@ impl Search<'_> {
             self.ends(state, last, reporter)?;
         }
         self.tell(state, reporter)
+    }
+
+    /// Whether a step promises so little that the refinement, which follows, may as well begin here.
+    fn is_idle(&self, state: &State, model: &NormalEquations, step: &Step) -> Result<bool> {
+        let refined = self.problem.refines() && state.stage == Stage::Fine;
+        Ok(refined && model.fall(&step.change)? < PROMISE * model.cost)
     }
 
     /// A level ends. The end of all is seen in full precision: what seemed to be it in single precision may not be.

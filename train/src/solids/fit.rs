@@ -4,7 +4,7 @@ use super::observation::{Sought, Supervision};
 use super::program::{Coordinates, Linear, Program, Seen};
 use super::protocol::Protocol;
 use crate::error::Result;
-use crate::experiments::{expected, within_trust};
+use crate::experiments::within_trust;
 use diffkern_optim::dense::{Bounds, LevenbergMarquardt, NormalEquations};
 use std::cell::Cell;
 
@@ -78,7 +78,7 @@ impl Search<'_> {
         while iterations < MOST && lm.refused < REFUSALS {
             let Some(step) = within_trust(&lm, &here, &bounds, &at, trust)? else { break };
             let longest = step.change.iter().fold(0.0f64, |most, c| most.max(c.abs()));
-            if longest < SHORTEST || expected(&here, &step.change) <= LEAST * here.cost {
+            if longest < SHORTEST || here.fall(&step.change)? <= LEAST * here.cost {
                 break;
             }
             iterations += 1;
