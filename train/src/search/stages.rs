@@ -27,7 +27,7 @@ const BLURRED_GAIN: f64 = 0.02;
 const LEAST_GAIN: f64 = 1e-3;
 /// The fine stage where the answer is refined afterwards.
 const ROUGH_GAIN: f64 = 0.25;
-/// There a step is not taken that promises less: what steps bring was up to 1.7 times what they promised, so it would be the last.
+/// There a step is not taken that promises less: what steps bring was up to twice what they promised, so it would be the last.
 pub(super) const PROMISE: f64 = 0.5 * ROUGH_GAIN;
 /// Most accepted steps of the coarse stage, and refused ones in a row of any.
 const COARSE_STEPS: usize = 6;
