@@ -221,6 +221,9 @@ fn what_a_fall_does_not_follow_is_left_to_steps() -> Result<()> {
         Ok::<_, diffkern_sim::Error>(model.solver(&params, &state)?.fall(&state, 0, 9, changes)?.1)
     };
     assert_eq!([fallen(false, false, Changes::Any)?, fallen(false, true, Changes::Alike)?], [9, 9]);
+    let other = setup(&[(ball([0.0, 0.0, 0.4]), [0.0; 3])], &[])?.state;
+    let refused = model.solver(&params, &state)?.fall(&other, 0, 9, Changes::Any).map(drop).map_err(|e| e.to_string());
+    assert!(refused.as_ref().is_err_and(|e| e.contains("number of control points")), "{refused:?}");
     assert_eq!([fallen(true, false, Changes::Alike)?, fallen(false, true, Changes::Any)?], [0, 0]);
     Ok(())
 }

@@ -49,8 +49,9 @@ impl<F: Float> Solver<F> {
     /// not followed, nor how it would slow down: there is no fall where the damping is differentiated, or the state but for `changes` that are alike.
     ///
     /// # Errors
-    /// When memory is short.
+    /// When the state is of another body, or memory is short.
     pub fn fall(&self, state: &State<F>, first: usize, most: usize, changes: Changes) -> Result<(State<F>, usize)> {
+        self.is_of_the_body(state)?;
         let begin = first as f64 * self.dt();
         let steps = match self.velocities(state)? {
             Some(velocities) if most > 0 && self.is_followed(state, changes) && self.is_at_rest(state)? => {

@@ -306,6 +306,10 @@ impl<F: Float> Solver<F> {
         &self.model.grid.rows
     }
 
+    pub(super) fn is_of_the_body(&self, state: &State<F>) -> Result<()> {
+        self.model.is_of_the_body(state)
+    }
+
     pub(super) fn params(&self) -> &Params<F> {
         &self.params
     }
