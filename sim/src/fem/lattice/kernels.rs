@@ -167,7 +167,7 @@ fn across_slabs<F: Float>(low: Mat3<F>, mid: Mat3<F>, high: Mat3<F>, along: F, s
     )
 }
 
-/// What [`gradients`] gives, of cells whose stress points stand at the corners of boxes: `corners` has the lowest and the highest of each.
+/// What `gradients` gives, of cells whose stress points stand at the corners of boxes: `corners` has the lowest and the highest of each.
 #[diff_kernel]
 pub fn box_gradients<F: Float>(
     x: &Array<Vec3<F>>,
@@ -243,7 +243,7 @@ fn pulled<F: Float>(stress: Mat3<F>, scale: Vec3<F>) -> Mat3<F> {
     Mat3::from_cols(stress.col(0) * -scale.x, stress.col(1) * -scale.y, stress.col(2) * -scale.z)
 }
 
-/// What [`stress_forces`] adds, of cells as in [`box_gradients`].
+/// What `stress_forces` adds, of cells as in `box_gradients`.
 #[diff_kernel]
 pub fn box_forces<F: Float>(
     p: &Array<Mat3<F>>,

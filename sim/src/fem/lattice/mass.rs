@@ -141,7 +141,7 @@ fn mean_splines<F: Float>(low: F, high: F) -> (Vec3<F>, Vec3<F>) {
     ((a + b) * 0.5, (c + d) * 0.5)
 }
 
-/// What [`inertia`] adds, of cells whose stress points stand at the corners of boxes, the lowest and the highest of `corners`, and weigh alike: there means of splines are
+/// What `inertia` adds, of cells whose stress points stand at the corners of boxes, the lowest and the highest of `corners`, and weigh alike: there means of splines are
 /// products of those along the axes.
 #[diff_kernel]
 pub fn box_inertia<F: Float>(
