@@ -108,3 +108,30 @@ fn contact_points(surface: &ClosedMesh, edge: f64) -> Result<Vec<(Point, Point, 
     }
     Ok(points)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fem::lattice::Body;
+    use crate::mesh::Pose;
+    use crate::shape::{Primitive, Sphere};
+
+    /// Of a ball, whose cells carry odd numbers of contacts, too.
+    #[test]
+    fn pairs_are_of_one_cell_and_stand_for_the_surface() -> Result<()> {
+        let (ball, cell) = (Primitive::Sphere(Sphere { radius: 0.05 }), 0.021);
+        let surface = ball.surface(cell)?;
+        let Contacts { carried, areas, depths } =
+            Body { pose: Pose::at([0.3, 0.1, 0.2]), ..Body::new(ball, cell) }.build()?.contacts;
+        assert!(areas.len() == depths.len() && areas.len() == carried.cells.len() && areas.len() == carried.at.len());
+        assert!(areas.len().is_multiple_of(PAIR) && areas.contains(&0.0), "some are filled up");
+        assert!(carried.cells.chunks(PAIR).all(|pair| pair[0] == pair[1]));
+        let of = |t: &[u32; 3]| {
+            let [a, b, c] = t.map(|k| surface.vertices()[k as usize]);
+            0.5 * norm(cross(sub(b, a), sub(c, a)))
+        };
+        let (found, expected) = (areas.iter().sum::<f64>(), surface.triangles().iter().map(of).sum::<f64>());
+        assert!((found / expected - 1.0).abs() < 1e-12, "{found} m^2, not {expected}");
+        Ok(())
+    }
+}
