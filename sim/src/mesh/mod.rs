@@ -33,4 +33,4 @@ pub(crate) use block::{indices, quads};
 pub(crate) use inscribed::Inscribed;
 pub(crate) use pieces::{centres, divisions};
 pub(crate) use signed::{Samples, signed_distances};
-pub(crate) use vector::{Point, add, cross, norm, per_axis, scale, sub};
+pub(crate) use vector::{Point, add, bounds, cross, norm, per_axis, scale, sub};

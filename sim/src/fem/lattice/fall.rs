@@ -7,7 +7,7 @@ use super::skin::Skin;
 use super::state::State;
 use crate::contact::{Collider, Contact};
 use crate::error::Result;
-use crate::mesh::{Point, add, norm, scale, sub};
+use crate::mesh::{Point, add, bounds, norm, scale, sub};
 use crate::rounding::epsilon;
 use crate::step::Step as _;
 use crate::vertices::kernels::fall;
@@ -119,10 +119,7 @@ impl<F: Float> Solver<F> {
             let all = velocities.iter().enumerate().map(|(k, &velocity)| {
                 let own = vertices[self.bodies().vertices(k)].iter().map(|x| x.to_array().map(F::to_f64));
                 let room = [ROOM * self.finest(); 3];
-                let start = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
-                let (low, high) = own.fold(start, |(low, high), x| {
-                    ([0, 1, 2].map(|a| low[a].min(x[a])), [0, 1, 2].map(|a| high[a].max(x[a])))
-                });
+                let [low, high] = bounds(own);
                 Falling { velocity, low: sub(low, room), high: add(high, room) }
             });
             let all: Vec<Falling> = all.collect();

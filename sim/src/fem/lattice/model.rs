@@ -302,10 +302,6 @@ impl<F: Float> Solver<F> {
         Ok(bodies.bodies().iter().enumerate().map(own).collect())
     }
 
-    pub(super) fn rows(&self) -> &Array<u32> {
-        &self.model.grid.rows
-    }
-
     pub(super) fn is_of_the_body(&self, state: &State<F>) -> Result<()> {
         self.model.is_of_the_body(state)
     }
@@ -320,10 +316,6 @@ impl<F: Float> Solver<F> {
 
     pub(super) fn touching(&self) -> &BoundTouching<F> {
         &self.touching
-    }
-
-    pub(super) fn density(&self) -> &Array<F> {
-        &self.params.density
     }
 
     /// Where the control points are when forces act in a step.

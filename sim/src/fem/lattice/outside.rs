@@ -42,11 +42,11 @@ impl<F: Float> Solver<F> {
         (on_points, force): (&Array<Vec3<F>>, &Array<Vec3<F>>),
         tick: Tick,
     ) -> diffkern::Result<()> {
-        let (x, device, rows) = (self.middle(state, tick)?, state.x.device(), self.rows());
+        let (x, device, rows) = (self.middle(state, tick)?, state.x.device(), &self.grid().rows);
         let (Outside { place, speed, area, yielding }, n) = (points, points.place.len());
         targets.each(&x, rows, place, |Found { target, cell, foot, slope }| {
             let (under, mass) = (device.uninit(n)?, device.uninit(n)?);
-            beneath_points(n, &state.v, rows, &cell, &foot, self.density(), &under, &mass, target.depth)?;
+            beneath_points(n, &state.v, rows, &cell, &foot, &self.params().density, &under, &mass, target.depth)?;
             let (slide, load, reaction) = (device.uninit(n)?, device.uninit(n)?, device.uninit(n)?);
             with_contact!(contact, L => press_points::<F, L>(n, speed, &under, &slope, area, laws, &slide, &load)?);
             let [dt, slip] = [tick.dt, SLIP_SPEED].map(F::from_f64);
