@@ -67,6 +67,10 @@ fn what_a_video_does_not_show_is_said_to_be_unknown() {
     let folder = fresh("unknown_density");
     // A body falls whatever it weighs.
     video(&folder, 4, "density=1000", json!({"density": {"range": [500.0, 2000.0]}}));
-    let result = found(&folder, &["--set", "mu=6000,lambda=15000"]);
+    let set = ["--set", "mu=6000,lambda=15000"];
+    // By finite elements to the last digit.
+    let job = [&["identify", "video", "--cells", CELLS, "--out", "out"], &set[..]].concat();
+    assert!(run(&folder, &job, 1).contains("density not identifiable"));
+    let result = found(&folder, &[&set[..], &["--simulator", "mpm"]].concat());
     assert_eq!(result["determined"]["density"], json!(false), "{result}");
 }
