@@ -6,8 +6,8 @@ use super::observed::{self, observed};
 use super::problem::{ByFrame, VideoProblem};
 use crate::error::{Error, Result};
 use crate::job::{Ending, IdentifyOptions, Outcome, Parameter, Shown, TrackFit};
-use crate::program::{Coverage, Failure, Physics, shots, simulable};
-use crate::scene::{Measured, Name, Scene, Target, Track};
+use crate::program::{Coverage, Failure, shots, simulable};
+use crate::scene::{Measured, Name, Scene, Track};
 use crate::search::{Parametrisation, Problem as _, REFINED, Reporter, Search, Stage, State};
 use crate::video::{Frame, Video};
 use diffkern::Float;
@@ -176,28 +176,23 @@ fn parameters<F: Float>(
     let told = |parameter: &Parameter| Some((parameter.name.clone(), problem.scene.target(&parameter.name).ok()?));
     let unknowns: Vec<_> = parameters.iter().filter_map(told).collect();
     let open = |name: &Name| parameters.iter().any(|parameter| parameter.name == *name && !parameter.determined);
-    if let Some(normal) = normal {
-        let pairs = pairs(parametrisation, &values, normal, &unknowns);
+    // Residuals that do not fix all of them may yet fix what pairs make together.
+    let fixed = covariance.flatten().filter(|covariance| covariance.iter().all(|x| x.is_finite()));
+    if let Some(covariance) = fixed.or_else(|| posterior_of(parametrisation, normal?)) {
         let say = |pair: &Together| {
             format!("this video tells {pair}, but not each of the two: give one of them, if you know it")
         };
+        let pairs = together(parametrisation, &values, &covariance, &unknowns);
         state.warnings.extend(pairs.iter().filter(|pair| pair.names.iter().any(open)).map(say));
     }
     Ok(parameters)
 }
 
-/// Pairs of unknowns that are told better together than each by itself.
-fn pairs(
-    parametrisation: &Parametrisation,
-    values: &Physics,
-    normal: &NormalEquations,
-    unknowns: &[(Name, Target)],
-) -> Vec<Together> {
+/// Covariance by residuals beside the ranges.
+fn posterior_of(parametrisation: &Parametrisation, normal: &NormalEquations) -> Option<Vec<f64>> {
     let n = normal.parameters();
-    let scale = normal.variance().filter(|variance| *variance > 0.0 && n == parametrisation.kinds().len());
-    let Some(variance) = scale else { return Vec::new() };
-    let covariance = posterior(parametrisation, DMatrix::from_vec(n, n, normal.hessian.clone()) / variance);
-    covariance.map(|covariance| together(parametrisation, values, &covariance, unknowns)).unwrap_or_default()
+    let variance = normal.variance().filter(|variance| *variance > 0.0 && n == parametrisation.kinds().len())?;
+    posterior(parametrisation, DMatrix::from_vec(n, n, normal.hessian.clone()) / variance)
 }
 
 /// How distances in a range are measured.
