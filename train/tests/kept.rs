@@ -138,6 +138,7 @@ fn what_links_point_to_is_left_alone() {
         "loss.png",
         "parameters.png",
         "comparison.gif",
+        "residual.png",
         "events.out.tfevents.diffkern",
         "report.html",
         "best.json",

@@ -43,6 +43,7 @@ fn the_material_of_the_sample_is_found() {
         "loss.png",
         "parameters.png",
         "comparison.gif",
+        "residual.png",
         "frames/silhouette/frame_0031.png",
         "events.out.tfevents.diffkern",
         "report.html",

@@ -4,7 +4,7 @@ use super::font::Typeface;
 use super::paper::Picture;
 use crate::error::{Error, Result};
 use crate::files;
-use crate::video::{Frame, Video};
+use crate::video::Video;
 use diffkern::memory::collect;
 use diffkern_render::animation::write_gif;
 use diffkern_render::image::Rgb;
@@ -47,7 +47,7 @@ fn page(face: &Typeface, videos: &[(&str, &Video)], k: usize, frame_rate: f64) -
     let mut left = 0;
     for (name, video) in videos {
         picture.text(face, name, SIZE, (left as i32 + 5, middle), INK);
-        place(&mut picture, &video.frames[k], video.width, left, scale(video))?;
+        picture.place(&video.frames[k].shaded_bytes()?, video.width, (left, HEAD), scale(video));
         left += video.width * scale(video) + GAP;
     }
     let time = format!("t = {:.3} s", k as f64 / frame_rate);
@@ -55,17 +55,4 @@ fn page(face: &Typeface, videos: &[(&str, &Video)], k: usize, frame_rate: f64) -
     let pixels = picture.bytes.as_chunks::<3>().0.iter();
     let pixels = collect(pixels.map(|p| p.map(|c| f64::from(c) / 255.0)))?;
     Ok(Rgb { width: picture.width, height: picture.height, pixels })
-}
-
-fn place(picture: &mut Picture, frame: &Frame, width: usize, left: usize, scale: usize) -> Result<()> {
-    for (row, pixels) in frame.shaded_bytes()?.chunks_exact(3 * width).enumerate() {
-        for y in 0..scale {
-            let begin = 3 * ((HEAD + row * scale + y) * picture.width + left);
-            let line = &mut picture.bytes[begin..begin + 3 * width * scale];
-            for (to, pixel) in line.chunks_exact_mut(3 * scale).zip(pixels.as_chunks::<3>().0) {
-                to.as_chunks_mut::<3>().0.fill(*pixel);
-            }
-        }
-    }
-    Ok(())
 }

@@ -16,6 +16,7 @@ pub(crate) mod landscape;
 pub(crate) mod searches;
 
 mod comparison;
+mod residual;
 mod events;
 mod page;
 
@@ -132,6 +133,8 @@ pub fn write(folder: &Path, scene: &Scene, videos: &[Video], outcome: &Outcome, 
     let (frames, comparison) = (folder.join("frames"), folder.join("comparison.gif"));
     files::remove(&frames)?;
     files::remove(&comparison)?;
+    let beside = folder.join("residual.png");
+    files::remove(&beside)?;
     files::remove(&folder.join("tracks"))?;
     let searched: Vec<Searched<'_>> = outcome.parameters.iter().map(|one| Searched::new(scene, one)).collect();
     let mut pictures = vec![
@@ -167,6 +170,20 @@ pub fn write(folder: &Path, scene: &Scene, videos: &[Video], outcome: &Outcome, 
         if !agreement.is_empty() {
             let iou = plot::iou(&agreement, scene.frame_rate)?;
             pictures.push(Picture { title: "Intersection over union by frame", kind: PNG, bytes: iou });
+        }
+        let silhouettes: Vec<_> = scene
+            .films
+            .iter()
+            .zip(videos)
+            .zip(&outcome.videos)
+            .filter(|((film, target), _)| film.weights[0] > 0.0 && !target.frames.is_empty())
+            .map(|((film, target), found)| (film.name.as_str(), target, found))
+            .collect();
+        if !silhouettes.is_empty() {
+            let bytes = residual::residual(&silhouettes, scene.frame_rate)?;
+            files::write(&beside, &bytes)?;
+            pictures.push(Picture { title: "Where outlines differ most", kind: PNG, bytes });
+            files.push(beside);
         }
         files.extend([comparison, frames]);
     }

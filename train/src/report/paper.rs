@@ -64,6 +64,19 @@ impl Picture {
         face.draw(text, size, |dx, dy, share| self.blend((x + dx, y + dy), colour, share.into()));
     }
 
+    /// Another picture of so many columns, each pixel as a square of `scale`, its upper left corner at `x`, `y`.
+    pub(super) fn place(&mut self, bytes: &[u8], width: usize, (x, y): (usize, usize), scale: usize) {
+        for (row, pixels) in bytes.chunks_exact(3 * width).enumerate() {
+            for line in 0..scale {
+                let begin = 3 * ((y + row * scale + line) * self.width + x);
+                let line = &mut self.bytes[begin..begin + 3 * width * scale];
+                for (to, pixel) in line.chunks_exact_mut(3 * scale).zip(pixels.as_chunks::<3>().0) {
+                    to.as_chunks_mut::<3>().0.fill(*pixel);
+                }
+            }
+        }
+    }
+
     /// The mean of every square of pixels.
     fn reduced(&self) -> Result<Vec<u8>> {
         let (width, height) = (self.width / FINE, self.height / FINE);
