@@ -271,6 +271,8 @@ pub struct Outcome {
     pub runs: [Runs; 2],
     /// Mean intersection over union of the silhouettes with the video's, in 0..1; none where none is compared.
     pub iou: Option<f64>,
+    /// By how much their outlines are off, root of the mean square \[pixels\]; none where it was not computed.
+    pub outlines: Option<f64>,
     /// Why it ended.
     pub ending: Ending,
     /// Every finished iteration.

@@ -33,6 +33,7 @@ fn outcome(video: &Video) -> Outcome {
         iterations: 9,
         runs: Default::default(),
         iou: Some(0.96),
+        outlines: Some(0.31),
         ending: Ending::Converged,
         history: (0..10).map(record).collect(),
         viscosity: 0.0,
@@ -67,9 +68,10 @@ fn numbers_pictures_and_frames_are_written_whole() {
     assert!(fs::read(folder.join("comparison.gif")).unwrap().starts_with(b"GIF89a"));
     let page = fs::read_to_string(folder.join("report.html")).unwrap();
     let embedded = |kind: &str| page.matches(&format!("src=\"data:image/{kind};base64,")).count();
-    assert_eq!((embedded("png"), embedded("gif")), (3, 1));
+    assert_eq!((embedded("png"), embedded("gif")), (4, 1));
     assert!(page.contains(&format!("<h1>{}</h1>", scene.name)) && page.contains("<code>lambda</code>"));
-    let names = ["report.html", "events.out.tfevents.diffkern", "loss.png", "parameters.png", "comparison.gif"];
+    let names =
+        ["report.html", "events.out.tfevents.diffkern", "loss.png", "parameters.png", "comparison.gif", "residual.png"];
     for name in names {
         assert!(files.contains(&folder.join(name)), "{name}");
     }
@@ -88,7 +90,8 @@ fn a_report_without_frames_has_no_animation() {
     let stopped =
         Outcome { videos: Vec::new(), history: Vec::new(), ending: Ending::Interrupted, ..outcome(&video[0]) };
     let files = report::write(&folder, &scene, &video, &stopped, 0.5).unwrap();
-    assert!(!folder.join("comparison.gif").exists() && files.iter().all(|file| file.exists()), "{files:?}");
+    let left = ["comparison.gif", "residual.png"].map(|name| folder.join(name).exists());
+    assert!(left == [false; 2] && files.iter().all(|file| file.exists()), "{files:?}");
     let page = fs::read_to_string(folder.join("report.html")).unwrap();
     assert_eq!((page.matches("<img").count(), page.contains("image/gif")), (2, false));
     assert!(page.contains("interrupted"));

@@ -1,5 +1,6 @@
 //! The outcome of a search: values, intervals, pictures.
 
+use super::adequacy::{self, Adequacy};
 use super::information::{Together, posterior, together};
 use super::interval::{self, SIGMAS, TELLS};
 use super::observed::{self, observed};
@@ -51,29 +52,49 @@ pub(super) fn outcome<F: Float>(
             Err(Failure::Unstable(error) | Failure::Fatal(error)) => return Err(error),
         }
     }
-    let mut told = ByFrame::default();
+    let (mut told, mut adequacy) = (ByFrame::default(), Adequacy::default());
     let doubt = problem.parametrisation().doubt();
     let tangents = state.normals.last().filter(|normal| ending == Ending::Converged && normal.parameters() > 0);
     let known = tangents.is_some_and(|normal| interval::all_show(normal, &doubt));
-    if let Some(run) = seen.as_ref().filter(|_| known) {
-        let shows = shots(problem.scene, problem.frames).into_iter().map(|shot| observed::shown(run, shot));
-        let shows = shows.collect::<diffkern::Result<_>>()?;
-        match simulable(problem.by_frame(&state.at, shows, derivatives, &mut |part| reporter.tick(part))) {
-            Ok(Some(by_frame)) => {
-                told = by_frame;
-                if problem.refines() && told.coarser.is_none() {
-                    let unknown = "the grid of the search cannot simulate the answer: intervals do not count what the grid leaves";
-                    state.warnings.push(unknown.into());
-                }
-            }
-            Ok(None) => {
+    let shows = match &seen {
+        _ if !known => Ok(None),
+        Some(run) => {
+            let shows = shots(problem.scene, problem.frames).into_iter().map(|shot| observed::shown(run, shot));
+            Ok(Some(shows.collect::<diffkern::Result<_>>()?))
+        }
+        // The grid of the search may do more.
+        None => simulable(problem.searched(&state.at, &mut |part| reporter.tick(part))),
+    };
+    let by_frame = shows.and_then(|shows| {
+        let look = |shows| problem.by_frame(&state.at, shows, derivatives, &mut |part| reporter.tick(part));
+        simulable(shows.map(look).transpose())
+    });
+    match by_frame {
+        Ok(Some(None)) => {}
+        Ok(Some(Some(by_frame))) => {
+            told = by_frame;
+            if seen.is_some() && problem.refines() && told.coarser.is_none() {
                 let unknown =
-                    "values near the answer cannot be simulated: intervals count noise alone, and are too narrow";
+                    "the grid of the search cannot simulate the answer: intervals do not count what the grid leaves";
                 state.warnings.push(unknown.into());
             }
+        }
+        Ok(None) => {
+            let unknown = "values near the answer cannot be simulated: intervals count noise alone, and are too narrow";
+            state.warnings.push(unknown.into());
+        }
+        Err(Failure::Stopped) => ending = Ending::Interrupted,
+        Err(Failure::Unstable(error) | Failure::Fatal(error)) => return Err(error),
+    }
+    let mut told_nothing = true;
+    if let Some(shown) = told.shown.take() {
+        match adequacy::judge(problem, &state.at, &shown, &mut |part| reporter.tick(part)) {
+            Ok(judged) => adequacy = judged,
             Err(Failure::Stopped) => ending = Ending::Interrupted,
             Err(Failure::Unstable(error) | Failure::Fatal(error)) => return Err(error),
         }
+        told_nothing = adequacy.said.is_empty();
+        state.warnings.append(&mut adequacy.said);
     }
     let (loss, iou) = match &seen {
         Some(run) => (Some(mean_square(problem, run)?), mean_iou(problem, run)?),
@@ -93,7 +114,8 @@ pub(super) fn outcome<F: Float>(
         let how = if ending == Ending::Interrupted { "interrupted" } else { "ended by the limit of iterations" };
         state.warnings.push(format!("{how} on the coarse grid: values and loss are rough"));
     }
-    if let Some(iou) = iou.filter(|iou| *iou < EXPLAINS && seen.is_some()) {
+    let unexplained = told_nothing && ending != Ending::Interrupted;
+    if let Some(iou) = iou.filter(|iou| *iou < EXPLAINS && unexplained) {
         state.warnings.push(format!(
             "the silhouettes of the answer and of the video have an IoU of {iou:.2} only: this scene does not explain this video, and the \
              intervals do not hold"
@@ -106,6 +128,7 @@ pub(super) fn outcome<F: Float>(
         iterations: state.iteration,
         runs: state.runs,
         iou,
+        outlines: adequacy.off,
         ending,
         history: state.history,
         viscosity: problem.parametrisation().values(&state.at).extra,

@@ -173,9 +173,7 @@ impl<'a, F: Float> Beginning<'a, F> {
             let Linear { coverage, derivatives } = self.drawn(frame, film, columns)?;
             let along = derivatives.iter().map(|d| target.of(&d[own])).collect::<diffkern::Result<Vec<_>>>()?;
             normal.add(&target.residual(&coverage[own])?, &along)?;
-            let image = target.of(&coverage[own])?;
-            let beside = |step: usize| image.iter().zip(&image[step..]).map(|(a, b)| (b - a).powi(2)).sum::<f64>();
-            pixel += 0.5 * (beside(1) + beside(target.width()));
+            pixel += target.shifted(&coverage[own])?;
         }
         Ok((normal, pixel))
     }

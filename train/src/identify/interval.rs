@@ -33,7 +33,7 @@ pub(super) fn all_show(normal: &NormalEquations, doubt: &[f64]) -> bool {
 /// The covariance of the first `free` coordinates at `at`, such that [`SIGMAS`] standard deviations hold 95 %; none where the residuals do not fix them.
 pub(super) fn covariance<F: Float>(
     problem: &VideoProblem<'_, F>,
-    (normal, ByFrame { frames, coarser }): (&NormalEquations, &ByFrame),
+    (normal, ByFrame { frames, coarser, .. }): (&NormalEquations, &ByFrame),
     (at, free): (&[f64], usize),
 ) -> Result<Option<Vec<f64>>> {
     let mut sums = NormalEquations::new(normal.parameters());

@@ -90,6 +90,13 @@ impl Target {
         collect(self.of(image)?.iter().zip(&self.seen).map(|(a, b)| a - b))
     }
 
+    /// What a shift of the picture by a pixel would cost, the mean over both axes.
+    pub(super) fn shifted(&self, image: &[f64]) -> Result<f64> {
+        let image = self.of(image)?;
+        let by = |step: usize| image.iter().zip(&image[step..]).map(|(a, b)| (b - a).powi(2)).sum::<f64>();
+        Ok(0.5 * (by(1) + by(self.width())))
+    }
+
     fn square(&self, image: &[f64]) -> Result<f64> {
         Ok(self.residual(image)?.iter().map(|r| r * r).sum())
     }

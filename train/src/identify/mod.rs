@@ -7,7 +7,9 @@ mod misfit;
 mod taped;
 mod frames;
 mod differences;
+mod suspects;
 mod problem;
+mod adequacy;
 mod flight;
 mod fault;
 mod beginning;
@@ -84,6 +86,8 @@ fn identify_as<F: Float>(
             .transpose()?,
         fine: full(resolution.fine)?,
         refined: resolution.refined.map(|cells| Ok::<_, Error>((single(cells)?, full(cells)?))).transpose()?,
+        searched: grid(resolution.fine),
+        cells: resolution.coarse,
     };
     let problem = VideoProblem::new(scene, videos, simulator, Parametrisation::new(scene, options, room)?, programs)?;
     let search = Search::new(&problem, options);

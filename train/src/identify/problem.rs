@@ -10,10 +10,13 @@ use super::differences::{Motions, over_doubt};
 use super::frames::{frames_in_use, weights};
 use super::misfit::{LevelOptions, Misfit};
 use super::observed;
+use super::suspects::Alternative;
 use super::taped::Taped;
 use crate::error::Result;
 use crate::job::{Flow, Runs, Simulator};
-use crate::program::{Carried, Coverage, Linear, Outcome, Program, Shot, shapes, shots, simulable, thinnest};
+use crate::program::{
+    Carried, Coverage, GridOptions, Linear, Outcome, Physics, Program, Shot, shapes, shots, simulable, thinnest,
+};
 use crate::scene::{Quantity, Scene, Target};
 use crate::search::{Evaluation, Parametrisation, Precision, Problem, Recorded, Stage, Tick};
 use crate::video::Video;
@@ -52,6 +55,9 @@ pub(super) struct VideoProblem<'a, F: Float> {
     pub(super) frames: usize,
     /// How much each of them counts.
     pub(super) weights: Vec<f64>,
+    /// The grid of the search, and cells across the thinnest side on the coarse one.
+    searched: GridOptions,
+    cells: usize,
 }
 
 /// A finer grid for the answer.
@@ -71,6 +77,8 @@ pub(super) struct ByFrame {
     pub(super) frames: Vec<NormalEquations>,
     /// Of all that the grid of the search shows at the same place, with the same derivatives, where the last grid is a finer one.
     pub(super) coarser: Option<NormalEquations>,
+    /// What the last grid shows, with its derivatives, and what that of the search does.
+    pub(super) shown: Option<(Linear, Coverage)>,
 }
 
 /// What a [`VideoProblem`] runs.
@@ -81,6 +89,9 @@ pub(super) struct Programs<F: Float> {
     pub(super) fine: Program<F>,
     /// A finer one for the answer, in single precision and in that of the answer.
     pub(super) refined: Option<(Program<f32>, Program<F>)>,
+    /// How the final grid cuts, and cells across the thinnest side on the coarse one.
+    pub(super) searched: GridOptions,
+    pub(super) cells: usize,
 }
 
 /// A program on one grid, and how its pictures are looked at.
@@ -119,6 +130,8 @@ impl<'a, F: Float> VideoProblem<'a, F> {
             fine: Grid { program: programs.fine, misfit: misfit(levels)? },
             frames: weights.len(),
             weights,
+            searched: programs.searched,
+            cells: programs.cells,
         })
     }
 
@@ -174,15 +187,58 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         };
         let frame = |shot: Shot| shot.frame;
         let frames = misfit.by(self.scene, self.frames, (self.frames, &frame), &linear)?;
+        // What moved to a place that the finer grid alone can simulate is not compared.
+        let Some(mut seen) = simulable(pictures(at, tick))? else {
+            return Ok(ByFrame { frames, ..ByFrame::default() });
+        };
         let mut coarser = None;
         if self.refined.is_some() {
-            // What moved to a place that the finer grid alone can simulate is not compared.
-            if let Some(seen) = simulable(pictures(at, tick))? {
-                linear.coverage = seen;
-                coarser = misfit.normals(&linear)?.pop();
-            }
+            let shown = std::mem::replace(&mut linear.coverage, seen);
+            coarser = misfit.normals(&linear)?.pop();
+            seen = std::mem::replace(&mut linear.coverage, shown);
         }
-        Ok(ByFrame { frames, coarser })
+        Ok(ByFrame { frames, coarser, shown: Some((linear, seen)) })
+    }
+
+    /// What the grid of the search shows.
+    pub(super) fn searched(&self, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Coverage> {
+        self.pictures(Stage::Fine, at, self.frames, tick)
+    }
+
+    /// The least cost on the coarse grid, at its first level, that what `other` makes of values has at `points`; at most `most`, and nothing where none can be simulated.
+    pub(super) fn least(
+        &self,
+        points: &[Vec<f64>],
+        other: &dyn Fn(&Physics) -> Alternative,
+        most: f64,
+        tick: &mut Tick<'_>,
+    ) -> Outcome<Option<f64>> {
+        let Some(first) = points.first() else { return Ok(None) };
+        let made = other(&self.parametrisation.values(first));
+        let options = GridOptions { cells: self.cells, ..self.searched };
+        let program = Program::<f32>::new(&made.scene, &made.known, options, self.fine.program.device())?;
+        let misfit = Misfit::new(self.scene, self.videos, &self.weights, &COARSE)?;
+        let mut least: Option<f64> = None;
+        for (done, point) in points.iter().enumerate() {
+            let values = other(&self.parametrisation.values(point)).values;
+            let most = least.unwrap_or(most);
+            let tick = &mut |part| tick((done as f64 + part) / points.len() as f64);
+            let cost = simulable(self.first_cost(&program, &misfit, &values, most, tick))?;
+            least = cost.filter(|cost| *cost < most).or(least);
+        }
+        Ok(least)
+    }
+
+    /// The cost on the coarse grid, at its first level.
+    pub(super) fn coarse_cost(&self, at: &[f64], tick: &mut Tick<'_>) -> Outcome<f64> {
+        self.cost(Stage::Coarse, at, f64::INFINITY, tick)
+    }
+
+    /// What an alternative shows on the grid of the search.
+    pub(super) fn otherwise(&self, other: &Alternative, tick: &mut Tick<'_>) -> Outcome<Coverage> {
+        let program = Program::<f32>::new(&other.scene, &other.known, self.searched, self.fine.program.device())?;
+        let tick = &mut ticking(&program, self.frames, tick);
+        program.coverage(&other.values, self.frames, tick)
     }
 
     /// Mean squared residual at the last level of the refined grid, if there is one, of the grid of the search.
@@ -256,19 +312,20 @@ impl<'a, F: Float> VideoProblem<'a, F> {
     }
 
     /// Cost at the first level of a grid, of as many frames as do not make it more than `most`.
-    fn first_cost<G: Float>(&self, grid: &Grid<G>, at: &[f64], most: f64, tick: &mut Tick<'_>) -> Outcome<f64> {
-        let Grid { program, misfit } = grid;
+    fn first_cost<G: Float>(
+        &self,
+        program: &Program<G>,
+        misfit: &Misfit,
+        values: &Physics,
+        most: f64,
+        tick: &mut Tick<'_>,
+    ) -> Outcome<f64> {
         let frames = misfit.first_frames();
         let (mut sum, mut next) = (0.0, misfit.first_costs());
-        program.show_each(
-            &self.parametrisation.values(at),
-            frames,
-            &mut ticking(program, frames, tick),
-            &mut |image| {
-                sum += next(image)?;
-                Ok(if sum > most { Flow::Stop } else { Flow::Continue })
-            },
-        )?;
+        program.show_each(values, frames, &mut ticking(program, frames, tick), &mut |image| {
+            sum += next(image)?;
+            Ok(if sum > most { Flow::Stop } else { Flow::Continue })
+        })?;
         Ok(sum)
     }
 
@@ -315,9 +372,10 @@ impl<F: Float> Problem for VideoProblem<'_, F> {
     }
 
     fn cost(&self, stage: Stage, at: &[f64], most: f64, tick: &mut Tick<'_>) -> Outcome<f64> {
+        let values = self.parametrisation.values(at);
         match self.single(stage) {
-            Some(grid) => self.first_cost(grid, at, most, tick),
-            None => self.first_cost(&self.fine, at, most, tick),
+            Some(Grid { program, misfit }) => self.first_cost(program, misfit, &values, most, tick),
+            None => self.first_cost(&self.fine.program, &self.fine.misfit, &values, most, tick),
         }
     }
 

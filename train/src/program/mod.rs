@@ -62,6 +62,16 @@ impl<F: Float> Program<F> {
         })
     }
 
+    /// Where it runs.
+    pub(crate) fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// What moves the bodies.
+    pub(crate) fn simulator(&self) -> Simulator {
+        self.simulator
+    }
+
     /// The takes, each with its place in the scene.
     pub(crate) fn takes(&self) -> impl Iterator<Item = (usize, &TakeProgram<F>)> {
         self.takes.iter().map(|(take, program)| (*take, program))

@@ -68,6 +68,9 @@ pub struct Summary {
     pub loss_initial: Option<f64>,
     /// Mean intersection over union of the silhouettes with the video's, null where none is compared.
     pub iou: Option<f64>,
+    /// By how much their outlines are off, root of the mean square \[pixels\], null where it was not computed.
+    #[serde(default)]
+    pub outlines: Option<f64>,
     /// Distance from the places of each track, root of the mean square \[m\].
     #[serde(default)]
     pub distances: BTreeMap<String, f64>,
@@ -98,6 +101,7 @@ impl Summary {
             initial: each().map(|p| (p.name.clone(), p.initial)).collect(),
             loss_initial: outcome.loss_initial,
             iou: outcome.iou,
+            outlines: outcome.outlines,
             distances: outcome.tracks.iter().map(|track| (track.name.clone(), track.distance)).collect(),
             ending: outcome.ending,
             viscosity: outcome.viscosity,

@@ -17,8 +17,9 @@ pub fn finished(outcome: &Outcome, seconds: f64, files: &[PathBuf], folder: &Pat
     let distance = |track: &TrackFit| format!("{}: {:.3e} m from what was measured", track.name, track.distance);
     lines.extend(outcome.tracks.iter().map(distance));
     let iou = outcome.iou.map(|iou| format!("silhouette IoU {iou:.4}, ")).unwrap_or_default();
+    let outlines = outcome.outlines.map(|off| format!("outlines off by {off:.2} pixels, ")).unwrap_or_default();
     lines.push(format!(
-        "{iou}{} iterations, {:.1} s, {}, grid {:.3e} m, step {:.3e} s, {} {}",
+        "{iou}{outlines}{} iterations, {:.1} s, {}, grid {:.3e} m, step {:.3e} s, {} {}",
         outcome.iterations,
         seconds,
         d.simulator.name(),

@@ -1,0 +1,49 @@
+//! Scenes that say something else than their video where bodies touch, told by what is left once they are fitted.
+#![allow(clippy::unwrap_used)] // a test that cannot make its input has to stop
+
+mod common;
+
+use common::{edit_scene, fresh, json_of, run, write_scene};
+use serde_json::json;
+
+#[test]
+fn a_floor_that_is_rougher_than_the_scene_says_is_named() {
+    let folder = fresh("adequacy");
+    let scene = json!({
+        "version": 1,
+        "name": "rough",
+        "frame_rate": 40.0,
+        "frames": 9,
+        "gravity": [0.0, 0.0, -9.81],
+        "bodies": {"jelly": {
+            "shape": {"box": {"size": [0.1, 0.12, 0.08]}},
+            "pose": {"position": [-0.03, -0.02, 0.042]},
+            "velocity": [0.7, 0.1, -0.6],
+            "density": 1000.0,
+            "material": {"law": "neo_hookean"},
+            "albedo": [0.9, 0.5, 0.4],
+        }},
+        "colliders": {"floor": {"shape": {"half_space": {"normal": [0, 0, 1]}}, "contact": {"friction": 0.3}}},
+        "cameras": {"front": {
+            "position": [0.1, -0.7, 0.2], "look_at": [0.03, 0.0, 0.04], "vertical_fov": 0.4, "width": 56, "height": 40,
+        }},
+        "lights": {"sun": {"direction": [0.35, -0.6, 0.75], "intensity": 0.85}},
+        "unknowns": {"bodies.jelly.material.mu": {"range": [3000, 20000]}},
+    });
+    write_scene(&folder.join("scene"), &scene);
+    let known = ["--set", "lambda=20000", "--cells", "4"];
+    let simulate = [&["simulate", "scene", "--set", "mu=8000", "--out", "video"], &known[..]].concat();
+    run(&folder, &simulate, 0);
+    let said = |out: &str| {
+        run(&folder, &[&["identify", "video", "--out", out], &known[..]].concat(), 0);
+        let result = json_of(&folder.join(out).join("result.json"));
+        (result["outlines"].as_f64().unwrap(), result["warnings"].to_string())
+    };
+    let (off, warnings) = said("right");
+    assert!(off < 0.1 && !warnings.contains("the scene"), "{off}: {warnings}");
+    edit_scene(&folder.join("video"), "/colliders/floor/contact", json!({"friction": 0.0}));
+    let (off, warnings) = said("wrong");
+    let (_, by) = warnings.split_once("the friction of floor, by +").unwrap_or_else(|| panic!("{off}: {warnings}"));
+    let by: f64 = by.split(&[',', '"', ' '][..]).next().unwrap().parse().unwrap();
+    assert!(off > 1.0 && (0.2..0.4).contains(&by), "{off}: {warnings}");
+}
