@@ -3,7 +3,7 @@
 //! Each video has its own body, throw, camera, ranges and material, and 8 bits with 0 to 2 % of noise. Half of them are made by the material point method, on a grid twice as fine as its
 //! own, and fitted by finite elements; half are made by finite elements twice as fine, and fitted by the material point method. Rows are kept one by one: a campaign that was stopped goes on.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use clap::Parser;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -108,7 +108,7 @@ fn main() -> Result<()> {
 fn one(out: &Path, seed: u64, by: Simulator) -> Result<Row> {
     let mut random = fastrand::Rng::with_seed(seed);
     let folder = out.join(format!("seed_{seed}"));
-    let Drawn { scene, shape, truth, noise } = drawn(&mut random);
+    let Drawn { scene, shape, truth, noise } = drawn(&mut random)?;
     let source = folder.join("scene");
     fs::create_dir_all(&source)?;
     fs::write(source.join("scene.json"), format!("{scene:#}"))?;
@@ -143,8 +143,9 @@ fn one(out: &Path, seed: u64, by: Simulator) -> Result<Row> {
         let name = parameter.name.to_string();
         let ends = |k: usize| scene["unknowns"][&name]["range"][k].as_f64().context("a range has two ends");
         let range = (ends(0)?, ends(1)?);
+        let truth = *truth.get(&parameter.name).context("what is found was drawn")?;
         let interval = parameter.interval.unwrap_or(range);
-        parameters.insert(name, Fitted { truth: truth[&parameter.name], found: parameter.found, interval, range });
+        parameters.insert(name, Fitted { truth, found: parameter.found, interval, range });
     }
     let outcome = finished.outcome;
     Ok(Row {
@@ -167,7 +168,7 @@ struct Drawn {
     noise: f64,
 }
 
-fn drawn(random: &mut fastrand::Rng) -> Drawn {
+fn drawn(random: &mut fastrand::Rng) -> Result<Drawn> {
     let mut between = |low: f64, high: f64| low + (high - low) * random.f64();
     let ball = between(0.0, 1.0) < 0.3;
     let (shape, half_height) = match ball {
@@ -212,7 +213,8 @@ fn drawn(random: &mut fastrand::Rng) -> Drawn {
     });
     let noise = [0.0, 0.01, 0.02][(3.0 * between(0.0, 1.0)) as usize % 3];
     let shape = if ball { "ball" } else { "block" }.to_owned();
-    Drawn { scene, shape, truth: Values::from([(Name::MU, mu), (Name::LAMBDA, lambda)]), noise }
+    let name = |path: &str| path.parse::<Name>().map_err(|problem| anyhow!("{path}: {problem}"));
+    Ok(Drawn { scene, shape, truth: Values::from([(name(MU)?, mu), (name(LAMBDA)?, lambda)]), noise })
 }
 
 /// How many intervals hold, with their scores and widths, for each that fits and each parameter.
