@@ -170,19 +170,12 @@ pub fn write(folder: &Path, scene: &Scene, videos: &[Video], outcome: &Outcome, 
         let compared: Vec<(&str, &Video)> = compared.iter().map(|(name, video)| (name.as_str(), *video)).collect();
         animation(&comparison, &compared, scene.frame_rate)?;
         pictures.extend(animated(&comparison)?);
-        let agreement = agreement(scene, videos, &outcome.videos)?;
+        let silhouettes = silhouettes(scene, videos, &outcome.videos);
+        let agreement = agreement(&silhouettes)?;
         if !agreement.is_empty() {
             let iou = plot::iou(&agreement, scene.frame_rate)?;
             pictures.push(Picture { title: "Intersection over union by frame", kind: PNG, bytes: iou });
         }
-        let silhouettes: Vec<_> = scene
-            .films
-            .iter()
-            .zip(videos)
-            .zip(&outcome.videos)
-            .filter(|((film, target), _)| film.weights[0] > 0.0 && !target.frames.is_empty())
-            .map(|((film, target), found)| (film.name.as_str(), target, found))
-            .collect();
         if !silhouettes.is_empty() {
             let bytes = residual::residual(&silhouettes, scene.frame_rate)?;
             files::write(&beside, &bytes)?;
@@ -216,15 +209,19 @@ fn animated(file: &Path) -> Result<Option<Picture>> {
     Ok(Some(Picture { title: "Target and result", kind: "image/gif", bytes }))
 }
 
-/// Intersection over union of the silhouettes of every frame, mean over the videos of which they are compared.
-fn agreement(scene: &Scene, videos: &[Video], found: &[Video]) -> Result<Vec<f64>> {
-    let counts = scene.films.iter().map(|film| film.weights[0] > 0.0);
-    let pairs: Vec<_> =
-        videos.iter().zip(found).zip(counts).filter(|(_, counts)| *counts).map(|(pair, _)| pair).collect();
-    let frames = pairs.iter().map(|(target, _)| target.frames.len()).min().unwrap_or(0);
+/// The films whose silhouettes are compared: their names, what they should show and what is found.
+fn silhouettes<'a>(scene: &'a Scene, videos: &'a [Video], found: &'a [Video]) -> Vec<(&'a str, &'a Video, &'a Video)> {
+    let all = scene.films.iter().zip(videos).zip(found);
+    let compared = all.filter(|((film, _), _)| film.weights[0] > 0.0);
+    compared.map(|((film, target), found)| (film.name.as_str(), target, found)).collect()
+}
+
+/// Intersection over union of the silhouettes of every frame, mean over these films.
+fn agreement(films: &[(&str, &Video, &Video)]) -> Result<Vec<f64>> {
+    let frames = films.iter().map(|(_, target, _)| target.frames.len()).min().unwrap_or(0);
     let one = |k: usize| -> Result<f64> {
-        let each = pairs.iter().map(|(target, found)| Ok(target.iou(k, &found.frames[k].coverage()?)?));
-        Ok(each.sum::<Result<f64>>()? / pairs.len() as f64)
+        let each = films.iter().map(|(_, target, found)| Ok(target.iou(k, &found.frames[k].coverage()?)?));
+        Ok(each.sum::<Result<f64>>()? / films.len() as f64)
     };
     (0..frames).map(one).collect()
 }
