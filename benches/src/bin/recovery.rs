@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use train::experiment::{Identify, Prepared, Simulate, Simulation, default_device};
+use train::experiment::{Identify, Prepared, Simulate, Simulation};
 use train::job::{Flow, Outcome, Stop, Values};
 use train::scene::Name;
 use train::video::Bits;
@@ -90,19 +90,12 @@ fn one(args: &Args, seed: u64) -> Result<(Values, Outcome, f64)> {
     std::fs::write(source.join("scene.json"), format!("{scene:#}"))?;
     let video = folder.join("video");
     let simulate = Simulate {
-        simulator: None,
-        folder: source,
         out: Some(video.clone()),
         set: truth.clone().into_iter().collect(),
-        cells: None,
-        device: default_device(),
         bits: if args.noise > 0.0 { Bits::Eight } else { Bits::Sixteen },
         noise: args.noise,
         seed,
-        gradcheck: false,
-        allow_outside: false,
-        max_time: None,
-        max_memory: None,
+        ..Simulate::new(source)
     };
     Simulation::replacing(&simulate)?.run(&mut |_| Flow::Continue, &Stop::default())?;
     let found = folder.join("found");

@@ -10,7 +10,6 @@ use crate::job::{IdentifyOptions, Simulator, Values};
 use crate::limits::{Bytes, Seconds};
 use crate::run::Former;
 use crate::scene::{Name, Scene};
-use crate::video::Bits;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -118,19 +117,15 @@ impl Throw {
     /// The job that draws these values.
     fn simulation(&self, scene: &Scene, values: Values) -> Simulate {
         Simulate {
-            folder: self.folder.clone(),
             set: values.into_iter().collect(),
             simulator: self.simulator,
             cells: self.cells,
             out: Some(self.out.clone().unwrap_or_else(|| Path::new("out").join(format!("{}_thrown", scene.name)))),
             device: self.device.clone(),
-            bits: Bits::default(),
-            noise: 0.0,
-            seed: 0,
-            gradcheck: false,
             allow_outside: self.allow_outside,
             max_time: self.max_time,
             max_memory: self.max_memory,
+            ..Simulate::new(self.folder.clone())
         }
     }
 }

@@ -110,6 +110,25 @@ impl Simulation {
 }
 
 impl Simulate {
+    /// A job with every default.
+    pub fn new(folder: PathBuf) -> Self {
+        Self {
+            folder,
+            set: Vec::new(),
+            simulator: None,
+            cells: None,
+            out: None,
+            device: default_device(),
+            bits: Bits::default(),
+            noise: 0.0,
+            seed: 0,
+            gradcheck: false,
+            allow_outside: false,
+            max_time: None,
+            max_memory: None,
+        }
+    }
+
     /// The values of all parameters: those set and those that the scene knows.
     ///
     /// # Errors
