@@ -1,7 +1,7 @@
 //! How many intervals of `identify` hold the truth, on videos by a program that is not the one that fits.
 //!
-//! Each video has its own body, throw, camera, ranges and material, and 8 bits with 0 to 2 % of noise. Half of them are made by the material point method, on a grid twice as fine as its
-//! own, and fitted by finite elements; half are made by finite elements twice as fine, and fitted by the material point method. Rows are kept one by one: a campaign that was stopped goes on.
+//! Each video has its own body, throw, camera, ranges and material, and 8 bits with 0 to 2 % of noise. Half of them are made by the material point method and
+//! fitted by finite elements, half the other way round, each with twice as many cells across the thinnest side as what fits it. Rows are kept one by one: a campaign that was stopped goes on.
 
 use anyhow::{Context, Result, anyhow};
 use clap::Parser;
@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-use train::experiment::{Identify, Prepared, Simulate, Simulation, default_device};
+use train::experiment::{Identify, Prepared, Simulate, Simulation};
+use train::identify;
 use train::job::{Flow, Simulator, Stop, Values};
-use train::scene::Name;
-use train::video::Bits;
+use train::scene::{Name, Scene};
 
 /// What the intervals promise to hold.
 const CONFIDENCE: f64 = 0.95;
@@ -113,31 +113,26 @@ fn one(out: &Path, seed: u64, by: Simulator) -> Result<Row> {
     fs::create_dir_all(&source)?;
     fs::write(source.join("scene.json"), format!("{scene:#}"))?;
     let (video, found) = (folder.join("video"), folder.join("found"));
-    let (maker, cells) = match by {
-        Simulator::Mpm => (Simulator::Fem, 8),
-        Simulator::Fem | Simulator::Rigid => (Simulator::Mpm, 16),
+    let maker = match by {
+        Simulator::Mpm => Simulator::Fem,
+        Simulator::Fem | Simulator::Rigid => Simulator::Mpm,
     };
+    let cells = 2 * identify::cells(&Scene::read(&source)?, by);
     let simulate = Simulate {
         simulator: Some(maker),
-        folder: source,
         out: Some(video.clone()),
         set: truth.clone().into_iter().collect(),
         cells: Some(cells),
-        device: default_device(),
-        bits: Bits::Eight,
         noise,
         seed,
-        gradcheck: false,
-        allow_outside: false,
-        max_time: None,
-        max_memory: None,
+        ..Simulate::new(source)
     };
     Simulation::replacing(&simulate)?.run(&mut |_| Flow::Continue, &Stop::default())?;
     if found.exists() {
         fs::remove_dir_all(&found)?;
     }
-    let identify = Identify { out: Some(found), simulator: Some(by), ..Identify::new(video) };
-    let finished = Prepared::new(&identify)?.run(&mut |_, _| Flow::Continue, &Stop::default())?;
+    let job = Identify { out: Some(found), simulator: Some(by), ..Identify::new(video) };
+    let finished = Prepared::new(&job)?.run(&mut |_, _| Flow::Continue, &Stop::default())?;
     let mut parameters = BTreeMap::new();
     for parameter in &finished.outcome.parameters {
         let name = parameter.name.to_string();

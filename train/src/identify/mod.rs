@@ -234,6 +234,11 @@ fn simulate_as<F: Float>(
     })
 }
 
+/// Cells across the thinnest side with which an answer by `simulator` ends unless a job says otherwise.
+pub fn cells(scene: &Scene, simulator: Simulator) -> usize {
+    resolution(scene, None, simulator, true).last()
+}
+
 /// With so many cells on the last grid, if any are given, and a finer one than that of the search if the job `refines` its answer.
 pub(crate) fn resolution(scene: &Scene, cells: Option<usize>, simulator: Simulator, refines: bool) -> Resolution {
     Resolution::of_bodies(&shapes(scene), simulator).ending(cells, refines)
