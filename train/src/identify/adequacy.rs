@@ -8,7 +8,7 @@ use super::problem::{BLUR, VideoProblem};
 use super::suspects::Suspect;
 use crate::program::{Coverage, Linear, Outcome, Physics, Seen, Shot, shots, simulable};
 use crate::scene::Scene;
-use crate::search::{Priors, Problem as _, SCANNED, Tick};
+use crate::search::{Priors, Problem as _, SCANNED, Stage, Tick};
 use diffkern::Float;
 use diffkern_optim::dense::NormalEquations;
 
@@ -31,19 +31,19 @@ pub(super) struct Adequacy {
     /// By how much outlines are off, root of the mean square \[pixels\]; none where no silhouette is compared.
     pub(super) off: Option<f64>,
     /// What a person should know.
-    pub(super) said: Vec<String>,
+    pub(super) said: Option<String>,
 }
 
-/// Looks at what the answer at `at` shows, with its derivatives, and at what the grid of the search shows there.
+/// Looks at what the answer at `at` shows, with its derivatives, and at what the grid of the search shows there, which is run where that is not given.
 pub(super) fn judge<F: Float>(
     problem: &VideoProblem<'_, F>,
     at: &[f64],
-    (linear, searched): &(Linear, Coverage),
+    (linear, searched): (Linear, Option<Coverage>),
     tick: &mut Tick<'_>,
 ) -> Outcome<Adequacy> {
     let level = LevelOptions { blur: BLUR, frames: 1.0 };
     let misfit = Misfit::new(problem.scene, problem.videos, &problem.weights, &[level])?;
-    let mut compared = Compared { problem, at, misfit: &misfit, linear, silhouettes: Vec::new() };
+    let mut compared = Compared { problem, at, misfit: &misfit, linear: &linear, silhouettes: Vec::new() };
     let all = compared.all()?;
     let [cost, pixel] = sums(&all);
     if pixel == 0.0 {
@@ -51,7 +51,7 @@ pub(super) fn judge<F: Float>(
     }
     let size = (all.iter().map(|silhouette| silhouette.area).sum::<f64>() / all.len() as f64).sqrt();
     let off = (cost / pixel).sqrt();
-    let mut adequacy = Adequacy { off: Some(off), said: Vec::new() };
+    let mut adequacy = Adequacy { off: Some(off), said: None };
     if off < ASKED * size {
         return Ok(adequacy);
     }
@@ -69,7 +69,7 @@ pub(super) fn judge<F: Float>(
         true => "nothing that was tried explains it".to_owned(),
         false => format!("it may be {}", causes.join(", or ")),
     };
-    adequacy.said.push(format!(
+    adequacy.said = Some(format!(
         "{head}: outlines are off by {off:.2} pixels, most of all in {}, which the intervals do not count; {cause}",
         worst(problem.scene, &all)
     ));
@@ -80,21 +80,29 @@ pub(super) fn judge<F: Float>(
 fn named<F: Float>(
     compared: &Compared<'_, F>,
     least: f64,
-    searched: &Coverage,
+    searched: Option<Coverage>,
     tick: &mut Tick<'_>,
 ) -> Outcome<Vec<String>> {
     let problem = compared.problem;
+    let suspects = Suspect::all(problem.scene, problem.fine.program.simulator());
+    if suspects.is_empty() {
+        return Ok(Vec::new());
+    }
+    let searched = match searched {
+        Some(searched) => Some(searched),
+        None => simulable(problem.searched(compared.at, tick))?,
+    };
+    let Some(searched) = searched else { return Ok(Vec::new()) };
     let [cost, pixel] = sums(&compared.silhouettes);
     let least = (EXPLAINS * cost).max(least * least * pixel);
     let mut found = Vec::new();
-    let suspects = Suspect::all(problem.scene, problem.fine.program.simulator());
     let (values, count) = (problem.parametrisation().values(compared.at), suspects.len() as f64);
     for (done, suspect) in suspects.into_iter().enumerate() {
         let other = suspect.otherwise(problem.scene, &values);
         // What cannot be simulated otherwise is not the cause.
         let pictures = simulable(problem.otherwise(&other, &mut |part| tick((done as f64 + part) / count)))?;
         let Some(pictures) = pictures else { continue };
-        let step = compared.along(&difference(&pictures, searched))?;
+        let step = compared.along(&difference(&pictures, &searched))?;
         let step = step.filter(|(explained, by)| *explained > least && other.suspect.may_be(problem.scene, *by));
         found.extend(step.map(|step| (step, other.suspect)));
     }
@@ -109,7 +117,7 @@ fn searched_anew<F: Float>(problem: &VideoProblem<'_, F>, at: &[f64], tick: &mut
     let parametrisation = problem.parametrisation();
     let mut points = vec![at.to_vec()];
     points.extend(parametrisation.spread(at, SCANNED));
-    let Some(own) = simulable(problem.coarse_cost(at, tick))? else { return Ok(Vec::new()) };
+    let Some(own) = simulable(problem.cost(Stage::Coarse, at, f64::INFINITY, tick))? else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     let suspects = Suspect::all(problem.scene, problem.fine.program.simulator());
     for suspect in suspects.into_iter().filter(Suspect::is_contact) {

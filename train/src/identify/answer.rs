@@ -47,7 +47,11 @@ pub(super) fn outcome<F: Float>(
                     Err(Failure::Unstable(error) | Failure::Fatal(error)) => return Err(error),
                 }
             }
-            Ok(None) => state.warnings.push("the values found cannot be simulated to the end of the video".into()),
+            Ok(None) => {
+                state.warnings.push("the values found cannot be simulated to the end of the video".into());
+                // Its loss is known, and all that follows is of one place.
+                state.go_to_best();
+            }
             Err(Failure::Stopped) => ending = Ending::Interrupted,
             Err(Failure::Unstable(error) | Failure::Fatal(error)) => return Err(error),
         }
@@ -65,6 +69,7 @@ pub(super) fn outcome<F: Float>(
         // The grid of the search may do more.
         None => simulable(problem.searched(&state.at, &mut |part| reporter.tick(part))),
     };
+    let derivatives = derivatives.filter(|_| seen.is_some());
     let by_frame = shows.and_then(|shows| {
         let look = |shows| problem.by_frame(&state.at, shows, derivatives, &mut |part| reporter.tick(part));
         simulable(shows.map(look).transpose())
@@ -86,15 +91,13 @@ pub(super) fn outcome<F: Float>(
         Err(Failure::Stopped) => ending = Ending::Interrupted,
         Err(Failure::Unstable(error) | Failure::Fatal(error)) => return Err(error),
     }
-    let mut told_nothing = true;
     if let Some(shown) = told.shown.take() {
-        match adequacy::judge(problem, &state.at, &shown, &mut |part| reporter.tick(part)) {
+        match adequacy::judge(problem, &state.at, shown, &mut |part| reporter.tick(part)) {
             Ok(judged) => adequacy = judged,
             Err(Failure::Stopped) => ending = Ending::Interrupted,
             Err(Failure::Unstable(error) | Failure::Fatal(error)) => return Err(error),
         }
-        told_nothing = adequacy.said.is_empty();
-        state.warnings.append(&mut adequacy.said);
+        state.warnings.extend(adequacy.said.clone());
     }
     let (loss, iou) = match &seen {
         Some(run) => (Some(mean_square(problem, run)?), mean_iou(problem, run)?),
@@ -114,7 +117,7 @@ pub(super) fn outcome<F: Float>(
         let how = if ending == Ending::Interrupted { "interrupted" } else { "ended by the limit of iterations" };
         state.warnings.push(format!("{how} on the coarse grid: values and loss are rough"));
     }
-    let unexplained = told_nothing && ending != Ending::Interrupted;
+    let unexplained = adequacy.said.is_none() && ending != Ending::Interrupted;
     if let Some(iou) = iou.filter(|iou| *iou < EXPLAINS && unexplained) {
         state.warnings.push(format!(
             "the silhouettes of the answer and of the video have an IoU of {iou:.2} only: this scene does not explain this video, and the \

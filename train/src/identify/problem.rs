@@ -77,8 +77,8 @@ pub(super) struct ByFrame {
     pub(super) frames: Vec<NormalEquations>,
     /// Of all that the grid of the search shows at the same place, with the same derivatives, where the last grid is a finer one.
     pub(super) coarser: Option<NormalEquations>,
-    /// What the last grid shows, with its derivatives, and what that of the search does.
-    pub(super) shown: Option<(Linear, Coverage)>,
+    /// What the last grid shows, with its derivatives, and what that of the search does where that was run.
+    pub(super) shown: Option<(Linear, Option<Coverage>)>,
 }
 
 /// What a [`VideoProblem`] runs.
@@ -187,17 +187,16 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         };
         let frame = |shot: Shot| shot.frame;
         let frames = misfit.by(self.scene, self.frames, (self.frames, &frame), &linear)?;
-        // What moved to a place that the finer grid alone can simulate is not compared.
-        let Some(mut seen) = simulable(pictures(at, tick))? else {
-            return Ok(ByFrame { frames, ..ByFrame::default() });
-        };
-        let mut coarser = None;
+        let (mut coarser, mut searched) = (None, None);
         if self.refined.is_some() {
-            let shown = std::mem::replace(&mut linear.coverage, seen);
-            coarser = misfit.normals(&linear)?.pop();
-            seen = std::mem::replace(&mut linear.coverage, shown);
+            // What moved to a place that the finer grid alone can simulate is not compared.
+            if let Some(seen) = simulable(pictures(at, tick))? {
+                let shown = std::mem::replace(&mut linear.coverage, seen);
+                coarser = misfit.normals(&linear)?.pop();
+                searched = Some(std::mem::replace(&mut linear.coverage, shown));
+            }
         }
-        Ok(ByFrame { frames, coarser, shown: Some((linear, seen)) })
+        Ok(ByFrame { frames, coarser, shown: Some((linear, searched)) })
     }
 
     /// What the grid of the search shows.
@@ -217,21 +216,15 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         let made = other(&self.parametrisation.values(first));
         let options = GridOptions { cells: self.cells, ..self.searched };
         let program = Program::<f32>::new(&made.scene, &made.known, options, self.fine.program.device())?;
-        let misfit = Misfit::new(self.scene, self.videos, &self.weights, &COARSE)?;
         let mut least: Option<f64> = None;
         for (done, point) in points.iter().enumerate() {
             let values = other(&self.parametrisation.values(point)).values;
             let most = least.unwrap_or(most);
             let tick = &mut |part| tick((done as f64 + part) / points.len() as f64);
-            let cost = simulable(self.first_cost(&program, &misfit, &values, most, tick))?;
+            let cost = simulable(self.first_cost(&program, &self.coarse.misfit, &values, most, tick))?;
             least = cost.filter(|cost| *cost < most).or(least);
         }
         Ok(least)
-    }
-
-    /// The cost on the coarse grid, at its first level.
-    pub(super) fn coarse_cost(&self, at: &[f64], tick: &mut Tick<'_>) -> Outcome<f64> {
-        self.cost(Stage::Coarse, at, f64::INFINITY, tick)
     }
 
     /// What an alternative shows on the grid of the search.
