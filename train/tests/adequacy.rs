@@ -45,5 +45,6 @@ fn a_floor_that_is_rougher_than_the_scene_says_is_named() {
     let (off, warnings) = said("wrong");
     let (_, by) = warnings.split_once("the friction of floor, by +").unwrap_or_else(|| panic!("{off}: {warnings}"));
     let by: f64 = by.split(&[',', '"', ' '][..]).next().unwrap().parse().unwrap();
-    assert!(off > 1.0 && (0.2..0.4).contains(&by), "{off}: {warnings}");
+    // By a step towards the video: a scan on the coarse grid says 0.20.
+    assert!(off > 1.0 && (0.23..0.35).contains(&by), "{off}: {warnings}");
 }
