@@ -15,6 +15,7 @@
 //! - `tets`: a block of linear tetrahedra
 //! - `boxes`: rigid boxes on a plane
 //! - `transfer`: what transfers of MPM lose
+//! - `drawn`: scenes drawn at random, with videos of them
 
 pub mod harness;
 pub mod golden;
@@ -27,3 +28,4 @@ pub mod springs;
 pub mod tets;
 pub mod boxes;
 pub mod transfer;
+pub mod drawn;

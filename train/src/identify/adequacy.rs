@@ -52,12 +52,17 @@ pub(super) fn judge<F: Float>(
     let size = (all.iter().map(|silhouette| silhouette.area).sum::<f64>() / all.len() as f64).sqrt();
     let off = (cost / pixel).sqrt();
     let mut adequacy = Adequacy { off: Some(off), said: None };
-    if off < ASKED * size {
+    let left = match &searched {
+        Some(searched) => (compared.apart(&all, searched)? / pixel).sqrt() / (problem.ratio() - 1.0),
+        None => 0.0,
+    };
+    let least = left.max(ASKED * size);
+    if off < least {
         return Ok(adequacy);
     }
     compared.silhouettes = near(&all);
-    let mut causes = named(&compared, ASKED * size, searched, tick)?;
-    let explained = off <= UNEXPLAINED * size;
+    let mut causes = named(&compared, least, searched, tick)?;
+    let explained = off <= left.max(UNEXPLAINED * size);
     if !explained && causes.is_empty() {
         causes = searched_anew(problem, at, tick)?;
     }
@@ -70,7 +75,7 @@ pub(super) fn judge<F: Float>(
         false => format!("it may be {}", causes.join(", or ")),
     };
     adequacy.said = Some(format!(
-        "{head}: outlines are off by {off:.2} pixels, most of all in {}, which the intervals do not count; {cause}",
+        "{head}: outlines are off by {off:.2} pixels, of which the grid may make {left:.2}, most of all in {}, which the intervals do not count; {cause}",
         worst(problem.scene, &all)
     ));
     Ok(adequacy)
@@ -197,33 +202,48 @@ impl<F: Float> Compared<'_, F> {
         level.filter(|(place, _)| matches!(shots[*place].seen, Seen::Silhouette(_))).map(of).collect()
     }
 
+    /// Sum of squared differences between what the answer's grid shows and what another one does, beside what the coordinates of the search make of it.
+    fn apart(&self, all: &[Silhouette], other: &Coverage) -> Outcome<f64> {
+        let apart = difference(other, &self.linear.coverage);
+        let normal = self.normal(all, None, |place, target| target.of(&apart[place]))?;
+        let fall = normal.minimum().map_or(Ok(0.0), |step| normal.fall(&step))?;
+        Ok((normal.cost - fall).max(0.0))
+    }
+
+    /// The normal equations of some silhouettes for a residual of each, in the coordinates of the search and along another direction.
+    fn normal(
+        &self,
+        of: &[Silhouette],
+        direction: Option<&Coverage>,
+        residual: impl Fn(usize, &Target) -> diffkern::Result<Vec<f64>>,
+    ) -> Outcome<NormalEquations> {
+        let mut normal = NormalEquations::new(self.linear.derivatives.len() + usize::from(direction.is_some()));
+        for (place, target) in self.misfit.level(0).targets() {
+            if of.iter().any(|silhouette| silhouette.place == place) {
+                let directions = self.linear.derivatives.iter().chain(direction);
+                let along = directions.map(|d| target.of(&d[place])).collect::<diffkern::Result<Vec<_>>>()?;
+                normal.add(&residual(place, target)?, &along)?;
+            }
+        }
+        Ok(normal)
+    }
+
     /// How much of what is left a direction of all pictures explains beside the coordinates of the search, and by which step along it.
     fn along(&self, direction: &Coverage) -> Outcome<Option<(f64, f64)>> {
         let n = self.linear.derivatives.len();
-        let mut all = NormalEquations::new(n + 1);
-        for (place, target) in self.misfit.level(0).targets() {
-            if self.silhouettes.iter().any(|silhouette| silhouette.place == place) {
-                let directions = self.linear.derivatives.iter().chain([direction]);
-                let along = directions.map(|d| target.of(&d[place])).collect::<diffkern::Result<Vec<_>>>()?;
-                all.add(&target.residual(&self.linear.coverage[place])?, &along)?;
-            }
-        }
+        let left = |place: usize, target: &Target| target.residual(&self.linear.coverage[place]);
+        let all = self.normal(&self.silhouettes, Some(direction), left)?;
         let parametrisation = self.problem.parametrisation();
         let bounds = parametrisation.bounds(true);
-        let mut searched = all.first(n)?;
-        searched = Priors::known(parametrisation, &searched).added(&searched, self.at)?;
         // Frames before anything touches fix no material: a range counts as what is known beforehand, with its standard deviation.
         let variance = all.cost / all.residuals.max(1) as f64;
+        let mut all = Priors::known(parametrisation, &all.first(n)?).added(&all, self.at)?;
         for (k, (low, high)) in bounds.low.iter().zip(&bounds.high).enumerate() {
-            let mut slope = vec![0.0; n];
+            let mut slope = vec![0.0; n + 1];
             slope[k] = f64::sqrt(12.0) / (high - low).max(f64::MIN_POSITIVE);
-            searched.add_prior(0.0, &slope, variance)?;
+            all.add_prior(0.0, &slope, variance)?;
         }
-        // What is known beforehand of the coordinates.
-        for row in 0..n {
-            all.gradient[row] = searched.gradient[row];
-            all.hessian[row * (n + 1)..row * (n + 1) + n].copy_from_slice(&searched.hessian[row * n..(row + 1) * n]);
-        }
+        let searched = all.first(n)?;
         let (Some(without), Some(with)) = (searched.minimum(), all.minimum()) else { return Ok(None) };
         let explained = all.fall(&with)? - searched.fall(&without)?;
         Ok(with.last().map(|by| (explained, *by)))

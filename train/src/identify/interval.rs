@@ -53,8 +53,7 @@ pub(super) fn covariance<F: Float>(
         }
     }
     if let Some(coarser) = coarser {
-        let spacing = [problem.fine.program.discretisation().dx, problem.last().discretisation().dx];
-        covariance = with(covariance, &left_by_grid(&whole, (sums, coarser), spacing[0] / spacing[1])?);
+        covariance = with(covariance, &left_by_grid(&whole, (sums, coarser), problem.ratio())?);
     }
     Ok(Some(covariance))
 }

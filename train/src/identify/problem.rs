@@ -199,6 +199,11 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         Ok(ByFrame { frames, coarser, shown: Some((linear, searched)) })
     }
 
+    /// How many times as wide the grid of the search is as that of the answer.
+    pub(super) fn ratio(&self) -> f64 {
+        self.fine.program.discretisation().dx / self.last().discretisation().dx
+    }
+
     /// What the grid of the search shows.
     pub(super) fn searched(&self, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Coverage> {
         self.pictures(Stage::Fine, at, self.frames, tick)

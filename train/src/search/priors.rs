@@ -61,10 +61,11 @@ impl<'a> Priors<'a> {
         self.pulls(at).iter().map(|pull| pull.weight * pull.residual * pull.residual).sum()
     }
 
-    /// The normal equations with them.
+    /// The normal equations with them, of the coordinates and of what else there is after these.
     pub(crate) fn added(&self, normal: &NormalEquations, at: &[f64]) -> diffkern_optim::Result<NormalEquations> {
         let mut both = normal.clone();
-        for Pull { residual, derivatives, weight } in self.pulls(at) {
+        for Pull { residual, mut derivatives, weight } in self.pulls(at) {
+            derivatives.resize(both.parameters(), 0.0);
             both.add_prior(residual, &derivatives, weight)?;
         }
         Ok(both)
