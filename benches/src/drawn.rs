@@ -35,7 +35,8 @@ pub struct Drawn {
     pub truth: Values,
     /// Of every value of every pixel, as a part of white.
     pub noise: f64,
-    seed: u64,
+    /// What it was drawn from.
+    pub seed: u64,
 }
 
 /// What fits the video of a seed.

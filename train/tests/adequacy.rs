@@ -48,3 +48,42 @@ fn a_floor_that_is_rougher_than_the_scene_says_is_named() {
     // By a step towards the video: a scan on the coarse grid says 0.20.
     assert!(off > 1.0 && (0.23..0.35).contains(&by), "{off}: {warnings}");
 }
+
+/// The material point method loses energy where a ball bounces, the more the wider its grid is: on so wide ones outlines end a thirtieth of the ball off.
+#[test]
+fn what_a_wide_grid_loses_is_not_laid_to_the_scene() {
+    let folder = fresh("adequacy_grid");
+    let scene = json!({
+        "version": 1,
+        "name": "bounce",
+        "frame_rate": 40.0,
+        "frames": 30,
+        "gravity": [0.0, 0.0, -9.81],
+        "bodies": {"jelly": {
+            "shape": {"sphere": {"radius": 0.06}},
+            "pose": {"position": [-0.03, -0.02, 0.09]},
+            "velocity": [0.2, 0.1, -1.6],
+            "density": 1000.0,
+            "material": {"law": "neo_hookean"},
+            "albedo": [0.9, 0.5, 0.4],
+        }},
+        "colliders": {"floor": {"shape": {"half_space": {"normal": [0, 0, 1]}}, "contact": {"friction": 0.0}}},
+        "cameras": {"front": {
+            "position": [0.1, -0.9, 0.2], "look_at": [0.03, 0.0, 0.07], "vertical_fov": 0.4, "width": 56, "height": 40,
+        }},
+        "lights": {"sun": {"direction": [0.35, -0.6, 0.75], "intensity": 0.85}},
+        "unknowns": {"bodies.jelly.material.mu": {"range": [3000, 20000]}},
+    });
+    write_scene(&folder.join("scene"), &scene);
+    let known = ["--set", "lambda=20000"];
+    let simulate = ["simulate", "scene", "--set", "mu=8000", "--simulator", "fem", "--cells", "6", "--out", "video"];
+    run(&folder, &[&simulate[..], &known].concat(), 0);
+    // Of five cells there is no wider grid to say what they lose.
+    for cells in ["6", "5"] {
+        let identify = ["identify", "video", "--simulator", "mpm", "--cells", cells, "--out", cells];
+        run(&folder, &[&identify[..], &known].concat(), 0);
+        let result = json_of(&folder.join(cells).join("result.json"));
+        let (off, warnings) = (result["outlines"].as_f64().unwrap(), result["warnings"].to_string());
+        assert!(off > 0.3 && !warnings.contains("outlines are off"), "{cells} cells, {off}: {warnings}");
+    }
+}

@@ -3,8 +3,9 @@
 
 mod common;
 
-use common::sample;
+use common::{fresh, run, sample, write_scene};
 use diffkern_sim::scene::BodyShape;
+use serde_json::json;
 use train::identify::beginning;
 use train::scene::Scene;
 use train::video::Video;
@@ -87,4 +88,39 @@ fn an_unknown_camera_is_not_judged() {
         s.cameras[0].position[2] += 0.02;
     };
     assert_eq!(said(unknown), Vec::<String>::new());
+}
+
+/// A block that reaches the floor 2 ms before the second frame, where the program that made the video has stopped it and the search's gives way.
+#[test]
+fn a_frame_in_which_something_may_touch_is_not_judged() {
+    let folder = fresh("beginning_touch");
+    let scene = json!({
+        "version": 1,
+        "name": "touch",
+        "frame_rate": 40.0,
+        "frames": 3,
+        "gravity": [0.0, 0.0, -9.81],
+        "bodies": {"jelly": {
+            "shape": {"box": {"size": [0.17, 0.19, 0.13]}},
+            "pose": {"position": [-0.04, -0.02, 0.087]},
+            "velocity": [0.36, 0.16, -0.85],
+            "density": 1070.0,
+            "material": {"law": "neo_hookean"},
+            "albedo": [0.6, 0.6, 0.8],
+        }},
+        "colliders": {"floor": {"shape": {"half_space": {"normal": [0, 0, 1]}}, "contact": {"friction": 0.0}}},
+        "cameras": {"main": {
+            "position": [-0.14, -0.96, 0.25], "look_at": [0.0, 0.0, 0.07], "vertical_fov": 0.3, "width": 96, "height": 80,
+        }},
+        "lights": {"sun": {"direction": [0.35, -0.6, 0.75], "intensity": 0.85}},
+        "unknowns": {"bodies.jelly.material.mu": {"range": [2000, 6000]}, "bodies.jelly.material.lambda": {"range": [2000, 20000]}},
+    });
+    write_scene(&folder.join("scene"), &scene);
+    let simulate =
+        ["simulate", "scene", "--set", "mu=3000,lambda=9000", "--simulator", "mpm", "--cells", "12", "--out", "video"];
+    run(&folder, &simulate, 0);
+    let video = folder.join("video");
+    let scene = Scene::read(&video).unwrap();
+    let said = beginning(&scene, &Video::read(&video, &scene).unwrap(), "cpu").unwrap();
+    assert!(said.is_empty(), "{said:?}");
 }

@@ -34,6 +34,26 @@ struct Args {
     out: PathBuf,
 }
 
+/// What became of all seeds.
+#[derive(Default, Serialize, Deserialize)]
+struct Campaign {
+    rows: Vec<Row>,
+    without_video: Vec<WithoutVideo>,
+}
+
+impl Campaign {
+    fn has(&self, seed: u64) -> bool {
+        self.rows.iter().any(|row| row.seed == seed) || self.without_video.iter().any(|own| own.seed == seed)
+    }
+}
+
+/// A scene that the other simulator could not move to its end.
+#[derive(Serialize, Deserialize)]
+struct WithoutVideo {
+    seed: u64,
+    why: String,
+}
+
 /// What became of a video.
 #[derive(Serialize, Deserialize)]
 struct Row {
@@ -80,29 +100,33 @@ fn main() -> Result<()> {
     let args = Args::parse();
     fs::create_dir_all(&args.out).with_context(|| format!("cannot make {}", args.out.display()))?;
     let file = args.out.join("coverage.json");
-    let mut rows: Vec<Row> = match fs::read_to_string(&file) {
+    let mut campaign: Campaign = match fs::read_to_string(&file) {
         Ok(text) => serde_json::from_str(&text).with_context(|| format!("cannot parse {}", file.display()))?,
-        Err(_) => Vec::new(),
+        Err(_) => Campaign::default(),
     };
     for seed in (args.seed..).take(usize::try_from(args.count)?) {
         let by = fits(seed);
-        if args.by.is_some_and(|only| only != by) || rows.iter().any(|row| row.seed == seed) {
+        if args.by.is_some_and(|only| only != by) || campaign.has(seed) {
             continue;
         }
-        rows.push(one(&args.out, seed, by).with_context(|| format!("seed {seed}"))?);
-        rows.sort_by_key(|row| row.seed);
-        fs::write(&file, serde_json::to_string_pretty(&rows)?)?;
-        fs::write(args.out.join("coverage.md"), table(&rows)?)?;
+        let folder = args.out.join(format!("seed_{seed}"));
+        let drawn = Drawn::new(Kind::Thrown, seed)?;
+        match drawn.film(&folder, by) {
+            Ok(video) => campaign.rows.push(one(&folder, video, drawn, by).with_context(|| format!("seed {seed}"))?),
+            Err(error) => campaign.without_video.push(WithoutVideo { seed, why: format!("{error:#}") }),
+        }
+        campaign.rows.sort_by_key(|row| row.seed);
+        campaign.without_video.sort_by_key(|own| own.seed);
+        fs::write(&file, serde_json::to_string_pretty(&campaign)?)?;
+        fs::write(args.out.join("coverage.md"), table(&campaign)?)?;
     }
-    print!("{}", table(&rows)?);
+    print!("{}", table(&campaign)?);
     Ok(())
 }
 
-/// Makes the video of a seed by the other simulator, twice as fine, and fits it.
-fn one(out: &Path, seed: u64, by: Simulator) -> Result<Row> {
-    let folder = out.join(format!("seed_{seed}"));
-    let drawn = Drawn::new(Kind::Thrown, seed)?;
-    let (video, found) = (drawn.film(&folder, by)?, folder.join("found"));
+/// Fits the video of a seed.
+fn one(folder: &Path, video: PathBuf, drawn: Drawn, by: Simulator) -> Result<Row> {
+    let found = folder.join("found");
     if found.exists() {
         fs::remove_dir_all(&found)?;
     }
@@ -126,7 +150,7 @@ fn one(out: &Path, seed: u64, by: Simulator) -> Result<Row> {
     }
     let outcome = finished.outcome;
     Ok(Row {
-        seed,
+        seed: drawn.seed,
         by,
         shape: drawn.shape,
         noise: drawn.noise,
@@ -140,7 +164,7 @@ fn one(out: &Path, seed: u64, by: Simulator) -> Result<Row> {
 }
 
 /// How many intervals hold, with their scores and widths, for each that fits and each parameter.
-fn table(rows: &[Row]) -> Result<String> {
+fn table(Campaign { rows, without_video }: &Campaign) -> Result<String> {
     let mut text = String::from(
         "| fitted by | parameter | videos | intervals that hold | mean score | error, median | half interval, median |\n|---|---|---|---|---|---|---|\n",
     );
@@ -164,10 +188,10 @@ fn table(rows: &[Row]) -> Result<String> {
     let after: Vec<f64> = rows.iter().map(|row| (row.seconds - row.searched) / row.searched).collect();
     if !after.is_empty() {
         let after = 100.0 * median(after);
+        let (videos, without) = (rows.len(), without_video.len());
         writeln!(
             text,
-            "\n{accused} of {} scenes were called wrong. What follows a search takes {after:.0} % of its time, median.",
-            rows.len()
+            "\n{accused} of {videos} scenes were called wrong; {without} more could not be simulated. What follows a search takes {after:.0} % of its time, median."
         )?;
     }
     Ok(text)

@@ -6,6 +6,7 @@
 use super::misfit::{LevelOptions, Misfit, Target};
 use super::problem::{BLUR, VideoProblem};
 use super::suspects::Suspect;
+use crate::job::Simulator;
 use crate::program::{Coverage, Linear, Outcome, Physics, Seen, Shot, shots, simulable};
 use crate::scene::Scene;
 use crate::search::{Priors, Problem as _, SCANNED, Stage, Tick};
@@ -22,6 +23,8 @@ const FAR: f64 = 3.0;
 const ALIKE: f64 = 0.8;
 /// Part of the cost on the coarse grid below which another contact is nearer to the video by far.
 const NEARER: f64 = 0.5;
+/// How many times what two grids say of their error it may be (Roache 1994).
+const TWO_GRIDS: f64 = 3.0;
 /// Less than this part of what is left is no explanation.
 const EXPLAINS: f64 = 0.2;
 
@@ -34,11 +37,11 @@ pub(super) struct Adequacy {
     pub(super) said: Option<String>,
 }
 
-/// Looks at what the answer at `at` shows, with its derivatives, and at what the grid of the search shows there, which is run where that is not given.
+/// Looks at what the answer at `at` shows, with its derivatives, and at what the next wider grid shows there.
 pub(super) fn judge<F: Float>(
     problem: &VideoProblem<'_, F>,
     at: &[f64],
-    (linear, searched): (Linear, Option<Coverage>),
+    (linear, wider): (Linear, Option<Coverage>),
     tick: &mut Tick<'_>,
 ) -> Outcome<Adequacy> {
     let level = LevelOptions { blur: BLUR, frames: 1.0 };
@@ -52,16 +55,21 @@ pub(super) fn judge<F: Float>(
     let size = (all.iter().map(|silhouette| silhouette.area).sum::<f64>() / all.len() as f64).sqrt();
     let off = (cost / pixel).sqrt();
     let mut adequacy = Adequacy { off: Some(off), said: None };
-    let left = match &searched {
-        Some(searched) => (compared.apart(&all, searched)? / pixel).sqrt() / (problem.ratio() - 1.0),
-        None => 0.0,
+    let left = match &wider {
+        Some(wider) => {
+            let order = if problem.fine.program.simulator() == Simulator::Mpm { 1.0 } else { 2.0 };
+            TWO_GRIDS * (compared.apart(&all, wider)? / pixel).sqrt() / (problem.ratio().powf(order) - 1.0)
+        }
+        None if problem.scene.is_rigid() => 0.0,
+        // What the grid makes of it is not known.
+        None => return Ok(adequacy),
     };
     let least = left.max(ASKED * size);
     if off < least {
         return Ok(adequacy);
     }
     compared.silhouettes = near(&all);
-    let mut causes = named(&compared, least, searched, tick)?;
+    let mut causes = named(&compared, least, wider.filter(|_| problem.refines()), tick)?;
     let explained = off <= left.max(UNEXPLAINED * size);
     if !explained && causes.is_empty() {
         causes = searched_anew(problem, at, tick)?;

@@ -77,7 +77,7 @@ pub(super) struct ByFrame {
     pub(super) frames: Vec<NormalEquations>,
     /// Of all that the grid of the search shows at the same place, with the same derivatives, where the last grid is a finer one.
     pub(super) coarser: Option<NormalEquations>,
-    /// What the last grid shows, with its derivatives, and what that of the search does where that was run.
+    /// What the last grid shows, with its derivatives, and what the next wider one does where that was run.
     pub(super) shown: Option<(Linear, Option<Coverage>)>,
 }
 
@@ -187,21 +187,29 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         };
         let frame = |shot: Shot| shot.frame;
         let frames = misfit.by(self.scene, self.frames, (self.frames, &frame), &linear)?;
-        let (mut coarser, mut searched) = (None, None);
-        if self.refined.is_some() {
+        let (mut coarser, mut beside) = (None, None);
+        let wider = if self.refined.is_some() { Stage::Fine } else { Stage::Coarse };
+        if self.ratio() > 1.0 {
             // What moved to a place that the finer grid alone can simulate is not compared.
-            if let Some(seen) = simulable(pictures(at, tick))? {
+            if let Some(seen) = simulable(self.pictures(wider, at, self.frames, tick))? {
                 let shown = std::mem::replace(&mut linear.coverage, seen);
-                coarser = misfit.normals(&linear)?.pop();
-                searched = Some(std::mem::replace(&mut linear.coverage, shown));
+                if self.refined.is_some() {
+                    coarser = misfit.normals(&linear)?.pop();
+                }
+                beside = Some(std::mem::replace(&mut linear.coverage, shown));
             }
         }
-        Ok(ByFrame { frames, coarser, shown: Some((linear, searched)) })
+        Ok(ByFrame { frames, coarser, shown: Some((linear, beside)) })
     }
 
-    /// How many times as wide the grid of the search is as that of the answer.
+    /// How many times as wide as the grid of the answer the next one is: that of the search of an answer that was refined, else the coarse one.
     pub(super) fn ratio(&self) -> f64 {
-        self.fine.program.discretisation().dx / self.last().discretisation().dx
+        let wider = if self.refined.is_some() {
+            self.fine.program.discretisation()
+        } else {
+            self.coarse.program.discretisation()
+        };
+        wider.dx / self.last().discretisation().dx
     }
 
     /// What the grid of the search shows.
