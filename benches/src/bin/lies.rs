@@ -313,7 +313,14 @@ fn drawn(args: &Args) -> Result<Vec<Row>> {
                     Err(_) => {
                         let case = match &mut case {
                             Some(case) => case,
-                            None => case.insert(filmed(&name, *kind, seed, &folder)?),
+                            None => match filmed(&name, *kind, seed, &folder) {
+                                Ok(filmed) => case.insert(filmed),
+                                // What cannot be simulated has no video.
+                                Err(error) => {
+                                    eprintln!("{error:#}");
+                                    break;
+                                }
+                            },
                         };
                         let row = case.row(lie, along).with_context(|| format!("{name}, {}", lie.name))?;
                         fs::write(&file, serde_json::to_string_pretty(&row)?)?;
