@@ -22,7 +22,7 @@ use diffkern_sim::contact::Contact;
 const BLUR: f64 = 4.0;
 /// A body is in free flight while no vertex is farther from where a rigid body would be than this part of its size.
 const FREE: f64 = 1e-3;
-/// What is nearer to a collider than this part of its size may touch it already: to a hair that depends on who simulates.
+/// What is nearer to a collider than this part of its size may touch it already: programs differ in when contact begins.
 const CLEAR: f64 = 1e-2;
 /// Frames that are looked at, at most.
 const FRAMES: usize = 12;
