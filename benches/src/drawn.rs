@@ -167,6 +167,11 @@ fn thrown(random: &mut fastrand::Rng, seed: u64) -> Result<Drawn> {
     Ok(Drawn { scene, shape, truth: Values::from([(name(MU)?, mu), (name(LAMBDA)?, lambda)]), noise, seed })
 }
 
+/// Whether the motion in a folder that [`Drawn::film`] wrote to did not come to its end: its last frame is kept.
+pub fn ended_early(folder: &Path) -> bool {
+    folder.join("video/last_frame.obj").is_file()
+}
+
 /// Whether a warning says that a scene is wrong.
 pub fn doubts(warning: &str) -> bool {
     ["the video is not as the scene says", "the scene may be wrong", "does not explain"]

@@ -4,7 +4,7 @@
 //! fitted by finite elements, half the other way round, each with twice as many cells across the thinnest side as what fits it. Rows are kept in `coverage.json` one by one: a campaign that was stopped goes on.
 
 use anyhow::{Context, Result};
-use benches::drawn::{Drawn, Kind, LAMBDA, MU, doubts, fits, median};
+use benches::drawn::{Drawn, Kind, LAMBDA, MU, doubts, ended_early, fits, median};
 use clap::Parser;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -113,7 +113,10 @@ fn main() -> Result<()> {
         let drawn = Drawn::new(Kind::Thrown, seed)?;
         match drawn.film(&folder, by) {
             Ok(video) => campaign.rows.push(one(&folder, video, drawn, by).with_context(|| format!("seed {seed}"))?),
-            Err(error) => campaign.without_video.push(WithoutVideo { seed, why: format!("{error:#}") }),
+            Err(error) if ended_early(&folder) => {
+                campaign.without_video.push(WithoutVideo { seed, why: format!("{error:#}") });
+            }
+            Err(error) => return Err(error.context(format!("seed {seed}"))),
         }
         campaign.rows.sort_by_key(|row| row.seed);
         campaign.without_video.sort_by_key(|own| own.seed);

@@ -7,7 +7,7 @@
 //! Prints Markdown tables: how often each kind of lie was told and named, and which causes were named of it.
 
 use anyhow::{Context, Result};
-use benches::drawn::{Drawn, Kind, doubts, fits, median};
+use benches::drawn::{Drawn, Kind, doubts, ended_early, fits, median};
 use clap::Parser;
 use diffkern_sim::scene::BodyShape;
 use serde::{Deserialize, Serialize};
@@ -316,10 +316,11 @@ fn drawn(args: &Args) -> Result<Vec<Row>> {
                             None => match filmed(&name, *kind, seed, &folder) {
                                 Ok(filmed) => case.insert(filmed),
                                 // What cannot be simulated has no video.
-                                Err(error) => {
+                                Err(error) if ended_early(&folder) => {
                                     eprintln!("{error:#}");
                                     break;
                                 }
+                                Err(error) => return Err(error),
                             },
                         };
                         let row = case.row(lie, along).with_context(|| format!("{name}, {}", lie.name))?;
