@@ -4,6 +4,7 @@ use super::bodies::per_frame;
 use super::body::BodySpec;
 use crate::contact::{Collider, Contact};
 use crate::error::{Error, Result, non_negative, positive};
+use crate::fem::bulk::QUADRATIC;
 use crate::fem::lattice::{Assembly, Body, BodyContact, Clamp, Model, Params, Relaxation, Skin, State, Surfaces};
 use crate::material::Law;
 use crate::step::Model as _;
@@ -56,6 +57,8 @@ pub struct ElasticSpec {
     pub frame_rate: f64,
     /// Edge of a cell \[m\].
     pub cell: f64,
+    /// Coefficient of the [bulk viscosity](crate::fem::bulk) of bodies that may hit something; 0 for none.
+    pub bulk_viscosity: f64,
 }
 
 impl Default for ElasticSpec {
@@ -70,6 +73,7 @@ impl Default for ElasticSpec {
             clamps: Vec::new(),
             frame_rate: 32.0,
             cell: 0.01,
+            bulk_viscosity: QUADRATIC,
         }
     }
 }
@@ -162,9 +166,8 @@ impl ElasticSpec {
         // Cells that the boundary goes through are cut, and each has its control points.
         let boundary = [0, 1, 2].map(|a| sides[(a + 1) % 3] * sides[(a + 2) % 3] / (h * h)).iter().sum::<f64>();
         let slides = self.friction.is_some() || self.colliders.iter().any(|c| c.friction > 0.0);
-        let touches = !self.colliders.is_empty() || self.bodies.len() > 1;
         let wave = ((lambda[1] + 2.0 * body.stiffest_shear()) / density[0]).sqrt();
-        let elastic = CROSSED[usize::from(touches) + usize::from(slides)] * h / wave;
+        let elastic = CROSSED[usize::from(self.touches()) + usize::from(slides)] * h / wave;
         // Viscosity damps the fastest mode, of about `4 c / h`.
         let rate = 4.0 * viscosity[1] / (density[0] * h * h);
         let nodes = sides.iter().map(|s| s / h + 3.0).product::<f64>().min(27.0 * whole + 27.0);
@@ -182,6 +185,10 @@ impl ElasticSpec {
         let motions: Vec<_> = self.bodies.iter().map(|body| [body.velocity, body.angular_velocity]).collect();
         let state = bodies.state(device, &motions)?;
         let model = Model::of_bodies(device, &bodies, self.law, 1.0, &self.colliders)?;
+        let model = match self.touches() {
+            true => model.with_bulk_viscosity(self.bulk_viscosity)?,
+            false => model,
+        };
         let state = match self.relaxes() {
             true => model.settled(&state)?,
             false => state,
@@ -205,6 +212,11 @@ impl ElasticSpec {
             spec: self.clone(),
             longest: limit,
         })
+    }
+
+    /// Whether there is anything to hit.
+    fn touches(&self) -> bool {
+        !self.colliders.is_empty() || self.bodies.len() > 1
     }
 
     /// Whether a body has a Maxwell branch: all have a memory then.
@@ -316,6 +328,7 @@ impl ElasticSpec {
             ));
         }
         positive("frame rate", self.frame_rate)?;
+        non_negative("coefficient of bulk viscosity", self.bulk_viscosity)?;
         positive("edge of a cell", self.cell).map(drop)
     }
 }

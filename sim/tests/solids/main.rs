@@ -5,6 +5,7 @@ mod common;
 mod beams;
 mod between;
 mod boxes;
+mod bulk;
 mod contact;
 mod control;
 mod corrections;

@@ -2,6 +2,7 @@
 
 use diffkern::prelude::*;
 use diffkern_sim::fem::activation::contract;
+use diffkern_sim::fem::bulk::{pack_bulk, resist_compression};
 use diffkern_sim::fem::lattice::kernels::{
     box_forces, box_gradients, carry, carry_pairs, forces_of_pairs, gradients, stress_forces, surface_forces,
 };
@@ -48,6 +49,7 @@ struct Lattice<F: Float> {
     mass_out: Array<F>,
     point_out: [Array<Mat3<F>>; 2],
     branch_out: Array<Vec2<F>>,
+    scalar_out: Array<F>,
     q_out: Array<Vec4<F>>,
     surface_out: [Array<Vec3<F>>; 2],
     surface_mass_out: Array<F>,
@@ -112,6 +114,7 @@ fn lattice<F: Float>(d: &Device, size: Size) -> Result<Lattice<F>> {
         mass_out: d.zeros(cells)?,
         point_out: [d.zeros(points)?, d.zeros(points)?],
         branch_out: d.zeros(points)?,
+        scalar_out: d.zeros(points)?,
         q_out: d.zeros(points)?,
         surface_out: [d.zeros(surface)?, d.zeros(surface)?],
         surface_mass_out: d.zeros(surface)?,
@@ -138,6 +141,11 @@ pub fn kernels() -> Vec<Kernel> {
         kernel!(contract: lattice => |i| "points" i.points,
             (i.points, &i.deformation, &i.q, &i.spacing, &i.per_cell, &i.point_out[0]),
             writes [i.point_out[0] => Mat3::identity()]),
+        kernel!(resist_compression: lattice => |i| "points" i.points,
+            (i.points, &i.deformation, &i.rate, &i.point_volume, &i.point_out[0]),
+            writes [i.point_out[0] => Mat3::identity()]),
+        kernel!(pack_bulk: lattice => |i| "points" i.points,
+            (i.points, &i.q, &i.per_cell, &i.per_cell, &i.scalar_out), writes [i.scalar_out => 1.0]),
         kernel!(stress_forces: lattice => |i| "cells" i.cells,
             (i.cells, &i.deformation, &i.rows, &i.at, &i.spacing, &i.node_out), writes [i.node_out => Vec3::splat(1.0)]),
         kernel!(box_forces: lattice => |i| "cells" i.cells,

@@ -2,6 +2,7 @@
 
 use super::assembly::Assembly;
 use super::block::{Block, vectors};
+use super::body::CutBody;
 use super::quadrature::{CellPart, POINTS};
 use super::shape::mean_shape;
 use super::surface::Carried;
@@ -82,6 +83,15 @@ impl<F: Float> Grid<F> {
             areas: reals(&mut bodies.each(|_, body| body.contacts.areas.iter().copied()))?,
             depths: reals(&mut bodies.each(|_, body| body.contacts.depths.iter().copied()))?,
         })
+    }
+
+    /// `factor h^2` \[m^2\], `h^3` the volume of a cell: one number of one body, otherwise of each cell.
+    pub(super) fn squares(&self, device: &Device, bodies: &Assembly, factor: f64) -> diffkern::Result<Array<F>> {
+        let square = |body: &CutBody| F::from_f64(factor * body.size.iter().product::<f64>().cbrt().powi(2));
+        match bodies.bodies() {
+            [one] => device.array(&[square(one)]),
+            _ => device.array(&bodies.each(|_, body| body.parts.iter().map(move |_| square(body))).collect::<Vec<_>>()),
+        }
     }
 
     /// Gradients at the stress points: of positions the deformation gradients, of velocities their rates.

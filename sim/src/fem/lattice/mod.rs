@@ -16,6 +16,7 @@
 //!   was at rest, and the [contact](BodyContact) is a law of the signed distance there.
 //! - Free falls: known without steps until something is touched ([`Solver::fall`]).
 //! - Material: one of the [laws](crate::material::Law), with a viscosity and a Maxwell branch ([`Relaxation`]) beside it where asked for.
+//! - Impacts at a part of the speed of waves: a [bulk viscosity](crate::fem::bulk), where [asked for](Model::with_bulk_viscosity).
 //! - Muscles: [fibres](Params::fibres) of each cell that [pull](Control::activation).
 //! - Loads: point masses that hang on a body, of which the mass matrix is a sum too.
 //! - Clamps: planes between cells, where control points on both sides move against each other, so that the plane stays where it is and slopes

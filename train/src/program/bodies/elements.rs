@@ -39,6 +39,7 @@ pub(super) fn spec(scene: &Scene, take: usize, known: &Values, options: &GridOpt
         clamps: scene.clamp.iter().map(clamp).collect(),
         frame_rate: scene.frame_rate,
         cell,
+        ..ElasticSpec::default()
     }
 }
 

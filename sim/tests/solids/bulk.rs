@@ -1,0 +1,137 @@
+//! Bulk viscosity: the power that it takes, what it leaves alone, and impacts that turn cells inside out without it.
+
+use super::*;
+use crate::common::Random;
+use diffkern_sim::Observe as _;
+use diffkern_sim::contact::Collider;
+use diffkern_sim::fem::bulk::{QUADRATIC, resist_compression};
+use diffkern_sim::fem::lattice::floor;
+use diffkern_sim::mesh::Pose;
+use diffkern_sim::scene::{BodyShape, BodySpec, ElasticSpec, Solid};
+use diffkern_sim::shape::{Cuboid, Primitive, Sphere};
+
+const DENSITY: f64 = 900.0;
+/// Of the block \[m\], in cells of 4 x 5 x 6 cm.
+const SIDES: [f64; 3] = [0.08, 0.1, 0.06];
+
+/// The energy after a short step of a uniform deformation `f` at a uniform rate, with bulk viscosity of `quadratic`.
+fn energy_after(f: Mat3<f64>, rate: Mat3<f64>, quadratic: f64, dt: f64) -> Result<(f64, State<f64>)> {
+    let body = Body::new(Primitive::Cuboid(Cuboid { sides: SIDES }), 0.05).build()?;
+    let times = |m: Mat3<f64>, x: [f64; 3]| (m * Vec3::from_array(x)).to_array();
+    let u = |x: [f64; 3]| (f * Vec3::from_array(x) - Vec3::from_array(x)).to_array();
+    let state = displaced(&body, u, |x| times(rate, x))?;
+    let params = Params::uniform(&device(), 2e3, 3e3, DENSITY, [0.0; 3])?;
+    let model = Model::new(&device(), &body, Law::NeoHookean, dt, &[])?.with_bulk_viscosity(quadratic)?;
+    let solver = model.solver(&params, &state)?;
+    let end = solver.advance(&state, 0, 1, Schedule::StoreAll)?;
+    Ok((solver.energy(&end)?.total(), end))
+}
+
+fn cells_of_the_block() -> Result<[f64; 3]> {
+    Ok(Body::new(Primitive::Cuboid(Cuboid { sides: SIDES }), 0.05).build()?.cell_size())
+}
+
+#[test]
+fn its_power_is_that_of_the_formula() -> Result<()> {
+    let mut random = Random(5);
+    for _ in 0..5 {
+        let f = Mat3::identity() + random.mat3(0.2);
+        let rate = random.mat3(5.0) - Mat3::identity() * 6.0;
+        let j = f.determinant();
+        let closing = j * (rate * f.inverse()).trace();
+        assert!(closing < -1.0, "compressed");
+        let square = cells_of_the_block()?.iter().product::<f64>().powf(2.0 / 3.0);
+        let power = SIDES.iter().product::<f64>() * QUADRATIC * DENSITY * square * closing.abs().powi(3) / j;
+        let dt = 1e-7;
+        let lost = energy_after(f, rate, 0.0, dt)?.0 - energy_after(f, rate, QUADRATIC, dt)?.0;
+        assert!((lost / (power * dt) - 1.0).abs() < 1e-4, "{} W instead of {power} W", lost / dt);
+    }
+    Ok(())
+}
+
+#[test]
+fn what_expands_or_turns_does_not_feel_it() -> Result<()> {
+    let f = Mat3::identity() + Random(7).mat3(0.2);
+    let expanding = Random(8).mat3(2.0) + Mat3::identity() * 6.0;
+    let about = Vec3::new(1.0, -2.0, 3.0);
+    let turned = |axis: [f64; 3]| about.cross(Vec3::from_array(axis));
+    let spin = Mat3::from_cols(turned([1.0, 0.0, 0.0]), turned([0.0, 1.0, 0.0]), turned([0.0, 0.0, 1.0]));
+    let places = |rate: Mat3<f64>, quadratic: f64| -> Result<Vec<Vec3<f64>>> {
+        Ok(energy_after(f, rate, quadratic, 1e-4)?.1.v.to_vec()?)
+    };
+    assert_eq!(places(expanding, QUADRATIC)?, places(expanding, 0.0)?);
+    for (a, b) in places(spin * f, 1e3 * QUADRATIC)?.iter().zip(places(spin * f, 0.0)?) {
+        assert!((*a - b).norm() < 1e-12, "{a:?} {b:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn the_kernel_has_its_gradient_on_both_sides() -> Result<()> {
+    let mut random = Random(11);
+    let f: Vec<_> = (0..6).map(|_| Mat3::identity() + random.mat3(0.2)).collect();
+    // Three are compressed, three expand.
+    let rates = (0..6).map(|k| random.mat3(1.0) + Mat3::identity() * if k % 2 == 0 { 4.0 } else { -4.0 });
+    let (f, rate) = (device().array(&f)?, device().array(&rates.collect::<Vec<_>>())?);
+    let bulk = device().array(&random.many(6, |r| r.between(0.3, 1.2)))?;
+    resist_compression::gradcheck(6, &f, &rate, &bulk, &device().zeros(6)?)?;
+    Ok(())
+}
+
+/// The surface of a body six frames after it is thrown on a floor that is 2 mm below.
+fn thrown(
+    shape: Primitive,
+    density: f64,
+    lame: [f64; 2],
+    speed: f64,
+    cell: f64,
+    quadratic: f64,
+) -> Result<Vec<Vec3<f64>>> {
+    let half = shape.bounds()[1][2];
+    let [mu, lambda] = lame;
+    let body = BodySpec {
+        shape: BodyShape::Solid(Solid::new(shape, Pose::at([0.0, 0.0, half + 0.002]))?),
+        velocity: [0.25, -0.04, -speed],
+        mu: [mu; 2],
+        lambda: [lambda; 2],
+        density: [density; 2],
+        ..BodySpec::default()
+    };
+    let contact = floor(mu, lambda, cell);
+    let spec = ElasticSpec {
+        bodies: vec![body],
+        gravity: [0.0, 0.0, -9.81],
+        colliders: vec![Collider::plane([0.0; 3], [0.0, 0.0, 1.0], contact)],
+        frame_rate: 40.0,
+        cell,
+        bulk_viscosity: quadratic,
+        ..ElasticSpec::default()
+    };
+    let scene = spec.build::<f64>(&device())?;
+    let solver = scene.model.solver(&scene.params, &scene.state)?;
+    let mut state = scene.state.clone();
+    for frame in 0..6 {
+        state = solver.advance(&state, frame * scene.steps_per_frame, scene.steps_per_frame, Schedule::Auto)?;
+        solver.check(&state, (frame + 1) * scene.steps_per_frame)?;
+    }
+    Ok(scene.skin.vertices(&state)?.to_vec()?)
+}
+
+/// At 0.55 and 0.35 of the speed of their waves.
+#[test]
+fn soft_bodies_stand_fast_impacts() -> Result<()> {
+    let block = Primitive::Cuboid(Cuboid { sides: [0.212, 0.194, 0.138] });
+    let ball = Primitive::Sphere(Sphere { radius: 0.063 });
+    for (shape, density, lame, speed, cell) in
+        [(block, 1101.0, [2521.0, 1926.0], 1.46, 0.138 / 8.0), (ball, 701.0, [3225.0, 6349.0], 1.5, 0.126 / 9.0)]
+    {
+        let end = |quadratic| thrown(shape.clone(), density, lame, speed, cell, quadratic);
+        let without = end(0.0);
+        assert!(without.is_err(), "{shape:?}: nothing turns inside out");
+        let after = end(QUADRATIC)?;
+        let farthest = after.iter().map(|x| x.norm()).fold(0.0, f64::max);
+        let lowest = after.iter().map(|x| x.z).fold(f64::INFINITY, f64::min);
+        assert!(farthest < 0.3 && lowest > -0.5 * cell, "{shape:?}: {farthest} m, {lowest} m");
+    }
+    Ok(())
+}
