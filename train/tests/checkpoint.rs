@@ -54,7 +54,9 @@ impl Job {
         let start = [(Name::MU, 4000.0), (Name::LAMBDA, 9000.0)].into();
         // As jobs did from before there was a choice.
         let simulator = Some(Simulator::Mpm);
-        Identify { optimizer, start, simulator, ..Identify::new("video".into()) }.options(&self.scene).unwrap()
+        Identify { optimizer, start, simulator, cells: Some(3), ..Identify::new("video".into()) }
+            .options(&self.scene)
+            .unwrap()
     }
 
     /// Whether it passes all checks.
@@ -105,7 +107,7 @@ fn those_of_every_version_are_read() {
 fn the_form_of_a_version_does_not_change() {
     let folder = fresh("form");
     small_video(&folder);
-    let begin = ["identify", "video", "--start", "mu=4000,lambda=9000", "--out"];
+    let begin = ["identify", "video", "--start", "mu=4000,lambda=9000", "--cells", "3", "--out"];
     for (name, options) in [("3-lm", &["3"][..]), ("3-adam", &["5", "--optimizer", "adam"])] {
         run(&folder, &[&begin[..], &[name, "--max-iterations"], options].concat(), 0);
         let written = json_of(&folder.join(name).join("checkpoint.json"));
@@ -119,7 +121,7 @@ fn the_form_of_a_version_does_not_change() {
 fn a_search_ends_in_the_precision_of_the_answer() {
     let folder = fresh("precision");
     small_video(&folder);
-    run(&folder, &["identify", "video", "--start", "mu=4000,lambda=9000", "--out", "out"], 0);
+    run(&folder, &["identify", "video", "--start", "mu=4000,lambda=9000", "--cells", "3", "--out", "out"], 0);
     let state = &json_of(&folder.join("out/checkpoint.json"))["checkpoint"]["state"];
     assert_eq!((&state["stage"], &state["rough"]), (&json!("finished"), &json!(false)));
 }
@@ -204,7 +206,7 @@ fn no_value_of_any_field_makes_the_search_panic() {
                 };
                 searched += 1;
                 // Those that differ in a number of the log or of a sum alone are many, and take the same path; so do those of older
-                // versions, once they are read. Of the others, which are searched for a minute, every second.
+                // versions, once they are read. Of the others, every second.
                 let alike = pointer.contains("between") || !name.starts_with('3');
                 if pointer.contains("history") || searched % (if alike { 7 } else { 2 }) > 0 {
                     continue;

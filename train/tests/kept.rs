@@ -8,7 +8,7 @@ use common::{assert_refused, contents, diffkern, edit_scene, fresh, json_of, run
 use serde_json::json;
 use std::fs;
 
-const IDENTIFY: [&str; 6] = ["identify", "video", "--max-iterations", "1", "--out", "run"];
+const IDENTIFY: [&str; 8] = ["identify", "video", "--max-iterations", "1", "--cells", "3", "--out", "run"];
 
 #[test]
 fn a_run_is_replaced_only_when_that_is_asked_for() {
@@ -36,7 +36,19 @@ fn a_run_is_replaced_only_when_that_is_asked_for() {
     run(&folder, &["run", "run/config.ron", "--overwrite"], 0);
     run(
         &folder,
-        &["identify", "video", "--start", "mu=3000", "--max-iterations", "2", "--out", "run", "--overwrite"],
+        &[
+            "identify",
+            "video",
+            "--start",
+            "mu=3000",
+            "--max-iterations",
+            "2",
+            "--cells",
+            "3",
+            "--out",
+            "run",
+            "--overwrite",
+        ],
         0,
     );
     assert_eq!(json_of(&folder.join("run/result.json"))["iterations"], 2);
@@ -196,7 +208,7 @@ fn half_written_files_of_killed_jobs_go_and_others_stay() {
     for name in ["meta.json", ".lock", "config.ron.77.part"] {
         fs::write(begun.join(name), "half").unwrap();
     }
-    run(&folder, &[&IDENTIFY[..5], &["begun"]].concat(), 0);
+    run(&folder, &[&IDENTIFY[..7], &["begun"]].concat(), 0);
     assert!(contents(&begun).into_keys().all(|file| fs::read(file).unwrap() != b"half"));
     let after = contents(&folder.join("run"));
     let added: Vec<_> = after.keys().filter(|file| !before.contains_key(*file)).collect();

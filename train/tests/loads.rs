@@ -100,7 +100,7 @@ fn the_gradient_by_a_relaxation_agrees() {
     scene["videos"] = json!({"front": {"camera": "front"}});
     // In milliseconds, as a scene may have it.
     scene["units"] = json!({"time": "ms"});
-    scene["frames"] = json!(8);
+    scene["frames"] = json!(5);
     scene["gravity"] = json!([3e-7, 2e-7, -9.81e-6]);
     scene["bodies"]["bar"]["velocity"] = json!([0.0, 1e-4, 4e-4]);
     scene["unknowns"]["bodies.bar.material.relaxation.time"] = json!({"range": [5.0, 200.0]});
@@ -116,7 +116,7 @@ fn the_gradient_by_one_relaxation_of_two_bodies_agrees() {
     let folder = fresh("relaxation_of_two");
     let mut scene = relaxing();
     scene["videos"] = json!({"front": {"camera": "front"}});
-    scene["frames"] = json!(6);
+    scene["frames"] = json!(4);
     scene["contact_between_bodies"] = json!("frictionless");
     scene["colliders"] = json!({"floor": {
         "shape": {"half_space": {"point": [0.0, 0.0, -0.002], "normal": [0.0, 0.0, 1.0]}}, "contact": "frictionless",

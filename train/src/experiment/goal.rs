@@ -314,13 +314,14 @@ mod tests {
                     problem.cost(Stage::Fine, &moved, f64::INFINITY, &mut tick).unwrap()
                 };
                 let slope = 2.0 * normal.gradient[k];
-                // The best of a ladder: in long steps other particles and points come to the floor, short ones are rounded.
-                let off = [1e-5, 3e-6, 1e-6, 3e-7, 1e-7].map(|h| {
+                // One of a ladder: in long steps other particles and points come to the floor, short ones are rounded.
+                let mut off = Vec::new();
+                let agrees = [1e-6, 3e-6, 1e-5, 3e-7, 1e-7].into_iter().any(|h| {
                     let difference = (8.0 * (cost(h) - cost(-h)) - (cost(2.0 * h) - cost(-2.0 * h))) / (12.0 * h);
-                    (difference - slope).abs()
+                    off.push((difference - slope).abs());
+                    off[off.len() - 1] < 1e-6 * slope.abs().max(1e-3)
                 });
-                let least = off.into_iter().fold(f64::INFINITY, f64::min);
-                assert!(least < 1e-6 * slope.abs().max(1e-3), "{k}: {off:?} of {slope}");
+                assert!(agrees, "{k}: {off:?} of {slope}");
             }
         }
     }
