@@ -125,7 +125,7 @@ fn soft_bodies_stand_fast_impacts() -> Result<()> {
     for (shape, density, lame, speed, cell) in
         [(block, 1101.0, [2521.0, 1926.0], 1.46, 0.138 / 8.0), (ball, 701.0, [3225.0, 6349.0], 1.5, 0.126 / 9.0)]
     {
-        let end = |quadratic| thrown(shape.clone(), density, lame, speed, cell, quadratic);
+        let end = |quadratic| thrown(shape, density, lame, speed, cell, quadratic);
         let without = end(0.0);
         assert!(without.is_err(), "{shape:?}: nothing turns inside out");
         let after = end(QUADRATIC)?;
