@@ -62,6 +62,7 @@
 //! - `diffsim`: solver and simulator of tetrahedra as tensor frameworks have them
 //! - `mpm`: the simulator of particles and grid
 //! - `scene`: blocks and bodies to start from
+//! - `instances`: kernels over laws and shapes, compiled with this crate
 
 #![deny(missing_docs)]
 
@@ -86,6 +87,8 @@ pub mod coupling;
 pub mod diffsim;
 pub mod mpm;
 pub mod scene;
+#[doc(hidden)]
+pub mod instances;
 
 pub use coupled::{At, Both, Coupled, Exchange, WithSecond};
 pub use error::{Error, Result};

@@ -3,7 +3,7 @@
 use std::io::Result;
 use std::path::Path;
 
-/// Names of all functions under `#[diff_kernel]` in `sim/src` and `render/src`, but for those of rigid bodies: `sim/checks/tests/rigid.rs` checks their gradients, and no
+/// Names of all functions under `#[diff_kernel]` in `sim/src` and `render/src`, but for those of rigid bodies: `sim/checks/tests/rigid_kernels.rs` checks their gradients, and no
 /// bench times them yet.
 ///
 /// # Errors

@@ -1,2 +1,2 @@
-//! Every kernel of the simulators at random interior points. Each is launched a few times and takes the compiler long, so this
-//! package is built without optimisation.
+//! Tests of the simulators: what physics asks of them, their gradients, every kernel at random interior points. Kernels are compiled with
+//! `diffkern-sim`; what launches them here runs as fast without optimisation, and takes the compiler a fraction of the time.

@@ -1,7 +1,6 @@
 //! Every kernel at random interior points: its gradient by the dot-product identity and finite differences, and the same
 //! values, gradient and tangent on every device as on the CPU.
 
-#[path = "../../tests/common/mod.rs"]
 mod common;
 
 use common::{Random, shuffled};

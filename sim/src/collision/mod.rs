@@ -27,8 +27,8 @@ pub use cuboid::Cuboid;
 pub use half_space::HalfSpace;
 pub use pose::{Pose, move_poses, surface_velocity, to_world};
 pub use sdf_grid::SdfGrid;
-pub(crate) use solid::Solids;
 pub use solid::{Solid, shape_gaps};
+pub(crate) use solid::{Solids, instances};
 pub use sphere::Sphere;
 pub use torus::Torus;
 

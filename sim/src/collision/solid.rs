@@ -88,6 +88,11 @@ macro_rules! shapes {
             }
         }
 
+        /// The bodies of [`shape_gaps`] for the CPU, by shape.
+        pub(crate) fn instances() -> impl Sized {
+            [$(shape_gaps::<$shape>::native::<f32>(), shape_gaps::<$shape>::native::<f64>()),+]
+        }
+
         impl<F: Float> Solids<F> {
             /// `(normal, signed distance)` of each point to solid `k`, which is at `poses[k]`; differentiable in points and poses.
             pub(crate) fn gaps(

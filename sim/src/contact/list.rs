@@ -2,7 +2,8 @@
 
 use crate::error::{Result, non_negative, positive};
 
-/// Makes [`Contact`] of the rows of models by forces, and `with_contact!`, which goes on with the type of such a model.
+/// Makes [`Contact`] of the rows of models by forces, `with_contact!`, which goes on with the type of such a model, and
+/// `each_contact!`, which goes through them.
 macro_rules! contacts {
     ($dollar:tt $(
         $(#[$doc:meta])*
@@ -54,6 +55,16 @@ macro_rules! contacts {
                 }
             };
         }
+
+        /// `each_contact!(L => e)`: an array of `e` for each model by forces, in which `L` is its type.
+        macro_rules! each_contact {
+            ($dollar model:ident => $dollar e:expr) => {
+                [$({
+                    type $dollar model = $crate::contact::$model;
+                    $dollar e
+                }),+]
+            };
+        }
     };
 }
 
@@ -101,7 +112,7 @@ contacts! { $
     } = [stiffness, 0.0, width];
 }
 
-pub(crate) use with_contact;
+pub(crate) use {each_contact, with_contact};
 
 impl Contact {
     pub(crate) fn check(self, of: &str) -> Result<()> {

@@ -42,7 +42,7 @@ pub use hunt_crossley::HuntCrossley;
 pub(crate) use implicit::{Barriers, longest};
 pub use kelvin_voigt::KelvinVoigt;
 pub use list::Contact;
-pub(crate) use list::with_contact;
+pub(crate) use list::{each_contact, with_contact};
 pub(crate) use obstacles::{BoundObstacles, Facing, SLIP_SPEED, Vertices};
 pub use obstacles::{Contacts, Obstacles};
 pub use penalty::Penalty;

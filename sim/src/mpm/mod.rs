@@ -19,8 +19,6 @@ pub mod g2p;
 pub mod grid_update;
 mod half_space;
 #[doc(hidden)]
-pub mod instances;
-#[doc(hidden)]
 pub mod lagrangian;
 mod lattice;
 mod model;

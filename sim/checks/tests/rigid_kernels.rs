@@ -1,6 +1,5 @@
 //! Every kernel of rigid bodies at random interior points: its gradient by the dot-product identity and finite differences, and on packs of lanes.
 
-#[path = "../../tests/common/mod.rs"]
 mod common;
 
 use common::Random;
