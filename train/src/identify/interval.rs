@@ -1,13 +1,13 @@
 //! How sure an answer is.
 //!
-//! Three things make it unsure, each with a covariance of the search's coordinates: noise of the pixels; what the model lacks, seen in how far parts of the
-//! video contradict each other; and what the grid leaves. `docs/answers.md` has the statistics.
+//! Four things make it unsure, each with a covariance of the search's coordinates: noise of the pixels; what the model lacks, seen in how far parts of the
+//! video contradict each other; what the search left; and what the grid leaves. `docs/answers.md` has the statistics.
 
 use super::problem::{ByFrame, VideoProblem};
 use crate::search::{Priors, Problem as _};
 use diffkern::Float;
 use diffkern_optim::Result;
-use diffkern_optim::dense::NormalEquations;
+use diffkern_optim::dense::{Bounds, LevenbergMarquardt, NormalEquations};
 
 /// Standard deviations to either side that hold 95 %.
 pub(crate) const SIGMAS: f64 = 1.96;
@@ -52,6 +52,8 @@ pub(super) fn covariance<F: Float>(
             covariance = scatter;
         }
     }
+    let ended = Priors::known(problem.parametrisation(), normal).added(normal, at)?.first(free)?;
+    covariance = with(covariance, &left_by_search(&ended, problem.parametrisation().bounds(true), &at[..free])?);
     if let Some(coarser) = coarser {
         covariance = with(covariance, &left_by_grid(&whole, (sums, coarser), problem.ratio())?);
     }
@@ -87,6 +89,14 @@ fn parts(whole: &NormalEquations, frames: &[NormalEquations]) -> Result<Vec<Norm
     Ok(parts.into_iter().map(|(_, sums)| sums).collect())
 }
 
+/// What the search left of each coordinate: the step of Gauss and Newton, within the ranges, from where it `ended` but for a step too small
+/// to be evaluated, which this one is then.
+fn left_by_search(ended: &NormalEquations, mut bounds: Bounds, at: &[f64]) -> Result<Vec<f64>> {
+    [&mut bounds.low, &mut bounds.high, &mut bounds.trust].map(|column| column.truncate(at.len()));
+    let step = LevenbergMarquardt { damping: 0.0, refused: 0 }.propose(ended, &bounds, at)?;
+    Ok(step.map(|step| step.change).unwrap_or_default())
+}
+
 /// What the grid of the answer is thought to leave of each coordinate: by how far the answer moves to that of a grid whose spacing is `ratio` times as wide, as
 /// the error goes with the square of the spacing (Richardson 1911). Both grids show what they show at the same place; `whole` is what fixes the answer there.
 fn left_by_grid(
@@ -117,6 +127,20 @@ mod tests {
         let (fine, coarse) = (of(1.0)?, of(1.1)?);
         let left = left_by_grid(&fine, (&fine, &coarse), 1.6)?;
         assert!((left[0] + 0.1 / (1.6 * 1.6 - 1.0)).abs() < 1e-12 && left[1].abs() < 1e-12, "{left:?}");
+        Ok(())
+    }
+
+    /// Of two coordinates that the residuals fix, one of which cannot go as far as they ask.
+    #[test]
+    fn a_search_leaves_the_way_to_the_minimum_within_the_ranges() -> Result<()> {
+        let mut normal = NormalEquations::new(2);
+        normal.add(&[0.3, -0.2], &[vec![2.0, 0.0], vec![1.0, 0.5]])?;
+        let unit = || Bounds { low: vec![-1.0; 2], high: vec![1.0; 2], trust: vec![1.0; 2] };
+        let free = left_by_search(&normal, unit(), &[0.1, -0.2])?;
+        assert!((free[0] + 0.35).abs() < 1e-12 && (free[1] - 0.4).abs() < 1e-12, "{free:?}");
+        // The second goes to the end of its range; the first is what is best there.
+        let held = left_by_search(&normal, unit(), &[0.1, 0.8])?;
+        assert!((held[0] + 0.25).abs() < 1e-12 && (held[1] - 0.2).abs() < 1e-12, "{held:?}");
         Ok(())
     }
 
