@@ -100,7 +100,7 @@ pub(super) fn outcome<F: Float>(
         state.warnings.extend(adequacy.said.clone());
     }
     let (loss, iou) = match &seen {
-        Some(run) => (Some(mean_square(problem, run)?), mean_iou(problem, run)?),
+        Some(run) => (Some(mean_square(problem, run)?), iou_of(problem, run, problem.scene.num_frames)?),
         None => {
             // Its loss is known.
             state.go_to_best();
@@ -118,11 +118,10 @@ pub(super) fn outcome<F: Float>(
         state.warnings.push(format!("{how} on the coarse grid: values and loss are rough"));
     }
     let unexplained = adequacy.said.is_none() && ending != Ending::Interrupted;
-    if let Some(iou) = iou.filter(|iou| *iou < EXPLAINS && unexplained) {
-        state.warnings.push(format!(
-            "the silhouettes of the answer and of the video have an IoU of {iou:.2} only: this scene does not explain this video, and the \
-             intervals do not hold"
-        ));
+    if let Some(iou) = iou.filter(|_| unexplained) {
+        let fitted =
+            seen.as_ref().map(|run| iou_of(problem, run, problem.frames)).transpose()?.flatten().unwrap_or(iou);
+        state.warnings.extend(not_explained(iou, fitted, [problem.frames, problem.scene.num_frames]));
     }
     Ok(Outcome {
         parameters,
@@ -264,10 +263,24 @@ fn mean_square<F: Float>(problem: &VideoProblem<'_, F>, run: &Shown) -> Result<f
     Ok(sum / count.max(1) as f64)
 }
 
-/// Mean intersection over union of the silhouettes of all frames.
-fn mean_iou<F: Float>(problem: &VideoProblem<'_, F>, run: &Shown) -> Result<Option<f64>> {
-    let shots = shots(problem.scene, problem.scene.num_frames);
+/// Mean intersection over union of the silhouettes of the first frames.
+fn iou_of<F: Float>(problem: &VideoProblem<'_, F>, run: &Shown, frames: usize) -> Result<Option<f64>> {
+    let shots = shots(problem.scene, frames);
     Ok(observed::agreement(problem.videos, &shots, |_, shot| observed::shown(run, shot))?)
+}
+
+/// What is said of silhouettes whose agreement over all frames is `iou`, over those that were `fitted` of all the other.
+fn not_explained(iou: f64, fitted: f64, [frames, all]: [usize; 2]) -> Option<String> {
+    if iou >= EXPLAINS {
+        return None;
+    }
+    let head = format!("the silhouettes of the answer and of the video have an IoU of {iou:.2} only");
+    Some(match fitted >= EXPLAINS && frames < all {
+        true => format!(
+            "{head}, {fitted:.2} in the first {frames} of {all} frames, which were fitted: the answer does not explain what comes after them"
+        ),
+        false => format!("{head}: this scene does not explain this video, and the intervals do not hold"),
+    })
 }
 
 /// How near each track is met.
@@ -295,5 +308,26 @@ pub(super) fn error(failure: Failure) -> Option<Error> {
     match failure {
         Failure::Stopped => None,
         Failure::Unstable(error) | Failure::Fatal(error) => Some(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scene_is_blamed_for_what_was_fitted_alone() {
+        assert_eq!(not_explained(0.85, 0.9, [24, 48]), None);
+        let after = not_explained(0.7, 0.93, [24, 48]).unwrap();
+        assert!(
+            after.contains("an IoU of 0.70 only, 0.93 in the first 24 of 48 frames") && !after.contains("intervals")
+        );
+        for (fitted, frames) in [(0.75, 24), (0.7, 48)] {
+            let whole = not_explained(0.7, fitted, [frames, 48]).unwrap();
+            assert!(
+                whole.ends_with("this scene does not explain this video, and the intervals do not hold"),
+                "{whole}"
+            );
+        }
     }
 }

@@ -92,7 +92,9 @@ fn parts(whole: &NormalEquations, frames: &[NormalEquations]) -> Result<Vec<Norm
 /// What the search left of each coordinate: the step of Gauss and Newton, within the ranges, from where it `ended` but for a step too small
 /// to be evaluated, which this one is then.
 fn left_by_search(ended: &NormalEquations, mut bounds: Bounds, at: &[f64]) -> Result<Vec<f64>> {
-    [&mut bounds.low, &mut bounds.high, &mut bounds.trust].map(|column| column.truncate(at.len()));
+    for column in [&mut bounds.low, &mut bounds.high, &mut bounds.trust] {
+        column.truncate(at.len());
+    }
     let step = LevenbergMarquardt { damping: 0.0, refused: 0 }.propose(ended, &bounds, at)?;
     Ok(step.map(|step| step.change).unwrap_or_default())
 }
