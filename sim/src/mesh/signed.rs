@@ -14,10 +14,13 @@ pub(crate) struct Samples {
     pub(crate) count: [usize; 3],
 }
 
-/// Distances \[m\] of the samples from the surface, negative inside, of a size of at most `most`.
+/// Distances \[m\] of the samples from the surface, negative inside, of a size of at most `most`. Each is looked for no
+/// farther than its neighbour's reaches, if something is there.
 pub(crate) fn signed_distances(mesh: &ClosedMesh, samples: &Samples, most: f64) -> diffkern::Result<Vec<f64>> {
     let (inside, [nx, ny, nz]) = (Inscribed::new(mesh)?, samples.count);
-    let mut all = diffkern::memory::with_room(nx * ny * nz)?;
+    let mut all: Vec<f64> = diffkern::memory::with_room(nx * ny * nz)?;
+    // No farther than a neighbour is, and that is away; but for rounding.
+    let beside = |of: f64, axis: usize| (1.0 + 1e-9) * (of.abs() + samples.spacing[axis]);
     for (i, j) in (0..nx).flat_map(|i| (0..ny).map(move |j| (i, j))) {
         let place = |k: usize| {
             let index = [i, j, k].map(|k| k as f64);
@@ -25,9 +28,17 @@ pub(crate) fn signed_distances(mesh: &ClosedMesh, samples: &Samples, most: f64) 
         };
         let [x, y, _] = place(0);
         let crossed = inside.crossings([x + ASIDE[0] * samples.spacing[0], y + ASIDE[1] * samples.spacing[1]]);
+        let mut reach = match (i, j) {
+            (0, 0) => most,
+            (_, 0) => beside(all[all.len() - ny * nz], 0),
+            _ => beside(all[all.len() - nz], 1),
+        };
         all.extend((0..nz).map(|k| {
             let at = place(k);
-            let away = inside.nearest(at, most).map_or(most, |q| norm(sub(q, at)).min(most));
+            // Far from the origin rounding may hide what is just within reach.
+            let near = inside.nearest(at, reach.min(most)).or_else(|| inside.nearest(at, most));
+            let away = near.map_or(most, |q| norm(sub(q, at)).min(most));
+            reach = beside(away, 2);
             let below = crossed.iter().filter(|&&z| z < at[2]).count();
             if below % 2 == 1 { -away } else { away }
         }));
