@@ -22,6 +22,9 @@ pub struct Options {
     pub steps: usize,
     /// Size of a usual change of each number; empty for the larger of 1 and its absolute value.
     pub scales: Vec<f64>,
+    /// Part by which a gradient that is too large in all components has to be refused, along one direction at least: a
+    /// check that cannot fail proves nothing. 0 does not ask. It costs no call of the function.
+    pub detects: f64,
 }
 
 impl Default for Options {
@@ -34,6 +37,7 @@ impl Default for Options {
             first_step: 1e-2,
             steps: 8,
             scales: Vec::new(),
+            detects: 0.0,
         }
     }
 }
@@ -54,7 +58,8 @@ impl Default for Options {
 ///
 /// # Errors
 /// When the gradient is wrong: the message has the seed, the worst component, both derivatives and the step. When more
-/// than half of the directions meet a kink, or `f` fails.
+/// than half of the directions meet a kink, or `f` fails. When a gradient that is too large by [`Options::detects`] would
+/// pass.
 pub fn function(
     f: impl Fn(&[f64]) -> Result<f64>,
     grad: &[f64],
@@ -73,6 +78,7 @@ pub fn function(
     };
     let problem = Problem { f: &f, grad, at, options, value: f(at)? };
     let mut random = Random::new(options.seed);
+    let mut detected = options.detects == 0.0;
     let mut report = GradcheckReport {
         taylor_rate: f64::INFINITY,
         taylor_rate_without: f64::INFINITY,
@@ -98,12 +104,22 @@ pub fn function(
         let slope = problem.slope(&direction);
         report.taylor_rate = report.taylor_rate.min(ladder.rate(slope));
         report.taylor_rate_without = report.taylor_rate_without.min(ladder.rate(0.0));
+        let off = (1.0 + options.detects) * slope;
+        let error = problem.error(&direction, off, estimate);
+        detected |= error > options.tolerance || ladder.rate(off) < options.least_rate;
     }
-    match report.taylor_rate >= options.least_rate {
-        true => Ok(report),
-        false => Err(Error::Gradient(format!(
+    if report.taylor_rate < options.least_rate {
+        return Err(Error::Gradient(format!(
             "seed {}: Taylor rate {:.3} (without the gradient {:.3}), {} is needed",
             options.seed, report.taylor_rate, report.taylor_rate_without, options.least_rate
+        )));
+    }
+    match detected {
+        true => Ok(report),
+        false => Err(Error::Gradient(format!(
+            "seed {}: a gradient that is too large by the part {:e} would pass, too: the function hardly changes in the {} \
+             directions, or more is allowed than that",
+            options.seed, options.detects, report.directions
         ))),
     }
 }
@@ -134,11 +150,16 @@ impl<F: Fn(&[f64]) -> Result<f64>> Problem<'_, F> {
         self.grad.iter().zip(direction).map(|(g, d)| g * d).sum()
     }
 
+    /// The relative error of the derivative `slope` along `direction`.
+    fn error(&self, direction: &[f64], slope: f64, estimate: Estimate) -> f64 {
+        let size: f64 = self.grad.iter().zip(direction).map(|(g, d)| (g * d).powi(2)).sum::<f64>().sqrt();
+        relative(slope, estimate.derivative, 1e-2 * size)
+    }
+
     /// The relative error along `direction`, or an error that says where it comes from.
     fn compare(&self, direction: &[f64], scales: &[f64], estimate: Estimate) -> Result<f64> {
         let slope = self.slope(direction);
-        let size: f64 = self.grad.iter().zip(direction).map(|(g, d)| (g * d).powi(2)).sum::<f64>().sqrt();
-        let error = relative(slope, estimate.derivative, 1e-2 * size);
+        let error = self.error(direction, slope, estimate);
         if error <= self.options.tolerance {
             return Ok(error);
         }
@@ -211,6 +232,21 @@ mod tests {
         for part in ["seed 0", "component 2", "analytic", "numeric", "step"] {
             assert!(message.contains(part), "{message}");
         }
+    }
+
+    #[test]
+    fn what_could_not_fail_is_refused() {
+        let at = [0.4, -0.3, 1.2];
+        let check = |tolerance| {
+            let options = Options { tolerance, least_rate: 0.0, detects: 1e-3, ..Options::default() };
+            function(f, &gradient(&at), &at, &options)
+        };
+        assert!(check(1e-6).is_ok());
+        let message = check(0.1).expect_err("a tolerance of a tenth").to_string();
+        assert!(message.contains("too large by the part 1e-3"), "{message}");
+        // Whatever the tolerance, the remainder shrinks too slowly.
+        let options = Options { tolerance: 0.1, detects: 1e-3, ..Options::default() };
+        assert!(function(f, &gradient(&at), &at, &options).is_ok());
     }
 
     #[test]

@@ -13,8 +13,6 @@ use diffkern::gradcheck::{self, Options};
 use diffkern::prelude::*;
 use diffkern::{arith, reduce};
 use diffkern_optim::dense::NormalEquations;
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::error::Error as StdError;
 use std::path::Path;
 
@@ -94,13 +92,9 @@ fn check(supervision: Supervision, sought: Sought, number: usize, seed: u64) -> 
         let size = slope.iter().fold(0.0f64, |m, s| m.max(s.abs()));
         assert!((by_tape - slope[k]).abs() < 1e-9 * size, "{k}: {by_tape} by the tape, {} forward", slope[k]);
     }
-    let bits = |x: &[f64]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
-    let known = RefCell::new(HashMap::new());
     let f = |at: &[f64]| -> diffkern::Result<f64> {
         let (value, _) = value(at).map_err(|error| diffkern::Error::Jvp(error.to_string()))?;
-        let value = value.to_vec()?[0];
-        known.borrow_mut().insert(bits(at), value);
-        Ok(value)
+        Ok(value.to_vec()?[0])
     };
     let options = Options {
         scales: vec![1.0; at.len()],
@@ -108,15 +102,10 @@ fn check(supervision: Supervision, sought: Sought, number: usize, seed: u64) -> 
         directions: 2,
         steps: 5,
         seed,
+        detects: 1e-3,
         ..Options::default()
     };
     gradcheck::function(f, &slope, &at, &options)?;
-    // One that is off by a thousandth is seen at the same places; others are asked for the component that is to blame, which is no matter here.
-    let again =
-        |at: &[f64]| known.borrow().get(&bits(at)).copied().ok_or(diffkern::Error::Gradient("elsewhere".into()));
-    let wrong: Vec<f64> = slope.iter().map(|s| s * 1.001).collect();
-    assert!(gradcheck::function(again, &slope, &at, &options).is_ok());
-    assert!(gradcheck::function(again, &wrong, &at, &options).is_err());
     Ok(())
 }
 
