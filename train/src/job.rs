@@ -322,7 +322,7 @@ pub struct DirectionCheck {
     pub forward: f64,
     /// By central differences, best of a ladder.
     pub numeric: f64,
-    /// Relative error of the worse of the two.
+    /// Error of the worse of the two, relative to the derivative and to a hundredth of the parts that it is summed of at least.
     pub error: f64,
     /// Taylor rate with the gradient; 2 is exact.
     pub taylor_rate: f64,

@@ -78,21 +78,24 @@ impl<F: Float> Whole<F> {
         total.first().map(|v| v.to_f64()).ok_or_else(|| Error::Compute("the loss has no element".into()))
     }
 
-    /// By the tape, with checkpoints.
-    fn by_adjoint(&self, draw: &Draw) -> Result<f64> {
+    /// By the tape, with checkpoints; and the size of its parts, the root of the sum of their squares.
+    fn by_adjoint(&self, draw: &Draw) -> Result<[f64; 2]> {
         let inputs: Vec<_> = self.program.inputs(&draw.at)?.into_iter().map(Inputs::requires_grad).collect();
         let (tape, total) = Tape::record_value(|| self.loss(&inputs))?;
         tape.backward(&total)?;
-        let slope = |inputs: &Inputs<F>, take: usize, part: Part| -> Result<f64> {
+        let slope = |inputs: &Inputs<F>, take: usize, part: Part| -> Result<[f64; 2]> {
             let tangent = draw.tangent.part(part, take);
             if tangent.iter().all(|x| *x == 0.0) {
-                return Ok(0.0);
+                return Ok([0.0; 2]);
             }
             let gradient = inputs[part].grad()?.to_vec()?;
-            Ok(gradient.iter().zip(&tangent).map(|(g, t)| g.to_f64() * t).sum())
+            let each = gradient.iter().zip(&tangent).map(|(g, t)| g.to_f64() * t);
+            Ok(each.fold([0.0; 2], |[sum, squares], x| [sum + x, squares + x * x]))
         };
         let takes = self.program.takes().zip(&inputs);
-        takes.flat_map(|((take, _), inputs)| Part::ALL.map(|part| slope(inputs, take, part))).sum()
+        let parts = takes.flat_map(|((take, _), inputs)| Part::ALL.map(|part| slope(inputs, take, part)));
+        let parts = parts.collect::<Result<Vec<[f64; 2]>>>()?;
+        Ok([parts.iter().map(|p| p[0]).sum(), parts.iter().map(|p| p[1]).sum::<f64>().sqrt()])
     }
 
     /// By tangents beside the launches, as the search does it.
@@ -183,7 +186,7 @@ fn check_draw<F: Float>(
     seed: u64,
     precision: usize,
 ) -> Result<std::result::Result<DirectionCheck, Kink>> {
-    let (analytic, forward) = (whole.by_adjoint(&draw)?, whole.by_forward_mode(&draw)?);
+    let ([analytic, size], forward) = (whole.by_adjoint(&draw)?, whole.by_forward_mode(&draw)?);
     let noise = [f64::EPSILON, f64::from(f32::EPSILON)][precision];
     let ladder = (FIRST_STEP[precision], LADDER);
     Ok(match along(|t| whole.value(&draw, t), analytic, ladder, noise, BOUND[precision])? {
@@ -194,16 +197,17 @@ fn check_draw<F: Float>(
             analytic,
             forward,
             numeric,
-            error: relative(analytic, numeric).max(relative(forward, numeric)),
+            error: relative(analytic, numeric, size).max(relative(forward, numeric, size)),
             taylor_rate: rate,
             taylor_rate_without: rate_without,
         }),
     })
 }
 
-/// By the larger of the two; 1 when one of them is no number.
-fn relative(slope: f64, numeric: f64) -> f64 {
-    let error = (slope - numeric).abs() / slope.abs().max(numeric.abs()).max(f64::MIN_POSITIVE);
+/// By the larger of the two, at least a hundredth of the `size` of the parts: where these cancel, differences have the
+/// rounding errors of what they are differences of. 1 when one of them is no number.
+fn relative(slope: f64, numeric: f64, size: f64) -> f64 {
+    let error = (slope - numeric).abs() / slope.abs().max(numeric.abs()).max(1e-2 * size).max(f64::MIN_POSITIVE);
     if error.is_nan() { 1.0 } else { error }
 }
 
