@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Random, shuffled};
+use common::{Random, check, shuffled};
 use diffkern::prelude::*;
 use diffkern_sim::collision::sdf_grid::grid_gaps;
 use diffkern_sim::collision::{Capsule, Cuboid, HalfSpace, Pose, Shape, Sphere, Torus, move_poses, shape_gaps};
@@ -43,19 +43,6 @@ use diffkern_sim::mpm::stencil::GridShape;
 use diffkern_sim::mpm::{square_distance_2d, square_distance_3d};
 use diffkern_sim::springs::kernels::spring_forces;
 use diffkern_sim::vertices::kernels::{accelerate, drift, fall};
-
-macro_rules! check {
-    ($kernel:ident $(::<$law:ident>)?, $($arg:expr),*) => {
-        $kernel $(::<$law>)?::gradcheck($($arg),*)?;
-        // Of the CPU alone, and most of what there is to compile: once is enough.
-        #[cfg(not(any(feature = "wgpu", feature = "wgpu-spirv", feature = "cuda")))]
-        $kernel $(::<$law>)?::lanecheck($($arg),*)?;
-        #[cfg(any(feature = "wgpu", feature = "wgpu-spirv", feature = "cuda"))]
-        for device in diffkern::gradcheck::devices()? {
-            $kernel $(::<$law>)?::devicecheck(&device, $($arg),*)?;
-        }
-    };
-}
 
 const DX: f64 = 0.1;
 const DT: f64 = 1e-3;

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::Random;
+use common::{Random, check};
 use diffkern::prelude::*;
 use diffkern_sim::collision::Pose;
 use diffkern_sim::contact::{Barrier, ContactModel, HuntCrossley, KelvinVoigt, Penalty};
@@ -33,18 +33,6 @@ fn random_pose(r: &mut Random) -> Pose<f64> {
     let rotation = Quat::from_rotation_vector(Vec3::from_array(turn));
     let [centre, velocity, spin] = [centre, velocity, spin].map(Vec3::from_array);
     Pose { centre, rotation, velocity, spin }
-}
-
-macro_rules! check {
-    ($kernel:ident $(::<$law:ident>)?, $($arg:expr),*) => {
-        $kernel $(::<$law>)?::gradcheck($($arg),*)?;
-        #[cfg(not(any(feature = "wgpu", feature = "wgpu-spirv", feature = "cuda")))]
-        $kernel $(::<$law>)?::lanecheck($($arg),*)?;
-        #[cfg(any(feature = "wgpu", feature = "wgpu-spirv", feature = "cuda"))]
-        for device in diffkern::gradcheck::devices()? {
-            $kernel $(::<$law>)?::devicecheck(&device, $($arg),*)?;
-        }
-    };
 }
 
 const N: usize = 19;

@@ -3,8 +3,11 @@
 
 pub mod block;
 pub mod groups;
+pub mod kernel;
 
 use diffkern::prelude::*;
+#[allow(unused_imports, reason = "each test binary uses a part of it")]
+pub(crate) use kernel::check;
 
 /// Reproducible numbers in `[0, 1)`.
 pub struct Random(pub u64);
