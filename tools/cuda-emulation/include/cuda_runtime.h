@@ -101,8 +101,9 @@ static inline Index place(uint64_t i, const unsigned* size) {
 // depends on an order that a GPU does not promise shows.
 template <class... A>
 static void run(void (*kernel)(A...), void** parameters, const unsigned* grid, const unsigned* block) {
-    static const char* order = getenv("CUDA_EMULATION_ORDER");
-    static const bool backwards = order && !strcmp(order, "backwards");
+    // Not static: what guards that is in the library of C++, which is not linked.
+    const char* order = getenv("CUDA_EMULATION_ORDER");
+    const bool backwards = order && !strcmp(order, "backwards");
     gridDim = {grid[0], grid[1], grid[2]};
     blockDim = {block[0], block[1], block[2]};
     uint64_t blocks = uint64_t(grid[0]) * grid[1] * grid[2], threads = uint64_t(block[0]) * block[1] * block[2];
