@@ -13,7 +13,7 @@ fn a_floor_that_is_rougher_than_the_scene_says_is_named() {
         "version": 1,
         "name": "rough",
         "frame_rate": 40.0,
-        "frames": 9,
+        "frames": 7,
         "gravity": [0.0, 0.0, -9.81],
         "bodies": {"jelly": {
             "shape": {"box": {"size": [0.1, 0.12, 0.08]}},
@@ -28,7 +28,7 @@ fn a_floor_that_is_rougher_than_the_scene_says_is_named() {
             "position": [0.1, -0.7, 0.2], "look_at": [0.03, 0.0, 0.04], "vertical_fov": 0.4, "width": 56, "height": 40,
         }},
         "lights": {"sun": {"direction": [0.35, -0.6, 0.75], "intensity": 0.85}},
-        "unknowns": {"bodies.jelly.material.mu": {"range": [3000, 20000]}},
+        "unknowns": {"bodies.jelly.material.mu": {"range": [6000, 20000]}},
     });
     write_scene(&folder.join("scene"), &scene);
     let known = ["--set", "lambda=20000", "--cells", "4"];

@@ -154,7 +154,7 @@ fn a_changed_byte_is_noticed() {
 fn a_damaged_one_is_refused_by_the_program() {
     let folder = fresh("refused");
     small_video(&folder);
-    run(&folder, &["identify", "video", "--max-iterations", "2", "--out", "run"], 0);
+    run(&folder, &["identify", "video", "--cells", "4", "--max-iterations", "2", "--out", "run"], 0);
     let file = folder.join("run/checkpoint.json");
     let written = json_of(&file);
     let sealed = |pointer: &str, value: Value| {

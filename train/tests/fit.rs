@@ -16,8 +16,8 @@ fn block() -> Value {
     json!({
         "version": 1,
         "name": "block",
-        "frame_rate": 50.0,
-        "frames": 8,
+        "frame_rate": 60.0,
+        "frames": 6,
         "gravity": [0.0, 0.0, -9.81],
         "bodies": {"jelly": {
             "shape": {"box": {"size": [0.1, 0.12, 0.08]}},
@@ -29,16 +29,16 @@ fn block() -> Value {
         }},
         "colliders": {"floor": {"shape": {"half_space": {"normal": [0, 0, 1], "point": [0, 0, 0]}}, "contact": {"friction": 0.3}}},
         "cameras": {"front": {
-            "position": [0.1, -0.7, 0.2], "look_at": [0.03, 0.0, 0.06], "vertical_fov": 0.4, "width": 48, "height": 40,
+            "position": [0.1, -0.7, 0.2], "look_at": [0.03, 0.0, 0.06], "vertical_fov": 0.4, "width": 36, "height": 30,
         }, "side": {
-            "position": [0.75, -0.1, 0.25], "look_at": [0.03, 0.0, 0.06], "vertical_fov": 0.4, "width": 48, "height": 40,
+            "position": [0.75, -0.1, 0.25], "look_at": [0.03, 0.0, 0.06], "vertical_fov": 0.4, "width": 36, "height": 30,
         }},
         "videos": {
             "a": {"camera": "front", "silhouette": "videos/a/silhouette", "shaded": "videos/a/shaded"},
             "b": {"camera": "side", "silhouette": "videos/b/silhouette", "shaded": "videos/b/shaded"},
         },
         "lights": {"sun": {"direction": [0.35, -0.6, 0.75], "intensity": 0.85}},
-        "unknowns": {"bodies.jelly.material.young": {"range": [8000, 80000]}},
+        "unknowns": {"bodies.jelly.material.young": {"range": [12000, 50000]}},
     })
 }
 

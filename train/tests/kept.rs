@@ -65,7 +65,7 @@ fn a_video_is_replaced_only_when_that_is_asked_for() {
     fs::copy(folder.join("sample/scene.json"), folder.join("other/scene.json")).unwrap();
     edit_scene(&folder.join("other"), "/num_frames", json!(2));
     let simulate = |scene: &'static str, mu: &'static str, out: &'static str| {
-        ["simulate", scene, "--set", mu, "--set", "lambda=15000", "--out", out]
+        ["simulate", scene, "--set", mu, "--set", "lambda=15000", "--cells", "6", "--out", out]
     };
     let before = contents(&folder.join("video"));
     for (what, job) in [
@@ -182,7 +182,7 @@ fn what_links_point_to_is_left_alone() {
         let to = if name == "shaded" { precious.join(name) } else { precious.join("file") };
         symlink(to, video.join(name)).unwrap();
     }
-    let simulate = ["simulate", "sample", "--set", "mu=7000,lambda=15000", "--out", "linked"];
+    let simulate = ["simulate", "sample", "--set", "mu=7000,lambda=15000", "--cells", "6", "--out", "linked"];
     run(&folder, &simulate, 2);
     run(&folder, &[&simulate[..], &["--overwrite", "--trace", "trace.json"]].concat(), 0);
     symlink(precious.join("file"), folder.join("link.json")).unwrap();

@@ -19,8 +19,9 @@ fn the_material_of_the_sample_is_found() {
     let folder = fresh("sample");
     let video = sample();
     let video = video.to_str().expect("the path of the source tree is UTF-8");
-    // By fewer cells than it takes of itself, in a third of the time: mu is as near, lambda half as far again.
-    let asked = ["identify", video, "--cells", "6", "--out", "out"];
+    // For the sake of time by the fewest cells whose intervals hold the truth: by 6 and 7 that of mu begins 1.5 and 1.7 %
+    // above it.
+    let asked = ["identify", video, "--cells", "8", "--out", "out"];
     let output = diffkern(&folder, &asked).output().expect("the program starts");
     assert!(output.status.success(), "{}", errors(&output));
     let text = fs::read_to_string(folder.join("out/result.json")).expect("a result is written");

@@ -10,6 +10,8 @@ use std::path::Path;
 
 /// Grid cells across the thinnest side: few, for the sake of time.
 const CELLS: &str = "4";
+/// So few that no finer grid follows that of the search.
+const FEWER: &str = "3";
 
 /// A block that flies over a floor, without videos and unknowns.
 fn block() -> Value {
@@ -76,18 +78,29 @@ fn two_takes() -> Value {
     scene
 }
 
+/// Fewer frames and smaller pictures, for the sake of time.
+fn shorten(scene: &mut Value, frames: usize) {
+    scene["frames"] = json!(frames);
+    for (name, camera) in scene["cameras"].as_object_mut().unwrap() {
+        let [width, height] = if name == "front" { [36, 30] } else { [30, 36] };
+        (camera["width"], camera["height"]) = (json!(width), json!(height));
+    }
+}
+
 #[test]
 fn two_videos_of_one_body_are_fitted_together() {
     let folder = fresh("two_takes");
-    write(&folder, &two_takes());
+    let mut scene = two_takes();
+    shorten(&mut scene, 6);
+    write(&folder, &scene);
     simulate(&folder, "mu=6000,takes.throw.velocity.x=0.72");
-    assert!(folder.join("video/videos/second/silhouette/frame_0007.png").exists());
+    assert!(folder.join("video/videos/second/silhouette/frame_0005.png").exists());
     let result = identify(&folder, "out", &[]);
     within(&result, "bodies.jelly.material.mu", 6000.0, 1e-3);
     within(&result, "takes.throw.bodies.jelly.velocity.x", 0.72, 1e-3);
     assert!(result["iou"].as_f64().unwrap() > 0.98, "{result}");
     for film in ["first", "second"] {
-        assert!(folder.join("out/frames").join(film).join("shaded/frame_0007.png").exists());
+        assert!(folder.join("out/frames").join(film).join("shaded/frame_0005.png").exists());
     }
     // Adjoint and forward mode of both takes against differences.
     run(&folder, &["identify", "video", "--cells", "2", "--gradcheck", "--max-iterations", "1", "--out", "checked"], 0);
@@ -99,16 +112,17 @@ fn two_videos_of_one_body_are_fitted_together() {
 fn a_stiffness_is_found_piece_by_piece() {
     let folder = fresh("field");
     let mut scene = block();
-    scene["frames"] = json!(10);
-    scene["bodies"]["jelly"]["shape"] = json!({"box": {"min": [0.0, -0.02, 0.2], "max": [0.2, 0.02, 0.24]}});
+    shorten(&mut scene, 6);
+    scene["frame_rate"] = json!(60.0);
+    scene["bodies"]["jelly"]["shape"] = json!({"box": {"min": [0.0, -0.02, 0.2], "max": [0.16, 0.02, 0.24]}});
     scene["bodies"]["jelly"].as_object_mut().unwrap().remove("pose");
     scene["bodies"]["jelly"]["velocity"] = json!([0.0, 0.0, 0.0]);
     scene["bodies"]["jelly"]["clamps"] = json!([{"axis": "x", "plane": 0.02, "side": "below"}]);
     scene["cameras"].as_object_mut().unwrap().remove("side");
-    scene["cameras"]["front"]["look_at"] = json!([0.1, 0.0, 0.16]);
-    scene["cameras"]["front"]["position"] = json!([0.1, -0.7, 0.2]);
+    scene["cameras"]["front"]["look_at"] = json!([0.08, 0.0, 0.18]);
+    scene["cameras"]["front"]["position"] = json!([0.08, -0.7, 0.2]);
     scene["colliders"] = json!({});
-    scene["unknowns"] = json!({"bodies.jelly.material.mu": {"range": [3000.0, 60000.0], "field": [4, 1, 1]}});
+    scene["unknowns"] = json!({"bodies.jelly.material.mu": {"range": [4000.0, 40000.0], "field": [4, 1, 1]}});
     write(&folder, &scene);
     // Half of the bar is softer.
     simulate(&folder, "mu=24000,mu[2]=8000,mu[3]=8000");
@@ -145,7 +159,9 @@ fn struck() -> Value {
 #[test]
 fn the_friction_of_a_box_that_moves_is_found() {
     let folder = fresh("struck");
-    write(&folder, &struck());
+    let mut scene = struck();
+    shorten(&mut scene, 6);
+    write(&folder, &scene);
     simulate(&folder, "mu=6000,bat.friction=0.45");
     let result = identify(&folder, "out", &["--set", "mu=6000"]);
     within(&result, "colliders.bat.contact.friction", 0.45, 0.02);
@@ -161,21 +177,23 @@ fn the_friction_of_a_box_that_moves_is_found() {
 fn a_prior_tells_what_a_video_does_not() {
     let folder = fresh("prior");
     let mut scene = two_takes();
-    scene["frames"] = json!(3);
+    shorten(&mut scene, 3);
     scene["bodies"]["jelly"]["pose"] = json!({"position": [0.0, 0.0, 0.12]});
     scene["takes"]["throw"]["bodies"]["jelly"]["pose"] = json!({"position": [0.0, 0.0, 0.12]});
     let prior = json!({"log_normal": {"median": 900.0, "deviation": 0.05}});
     // A body falls whatever it weighs; where it is thrown shows.
     scene["unknowns"] = json!({
-        "bodies.jelly.density": {"range": [300.0, 3000.0], "prior": prior},
+        "bodies.jelly.density": {"range": [500.0, 2000.0], "prior": prior},
         "takes.throw.bodies.jelly.velocity.x": {"range": [0.3, 1.2], "prior": {"normal": {"mean": 0.5, "deviation": 0.2}}},
     });
     write(&folder, &scene);
     let mpm = ["--simulator", "mpm"];
     let set = ["--set", "mu=6000,takes.throw.velocity.x=0.72"];
-    let made = ["simulate", "scene", "--cells", CELLS, "--bits", "16", "--out", "video"];
+    let made = ["simulate", "scene", "--cells", FEWER, "--bits", "16", "--out", "video"];
     run(&folder, &[&made[..], &set, &mpm].concat(), 0);
-    let result = identify(&folder, "out", &[&["--set", "mu=6000"][..], &mpm].concat());
+    let found = ["identify", "video", "--cells", FEWER, "--set", "mu=6000", "--out", "out"];
+    run(&folder, &[&found[..], &mpm].concat(), 0);
+    let result = json_of(&folder.join("out/result.json"));
     within(&result, "bodies.jelly.density", 900.0, 0.01);
     within(&result, "takes.throw.bodies.jelly.velocity.x", 0.72, 0.01);
     let interval = &result["intervals"]["bodies.jelly.density"];

@@ -220,7 +220,7 @@ mod tests {
     use diffkern_sim::collision::Solid;
     use std::path::Path;
 
-    const FRAMES: usize = 12;
+    const FRAMES: usize = 8;
 
     /// What is searched for.
     const SETS: [&[&str]; 4] = [

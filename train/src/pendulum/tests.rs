@@ -180,7 +180,7 @@ fn the_best_start_is_that_of_all_unknowns_at_once() -> Tested {
 
 #[test]
 fn swings_that_were_made_up_are_explained() -> Tested {
-    let motion = Arms::new(3, 200, 0.004, 1)?.motion(TRUTH, &STARTS)?;
+    let motion = Arms::new(3, 100, 0.004, 1)?.motion(TRUTH, &STARTS)?;
     let mut random = fastrand::Rng::with_seed(5);
     let segments: Vec<Segment> = (0..3)
         .map(|s| {

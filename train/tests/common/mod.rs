@@ -80,7 +80,8 @@ pub fn small_video(folder: &Path) {
         ("/object/initial_velocity", json!([0.0, 0.0, -1.5])),
     ];
     changes.into_iter().for_each(|(pointer, value)| edit_scene(&sample, pointer, value));
-    run(folder, &["simulate", "sample", "--set", "mu=6000,lambda=15000", "--out", "video"], 0);
+    // Few cells, for the sake of time.
+    run(folder, &["simulate", "sample", "--set", "mu=6000,lambda=15000", "--cells", "6", "--out", "video"], 0);
 }
 
 /// Runs the program in `folder` to an exit code; what it wrote on its error stream.

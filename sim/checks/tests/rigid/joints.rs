@@ -2,7 +2,7 @@
 
 use super::{cuboid, device, kinetic, pose, start};
 use crate::common::Random;
-use crate::common::groups::Run;
+use crate::common::groups::{LONG, Run};
 use crate::gradients::loss;
 use diffkern::prelude::*;
 use diffkern_sim::rigid::{Body, Impacts, Integrator, Joint, JointKind, Mass, Model, Params, Plane, Solver, State};
@@ -285,7 +285,7 @@ fn chains_in_flight_keep_momentum_and_angular_momentum() -> Result<()> {
 fn gradients_of_chains() -> Result<()> {
     let (model, params, state) = chains(false, 0.02)?;
     let span = Span::until(0, 0.0, (9.0 + 1.0 / 3.0) * 2e-3, 2e-3)?;
-    Run { model: &model, params, state, span, loss: &loss }.check(&[])
+    Run { model: &model, params, state, span, loss: &loss }.check_by(LONG, &[])
 }
 
 #[test]

@@ -46,9 +46,10 @@ impl Loaded<'_> {
         let dt = share * model.max_dt(params, &state)?;
         let solver = model.with_dt(dt)?.solver(params, &state)?;
         let skin = Skin::new(&device(), body)?;
+        let places: Vec<_> = body.mesh().vertices().iter().map(|&rest| (rest, about(rest), mode(rest))).collect();
         let seen = |s: &State<f64>| -> Result<f64> {
-            let moved = skin.carried(&s.x)?.to_vec()?.into_iter().zip(body.mesh().vertices()).map(|(x, &rest)| {
-                let (x, mode, about) = (x.to_array(), mode(rest), about(rest));
+            let moved = skin.carried(&s.x)?.to_vec()?.into_iter().zip(&places).map(|(x, (rest, about, mode))| {
+                let x = x.to_array();
                 (0..3).map(|a| (x[a] - rest[a] - about[a]) * mode[a]).sum::<f64>()
             });
             Ok(moved.sum())

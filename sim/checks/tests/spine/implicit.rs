@@ -89,7 +89,7 @@ fn thrown(colliders: &[Collider]) -> Result<Case<Model<f64>>> {
 fn every_gradient(colliders: &[Collider]) -> Result<()> {
     let (model, params, state) = thrown(colliders)?;
     // A last step of a third of the length.
-    let span = Span::until(0, 0.0, 0.02 + 4e-3 / 3.0, 4e-3)?;
+    let span = Span::until(0, 0.0, 0.012 + 4e-3 / 3.0, 4e-3)?;
     Run { model: &model, params, state, span, loss: &loss }.check(&["contact.damping"])
 }
 

@@ -5,7 +5,7 @@ mod common;
 mod implicit;
 
 use common::Random;
-use common::groups::Run;
+use common::groups::{LONG, Run};
 use diffkern::prelude::*;
 use diffkern_sim::collision::{SdfGrid, Solid};
 use diffkern_sim::contact::{Collider, Contact};
@@ -202,7 +202,7 @@ fn gradients_of_implicit_elements() -> Result<()> {
     let ways = [fem::Method::BackwardEuler, fem::Method::Midpoint, fem::Method::BackwardEuler];
     for (law, method) in Law::ALL.into_iter().zip(ways) {
         let ((model, params, state), _) = solid(law, method)?;
-        let span = Span::until(0, 0.0, 8.4e-2, 1e-2)?;
+        let span = Span::until(0, 0.0, 5.4e-2, 1e-2)?;
         Run { model: &model, params, state, span, loss: &loss }.check(&[])?;
     }
     Ok(())
@@ -239,9 +239,9 @@ fn gradients_of_particles_on_a_moving_ball() -> Result<()> {
     let (model, params, state) = block(Contact::Separating)?;
     // Nothing but stress and mass act on a node, and both are in proportion to the volume.
     let without = ["contact.stiffness", "contact.damping", "volume"];
-    Run { model: &model, params, state, span, loss: &particle_loss }.check(&without)?;
+    Run { model: &model, params, state, span, loss: &particle_loss }.check_by(LONG, &without)?;
     let (model, params, state) = block(Contact::HuntCrossley { stiffness: 20.0, damping: 0.4 })?;
-    Run { model: &model, params, state, span, loss: &particle_loss }.check(&[])
+    Run { model: &model, params, state, span, loss: &particle_loss }.check_by(LONG, &[])
 }
 
 /// The ball holds the block up: nothing is left below its surface but what contact by the grid allows, a cell.
