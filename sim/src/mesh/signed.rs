@@ -35,8 +35,11 @@ pub(crate) fn signed_distances(mesh: &ClosedMesh, samples: &Samples, most: f64) 
         };
         all.extend((0..nz).map(|k| {
             let at = place(k);
-            // Far from the origin rounding may hide what is just within reach.
-            let near = inside.nearest(at, reach.min(most)).or_else(|| inside.nearest(at, most));
+            let mut near = inside.nearest(at, reach.min(most));
+            if near.is_none() && reach < most {
+                // Far from the origin rounding may hide what is just within reach.
+                near = inside.nearest(at, most);
+            }
             let away = near.map_or(most, |q| norm(sub(q, at)).min(most));
             reach = beside(away, 2);
             let below = crossed.iter().filter(|&&z| z < at[2]).count();
