@@ -19,8 +19,8 @@ fn the_material_of_the_sample_is_found() {
     let folder = fresh("sample");
     let video = sample();
     let video = video.to_str().expect("the path of the source tree is UTF-8");
-    // For the sake of time by the fewest cells whose intervals hold the truth: by 6 and 7 that of mu begins 1.5 and 1.7 %
-    // above it.
+    // For the sake of time by fewer cells than it takes of itself, but not by 6 or 7: the interval of mu begins 1.5 and
+    // 1.7 % above the truth then.
     let asked = ["identify", video, "--cells", "8", "--out", "out"];
     let output = diffkern(&folder, &asked).output().expect("the program starts");
     assert!(output.status.success(), "{}", errors(&output));
