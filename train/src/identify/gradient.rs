@@ -255,3 +255,19 @@ fn draw(scene: &Scene, options: &IdentifyOptions, viscosity: f64, seed: u64) -> 
     }
     Ok(Draw { named, at, tangent })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_relative_to_what_is_summed() {
+        // Away from cancellation, to the larger of the two.
+        assert_eq!(relative(2.0, 1.0, 3.0), 0.5);
+        assert_eq!(relative(1.0, -2.0, 3.0), 1.5);
+        // Parts of 10 that cancel to 0.01: a hundredth of them counts.
+        assert!((relative(0.01, 0.011, 10.0) - 0.01).abs() < 1e-12);
+        assert_eq!(relative(0.0, 0.0, 0.0), 0.0);
+        assert_eq!(relative(f64::NAN, 1.0, 1.0), 1.0);
+    }
+}
