@@ -107,3 +107,82 @@ fn bodies_that_would_never_meet_are_refused() {
     assert!(message.starts_with("transfer of several bodies is Lagrangian for the whole run"), "{message}");
     assert!(BodiesSpec { transfer: Transfer::Lagrangian { steps: Some(8) }, ..two }.plan().is_ok());
 }
+
+/// How far above a plane or a box the lowest point of a ball is where its fall is first slowed \[particle spacings\]. Spacings and places
+/// in the lattice differ, as a lattice lies about the middle of its body.
+fn touched_at(radius: f64, by_box: bool) -> Result<f64> {
+    let (half_spaces, colliders) = if by_box { (vec![], vec![slab()]) } else { (vec![floor()], vec![]) };
+    let mut spec = BodiesSpec { transfer: Transfer::LAGRANGIAN, cfl: 0.02, ..ball(0.0, half_spaces, colliders) };
+    let sphere = Primitive::Sphere(Sphere { radius });
+    let height = radius + 0.004;
+    spec.bodies[0].shape = BodyShape::Solid(scene::Solid::new(sphere, Pose::at([0.0, 0.0, height]))?);
+    let device = Device::cpu();
+    let scene = spec.build::<f64>(&device)?;
+    let solver = scene.model.solver(&scene.params(&device)?, scene.state.len())?;
+    let (dt, mut state) = (scene.model.dt(), solver.begun(&scene.state)?);
+    let mass = |x: &[Vec3<f64>], volumes: &[f64]| -> f64 { x.iter().zip(volumes).map(|(x, v)| x.z * v).sum() };
+    let volumes = scene.volumes.to_vec()?;
+    let total: f64 = volumes.iter().sum();
+    for step in 1..100 {
+        state = solver.advance(&state, step - 1, 1, diffkern::Schedule::Auto)?;
+        let t = step as f64 * dt;
+        let free = height - 1.4 * t - 0.5 * G * t * t;
+        if mass(&state.x.to_vec()?, &volumes) / total - free > 1e-9 {
+            return Ok((free - radius) / spec.spacing);
+        }
+    }
+    panic!("a ball fell through");
+}
+
+/// With half a spacing for all of them one is stopped up to 0.3 spacings early. Late it is by what the polyhedron of its surface is inside of the ball, and as no
+/// particle is just below the centre.
+#[test]
+fn a_ball_touches_where_its_surface_is() -> Result<()> {
+    for radius in [0.055, 0.0577, 0.06, 0.0623] {
+        for by_box in [false, true] {
+            let apart = touched_at(radius, by_box)?;
+            assert!((-0.12..0.03).contains(&apart), "{radius} {by_box}: {apart}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn radii_of_particles_are_checked() -> Result<()> {
+    let device = Device::cpu();
+    let spec = BodiesSpec { transfer: Transfer::LAGRANGIAN, ..ball(0.0, vec![floor()], vec![]) };
+    let scene = spec.build::<f64>(&device)?;
+    let (params, n) = (scene.params(&device)?, scene.state.len());
+    let message = |model: diffkern_sim::mpm::Model<Dim3, f64>| model.solver(&params, n).unwrap_err().to_string();
+    let few = scene.model.clone().with_particle_radii(&[0.006; 3])?;
+    assert_eq!(message(few), format!("number of radii of particles is 3, expected {n}, one a particle"));
+    let apic = message(scene.model.clone().with_transfer(Transfer::Apic)?);
+    assert!(apic.starts_with(&format!("radii of particles is {n} of them, expected none by APIC")), "{apic}");
+    let negative = scene.model.with_particle_radii(&[-0.1]).unwrap_err().to_string();
+    assert_eq!(negative, "radius of a particle is -0.1, expected a number of at least 0");
+    Ok(())
+}
+
+/// A weightless ball that flies on when the time that its grid is made for is over.
+#[test]
+fn what_lasts_needs_the_grid_at_its_beginning_alone() -> Result<()> {
+    let fly = |transfer: Transfer| -> Result<f64> {
+        let spec = BodiesSpec { transfer, gravity: [0.0; 3], ..ball(0.0, vec![], vec![]) };
+        let (device, steps) = (Device::cpu(), 4);
+        let scene = spec.build::<f64>(&device)?;
+        let solver = scene.model.solver(&scene.params(&device)?, scene.state.len())?;
+        let frame = scene.steps_per_frame;
+        let mut state = scene.state.clone();
+        for k in 0..steps {
+            state = solver.advance(&state, k * frame, frame, diffkern::Schedule::Auto)?;
+            solver.check(&state, (k + 1) * frame)?;
+        }
+        let moved = state.x.to_vec()?[0].z - scene.state.x.to_vec()?[0].z;
+        Ok(moved / (-1.4 * (steps * frame) as f64 * scene.model.dt()))
+    };
+    assert!((fly(Transfer::LAGRANGIAN)? - 1.0).abs() < 1e-9);
+    for transfer in [Transfer::Apic, Transfer::Lagrangian { steps: Some(8) }] {
+        assert!(fly(transfer).is_err(), "{transfer:?}");
+    }
+    Ok(())
+}

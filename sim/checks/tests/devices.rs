@@ -52,6 +52,7 @@ fn slide<F: Float>(device: &Device, law: Law, blocks: Blocks, sorting: Sorting) 
         damping: reals(vec![0.7])?,
         gravity: vectors(vec![[0.3, 0.1, -9.8]])?.requires_grad(),
         friction: Some(friction.clone()),
+        stiffness: None,
         contact: None,
     };
     let place = |p: usize| [p / (SIDE * SIDE), p / SIDE % SIDE, p % SIDE].map(|k| k as f64 * H);

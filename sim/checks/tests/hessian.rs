@@ -37,7 +37,7 @@ fn inner(a: &[f64], b: &[f64]) -> f64 {
 /// Moves all numbers, each by some part of its size.
 fn direction(at: &[f64], seed: u64) -> Vec<f64> {
     let mut r = Random(seed);
-    let first_x: usize = Scene::GROUPS[..8].iter().map(|(_, len)| len).sum();
+    let first_x: usize = Scene::GROUPS[..9].iter().map(|(_, len)| len).sum();
     let scale = |k: usize, x: f64| {
         if (first_x..first_x + 2 * Scene::N).contains(&k) { 0.02 * H } else { 0.1 * x.abs().max(0.1) }
     };

@@ -41,6 +41,11 @@ impl<'a> Inscribed<'a> {
         radius
     }
 
+    /// Distance of `x` from the surface, where that is less than `most` \[m\].
+    pub(crate) fn distance(&self, x: Point, most: f64) -> Option<f64> {
+        self.nearest(x, most).map(|near| norm(sub(near, x))).filter(|&away| away < most)
+    }
+
     /// The point of the surface nearest to `x`, where one is within `reach` along each axis.
     pub(super) fn nearest(&self, x: Point, reach: f64) -> Option<Point> {
         let around = [x.map(|x| x - reach), x.map(|x| x + reach)];

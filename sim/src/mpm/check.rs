@@ -20,7 +20,9 @@ pub(super) fn state<D: Dimension, F: Float>(model: &Model<D, F>, state: &State<D
         let (x, v) = (D::coords::<F>(*x), D::coords::<F>(*v));
         finite("position", &x, particle, step)?;
         finite("velocity", &v, particle, step)?;
-        inside(model, &x, particle, step)?;
+        if !model.transfer().lasts() {
+            inside(model, &x, particle, step)?;
+        }
         slow(model, &v, particle, step)?;
     }
     Ok(())

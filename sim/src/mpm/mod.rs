@@ -3,7 +3,7 @@
 //! With the APIC [`Transfer`] one step is three launches over two fused arrays of the grid: particles to grid (with the deformation gradient and
 //! the stress), grid update, grid to particles. The grid is stored in blocks; where it is large, only those that particles
 //! reach are there ([`Blocks`]), and a rollout of particles in no order sorts them by block first ([`Sorting`]). Gradients:
-//! Lamé parameters, viscosity, density, rest volume, damping, gravity, friction, and the initial state.
+//! Lamé parameters, viscosity, density, rest volume, damping, gravity, friction and stiffness of half-spaces, and the initial state.
 //!
 //! APIC loses energy in every step. [`Transfer::Lagrangian`] is for bodies that swing or bounce: velocities stay on
 //! nodes that move with the body, so that nothing is lost.

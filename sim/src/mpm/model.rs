@@ -11,7 +11,7 @@ use super::state::State;
 use super::stencil::GridShape;
 use super::transfer::Transfer;
 use crate::contact::{Collider, Obstacles};
-use crate::error::{Error, Result, positive};
+use crate::error::{Error, Result, non_negative, positive};
 use crate::material::Law;
 use diffkern::memory::collect;
 use diffkern::prelude::*;
@@ -51,18 +51,22 @@ pub struct Model<D: Dimension, F: Float> {
     law: Law,
     transfer: Transfer,
     cutoff: f64,
+    bulk: f64,
     spacing: f64,
     half_spaces: Vec<HalfSpace<D>>,
-    /// Two entries a half-space, see `particles_to_grid`; the friction is in none of them.
+    /// Two entries a half-space, see `particles_to_grid`; neither friction nor stiffness are in them.
     pub(crate) planes: Array<Vec4<F>>,
     pub(crate) kinds: Array<u32>,
     friction: Array<F>,
+    stiffness: Array<F>,
     /// The half-spaces that a node is in, one bit each, block by block; one of no half-space where none acts on nodes.
     pub(crate) masks: Array<u32>,
     blocks: Blocks,
     sorting: Sorting,
     most_nodes: usize,
     obstacles: Option<Obstacles<F>>,
+    /// By how much the radius of each particle is more than half of `spacing`, or of all \[m\].
+    pub(super) wider: Array<F>,
     /// All blocks.
     pub(super) all: Active,
     /// The half-spaces that act on particles, one bit each.
@@ -89,15 +93,18 @@ impl<D: Dimension, F: Float> Model<D, F> {
             law,
             transfer: Transfer::Apic,
             cutoff: 0.0,
+            bulk: 0.0,
             spacing: 0.0,
             planes: device.array(&planes(half_spaces, 0.0))?,
             kinds: device.array(&or_one(kinds))?,
             friction: device.array(&or_one(half_spaces.iter().map(|h| F::from_f64(h.friction)).collect()))?,
+            stiffness: device.array(&or_one(half_spaces.iter().map(|h| F::from_f64(stiffness(h))).collect()))?,
             masks: device.array(&masks(&grid, half_spaces)?)?,
             blocks: Blocks::Auto,
             sorting: Sorting::Auto,
             most_nodes: usize::MAX,
             obstacles: None,
+            wider: device.zeros(1)?,
             all: Active::all(device, &grid)?,
             touching,
             half_spaces: half_spaces.to_vec(),
@@ -108,6 +115,20 @@ impl<D: Dimension, F: Float> Model<D, F> {
     #[must_use]
     pub fn with_mass_cutoff(self, cutoff: f64) -> Self {
         Model { cutoff, ..self }
+    }
+
+    /// The same with a [bulk viscosity](crate::fem::bulk) of the coefficient `Q`, usually [`QUADRATIC`](crate::fem::bulk::QUADRATIC), for bodies that are hit and keep their
+    /// energy; 0 is none, as otherwise. APIC, which damps impacts anyway, has none.
+    ///
+    /// # Errors
+    /// When it is negative.
+    pub fn with_bulk_viscosity(self, quadratic: f64) -> Result<Self> {
+        Ok(Model { bulk: non_negative("coefficient of bulk viscosity", quadratic)?, ..self })
+    }
+
+    /// Its coefficient.
+    pub fn bulk_viscosity(&self) -> f64 {
+        self.bulk
     }
 
     /// The same working on these blocks of the grid. What it computes is the same but for rounding.
@@ -182,6 +203,16 @@ impl<D: Dimension, F: Float> Model<D, F> {
     /// # Errors
     /// When a parameter has the wrong length, or a penalty contact no spacing.
     pub fn solver(&self, params: &Params<D, F>, particles: usize) -> Result<Solver<D, F>> {
+        if self.wider.len() != 1 {
+            if self.transfer == Transfer::Apic {
+                let expected = "none by APIC, by which all particles touch alike";
+                return Err(Error::invalid("radii of particles", format!("{} of them", self.wider.len()), expected));
+            }
+            if self.wider.len() != particles {
+                let expected = format!("{particles}, one a particle");
+                return Err(Error::invalid("number of radii of particles", self.wider.len(), expected));
+            }
+        }
         if self.touching != 0 && self.spacing == 0.0 {
             let advice = "the particle spacing, given by `with_contact_spacing`, for a penalty contact";
             return Err(Error::invalid("contact spacing", 0.0, advice));
@@ -196,10 +227,22 @@ impl<D: Dimension, F: Float> Model<D, F> {
             let what = format!("friction of half-space {k}");
             return Err(Error::invalid(what, h.friction, "0, as `Params::friction` gives the coefficients"));
         }
+        self.one_a_half_space("friction", given)
+    }
+
+    /// Stiffnesses of penalties: the array of `given`, or what the half-spaces say.
+    pub(super) fn stiffness(&self, given: Option<&Array<F>>) -> Result<Array<F>> {
+        match given {
+            Some(given) => self.one_a_half_space("stiffness of half-spaces", given),
+            None => Ok(self.stiffness.clone()),
+        }
+    }
+
+    fn one_a_half_space(&self, what: &str, given: &Array<F>) -> Result<Array<F>> {
         match (given.len(), self.half_spaces.len()) {
-            (found, 0) => Err(Error::invalid("length of friction", found, "none, as there are no half-spaces")),
+            (found, 0) => Err(Error::invalid(format!("length of {what}"), found, "none, as there are no half-spaces")),
             (found, expected) if found != 1 && found != expected => {
-                Err(Error::invalid("length of friction", found, format!("1 or {expected}, one a half-space")))
+                Err(Error::invalid(format!("length of {what}"), found, format!("1 or {expected}, one a half-space")))
             }
             _ => Ok(given.clone()),
         }
@@ -273,7 +316,14 @@ impl<D: Dimension, F: Float> crate::step::Model for Model<D, F> {
             |array: &Array<F>| Ok::<_, Error>(array.to_vec()?.into_iter().map(Float::to_f64).collect::<Vec<_>>());
         let most = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
         let least = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
-        let penalties = self.half_spaces.iter().filter_map(|h| h.contact.numbers()).map(|[stiffness, ..]| stiffness);
+        let penalties: Vec<f64> = match &params.stiffness {
+            Some(given) => {
+                let (given, n) = (host(given)?, self.half_spaces.len());
+                let of = |k: usize| if self.touching >> k & 1 == 1 { given[k.min(given.len() - 1)] } else { 0.0 };
+                (0..n).map(of).collect()
+            }
+            None => self.half_spaces.iter().map(stiffness).collect(),
+        };
         let spacing = least(&host(&params.volume)?).powf(1.0 / D::AXES as f64);
         let stability = Stability {
             dx: self.grid.dx(),
@@ -281,7 +331,7 @@ impl<D: Dimension, F: Float> crate::step::Model for Model<D, F> {
             p_modulus: most(&host(&params.lambda)?) + 2.0 * most(&host(&params.mu)?),
             density: least(&host(&params.density)?),
             viscosity: most(&host(&params.viscosity)?),
-            penalty: penalties.fold(0.0, f64::max),
+            penalty: most(&penalties),
             speed: top(&state.v.to_vec()?.into_iter().map(D::coords::<F>).collect::<Vec<_>>()),
             cfl: CFL,
         };
@@ -324,6 +374,24 @@ impl<F: Float> Model<Dim3, F> {
         };
         Ok(Model { obstacles: Some(obstacles.with_radius(radius)?), ..self })
     }
+
+    /// The same with a radius \[m\] for each particle, at which colliders by forces and penalties of half-spaces touch it: the thickness of what lies
+    /// between a particle of a [cut body](crate::shape::fill) and its surface. Only for [`Transfer::Lagrangian`], and after the
+    /// [spacing](Model::with_contact_spacing), which says how much of a surface a particle stands for, and the colliders.
+    ///
+    /// # Errors
+    /// When one is negative, there are penalties of half-spaces and no spacing yet, or memory is short.
+    pub fn with_particle_radii(self, radii: &[f64]) -> Result<Self> {
+        if self.touching != 0 && self.spacing == 0.0 {
+            return Err(Error::invalid("contact spacing", 0.0, "that of the particles before their radii"));
+        }
+        radii.iter().try_for_each(|&radius| non_negative("radius of a particle", radius).map(|_| ()))?;
+        let array = |less: f64| -> diffkern::Result<Array<F>> {
+            self.device.array(&collect(radii.iter().map(|&radius| F::from_f64(radius - less)))?)
+        };
+        let (wider, touching) = (array(0.5 * self.spacing)?, array(0.0)?);
+        Ok(Model { obstacles: self.obstacles.map(|obstacles| obstacles.with_radii(touching)), wider, ..self })
+    }
 }
 
 fn masks<D: Dimension>(grid: &Grid<D>, half_spaces: &[HalfSpace<D>]) -> diffkern::Result<Vec<u32>> {
@@ -343,12 +411,17 @@ fn planes<D: Dimension, F: Float>(half_spaces: &[HalfSpace<D>], h: f64) -> Vec<V
     let entries = half_spaces.iter().flat_map(|s| {
         let mut plane = [0.0; 4];
         plane.iter_mut().zip(s.normal.as_ref()).for_each(|(p, n)| *p = *n);
-        let stiffness = s.contact.numbers().map_or(0.0, |[stiffness, ..]| stiffness);
-        plane[3] = if s.kind().is_none() { s.offset + 0.5 * h } else { s.offset };
-        [vec4(plane), vec4([stiffness * area, PARTICLE_SLIP_SPEED, 0.0, 0.0])]
+        let touches = s.kind().is_none();
+        plane[3] = if touches { s.offset + 0.5 * h } else { s.offset };
+        [vec4(plane), vec4([if touches { area } else { 0.0 }, PARTICLE_SLIP_SPEED, 0.0, 0.0])]
     });
     let entries: Vec<_> = entries.collect();
     if entries.is_empty() { vec![vec4([0.0; 4]); 2] } else { entries }
+}
+
+/// Pressure per depth \[Pa/m\], 0 of what is no penalty.
+fn stiffness<D: Dimension>(half_space: &HalfSpace<D>) -> f64 {
+    half_space.contact.numbers().map_or(0.0, |[stiffness, ..]| stiffness)
 }
 
 /// Kernels take no empty arrays.

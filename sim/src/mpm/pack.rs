@@ -21,12 +21,18 @@ pub fn pack_material<F: Float>(
     packed[i] = Vec4::new(a, b, c, d) * scale;
 }
 
-/// The half-spaces with Coulomb's coefficients: half-space `k` is `(normal, offset)` and `(stiffness * area, slip speed,
-/// friction, 0)`; one coefficient stands for all of them.
+/// The half-spaces with what they do: half-space `k` is `(normal, offset)` and `(stiffness * area, slip speed, friction, 0)`, of `planes` with a
+/// stiffness of one; one coefficient, one stiffness stands for all of them.
 #[diff_kernel]
-pub fn pack_friction<F: Float>(planes: &Array<Vec4<F>>, friction: &Array<F>, packed: &mut Array<Vec4<F>>) {
+pub fn pack_half_spaces<F: Float>(
+    planes: &Array<Vec4<F>>,
+    friction: &Array<F>,
+    stiffness: &Array<F>,
+    packed: &mut Array<Vec4<F>>,
+) {
     let k = ABSOLUTE_POS;
     let law = planes[2 * k + 1];
     packed[2 * k] = planes[2 * k];
-    packed[2 * k + 1] = Vec4::new(law.x, law.y, friction[k.min(friction.len() - 1)], 0.0);
+    let pressed = law.x * stiffness[k.min(stiffness.len() - 1)];
+    packed[2 * k + 1] = Vec4::new(pressed, law.y, friction[k.min(friction.len() - 1)], 0.0);
 }

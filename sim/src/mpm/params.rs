@@ -39,6 +39,9 @@ pub struct Params<D: Dimension, F: Float> {
     /// Coulomb's coefficient of each half-space, in their order, or one for all of them: in place of
     /// [`HalfSpace::friction`](super::HalfSpace::friction), which is then 0 for all, where it should get a gradient.
     pub friction: Option<Array<F>>,
+    /// Stiffness \[Pa/m\] of each half-space that is a [penalty](crate::contact::Contact::Penalty), in the order of all, or one for all of them: in place of
+    /// what the half-spaces say. The stable step counts it.
+    pub stiffness: Option<Array<F>>,
     /// Of the colliders, where there are any: by default as the colliders have them.
     pub contact: Option<Contacts<F>>,
 }
@@ -53,6 +56,7 @@ parameters! {
         damping: "damping", "1/s", NonNegative;
         gravity: "gravity", "m/s^2", Finite;
         [friction: "half_spaces.friction", "", NonNegative;]
+        [stiffness: "half_spaces.stiffness", "Pa/m", NonNegative;]
     } and contact
 }
 
@@ -79,6 +83,7 @@ impl<D: Dimension, F: Float> Params<D, F> {
             damping: one(0.0)?,
             gravity: device.array(&[D::vector::<F>(&gravity)])?,
             friction: None,
+            stiffness: None,
             contact: None,
         })
     }

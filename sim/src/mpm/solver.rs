@@ -9,7 +9,7 @@ use super::obstacle::{node_positions, particle_masses, pushed};
 use super::occupied::base_nodes;
 use super::order::Order;
 use super::p2g::{ParticleStep, particles_to_grid};
-use super::pack::{pack_friction, pack_material};
+use super::pack::{pack_half_spaces, pack_material};
 use super::params::Params;
 use super::state::State;
 use super::transfer::Transfer;
@@ -26,7 +26,7 @@ pub struct Solver<D: Dimension, F: Float> {
     model: Model<D, F>,
     /// See `pack_material`.
     pub(crate) packed: Array<Vec4<F>>,
-    /// See `pack_friction`.
+    /// See `pack_half_spaces`.
     pub(super) planes: Array<Vec4<F>>,
     pub(crate) gravity: Array<D::Vector<F>>,
     pub(super) damping: Array<F>,
@@ -37,6 +37,7 @@ impl<D: Dimension, F: Float> Solver<D, F> {
     pub(crate) fn new(model: Model<D, F>, params: &Params<D, F>, particles: usize) -> Result<Self> {
         params.check(particles)?;
         let friction = model.friction(params.friction.as_ref())?;
+        let stiffness = model.stiffness(params.stiffness.as_ref())?;
         for (what, len) in [("damping", params.damping.len()), ("gravity", params.gravity.len())] {
             if len != 1 {
                 return Err(Error::invalid(format!("length of {what}"), len, "1"));
@@ -53,7 +54,7 @@ impl<D: Dimension, F: Float> Solver<D, F> {
             &packed,
         )?;
         let planes = model.device().uninit(model.planes.len())?;
-        pack_friction(planes.len() / 2, &model.planes, &friction, &planes)?;
+        pack_half_spaces(planes.len() / 2, &model.planes, &friction, &stiffness, &planes)?;
         let (gravity, damping) = (params.gravity.clone(), params.damping.clone());
         let obstacles = Obstacles::bind(model.obstacles(), params.contact.as_ref(), model.device())?;
         Ok(Solver { model, packed, planes, gravity, damping, obstacles })
@@ -263,12 +264,15 @@ impl<D: Dimension, F: Float> Step for Solver<D, F> {
         Ok(next)
     }
 
-    /// Whether every particle is finite, uninverted (`det F > 0`), on the grid, and slower than one cell a step.
+    /// Whether every particle is finite, uninverted (`det F > 0`), slower than one cell a step, and on the grid where a later step needs it.
     fn check(&self, state: &State<D, F>, step: usize) -> Result<()> {
         check::state(&self.model, state, step)
     }
 
     fn obstacle(&self, state: &State<D, F>, step: usize) -> diffkern::Result<Option<Error>> {
+        if self.model.transfer().lasts() {
+            return Ok(None);
+        }
         let (nodes, limit) = (self.active_nodes(state)?, self.model.node_limit());
         Ok((nodes > limit).then_some(Error::Scattered { step, nodes, limit }))
     }

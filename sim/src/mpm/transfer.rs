@@ -20,7 +20,7 @@ pub enum Transfer {
     /// kept up): symplectic, of second order, and with momentum and angular momentum to rounding. Nothing is lost but in a transfer.
     ///
     /// Particles that share no node when a phase begins do not meet before the next: for one body that bends, swings and bounces. And
-    /// nodes go where their particles go, so a body that flows needs phases that end. In single precision a body that travels by many cells within a
+    /// nodes go where their particles go, off the grid too while a phase lasts, so a body that flows needs phases that end. In single precision a body that travels by many cells within a
     /// phase has its strain to about 1e-7 of their number.
     Lagrangian {
         /// Steps from one transfer to the next, at least 1; none where a phase is to last as long as the run.
@@ -31,6 +31,11 @@ pub enum Transfer {
 impl Transfer {
     /// The transfer that keeps energy: once to the grid, at the beginning.
     pub const LAGRANGIAN: Transfer = Transfer::Lagrangian { steps: None };
+
+    /// Whether a run goes to the grid at its beginning alone: particles may be off it later.
+    pub(super) fn lasts(self) -> bool {
+        self == Transfer::LAGRANGIAN
+    }
 
     /// Whether step number `index` of a run begins with a transfer to the grid.
     pub(super) fn is_due(self, index: usize) -> bool {

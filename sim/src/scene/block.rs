@@ -166,6 +166,7 @@ impl BlockSpec {
             spacing: self.spacing(),
             cfl: self.cfl,
             transfer: self.transfer,
+            bulk_viscosity: 0.0,
             reach: self.reach,
         })
     }

@@ -1,6 +1,6 @@
 //! Several bodies of elastic material.
 
-use super::body::{BodySpec, Counts};
+use super::body::{BodyShape, BodySpec, Counts};
 use super::extent;
 use super::plan::Plan;
 use crate::contact::Collider;
@@ -54,6 +54,8 @@ pub struct BodiesSpec {
     pub cfl: f64,
     /// How velocities pass between particles and grid. Several bodies meet by transfers alone, so theirs may not last.
     pub transfer: Transfer,
+    /// Coefficient of the [bulk viscosity](crate::fem::bulk) of bodies that may hit something, where velocities stay on the nodes; none by default.
+    pub bulk_viscosity: f64,
     /// Room on the grid beyond the predicted motion \[m\].
     pub reach: f64,
 }
@@ -73,6 +75,7 @@ impl Default for BodiesSpec {
             spacing: 0.01,
             cfl: 0.3,
             transfer: Transfer::Apic,
+            bulk_viscosity: 0.0,
             reach: 0.0,
         }
     }
@@ -109,12 +112,15 @@ impl BodiesSpec {
         let plan = self.plan()?;
         plan.check()?;
         let (steps_per_frame, dt, grid) = (plan.steps_per_frame as usize, plan.dt, plan.grid()?);
-        let filled = self.bodies.iter().map(|b| b.shape.fill(self.spacing)).collect::<Result<Vec<_>>>()?;
+        // Particles of whole cells touch alike.
+        let cut = self.bodies.iter().any(|body| matches!(body.shape, BodyShape::Solid(_)));
+        let with_radii = cut && self.transfer != Transfer::Apic;
+        let filled = self.bodies.iter().map(|b| b.shape.fill(self.spacing, with_radii)).collect::<Result<Vec<_>>>()?;
         let least = filled.iter().flat_map(|f| &f.volumes).fold(f64::INFINITY, |m, &v| m.min(v));
         let lightest = self.bodies.iter().fold(f64::INFINITY, |m, b| m.min(b.density[0]));
         let model =
             Model::new(device, grid, dt, self.law, &self.half_spaces)?.with_mass_cutoff(1e-12 * lightest * least);
-        let model = model.with_transfer(self.transfer)?;
+        let model = model.with_transfer(self.transfer)?.with_bulk_viscosity(self.bulk_viscosity)?;
         let touched = self.half_spaces.iter().any(|h| matches!(h.contact, Contact::Penalty { .. }));
         let model = if touched { model.with_contact_spacing(plan.apart)? } else { model };
         let model = match self.colliders.is_empty() {
@@ -122,6 +128,14 @@ impl BodiesSpec {
             false => model.with_colliders(&self.pressing(plan.apart))?.with_particle_radius(0.5 * plan.apart)?,
         };
         let total = filled.iter().map(|f| f.positions.len()).sum();
+        let model = match with_radii && (touched || model.obstacles().is_some()) {
+            true => {
+                let mut radii = with_room(total)?;
+                filled.iter().for_each(|f| radii.extend_from_slice(&f.radii));
+                model.with_particle_radii(&radii)?
+            }
+            false => model,
+        };
         let (mut positions, mut velocities, mut spins) = (with_room(total)?, with_room(total)?, with_room(total)?);
         let (mut volumes, mut body_of, mut body_of_vertex) = (with_room(total)?, with_room(total)?, Vec::new());
         for (k, (body, filled)) in self.bodies.iter().zip(&filled).enumerate() {
@@ -173,7 +187,8 @@ impl BodiesSpec {
         let pull = self.gravity.iter().map(|g| g * g).sum::<f64>().sqrt();
         let frame = 1.0 / self.frame_rate;
         let reach = (speed + 0.5 * pull * frame) * frame;
-        Ok(Plan { counts, apart, dt, steps_per_frame, reach, dx, extent: extent::extent(self, &bounds, dx) })
+        let (extent, lasting) = (extent::extent(self, &bounds, dx), self.transfer != Transfer::Apic);
+        Ok(Plan { counts, apart, dt, steps_per_frame, reach, dx, extent, lasting })
     }
 
     /// The colliders with penalties as forces on particles `h` \[m\] apart.
@@ -263,6 +278,7 @@ impl<F: Float> BodiesScene<F> {
             damping: device.array(&[middle(self.spec.damping)])?,
             gravity: device.array(&[vec3::<F>(self.spec.gravity)])?,
             friction: None,
+            stiffness: None,
             contact: None,
         })
     }

@@ -151,6 +151,8 @@ pub(super) struct Counts {
 pub(super) struct Filled {
     pub positions: Vec<[f64; 3]>,
     pub volumes: Vec<f64>,
+    /// How far from its middle something touches each \[m\]; none where they were not asked for.
+    pub radii: Vec<f64>,
     pub carried: Carried,
 }
 
@@ -259,20 +261,23 @@ impl BodyShape {
         }
     }
 
-    pub(super) fn fill(&self, spacing: f64) -> Result<Filled> {
+    pub(super) fn fill(&self, spacing: f64, with_radii: bool) -> Result<Filled> {
         match self {
             BodyShape::Block { min, .. } => {
-                let lattice = self.counts(spacing).lattice(*min);
+                let counts = self.counts(spacing);
+                let lattice = counts.lattice(*min);
                 Ok(Filled {
                     positions: lattice.positions()?,
                     volumes: filled(lattice.len(), lattice.particle_volume())?,
+                    radii: filled(if with_radii { lattice.len() } else { 0 }, 0.5 * counts.apart())?,
                     carried: Carried::of_block(&lattice, 1)?,
                 })
             }
             BodyShape::Solid(solid) => {
                 let body = solid.cut(spacing).build()?;
                 let carried = Carried::of_body(&body.mesh, &body.particles.positions)?;
-                Ok(Filled { positions: body.particles.positions, volumes: body.particles.volumes, carried })
+                let radii = if with_radii { body.radii()? } else { Vec::new() };
+                Ok(Filled { positions: body.particles.positions, volumes: body.particles.volumes, radii, carried })
             }
         }
     }

@@ -13,6 +13,12 @@ const MOST_STEPS: f64 = 1e15;
 const RIM: f64 = 7.0;
 /// Reals of a particle: three states, those that are checked on the host, a sorted copy, the packed material.
 const PARTICLE_REALS: f64 = 120.0;
+/// The same where nodes move with the body: states have their phase, and a step what particles see of the nodes.
+const LASTING_PARTICLE_REALS: f64 = 180.0;
+/// Reals of an active node: momentum and mass in as many copies as threads usually add into, and velocity.
+const NODE_REALS: f64 = 15.0;
+/// The same of one that moves with the body: velocity, displacement and force of three states, and where it was.
+const LASTING_NODE_REALS: f64 = 50.0;
 /// Bytes of a node, active or not: the half-spaces that it is in, on the host and on the device, and its share of a block.
 const NODE_BYTES: f64 = 8.5;
 /// Bytes of a vertex of the surface beside its reals: indices and weights on host and device, triangles, normals.
@@ -36,13 +42,23 @@ pub struct Plan {
     /// Node distance \[m\].
     pub dx: f64,
     pub(super) extent: Extent,
+    /// Whether nodes move with the body, all the time or for some steps: [`Transfer::Lagrangian`](crate::mpm::Transfer::Lagrangian).
+    pub lasting: bool,
 }
 
 impl Plan {
     /// Most particles and most nodes: kernels count them in 32 bits.
     pub const MOST: f64 = i32::MAX as f64;
-    /// Reals of an active node: momentum and mass in as many copies as threads usually add into, and velocity.
-    pub const NODE_REALS: f64 = 15.0;
+
+    /// Reals of an active node.
+    pub fn node_reals(&self) -> f64 {
+        if self.lasting { LASTING_NODE_REALS } else { NODE_REALS }
+    }
+
+    /// What a particle stands for of a surface \[m^2\].
+    pub fn area(&self) -> f64 {
+        self.apart * self.apart
+    }
 
     /// Number of particles.
     pub fn particles(&self) -> f64 {
@@ -67,7 +83,7 @@ impl Plan {
     /// Nodes that a step on `device` works on while the block has about its shape.
     pub fn active_nodes(&self, device: &Device) -> f64 {
         let near = self.near_nodes();
-        if !Blocks::Auto.sparse(device, near as usize, self.particles() as usize) {
+        if !self.lasting && !Blocks::Auto.sparse(device, near as usize, self.particles() as usize) {
             return near;
         }
         let of = |body: &Counts| body.cells.iter().map(|n| 0.5 * n + RIM).product::<f64>();
@@ -87,8 +103,9 @@ impl Plan {
     /// Memory that a run on `device` needs at its peak, without pictures, with reals of `real` bytes and `tangents` directions
     /// of forward mode \[bytes\]. Particles that scatter need more nodes than this counts.
     pub fn bytes(&self, device: &Device, real: f64, tangents: f64) -> f64 {
-        let nodes = Plan::NODE_REALS * self.active_nodes(device);
-        let reals = PARTICLE_REALS * self.particles() + nodes + 6.0 * self.vertices();
+        let nodes = self.node_reals() * self.active_nodes(device);
+        let particle = if self.lasting { LASTING_PARTICLE_REALS } else { PARTICLE_REALS };
+        let reals = particle * self.particles() + nodes + 6.0 * self.vertices();
         real * (1.0 + tangents) * reals
             + NODE_BYTES * (self.nodes() + self.near_nodes())
             + VERTEX_BYTES * self.vertices()

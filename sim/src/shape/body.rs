@@ -4,9 +4,14 @@ use super::fill::{Particles, fill, fill_volume};
 use super::lattice::Lattice;
 use super::primitive::Primitive;
 use crate::error::{Result, positive};
-use crate::mesh::{ClosedMesh, Pose, Surface, read};
+use crate::mesh::{ClosedMesh, Inscribed, Point, Pose, Surface, read};
+use diffkern::memory::collect;
 use diffkern::prelude::*;
 use std::path::PathBuf;
+
+/// Particles less deep below the surface than this are those next to it, in units of their spacing: parts of cells weigh a quarter at least and lie
+/// five eighths deep at most, and what is behind them three quarters at least.
+const OUTERMOST: f64 = 0.7;
 
 /// What a body looks like before it is moved.
 #[derive(Clone, Debug, PartialEq)]
@@ -146,6 +151,17 @@ impl Body {
 }
 
 impl FilledBody {
+    /// How far from the middle of each particle something touches it \[m\]: of those next to the surface their distance from it, whether or not
+    /// their cells are whole; of all others half a spacing.
+    ///
+    /// # Errors
+    /// When memory is short.
+    pub fn radii(&self) -> Result<Vec<f64>> {
+        let (inside, spacing) = (Inscribed::new(&self.mesh)?, self.particles.spacing);
+        let radius = |&x: &Point| inside.distance(x, OUTERMOST * spacing).unwrap_or(0.5 * spacing);
+        Ok(collect(self.particles.positions.iter().map(radius))?)
+    }
+
     /// The surface as the particles carry it, see [`Surface::of_body`].
     ///
     /// # Errors

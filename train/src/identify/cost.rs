@@ -397,7 +397,7 @@ fn pictures(scene: &Scene, plan: &Plans, device: &Device, videos: f64) -> Cost {
             + plan.bytes(device, real, 0.0)
             + 12.0 * real * pixels
             + frames * pixels * ((1.0 + videos) * FRAME_PIXEL + animation),
-        per_node: Plan::node_reals() * real,
+        per_node: plan.takes.iter().map(|(plan, _)| plan.node_reals()).fold(1.0, f64::max) * real,
         // Colours as well as silhouettes; then files.
         work: plan.pass(frames, device) + plan.drawing(frames),
     }

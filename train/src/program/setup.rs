@@ -147,6 +147,7 @@ pub(super) fn spec(scene: &Scene, take: usize, known: &Values, cells: usize, roo
         spacing,
         cfl: CFL[usize::from(!scene.colliders.is_empty())],
         transfer: Transfer::Apic,
+        bulk_viscosity: 0.0,
         reach: reach(scene, take, known, duration),
     }
 }

@@ -2,7 +2,7 @@
 
 use diffkern::prelude::*;
 use diffkern_sim::mesh::interpolate_3d;
-use diffkern_sim::mpm::pack::{pack_friction, pack_material};
+use diffkern_sim::mpm::pack::{pack_half_spaces, pack_material};
 
 use crate::kernels::random::Random;
 use crate::kernels::{Kernel, Size};
@@ -33,11 +33,12 @@ fn material<F: Float>(d: &Device, size: Size) -> Result<Material<F>> {
     })
 }
 
-/// Half-spaces and their friction.
+/// Half-spaces, their friction and stiffness.
 struct Planes<F: Float> {
     count: usize,
     planes: Array<Vec4<F>>,
     friction: Array<F>,
+    stiffness: Array<F>,
     packed: Array<Vec4<F>>,
 }
 
@@ -48,6 +49,7 @@ fn planes<F: Float>(d: &Device, size: Size) -> Result<Planes<F>> {
         count,
         planes: r.array(d, 2 * count, |r| Vec4::from_array([(); 4].map(|()| r.between(0.5, 2.0))))?,
         friction: r.array(d, count, |r| r.between(0.0, 1.0))?,
+        stiffness: r.array(d, count, |r| r.between(0.5, 2.0))?,
         packed: d.zeros(2 * count)?,
     })
 }
@@ -80,8 +82,8 @@ pub fn kernels() -> Vec<Kernel> {
         kernel!(pack_material: material => |m| "particles" m.particles, (
             m.particles, &m.mu, &m.lambda, &m.viscosity, &m.density, &m.volume, &m.packed,
         ), writes [m.packed => Vec4::new(1.0, 1.0, 1.0, 1.0)]),
-        kernel!(pack_friction: planes => |p| "half-spaces" p.count, (
-            p.count, &p.planes, &p.friction, &p.packed,
+        kernel!(pack_half_spaces: planes => |p| "half-spaces" p.count, (
+            p.count, &p.planes, &p.friction, &p.stiffness, &p.packed,
         ), writes [p.packed => Vec4::new(1.0, 1.0, 1.0, 1.0)]),
         kernel!(interpolate_3d: surface => |s| "vertices" s.vertices, (
             s.vertices, &s.x, &s.index, &s.weight, &s.out,

@@ -32,6 +32,7 @@ struct Phase<F: Float, V: Element, M: Element, N: Element> {
     f: Array<M>,
     packed: Array<Vec4<F>>,
     planes: Array<Vec4<F>>,
+    wider: Array<F>,
     kinds: Array<u32>,
     table: Array<u32>,
     list: Array<u32>,
@@ -97,6 +98,7 @@ macro_rules! inputs {
                 packed: r.array(d, n, |r| {
                     Vec4::new(r.between(1.0, 2.0), r.between(1.0, 2.0), r.between(0.0, 0.1), r.between(0.5, 1.0))
                 })?,
+                wider: r.array(d, n, |r| r.between(-0.1 * dx, 0.1 * dx))?,
                 planes: d.array(&[floor(2.52), law, floor(2.0), law])?.requires_grad(),
                 kinds: d.array(&[2, 2])?,
                 table: d.array(&table)?,
@@ -152,10 +154,10 @@ macro_rules! cases {
                 p.particles, &p.x, &p.u, &p.d, &p.shift, &p.h, &p.table, &p.out_x[0], &p.out_f[0], cube(p.inv_dx, p.side),
             ), writes [p.out_x[0] => $ones, p.out_f[0] => $identity]),
             kernel!($stress<NeoHookean>: $inputs => |p| "particles" p.particles, (
-                p.particles, &p.h, &p.slope, &p.f, &p.packed, &p.out_f[0], p.step(),
+                p.particles, &p.h, &p.slope, &p.f, &p.packed, &p.out_f[0], p.step(), 1.5,
             ), writes [p.out_f[0] => $identity]),
             kernel!($push: $inputs => |p| "particles" p.particles, (
-                p.particles, &p.x, &p.shift, &p.before, &p.packed, &p.planes, &p.out_x[0], p.step(),
+                p.particles, &p.x, &p.shift, &p.before, &p.packed, &p.planes, &p.wider, &p.out_x[0], p.step(),
             ), writes [p.out_x[0] => $ones]),
             kernel!($shifted: $inputs => |p| "particles" p.particles, (
                 p.particles, &p.x, &p.shift, &p.before, &p.out_x[0], &p.out_x[1], 0.1,

@@ -30,7 +30,7 @@ impl<const SIDE: usize, const STEPS: usize> Block<SIDE, STEPS> {
     pub const N: usize = SIDE * SIDE;
 
     /// The groups of numbers and how many each has.
-    pub const GROUPS: [(&str, usize); 10] = [
+    pub const GROUPS: [(&str, usize); 11] = [
         ("mu", Self::N),
         ("lambda", 1),
         ("density", 1),
@@ -38,6 +38,7 @@ impl<const SIDE: usize, const STEPS: usize> Block<SIDE, STEPS> {
         ("volume", Self::N),
         ("damping", 1),
         ("friction", 2),
+        ("stiffness", 2),
         ("gravity", 2),
         ("positions", 2 * Self::N),
         ("velocities", 2 * Self::N),
@@ -64,7 +65,8 @@ impl<const SIDE: usize, const STEPS: usize> Block<SIDE, STEPS> {
         let mut at = r.many(Self::N, |r| r.between(80.0, 120.0));
         at.extend([150.0, 2.0, 0.3]);
         at.extend(r.many(Self::N, |r| H * H * r.between(0.9, 1.1)));
-        at.extend([0.7, 0.4, 0.3, 0.6, -9.8]);
+        // The wall has no stiffness, whatever is given.
+        at.extend([0.7, 0.4, 0.3, 3.6e3, 5e3, 0.6, -9.8]);
         for p in 0..Self::N {
             at.extend([(p / SIDE) as f64 * H + 0.13, (p % SIDE) as f64 * H + 0.023]);
         }
@@ -94,10 +96,11 @@ impl<const SIDE: usize, const STEPS: usize> Block<SIDE, STEPS> {
             volume: real(next(4))?,
             damping: real(next(5))?,
             friction: Some(real(next(6))?),
+            stiffness: Some(real(next(7))?),
             contact: None,
-            gravity: pairs(next(7))?,
+            gravity: pairs(next(8))?,
         };
-        let (x, v) = (pairs(next(8))?, pairs(next(9))?);
+        let (x, v) = (pairs(next(9))?, pairs(next(10))?);
         let undeformed = State::undeformed(dev, &vec![Vec2::zero(); Self::N], &vec![Vec2::zero(); Self::N])?;
         Ok(Inputs { params, state: State { x, v, ..undeformed } })
     }
@@ -127,10 +130,10 @@ impl<const SIDE: usize, const STEPS: usize> Block<SIDE, STEPS> {
 }
 
 impl Inputs {
-    fn scalars(&self) -> [&Array<f64>; 7] {
+    fn scalars(&self) -> [&Array<f64>; 8] {
         let p = &self.params;
-        let friction = p.friction.as_ref().expect("given as an array");
-        [&p.mu, &p.lambda, &p.density, &p.viscosity, &p.volume, &p.damping, friction]
+        let [friction, stiffness] = [&p.friction, &p.stiffness].map(|of| of.as_ref().expect("given as an array"));
+        [&p.mu, &p.lambda, &p.density, &p.viscosity, &p.volume, &p.damping, friction, stiffness]
     }
 
     fn vectors(&self) -> [&Array<Vec2<f64>>; 3] {

@@ -4,7 +4,7 @@ use crate::common::Random;
 use crate::{PRIMITIVES, largest, pose};
 use diffkern_sim::Result;
 use diffkern_sim::mesh::{BlockLattice, ClosedMesh, Moments, Pose};
-use diffkern_sim::shape::{Body, Cuboid, LIGHTEST, Lattice, Particles, Primitive, Shape, fill};
+use diffkern_sim::shape::{Body, Cuboid, LIGHTEST, Lattice, Particles, Primitive, Shape, Sphere, fill};
 
 /// The moments of a body that was moved: second moments turn with it.
 fn moved(m: &Moments, pose: &Pose) -> Moments {
@@ -90,6 +90,31 @@ fn a_box_of_whole_cells_is_the_lattice_of_a_block() -> Result<()> {
             assert!(off < 1e-12 * h.max(1.0) && (v / h.powi(3) - 1.0).abs() < 1e-10, "{x:?} {expected:?} {v}");
         }
     }
+    Ok(())
+}
+
+/// Of a plate, whose outermost layers are parts of cells, half a layer; of a ball the distance from its surface.
+#[test]
+fn what_is_next_to_a_surface_reaches_as_far() -> Result<()> {
+    let h = 0.1;
+    let plate = Body::new(Primitive::Cuboid(Cuboid { sides: [1.0, 1.0, 3.7 * h] }), h).build()?;
+    for (x, radius) in plate.particles.positions.iter().zip(plate.radii()?) {
+        let inner = x[0].abs().max(x[1].abs()) < 0.35;
+        // Of four layers the outer ones are 0.85 cells thick.
+        let expected = if x[2].abs() > h { 0.425 * h } else { 0.5 * h };
+        assert!(!inner || (radius - expected).abs() < 1e-9, "{x:?} {radius}");
+    }
+    let radius = 0.5;
+    let ball = Body::new(Primitive::Sphere(Sphere { radius }), h).build()?;
+    let mut next = 0;
+    for (x, reach) in ball.particles.positions.iter().zip(ball.radii()?) {
+        let depth = radius - x.iter().map(|x| x * x).sum::<f64>().sqrt();
+        // Middles of triangles with edges as long as a cell are `h^2 / 6 R` below the sphere, a thirtieth of a cell.
+        let error = (reach - if depth < 0.7 * h { depth } else { 0.5 * h }).abs();
+        assert!(error < 0.035 * h || (depth - 0.7 * h).abs() < 0.035 * h, "{x:?} {depth} {reach}");
+        next += usize::from(depth < 0.45 * h);
+    }
+    assert!(next > 100, "{next}");
     Ok(())
 }
 

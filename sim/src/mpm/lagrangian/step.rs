@@ -7,13 +7,15 @@ use super::scatter::scatter_affine;
 use crate::contact::Vertices;
 use crate::material::with_law;
 use crate::mpm::g2p::grid_to_particles;
-use crate::mpm::model::ON_SURFACE;
 use crate::mpm::obstacle::{particle_masses, pushed};
 use crate::mpm::p2g::ParticleStep;
 use crate::mpm::solver::{Solver, in_space};
 use crate::mpm::state::State;
 use crate::step::Tick;
 use diffkern::prelude::*;
+
+/// Nodes up to this distance above a surface belong to the solid, in cells: more than what places in single precision are off by.
+const RIM: f64 = 1e-3;
 
 /// What particles see of a field of the nodes.
 pub(super) struct Seen<D: Dimension, F: Float> {
@@ -82,13 +84,13 @@ impl<D: Dimension, F: Float> Solver<D, F> {
         let touching = model.touching;
         let touching_end = u32::BITS - touching.leading_zeros();
         let step = ParticleStep { grid: model.shape(), dt: model.real(tick.dt), touching, touching_end };
-        let (slope, push) = (phase.particles()?, phase.particles()?);
+        let (slope, push, bulk) = (phase.particles()?, phase.particles()?, model.real(model.bulk_viscosity()));
         let [h_before, h] = gradients;
         with_law!(model.law(), M => {
-            stress_slope::<F, M, D>(n, h, h_before, &phase.f, packed, &slope, step)
+            stress_slope::<F, M, D>(n, h, h_before, &phase.f, packed, &slope, step, bulk)
         })?;
         let [before, shift] = shifts;
-        penalty_push::<F, D>(n, &phase.x, shift, before, packed, &self.planes, &push, step)?;
+        penalty_push::<F, D>(n, &phase.x, shift, before, packed, &self.planes, &model.wider, &push, step)?;
         let push = self.pushed_by_colliders(phase, push, shifts, tick)?;
         self.scatter(phase, &push, &slope)
     }
@@ -123,7 +125,7 @@ impl<D: Dimension, F: Float> Solver<D, F> {
         let step = Kick {
             dt: model.real(0.5 * tick.dt),
             cutoff: model.real(model.mass_cutoff()),
-            rim: model.real(ON_SURFACE * model.grid().dx()),
+            rim: model.real(RIM * model.grid().dx()),
             plane_count: model.half_spaces().len() as u32,
             touching: model.touching,
         };
