@@ -330,6 +330,13 @@ impl BodySpec {
         ordered("relaxation time", time[0], time[1])
     }
 
+    /// Speeds of compression waves at the soft and heavy, and at the stiff and light ends of its ranges \[m/s\].
+    pub(super) fn waves(&self) -> [f64; 2] {
+        let BodySpec { mu, lambda, density, .. } = self;
+        let soft = ((lambda[0] + 2.0 * mu[0]) / density[1]).sqrt();
+        [soft, ((lambda[1] + 2.0 * self.stiffest_shear()) / density[0]).sqrt()]
+    }
+
     /// Largest shear modulus that fast motions meet \[Pa\].
     pub(super) fn stiffest_shear(&self) -> f64 {
         self.mu[1] + self.relaxation.map_or(0.0, |relaxation| relaxation.modulus[1])

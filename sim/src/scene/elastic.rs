@@ -2,6 +2,7 @@
 
 use super::bodies::per_frame;
 use super::body::BodySpec;
+use super::impact;
 use crate::contact::{Collider, Contact};
 use crate::error::{Error, Result, non_negative, positive};
 use crate::fem::bulk::QUADRATIC;
@@ -153,25 +154,37 @@ impl ElasticSpec {
         self.check()?;
         let all = self.bodies.iter().map(|body| self.planned(body));
         let sum = all.clone().fold([0.0; 3], |sum, (sizes, _)| [0, 1, 2].map(|k| sum[k] + sizes[k]));
-        let shortest = all.map(|(_, limit)| limit).fold(self.nearing(), f64::min);
+        let shorter = self.shortening();
+        let shortest = all.map(|(_, limit)| limit / shorter).fold(self.nearing(), f64::min);
         let (steps_per_frame, dt) = per_frame(self.frame_rate, shortest);
         Ok(ElasticPlan { cells: sum[0], nodes: sum[1], vertices: sum[2], dt, steps_per_frame, relaxes: self.relaxes() })
     }
 
     /// Cells, control points and vertices of a body, and its longest step.
     fn planned(&self, body: &BodySpec) -> ([f64; 3], f64) {
-        let (BodySpec { shape, lambda, density, viscosity, .. }, h) = (body, self.cell);
+        let (BodySpec { shape, density, viscosity, .. }, h) = (body, self.cell);
         let sides = shape.sides();
         let whole = shape.volume() / h.powi(3);
         // Cells that the boundary goes through are cut, and each has its control points.
         let boundary = [0, 1, 2].map(|a| sides[(a + 1) % 3] * sides[(a + 2) % 3] / (h * h)).iter().sum::<f64>();
         let slides = self.friction.is_some() || self.colliders.iter().any(|c| c.friction > 0.0);
-        let wave = ((lambda[1] + 2.0 * body.stiffest_shear()) / density[0]).sqrt();
+        let wave = body.waves()[1];
         let elastic = CROSSED[usize::from(self.touches()) + usize::from(slides)] * h / wave;
         // Viscosity damps the fastest mode, of about `4 c / h`.
         let rate = 4.0 * viscosity[1] / (density[0] * h * h);
         let nodes = sides.iter().map(|s| s / h + 3.0).product::<f64>().min(27.0 * whole + 27.0);
         ([whole + 0.5 * boundary, nodes, 20.0 * boundary], elastic / (1.0 + rate * elastic))
+    }
+
+    /// Largest speed at which a body comes to anything \[m/s\]; one that is held does not fall.
+    fn impact(&self, of: usize) -> f64 {
+        if self.clamps.is_empty() { impact::impact_speed(&self.bodies, of, &self.colliders, self.gravity) } else { 0.0 }
+    }
+
+    /// How many times as short as those of the hardest materials at rest steps are where bodies may be hit.
+    fn shortening(&self) -> f64 {
+        let of = |k: usize| impact::most(self.impact(k), self.bodies[k].waves());
+        (0..self.bodies.len()).map(of).fold(1.0, f64::max)
     }
 
     /// Cuts the body and makes its model, whose steps are stable at the stiff, light and viscous ends of the ranges.
@@ -198,8 +211,9 @@ impl ElasticSpec {
             _ => model.with_body_contact(&self.contact(&bodies, |[_, high]| high)?)?,
         };
         let hardest = self.params(device, &bodies, [|[_, high]| high, |[low, _]| low])?;
-        let limit = model.max_dt(&hardest, &state)?.min(self.nearing());
-        let (steps_per_frame, dt) = per_frame(self.frame_rate, limit);
+        let limit = model.max_dt(&hardest, &state)?;
+        let shortest = (limit / self.shortening()).min(self.nearing());
+        let (steps_per_frame, dt) = per_frame(self.frame_rate, shortest);
         ElasticPlan { steps_per_frame, ..self.plan()? }.check()?;
         let middle = |[low, high]: [f64; 2]| 0.5 * (low + high);
         Ok(ElasticScene {
@@ -344,13 +358,13 @@ impl<F: Float> ElasticScene<F> {
         let (mu, lambda, density) = (host(&params.mu)?, host(&params.lambda)?, host(&params.density)?);
         let viscosity = params.viscosity.as_ref().map_or(Ok(Vec::new()), host)?;
         let branch = params.relaxation.as_ref().map_or(Ok(vec![0.0]), |relaxation| host(&relaxation.modulus))?;
-        let longer = self.spec.bodies.iter().enumerate().map(|(k, spec)| {
+        let factors = self.spec.bodies.iter().enumerate().map(|(k, spec)| {
             let cells = self.bodies.cells(k);
             let ends = |values: &Vec<f64>| {
                 let own = if values.len() == 1 { &values[..] } else { values.get(cells.clone()).unwrap_or(&[]) };
                 own.iter().fold([f64::INFINITY, 0.0], |[low, high]: [f64; 2], &x| [low.min(x), high.max(x)])
             };
-            let lightest = ends(&density)[0];
+            let [lightest, heaviest] = ends(&density);
             // Waves meet a Maxwell branch, and contacts are as stiff as the body without.
             let waves = [(spec.stiffest_shear(), ends(&mu)[1] + ends(&branch)[1]), (spec.mu[1], ends(&mu)[1])];
             let slower = waves.map(|(most, shear)| {
@@ -360,10 +374,12 @@ impl<F: Float> ElasticScene<F> {
             // The slower of how waves and how viscosity scale.
             let viscous = spec.viscosity[1] / spec.density[0] * lightest / ends(&viscosity)[1];
             let longer = slower[0].min(slower[1]).min(viscous);
-            if longer.is_finite() { longer.max(1.0) } else { 1.0 }
+            let longer = if longer.is_finite() { longer.max(1.0) } else { 1.0 };
+            let slowest = ((ends(&lambda)[0] + 2.0 * ends(&mu)[0]) / heaviest).sqrt();
+            longer / impact::shortening(self.spec.impact(k) / slowest)
         });
         // Which body is the one that limits the longest step is not kept: the least factor is safe for each.
-        let longer = longer.fold(f64::INFINITY, f64::min);
+        let longer = factors.fold(f64::INFINITY, f64::min);
         let limit = (self.longest * longer).min(self.spec.nearing());
         let steps = 1.0 / (self.spec.frame_rate * limit);
         let steps = STRIDE.powf((steps.ln() / STRIDE.ln()).ceil()).ceil().max(1.0).min(self.steps_per_frame as f64);
