@@ -20,7 +20,7 @@ pub enum Transfer {
     /// kept up): symplectic, of second order, and with momentum and angular momentum to rounding. Nothing is lost but in a transfer.
     ///
     /// Particles that share no node when a phase begins do not meet before the next: for one body that bends, swings and bounces. And
-    /// nodes go where their particles go, off the grid too while a phase lasts, so a body that flows needs phases that end. In single precision a body that travels by many cells within a
+    /// nodes go where their particles go, off the grid too where a phase lasts as long as the run, so a body that flows needs phases that end. In single precision a body that travels by many cells within a
     /// phase has its strain to about 1e-7 of their number.
     Lagrangian {
         /// Steps from one transfer to the next, at least 1; none where a phase is to last as long as the run.

@@ -178,7 +178,7 @@ impl ElasticSpec {
 
     /// Largest speed at which a body comes to anything \[m/s\]; one that is held does not fall.
     fn impact(&self, of: usize) -> f64 {
-        if self.clamps.is_empty() { impact::impact_speed(&self.bodies, of, &self.colliders, self.gravity) } else { 0.0 }
+        if self.clamps.is_empty() { impact::speed(&self.bodies, of, &self.colliders, self.gravity) } else { 0.0 }
     }
 
     /// How many times as short as those of the hardest materials at rest steps are where bodies may be hit.

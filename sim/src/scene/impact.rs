@@ -16,7 +16,7 @@ const LOOKED_AT: u32 = 16;
 
 /// Largest speed at which a body that falls freely comes to one of the colliders \[m/s\]; several bodies meet at the sum of those that they begin with: that one
 /// lies still while another falls on it is not counted.
-pub fn impact_speed(bodies: &[BodySpec], of: usize, colliders: &[Collider], gravity: [f64; 3]) -> f64 {
+pub(super) fn speed(bodies: &[BodySpec], of: usize, colliders: &[Collider], gravity: [f64; 3]) -> f64 {
     let body = &bodies[of];
     let centre = Vec3::from_array(body.shape.centre());
     let (velocity, gravity) = (Vec3::from_array(body.velocity), Vec3::from_array(gravity));
@@ -84,7 +84,7 @@ mod tests {
         let body = BodySpec { shape, velocity: [3.0, 0.0, -1.0], ..BodySpec::default() };
         let floor = Collider::plane([0.0; 3], [0.0, 0.0, 1.0], Contact::Separating);
         let roof = Collider::plane([0.0, 0.0, 1.0], [0.0, 0.0, -1.0], Contact::Separating);
-        let of = |colliders: &[Collider]| impact_speed(&[body.clone()], 0, colliders, [0.0, 0.0, -9.81]);
+        let of = |colliders: &[Collider]| speed(&[body.clone()], 0, colliders, [0.0, 0.0, -9.81]);
         assert!((of(&[floor.clone()]) - (1.0 + 2.0 * 9.81 * 0.05f64).sqrt()).abs() < 1e-12);
         assert_eq!(of(&[roof]), 0.0);
         let ball = Collider::new(Solid::Sphere { radius: 0.1 }, Contact::Separating).at([0.05, 0.05, 0.6]);
@@ -92,8 +92,8 @@ mod tests {
             (of(&[ball.moving([0.0, 0.0, -2.0], [0.0; 3])]) - 2.0 - (10.0 + 2.0 * 9.81 * 0.5f64).sqrt()).abs() < 1e-12
         );
         let two = [body.clone(), BodySpec { velocity: [0.0, 4.0, 0.0], ..body.clone() }];
-        assert!((impact_speed(&two, 0, &[], [0.0; 3]) - 10f64.sqrt() - 4.0).abs() < 1e-12);
+        assert!((speed(&two, 0, &[], [0.0; 3]) - 10f64.sqrt() - 4.0).abs() < 1e-12);
         let faster = BodySpec { top_speed: 10f64.sqrt() + 1.0, ..body.clone() };
-        assert!((impact_speed(&[faster], 0, &[floor], [0.0; 3]) - 2.0).abs() < 1e-12);
+        assert!((speed(&[faster], 0, &[floor], [0.0; 3]) - 2.0).abs() < 1e-12);
     }
 }

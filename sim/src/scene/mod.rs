@@ -17,5 +17,4 @@ pub use block::{BlockScene, BlockSpec};
 pub use bodies::{BodiesScene, BodiesSpec};
 pub use body::{BodyShape, BodySpec, RelaxationSpec, Solid};
 pub use elastic::{ElasticPlan, ElasticScene, ElasticSpec};
-pub use impact::impact_speed;
 pub use plan::Plan;

@@ -55,11 +55,6 @@ impl Plan {
         if self.lasting { LASTING_NODE_REALS } else { NODE_REALS }
     }
 
-    /// What a particle stands for of a surface \[m^2\].
-    pub fn area(&self) -> f64 {
-        self.apart * self.apart
-    }
-
     /// Number of particles.
     pub fn particles(&self) -> f64 {
         self.counts.iter().map(|body| body.particles).sum()

@@ -3,7 +3,7 @@
 use super::*;
 use crate::common::Random;
 use diffkern_sim::Observe as _;
-use diffkern_sim::contact::Collider;
+use diffkern_sim::contact::{Collider, Contact};
 use diffkern_sim::fem::bulk::{QUADRATIC, resist_compression};
 use diffkern_sim::fem::lattice::floor;
 use diffkern_sim::mesh::Pose;
@@ -152,7 +152,7 @@ fn soft_bodies_stand_fast_impacts() -> Result<()> {
 
 /// A block of the default material, whose waves have 4.5 m/s, that falls without weight on a floor at a part of their speed.
 fn falling(mach: f64, mu: [f64; 2], lambda: [f64; 2]) -> ElasticSpec {
-    let floor = Collider::plane([0.0; 3], [0.0, 0.0, 1.0], diffkern_sim::contact::Contact::Penalty { stiffness: 1e6 });
+    let floor = Collider::plane([0.0; 3], [0.0, 0.0, 1.0], Contact::Penalty { stiffness: 1e6 });
     let shape = BodyShape::Block { min: [0.0, 0.0, 0.01], max: [0.1, 0.1, 0.11] };
     let body = BodySpec { shape, velocity: [0.0, 0.0, -mach * 20f64.sqrt()], mu, lambda, ..BodySpec::default() };
     ElasticSpec { bodies: vec![body], colliders: vec![floor], cell: 0.025, ..ElasticSpec::default() }

@@ -33,9 +33,6 @@ const RIGID_LAUNCHES: f64 = 300.0;
 const RIGID_TAPED: f64 = 100.0;
 /// Reals of a step that a tape keeps, for each particle and node, or each cell and vertex.
 const TAPED: [f64; 2] = [24.0, 7.0];
-/// The same where the nodes of MPM move with the body, and what a step of a particle costs then.
-const LASTING_TAPED: [f64; 2] = [57.0, 19.0];
-const LASTING: f64 = 1.5;
 const CELL_TAPED: [f64; 2] = [220.0, 10.0];
 /// The same of a cell with a memory, beside these: what it was, and what it is.
 const MEMORY_TAPED: f64 = 150.0;
@@ -126,10 +123,7 @@ impl Plan {
     /// Memory of a step on a tape \[bytes\].
     pub(crate) fn taped(&self, device: &Device, real: f64) -> f64 {
         match self {
-            Self::Mpm(plan) => {
-                let [particle, node] = if plan.lasting { LASTING_TAPED } else { TAPED };
-                real * (particle * plan.particles() + node * plan.active_nodes(device))
-            }
+            Self::Mpm(plan) => real * (TAPED[0] * plan.particles() + TAPED[1] * plan.active_nodes(device)),
             Self::Fem(plan) => {
                 let memory = if plan.relaxes { MEMORY_TAPED } else { 0.0 };
                 real * ((CELL_TAPED[0] + memory) * plan.cells + CELL_TAPED[1] * (plan.nodes + plan.vertices))
@@ -142,11 +136,7 @@ impl Plan {
     pub(crate) fn step(&self, device: &Device) -> f64 {
         match self {
             Self::Mpm(plan) => {
-                let particle = if plan.lasting { LASTING } else { 1.0 };
-                LAUNCHES
-                    + particle * plan.particles()
-                    + NODE * plan.active_nodes(device)
-                    + IDLE_NODE * plan.near_nodes()
+                LAUNCHES + plan.particles() + NODE * plan.active_nodes(device) + IDLE_NODE * plan.near_nodes()
             }
             Self::Fem(plan) => CELL_LAUNCHES + plan.cells + CONTACT * plan.vertices,
             Self::Rigid(plan) => RIGID_LAUNCHES + plan.points,
