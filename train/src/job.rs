@@ -178,11 +178,12 @@ pub struct Parameter {
     pub initial: f64,
     /// Value found.
     pub found: f64,
-    /// 95 % interval, Gauss-Newton covariance with residuals scaled by their own variance; none
-    /// when the job ended before it was computed.
+    /// 95 % interval, by all that makes the value unsure (`docs/answers.md`); none when the job ended before it was computed.
     pub interval: Option<(f64, f64)>,
     /// False when this video cannot tell the parameter: its interval covers most of its range.
     pub determined: bool,
+    /// The same were model, grid and search exact: by the residuals of the pixels alone, as if they were independent.
+    pub by_noise: Option<(f64, f64)>,
 }
 
 /// One finished iteration, for the curves.

@@ -18,6 +18,7 @@ fn outcome(video: &Video) -> Outcome {
         initial,
         found,
         interval: Some((0.9 * found, 1.1 * found)),
+        by_noise: Some((0.99 * found, 1.01 * found)),
         determined,
     };
     let record = |iteration: usize| Record {

@@ -2,7 +2,7 @@
 
 use super::adequacy::{self, Adequacy};
 use super::information::{Together, posterior, together};
-use super::interval::{self, SIGMAS, TELLS};
+use super::interval::{self, Covariances, SIGMAS, TELLS};
 use super::observed::{self, observed};
 use super::problem::{ByFrame, VideoProblem};
 use crate::error::{Error, Result};
@@ -159,24 +159,30 @@ fn parameters<F: Float>(
     // A rule that follows gradients has them once it is done.
     let normal = normal.filter(|normal| normal.parameters() > 0);
     let free = parametrisation.free(&state.at);
-    let covariance = normal.map(|normal| -> Result<_> {
-        let covariance = interval::covariance(problem, (normal, told), (&state.at, free))?;
-        Ok(covariance.map(|covariance| strayed.iter().fold(covariance, |sum, strayed| interval::with(sum, strayed))))
+    let covariances = normal.map(|normal| -> Result<_> {
+        let covariances = interval::covariance(problem, (normal, told), (&state.at, free))?;
+        Ok(covariances.map(|Covariances { noise, all }| Covariances {
+            noise,
+            all: strayed.iter().fold(all, |sum, strayed| interval::with(sum, strayed)),
+        }))
     });
-    let covariance = covariance.transpose()?;
+    let covariances = covariances.transpose()?;
     let mut parameters = Vec::with_capacity(options.unknowns.len());
     for name in &options.unknowns {
         let target = problem.scene.target(name).map_err(|problem| Error::argument("unknowns", problem))?;
         let found = values[target];
         let (low, high) = problem.scene.range(target).map_or((found, found), |range| (range.min, range.max));
         let scale = if target.quantity.is_positive() { Scale::Log } else { Scale::Linear };
-        let interval = covariance.as_ref().map(|covariance| match covariance {
-            Some(covariance) => {
-                let away = SIGMAS * parametrisation.deviation(&values, covariance, target);
-                scale.around(found, away, (low, high))
-            }
-            None => (low, high),
-        });
+        let by = |of: fn(&Covariances) -> &[f64]| {
+            covariances.as_ref().map(|covariances| match covariances {
+                Some(covariances) => {
+                    let away = SIGMAS * parametrisation.deviation(&values, of(covariances), target);
+                    scale.around(found, away, (low, high))
+                }
+                None => (low, high),
+            })
+        };
+        let interval = by(|covariances| &covariances.all);
         let at_end = scale.share(low, found, (low, high)) < AT_END || scale.share(found, high, (low, high)) < AT_END;
         let tells = interval.is_none_or(|(from, to)| scale.share(from.max(low), to.min(high), (low, high)) < TELLS);
         if at_end {
@@ -195,6 +201,7 @@ fn parameters<F: Float>(
             initial: state.initial.get(name).copied().unwrap_or(found),
             found,
             interval,
+            by_noise: by(|covariances| &covariances.noise),
             determined: tells && !at_end,
         });
     }
@@ -202,7 +209,7 @@ fn parameters<F: Float>(
     let unknowns: Vec<_> = parameters.iter().filter_map(told).collect();
     let open = |name: &Name| parameters.iter().any(|parameter| parameter.name == *name && !parameter.determined);
     // Residuals that do not fix all of them may yet fix what pairs make together.
-    let fixed = covariance.flatten().filter(|covariance| covariance.iter().all(|x| x.is_finite()));
+    let fixed = covariances.flatten().map(|own| own.all).filter(|all| all.iter().all(|x| x.is_finite()));
     if let Some(covariance) = fixed.or_else(|| posterior_of(parametrisation, normal?)) {
         let say = |pair: &Together| {
             format!("this video tells {pair}, but not each of the two: give one of them, if you know it")

@@ -30,17 +30,26 @@ pub(super) fn all_show(normal: &NormalEquations, doubt: &[f64]) -> bool {
     shown.iter().all(|own| *own > SHOWS * shown.iter().copied().fold(0.0, f64::max))
 }
 
-/// The covariance of the first `free` coordinates at `at`, such that [`SIGMAS`] standard deviations hold 95 %; none where the residuals do not fix them.
+/// How unsure the coordinates of an answer are.
+pub(super) struct Covariances {
+    /// By the noise of the pixels, were all else exact.
+    pub(super) noise: Vec<f64>,
+    /// By all that makes them unsure.
+    pub(super) all: Vec<f64>,
+}
+
+/// The covariances of the first `free` coordinates at `at`, such that [`SIGMAS`] standard deviations hold 95 %; none where the residuals do not fix them.
 pub(super) fn covariance<F: Float>(
     problem: &VideoProblem<'_, F>,
     (normal, ByFrame { frames, coarser, .. }): (&NormalEquations, &ByFrame),
     (at, free): (&[f64], usize),
-) -> Result<Option<Vec<f64>>> {
+) -> Result<Option<Covariances>> {
     let mut sums = NormalEquations::new(normal.parameters());
     frames.iter().try_for_each(|frame| sums.append(frame))?;
     let sums = if frames.is_empty() { normal } else { &sums };
     let whole = Priors::known(problem.parametrisation(), sums).added(sums, at)?.first(free)?;
-    let Some(mut covariance) = whole.covariance() else { return Ok(None) };
+    let Some(noise) = whole.covariance() else { return Ok(None) };
+    let mut covariance = noise.clone();
     let parts = parts(&whole, &frames.iter().map(|frame| frame.first(free)).collect::<Result<Vec<_>>>()?)?;
     if let Some(scatter) = whole.jackknife(&parts)? {
         let count = parts.len() as f64;
@@ -57,7 +66,7 @@ pub(super) fn covariance<F: Float>(
     if let Some(coarser) = coarser {
         covariance = with(covariance, &left_by_grid(&whole, (sums, coarser), problem.ratio())?);
     }
-    Ok(Some(covariance))
+    Ok(Some(Covariances { noise, all: covariance }))
 }
 
 /// A covariance with a change of all coordinates together, one standard deviation of it.

@@ -60,6 +60,9 @@ pub struct Summary {
     pub seconds: f64,
     /// 95 % intervals, null where none was computed.
     pub intervals: BTreeMap<Name, Option<(f64, f64)>>,
+    /// The same by the noise of the pixels alone, were model, grid and search exact.
+    #[serde(default)]
+    pub by_noise: BTreeMap<Name, Option<(f64, f64)>>,
     /// Whether the video can tell the parameter.
     pub determined: BTreeMap<Name, bool>,
     /// Values at the start.
@@ -97,6 +100,7 @@ impl Summary {
             runs: outcome.runs,
             seconds,
             intervals: each().map(|p| (p.name.clone(), p.interval)).collect(),
+            by_noise: each().map(|p| (p.name.clone(), p.by_noise)).collect(),
             determined: each().map(|p| (p.name.clone(), p.determined)).collect(),
             initial: each().map(|p| (p.name.clone(), p.initial)).collect(),
             loss_initial: outcome.loss_initial,

@@ -238,6 +238,7 @@ mod tests {
             ],
             seconds: 105.9,
             intervals: Default::default(),
+            by_noise: Default::default(),
             determined: Default::default(),
             initial: Default::default(),
             loss_initial: None,

@@ -26,5 +26,13 @@ fn parameter(k: usize) -> Parameter {
     let name: Name = format!("bodies.{body}_{k}.{}", KEYS[k % KEYS.len()]).parse().unwrap();
     let found = SIZES[k % SIZES.len()] * (1.0 + 0.1 * k as f64);
     let interval = (k != 2).then_some((found - 0.04 * found.abs(), found + 0.04 * found.abs()));
-    Parameter { unit: name.unit().into(), name, initial: 0.5 * found, found, interval, determined: k % 5 != 4 }
+    Parameter {
+        unit: name.unit().into(),
+        name,
+        initial: 0.5 * found,
+        found,
+        interval,
+        by_noise: interval,
+        determined: k % 5 != 4,
+    }
 }
