@@ -3,6 +3,7 @@
 //! Four things make it unsure, each with a covariance of the search's coordinates: noise of the pixels; what the model lacks, seen in how far parts of the
 //! video contradict each other; what the search left; and what the grid leaves. `docs/answers.md` has the statistics.
 
+use super::adequacy::TWO_GRIDS;
 use super::problem::{ByFrame, VideoProblem};
 use crate::search::{Priors, Problem as _};
 use diffkern::Float;
@@ -17,6 +18,8 @@ pub(crate) const TELLS: f64 = 0.5;
 const PARTS: usize = 8;
 /// The same quantile of Student's t with 1, 2, .. degrees of freedom.
 const STUDENT: [f64; PARTS - 1] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365];
+/// Standard deviations that a grid convergence index is (ASME V&V 20).
+const INDEX_SIGMAS: f64 = 2.0;
 /// Correlation of what a model lacks between any two parts: some of it is the same in all, which leaving parts out does not show. Chosen on `jelly_drop_a`, `jelly_drop_e` and `jelly_fric_g`.
 const SHARED: f64 = 0.2;
 
@@ -108,8 +111,8 @@ fn left_by_search(ended: &NormalEquations, mut bounds: Bounds, at: &[f64]) -> Re
     Ok(step.map(|step| step.change).unwrap_or_default())
 }
 
-/// What the grid of the answer is thought to leave of each coordinate: by how far the answer moves to that of a grid whose spacing is `ratio` times as wide, as
-/// the error goes with the square of the spacing (Richardson 1911). Both grids show what they show at the same place; `whole` is what fixes the answer there.
+/// A standard deviation of what the grid of the answer is thought to leave of each coordinate: by how far the answer moves to that of a grid whose spacing is `ratio` times as wide, as
+/// the error goes with the square of the spacing (Richardson 1911), with the factor of safety of two grids. Both grids show what they show at the same place; `whole` is what fixes the answer there.
 fn left_by_grid(
     whole: &NormalEquations,
     (fine, coarse): (&NormalEquations, &NormalEquations),
@@ -119,7 +122,7 @@ fn left_by_grid(
     let (fine, coarse) = (fine.first(free)?, coarse.first(free)?);
     let gradient = coarse.gradient.iter().zip(&fine.gradient).map(|(coarse, fine)| coarse - fine).collect();
     let apart = NormalEquations { gradient, ..whole.clone() }.minimum().unwrap_or_default();
-    Ok(apart.iter().map(|apart| apart / (ratio * ratio - 1.0)).collect())
+    Ok(apart.iter().map(|apart| TWO_GRIDS / INDEX_SIGMAS * apart / (ratio * ratio - 1.0)).collect())
 }
 
 #[cfg(test)]
@@ -137,7 +140,7 @@ mod tests {
         };
         let (fine, coarse) = (of(1.0)?, of(1.1)?);
         let left = left_by_grid(&fine, (&fine, &coarse), 1.6)?;
-        assert!((left[0] + 0.1 / (1.6 * 1.6 - 1.0)).abs() < 1e-12 && left[1].abs() < 1e-12, "{left:?}");
+        assert!((left[0] + 1.5 * 0.1 / (1.6 * 1.6 - 1.0)).abs() < 1e-12 && left[1].abs() < 1e-12, "{left:?}");
         Ok(())
     }
 
