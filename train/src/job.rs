@@ -21,6 +21,8 @@ pub enum Simulator {
     Fem,
     /// The material point method: particles and a grid.
     Mpm,
+    /// Total Lagrangian MPM: particles on a grid that moves with the body, which keeps energy but for what resists fast compression.
+    Tlmpm,
     /// As rigid bodies, by the contacts of their surfaces.
     Rigid,
 }
@@ -31,6 +33,7 @@ impl Simulator {
         match self {
             Self::Fem => "finite elements",
             Self::Mpm => "MPM",
+            Self::Tlmpm => "total Lagrangian MPM",
             Self::Rigid => "rigid bodies",
         }
     }
@@ -39,7 +42,7 @@ impl Simulator {
     pub fn elements(self) -> &'static str {
         match self {
             Self::Fem => "cells",
-            Self::Mpm => "particles",
+            Self::Mpm | Self::Tlmpm => "particles",
             Self::Rigid => "points",
         }
     }
@@ -180,10 +183,10 @@ pub struct Parameter {
     pub found: f64,
     /// 95 % interval, by all that makes the value unsure (`docs/answers.md`); none when the job ended before it was computed.
     pub interval: Option<(f64, f64)>,
-    /// False when this video cannot tell the parameter: its interval covers most of its range.
-    pub determined: bool,
     /// The same were model, grid and search exact: by the residuals of the pixels alone, as if they were independent.
     pub by_noise: Option<(f64, f64)>,
+    /// False when this video cannot tell the parameter: its interval covers most of its range.
+    pub determined: bool,
 }
 
 /// One finished iteration, for the curves.

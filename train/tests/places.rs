@@ -125,6 +125,7 @@ fn what_follows_a_body_begins_with_it() {
     for (name, material, more) in [
         ("fem", elastic(), ["--simulator", "fem"]),
         ("mpm", elastic(), ["--simulator", "mpm"]),
+        ("tlmpm", elastic(), ["--simulator", "tlmpm"]),
         ("rigid", json!({"law": "rigid"}), ["--simulator", "rigid"]),
     ] {
         let mut scene = struck(material);

@@ -33,7 +33,7 @@ impl Asked<'_> {
             start,
             device: self.device.to_owned(),
             seed: 0,
-            simulator: program::choose(scene, self.simulator)?.0,
+            simulator: program::choose_to_search(scene, self.simulator)?,
             cells: self.cells,
             max_iterations: None,
             optimizer: Optimizer::Lm,

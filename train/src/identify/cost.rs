@@ -260,7 +260,7 @@ pub(super) fn judged(
 fn measured<F: diffkern::Float>(simulator: Simulator, device: &Device) -> Result<f64> {
     const STEPS: usize = 3;
     match simulator {
-        Simulator::Mpm => {
+        Simulator::Mpm | Simulator::Tlmpm => {
             let spec = BlockSpec { cells: 9, ..BlockSpec::default() };
             let block = spec.build::<F>(device)?;
             let solver = block.model.solver(&block.params(device, spec.mu[1], spec.lambda[1])?, block.state.len())?;

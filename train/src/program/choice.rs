@@ -15,13 +15,8 @@ fn obstacle(scene: &Scene) -> Option<(String, String)> {
             return Some(("clamp".into(), "a clamp beside several bodies".into()));
         }
     }
-    for collider in &scene.colliders {
-        let holds = match collider.contact {
-            Contact::Friction(_) => continue,
-            Contact::Sticky => "sticky",
-            Contact::Slip => "slip",
-        };
-        return Some((format!("colliders.{}.contact", collider.name), format!("a contact that holds, \"{holds}\"")));
+    if let Some(held) = holding(scene) {
+        return Some(held);
     }
     let turned = |shape: &BodyShape| match shape {
         BodyShape::Block { .. } => false,
@@ -31,6 +26,26 @@ fn obstacle(scene: &Scene) -> Option<(String, String)> {
         return Some(("clamp".into(), "a clamp on a body that is turned".into()));
     }
     None
+}
+
+/// What total Lagrangian MPM cannot do beside [`elements_only`]: bodies meet by transfers alone, and what is held does not come off nodes that move with the body.
+fn lagrangian_obstacle(scene: &Scene) -> Option<(String, String)> {
+    if scene.bodies.len() > 1 {
+        return Some(("bodies".into(), "several bodies".into()));
+    }
+    holding(scene)
+}
+
+/// The first collider whose contact holds what touches it.
+fn holding(scene: &Scene) -> Option<(String, String)> {
+    scene.colliders.iter().find_map(|collider| {
+        let holds = match collider.contact {
+            Contact::Friction(_) => return None,
+            Contact::Sticky => "sticky",
+            Contact::Slip => "slip",
+        };
+        Some((format!("colliders.{}.contact", collider.name), format!("a contact that holds, \"{holds}\"")))
+    })
 }
 
 /// What MPM cannot do of a scene, with the field.
@@ -48,10 +63,22 @@ fn elements_only(scene: &Scene) -> Option<(String, String)> {
     })
 }
 
+/// The simulator for a job that searches.
+///
+/// # Errors
+/// As those of [`choose`], and when total Lagrangian MPM is asked for.
+pub(crate) fn choose_to_search(scene: &Scene, asked: Option<Simulator>) -> Result<Simulator> {
+    if asked == Some(Simulator::Tlmpm) {
+        let problem = "tlmpm moves bodies for simulate alone, as how far its grid moves an answer is not known, expected fem or mpm, or no such option";
+        return Err(Error::argument("simulator", problem));
+    }
+    Ok(choose(scene, asked)?.0)
+}
+
 /// The simulator of a scene, that which is asked for if any is, and why.
 ///
 /// # Errors
-/// When finite elements are asked for and cannot do something of the scene; names the field.
+/// When a simulator is asked for and cannot do something of the scene; names the field.
 pub(crate) fn choose(scene: &Scene, asked: Option<Simulator>) -> Result<(Simulator, String)> {
     match (scene.is_rigid(), asked) {
         (true, None | Some(Simulator::Rigid)) => {
@@ -63,15 +90,15 @@ pub(crate) fn choose(scene: &Scene, asked: Option<Simulator>) -> Result<(Simulat
             };
             return Ok((Simulator::Rigid, why.into()));
         }
-        (true, Some(Simulator::Fem | Simulator::Mpm)) => {
+        (true, Some(Simulator::Fem | Simulator::Mpm | Simulator::Tlmpm)) => {
             let problem = "the bodies of the scene are rigid, expected rigid, or no such option";
             return Err(Error::argument("simulator", problem));
         }
         (false, Some(Simulator::Rigid)) => {
-            let problem = "the bodies of the scene are elastic, expected fem or mpm, or no such option";
+            let problem = "the bodies of the scene are elastic, expected fem, mpm or tlmpm, or no such option";
             return Err(Error::argument("simulator", problem));
         }
-        (false, None | Some(Simulator::Fem | Simulator::Mpm)) => {}
+        (false, None | Some(Simulator::Fem | Simulator::Mpm | Simulator::Tlmpm)) => {}
     }
     let simplified = match scene.between {
         Some(Contact::Friction(_)) => {
@@ -80,12 +107,19 @@ pub(crate) fn choose(scene: &Scene, asked: Option<Simulator>) -> Result<(Simulat
         Some(Contact::Sticky | Contact::Slip) | None => "",
     };
     if let Some((field, what)) = elements_only(scene)
-        && (asked == Some(Simulator::Mpm) || asked.is_none() && obstacle(scene).is_some())
+        && (matches!(asked, Some(Simulator::Mpm | Simulator::Tlmpm)) || asked.is_none() && obstacle(scene).is_some())
     {
         let problem = format!("{what}, which MPM cannot do yet, expected a scene for --simulator fem");
         return Err(Error::scene(field, problem));
     }
+    if let Some((field, what)) = lagrangian_obstacle(scene)
+        && asked == Some(Simulator::Tlmpm)
+    {
+        let problem = format!("{what}, which total Lagrangian MPM cannot do, expected another --simulator, or none");
+        return Err(Error::scene(field, problem));
+    }
     match (asked, obstacle(scene)) {
+        (Some(Simulator::Tlmpm), _) => Ok((Simulator::Tlmpm, "by total Lagrangian MPM, as asked for".into())),
         (Some(Simulator::Mpm | Simulator::Rigid), _) => {
             Ok((Simulator::Mpm, format!("by MPM, as asked for{simplified}")))
         }

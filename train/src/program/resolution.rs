@@ -38,7 +38,7 @@ impl Resolution {
             Simulator::Fem => return Self::of_elements(shapes),
             // Not cut at all: so many times the fewest steps.
             Simulator::Rigid => return Self { coarse: 1, fine: 2, refined: None },
-            Simulator::Mpm => {}
+            Simulator::Mpm | Simulator::Tlmpm => {}
         }
         if let [block @ BodyShape::Block { .. }] = shapes {
             return Self::of(block.sides());

@@ -8,6 +8,7 @@ use crate::text::rounded;
 use diffkern::prelude::*;
 use diffkern_render::{Camera, Light, Lighting};
 use diffkern_sim::contact::Collider as Rigid;
+use diffkern_sim::fem::bulk::QUADRATIC;
 use diffkern_sim::mpm::{self, HalfSpace, Transfer};
 use diffkern_sim::scene::{BodiesSpec, BodyShape, BodySpec, RelaxationSpec};
 
@@ -16,6 +17,9 @@ const CFL: [f64; 2] = [0.4, 0.2];
 /// Stiffness of a floor and of all other colliders, in units of the stiffest P-wave modulus over the particle spacing: as stiff as the time step
 /// allows. A soft floor delays the impact, which is then taken for viscosity and a stiffer block.
 const FLOOR: f64 = 1.2;
+/// The same by total Lagrangian MPM, of the material that is tried: what it gives way is what the layer outside of the particles' contacts would, that is not
+/// compressed. Stiffer ones leave less of an impact to the bounce, as layers that stop at once swing.
+const LAGRANGIAN_FLOOR: f64 = 1.5;
 /// Viscosity that there is room for beside the scene's, in units of density, grid spacing and fastest P-wave: what the
 /// time step of the elastic waves stands.
 const ROOM: f64 = 0.25;
@@ -110,11 +114,12 @@ pub(super) fn gravity(scene: &Scene, known: &Values) -> [f64; 3] {
     [0, 1, 2].map(|a| middle(range(scene, known, Target::new(0, Quantity::Gravity(a)))))
 }
 
-/// A take by MPM with `cells` grid cells across the thinnest side, for at most `room` of viscosity beside the scene's.
-pub(super) fn spec(scene: &Scene, take: usize, known: &Values, cells: usize, room: f64) -> BodiesSpec {
+/// A take by MPM.
+pub(super) fn spec(scene: &Scene, take: usize, known: &Values, options: &GridOptions) -> BodiesSpec {
     // Two particles to a cell.
-    let spacing = 0.5 * spacing(scene, cells);
-    let stiffness = FLOOR * most(scene, |body| p_modulus(scene, known, body)) / spacing;
+    let spacing = 0.5 * spacing(scene, options.cells);
+    let floor = floor_by_modulus(options, spacing).unwrap_or(FLOOR / spacing);
+    let stiffness = floor * most(scene, |body| p_modulus(scene, known, body));
     let contact = |collider: &Collider| match collider.contact {
         Contact::Friction(_) => mpm::Contact::Penalty { stiffness },
         Contact::Sticky => mpm::Contact::Sticky,
@@ -133,8 +138,9 @@ pub(super) fn spec(scene: &Scene, take: usize, known: &Values, cells: usize, roo
         }
     });
     let duration = scene.num_frames as f64 / scene.frame_rate;
+    let lasting = options.simulator == Simulator::Tlmpm;
     BodiesSpec {
-        bodies: (0..scene.bodies.len()).map(|body| body_spec(scene, take, known, body, room)).collect(),
+        bodies: (0..scene.bodies.len()).map(|body| body_spec(scene, take, known, body, options.room)).collect(),
         law: scene.bodies[0].material.law,
         damping: [0.0; 2],
         gravity: gravity(scene, known),
@@ -146,10 +152,15 @@ pub(super) fn spec(scene: &Scene, take: usize, known: &Values, cells: usize, roo
         frame_rate: scene.frame_rate,
         spacing,
         cfl: CFL[usize::from(!scene.colliders.is_empty())],
-        transfer: Transfer::Apic,
-        bulk_viscosity: 0.0,
+        transfer: if lasting { Transfer::LAGRANGIAN } else { Transfer::Apic },
+        bulk_viscosity: if lasting && !scene.colliders.is_empty() { QUADRATIC } else { 0.0 },
         reach: reach(scene, take, known, duration),
     }
+}
+
+/// Stiffness of the contacts of a scene by the P-wave modulus of its body \[1/m\], where that is tried; nothing where it is that of the hardest material.
+pub(super) fn floor_by_modulus(options: &GridOptions, spacing: f64) -> Option<f64> {
+    (options.simulator == Simulator::Tlmpm).then(|| LAGRANGIAN_FLOOR / spacing)
 }
 
 /// The half-spaces that stand still, each by its place among the colliders, its point and its normal.

@@ -99,7 +99,7 @@ impl Parametrisation {
             room,
             least: match options.simulator {
                 Simulator::Mpm => LEAST_VISCOSITY,
-                Simulator::Fem | Simulator::Rigid => 0.0,
+                Simulator::Fem | Simulator::Tlmpm | Simulator::Rigid => 0.0,
             },
             cheap: options.simulator == Simulator::Fem && told.len() <= MANY,
             told,

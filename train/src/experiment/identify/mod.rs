@@ -184,7 +184,7 @@ impl Identify {
             start,
             device: self.device.clone(),
             seed: self.seed,
-            simulator: program::choose(scene, self.simulator)?.0,
+            simulator: program::choose_to_search(scene, self.simulator)?,
             cells: self.cells,
             max_iterations: self.max_iterations,
             optimizer: self.optimizer.resolve()?,

@@ -31,7 +31,7 @@ pub struct Simulate {
     #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',', value_parser = assignment)]
     #[serde(default, with = "map")]
     pub set: Vec<(Name, f64)>,
-    /// fem or mpm: what moves the bodies [default: finite elements where they can].
+    /// fem, mpm or tlmpm: what moves the bodies [default: finite elements where they can].
     #[arg(long, value_name = "METHOD")]
     #[serde(default)]
     pub simulator: Option<Simulator>,

@@ -109,7 +109,9 @@ impl<F: Float> Bodies<F> {
         device: &Device,
     ) -> Result<Self> {
         match options.simulator {
-            Simulator::Mpm => Ok(Self::Mpm(Box::new(Particles::new(scene, take, known, options, device)?))),
+            Simulator::Mpm | Simulator::Tlmpm => {
+                Ok(Self::Mpm(Box::new(Particles::new(scene, take, known, options, device)?)))
+            }
             Simulator::Fem => Ok(Self::Fem(Box::new(Elements::new(scene, take, known, options, device)?))),
             Simulator::Rigid => Ok(Self::Rigid(Box::new(Rigid::new(scene, take, known, options, device)?))),
         }

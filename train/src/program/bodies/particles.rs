@@ -1,7 +1,7 @@
 //! Bodies by the material point method.
 
 use super::super::colliders::Colliders;
-use super::super::inputs::launch;
+use super::super::inputs::{floor_stiffness, launch};
 use super::super::material::Properties;
 use super::super::setup::{self, GridOptions};
 use super::place::Origin;
@@ -13,11 +13,7 @@ use diffkern::memory::collect;
 use diffkern::prelude::*;
 use diffkern_render::Mesh;
 use diffkern_sim::mpm;
-use diffkern_sim::scene::{BodiesScene, BodiesSpec};
-
-pub(super) fn spec(scene: &Scene, take: usize, known: &Values, options: &GridOptions) -> BodiesSpec {
-    setup::spec(scene, take, known, options.cells, options.room)
-}
+use diffkern_sim::scene::BodiesScene;
 
 /// Bodies of any number on one grid.
 pub(crate) struct Particles<F: Float> {
@@ -28,6 +24,8 @@ pub(crate) struct Particles<F: Float> {
     centres: Array<Vec3<F>>,
     origin: Origin<F>,
     colliders: Colliders,
+    /// Stiffness of half-spaces and of colliders by the P-wave modulus of each particle \[1/m, m\]; none where it is that of the hardest material.
+    floor: Option<[Array<F>; 2]>,
 }
 
 impl<F: Float> Particles<F> {
@@ -44,9 +42,15 @@ impl<F: Float> Particles<F> {
             let field = format!("bodies.{}.material.damping", scene.bodies[body].name);
             return Err(Error::scene(field, "MPM has no damping by mass yet, expected 0, or --simulator fem"));
         }
-        let spec = spec(scene, take, known, options);
+        let spec = setup::spec(scene, take, known, options);
         setup::thick_enough(scene, spec.plan()?.dx)?;
         let mut bodies = spec.build::<F>(device)?;
+        let one = |number: f64| device.array(&[F::from_f64(number)]);
+        let floor = setup::floor_by_modulus(options, spec.spacing);
+        // A collider acts on each particle, for its part of the surface: that of a whole one.
+        let whole = bodies.volumes.to_vec()?.into_iter().map(Float::to_f64).fold(0.0, f64::max);
+        let floor =
+            floor.map(|floor| Ok::<_, Error>([one(floor)?, one(floor * whole.powf(2.0 / 3.0))?])).transpose()?;
         bodies.model = bodies.model.with_node_limit(options.nodes);
         let centres: Vec<_> = bodies.centres.iter().map(|c| Vec3::from_array(c.map(F::from_f64))).collect();
         Ok(Self {
@@ -55,6 +59,7 @@ impl<F: Float> Particles<F> {
             centres: device.array(&centres)?,
             origin: Origin::of(scene, take, device)?,
             colliders: Colliders::of(scene, device)?,
+            floor,
             scene: bodies,
         })
     }
@@ -93,6 +98,14 @@ impl<F: Float> Particles<F> {
         Ok(Mean { weights: collect(parts.iter().map(|part| part / whole))?, offset: [0.0; 3] })
     }
 
+    /// The mean P-wave modulus of the particles times a factor.
+    fn stiffness(&self, mu: &Array<F>, lambda: &Array<F>, factor: &Array<F>) -> diffkern::Result<Array<F>> {
+        let n = mu.len().max(lambda.len());
+        let out = self.device.zeros(1)?;
+        floor_stiffness(n, mu, lambda, &self.body_of, factor, &out, F::from_f64(1.0 / n as f64))?;
+        Ok(out)
+    }
+
     pub(super) fn bind(&self, numbers: Numbers<'_, F>) -> Result<(Solver<F>, State<F>)> {
         let Numbers {
             properties: Properties { mu, lambda, density, viscosity },
@@ -107,6 +120,16 @@ impl<F: Float> Particles<F> {
             branches: _,
         } = numbers;
         let particles = self.scene.state.len();
+        let mut contact = self.colliders.contacts(&self.scene.model, friction, collider_motion)?;
+        let mut stiffness = None;
+        if let Some([half_spaces, others]) = &self.floor {
+            if !self.scene.model.half_spaces().is_empty() {
+                stiffness = Some(self.stiffness(&mu, &lambda, half_spaces)?);
+            }
+            if let Some(contacts) = &mut contact {
+                contacts.stiffness = self.stiffness(&mu, &lambda, others)?;
+            }
+        }
         let params = mpm::Params {
             mu,
             lambda,
@@ -114,12 +137,16 @@ impl<F: Float> Particles<F> {
             viscosity,
             gravity: gravity.clone(),
             friction: self.colliders.half_spaces(friction)?,
-            contact: self.colliders.contacts(&self.scene.model, friction, collider_motion)?,
+            stiffness,
+            contact,
             ..self.scene.params(&self.device)?
         };
-        // The steps place velocities halfway between positions; starting them half a step early makes the flight exact to
+        // The steps of APIC place velocities halfway between positions; starting them half a step early makes the flight exact to
         // second order in the time step.
-        let back = F::from_f64(-0.5 * self.scene.model.dt());
+        let back = F::from_f64(match self.scene.model.transfer() {
+            mpm::Transfer::Apic => -0.5 * self.scene.model.dt(),
+            mpm::Transfer::Lagrangian { .. } => 0.0,
+        });
         let start = &self.scene.state;
         let (v, c) = (self.device.uninit(particles)?, self.device.uninit(particles)?);
         launch(particles, &start.x, &self.body_of, &self.centres, motion, &gravity, &v, &c, back)?;

@@ -2,8 +2,9 @@
 //!
 //! Work is in what a step of one particle or one cell costs, which is measured; all other costs are parts of it, found by timing.
 
+use super::super::setup;
+use super::elements;
 use super::stepping::{RigidPlan, Spec};
-use super::{elements, particles};
 use crate::error::Result;
 use crate::job::{Simulator, Values};
 use crate::program::GridOptions;
@@ -33,6 +34,9 @@ const RIGID_LAUNCHES: f64 = 300.0;
 const RIGID_TAPED: f64 = 100.0;
 /// Reals of a step that a tape keeps, for each particle and node, or each cell and vertex.
 const TAPED: [f64; 2] = [24.0, 7.0];
+/// The same where the nodes of MPM move with the body, and what a step of a particle costs then.
+const LASTING_TAPED: [f64; 2] = [57.0, 19.0];
+const LASTING: f64 = 1.5;
 const CELL_TAPED: [f64; 2] = [220.0, 10.0];
 /// The same of a cell with a memory, beside these: what it was, and what it is.
 const MEMORY_TAPED: f64 = 150.0;
@@ -51,7 +55,7 @@ impl Plan {
     /// When the simulator refuses a value of the scene.
     pub(crate) fn of(scene: &Scene, take: usize, known: &Values, options: &GridOptions) -> Result<Self> {
         match options.simulator {
-            Simulator::Mpm => Ok(Self::Mpm(particles::spec(scene, take, known, options).plan()?)),
+            Simulator::Mpm | Simulator::Tlmpm => Ok(Self::Mpm(setup::spec(scene, take, known, options).plan()?)),
             Simulator::Fem => Ok(Self::Fem(elements::spec(scene, take, known, options).plan()?)),
             Simulator::Rigid => Ok(Self::Rigid(Spec::new(scene, take, known, options)?.plan())),
         }
@@ -123,7 +127,10 @@ impl Plan {
     /// Memory of a step on a tape \[bytes\].
     pub(crate) fn taped(&self, device: &Device, real: f64) -> f64 {
         match self {
-            Self::Mpm(plan) => real * (TAPED[0] * plan.particles() + TAPED[1] * plan.active_nodes(device)),
+            Self::Mpm(plan) => {
+                let [particle, node] = if plan.lasting { LASTING_TAPED } else { TAPED };
+                real * (particle * plan.particles() + node * plan.active_nodes(device))
+            }
             Self::Fem(plan) => {
                 let memory = if plan.relaxes { MEMORY_TAPED } else { 0.0 };
                 real * ((CELL_TAPED[0] + memory) * plan.cells + CELL_TAPED[1] * (plan.nodes + plan.vertices))
@@ -136,7 +143,11 @@ impl Plan {
     pub(crate) fn step(&self, device: &Device) -> f64 {
         match self {
             Self::Mpm(plan) => {
-                LAUNCHES + plan.particles() + NODE * plan.active_nodes(device) + IDLE_NODE * plan.near_nodes()
+                let particle = if plan.lasting { LASTING } else { 1.0 };
+                LAUNCHES
+                    + particle * plan.particles()
+                    + NODE * plan.active_nodes(device)
+                    + IDLE_NODE * plan.near_nodes()
             }
             Self::Fem(plan) => CELL_LAUNCHES + plan.cells + CONTACT * plan.vertices,
             Self::Rigid(plan) => RIGID_LAUNCHES + plan.points,
