@@ -44,6 +44,14 @@ pub fn fits(seed: u64) -> Simulator {
     if seed % 2 == 1 { Simulator::Fem } else { Simulator::Mpm }
 }
 
+/// What makes the videos that a simulator fits.
+pub fn maker(by: Simulator) -> Simulator {
+    match by {
+        Simulator::Mpm | Simulator::Tlmpm => Simulator::Fem,
+        Simulator::Fem | Simulator::Rigid => Simulator::Tlmpm,
+    }
+}
+
 impl Drawn {
     /// The scene of a seed.
     ///
@@ -60,30 +68,44 @@ impl Drawn {
         Ok(drawn)
     }
 
-    /// Writes the scene and its video into a folder: by the other simulator than `by`, with twice as many cells across the thinnest side as `by` ends with.
+    /// Writes the scene and its video into a folder: by the [`maker`] of what `by` fits, with twice as many cells across the thinnest side as `by` ends with.
     ///
     /// # Errors
     /// When a file cannot be written, or the scene cannot be simulated.
     pub fn film(&self, folder: &Path, by: Simulator) -> Result<PathBuf> {
-        let source = folder.join("scene");
-        fs::create_dir_all(&source)?;
-        fs::write(source.join("scene.json"), format!("{:#}", self.scene))?;
+        let [source, known] = ["scene", "known"].map(|name| folder.join(name));
+        for (folder, scene) in [(&source, &self.scene), (&known, &self.known()?)] {
+            fs::create_dir_all(folder)?;
+            fs::write(folder.join("scene.json"), format!("{scene:#}"))?;
+        }
         let video = folder.join("video");
-        let maker = match by {
-            Simulator::Mpm => Simulator::Fem,
-            Simulator::Fem | Simulator::Rigid => Simulator::Mpm,
-        };
         let simulate = Simulate {
-            simulator: Some(maker),
+            simulator: Some(maker(by)),
             out: Some(video.clone()),
             set: self.truth.clone().into_iter().collect(),
             cells: Some(2 * identify::cells(&Scene::read(&source)?, by)),
             noise: self.noise,
             seed: self.seed,
-            ..Simulate::new(source)
+            ..Simulate::new(known)
         };
         Simulation::replacing(&simulate)?.run(&mut |_| Flow::Continue, &Stop::default())?;
+        let file = video.join("scene.json");
+        let mut filmed: Value = serde_json::from_str(&fs::read_to_string(&file)?)?;
+        filmed["unknowns"] = self.scene["unknowns"].clone();
+        fs::write(&file, format!("{filmed:#}"))?;
         Ok(video)
+    }
+
+    /// The scene with ranges that hardly leave its truth: steps, and with them what a video shows, follow from ranges.
+    fn known(&self) -> Result<Value> {
+        let mut scene = self.scene.clone();
+        for (of, unknown) in scene["unknowns"].as_object_mut().context("a scene has unknowns")? {
+            let own = |(name, _): &(&Name, &f64)| name.to_string().split('[').next() == Some(of);
+            let [low, high] =
+                [f64::min, f64::max].map(|least| self.truth.iter().filter(own).map(|(_, v)| *v).reduce(least));
+            unknown["range"] = json!([low.context("it has a truth")? / 1.01, high.context("it has a truth")? * 1.01]);
+        }
+        Ok(scene)
     }
 
     /// Makes a bar of it that is held at one end.

@@ -1,10 +1,10 @@
 //! How many intervals of `identify` hold the truth, on videos by a program that is not the one that fits.
 //!
-//! Each video has its own body, throw, camera, ranges and material, and 8 bits with 0 to 2 % of noise. Half of them are made by the material point method and
+//! Each video has its own body, throw, camera, ranges and material, and 8 bits with 0 to 2 % of noise. Half of them are made by total Lagrangian MPM and
 //! fitted by finite elements, half the other way round, each with twice as many cells across the thinnest side as what fits it. Rows are kept in `coverage.json` one by one: a campaign that was stopped goes on.
 
 use anyhow::{Context, Result};
-use benches::drawn::{Drawn, Kind, LAMBDA, MU, doubts, ended_early, fits, median};
+use benches::drawn::{Drawn, Kind, LAMBDA, MU, doubts, ended_early, fits, maker, median};
 use clap::Parser;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -29,6 +29,9 @@ struct Args {
     /// Those alone that are fitted by fem or by mpm.
     #[arg(long)]
     by: Option<Simulator>,
+    /// Fit the videos that an earlier campaign left in `--out`, in place of making them again: where what fits has changed alone.
+    #[arg(long)]
+    filmed: bool,
     /// Folder for videos and for the table, which goes on from the rows that it holds.
     #[arg(long, default_value = "out/coverage")]
     out: PathBuf,
@@ -76,6 +79,8 @@ struct Fitted {
     truth: f64,
     found: f64,
     interval: (f64, f64),
+    /// By the noise of the pixels alone.
+    by_noise: Option<(f64, f64)>,
     range: (f64, f64),
 }
 
@@ -90,8 +95,8 @@ impl Fitted {
     }
 
     /// The score of an interval (Gneiting and Raftery 2007), of logarithms: its width, and what the truth is beyond it times 2 / 0.05.
-    fn score(&self) -> f64 {
-        let (low, high, truth) = (self.interval.0.ln(), self.interval.1.ln(), self.truth.ln());
+    fn score(&self, (low, high): (f64, f64)) -> f64 {
+        let (low, high, truth) = (low.ln(), high.ln(), self.truth.ln());
         (high - low) + 2.0 / (1.0 - CONFIDENCE) * ((low - truth).max(0.0) + (truth - high).max(0.0))
     }
 }
@@ -111,7 +116,11 @@ fn main() -> Result<()> {
         }
         let folder = args.out.join(format!("seed_{seed}"));
         let drawn = Drawn::new(Kind::Thrown, seed)?;
-        match drawn.film(&folder, by) {
+        let film = || match folder.join("video") {
+            video if args.filmed && video.join("simulated.json").is_file() => Ok(video),
+            _ => drawn.film(&folder, by),
+        };
+        match film() {
             Ok(video) => campaign.rows.push(one(&folder, video, drawn, by).with_context(|| format!("seed {seed}"))?),
             Err(error) if ended_early(&folder) => {
                 campaign.without_video.push(WithoutVideo { seed, why: format!("{error:#}") });
@@ -149,7 +158,8 @@ fn one(folder: &Path, video: PathBuf, drawn: Drawn, by: Simulator) -> Result<Row
         let range = (ends(0)?, ends(1)?);
         let truth = *drawn.truth.get(&parameter.name).context("what is found was drawn")?;
         let interval = parameter.interval.unwrap_or(range);
-        parameters.insert(name, Fitted { truth, found: parameter.found, interval, range });
+        parameters
+            .insert(name, Fitted { truth, found: parameter.found, interval, by_noise: parameter.by_noise, range });
     }
     let outcome = finished.outcome;
     Ok(Row {
@@ -169,22 +179,30 @@ fn one(folder: &Path, video: PathBuf, drawn: Drawn, by: Simulator) -> Result<Row
 /// How many intervals hold, with their scores and widths, for each that fits and each parameter.
 fn table(Campaign { rows, without_video }: &Campaign) -> Result<String> {
     let mut text = String::from(
-        "| fitted by | parameter | videos | intervals that hold | mean score | error, median | half interval, median |\n|---|---|---|---|---|---|---|\n",
+        "| fitted by | made by | parameter | videos | intervals that hold | mean score | of noise alone | error, median | half interval, median |\n|---|---|---|---|---|---|---|---|---|\n",
     );
     for by in [Simulator::Fem, Simulator::Mpm] {
         for name in [MU, LAMBDA] {
-            let own: Vec<&Fitted> =
-                rows.iter().filter(|row| row.by == by).filter_map(|row| row.parameters.get(name)).collect();
+            let own = rows.iter().filter(|row| row.by == by);
+            let own: Vec<&Fitted> = own.filter_map(|row| row.parameters.get(name)).collect();
             if own.is_empty() {
                 continue;
             }
             let hold = own.iter().filter(|fitted| fitted.holds()).count();
-            let score = own.iter().map(|fitted| fitted.score()).sum::<f64>() / own.len() as f64;
+            let score = own.iter().map(|fitted| fitted.score(fitted.interval)).sum::<f64>() / own.len() as f64;
+            let noise: Vec<f64> = own.iter().filter_map(|fitted| Some(fitted.score(fitted.by_noise?))).collect();
+            let noise = match noise.len() == own.len() {
+                true => format!("{:.3}", noise.iter().sum::<f64>() / noise.len() as f64),
+                false => String::new(),
+            };
             let [error, half] = [|f: &Fitted| (f.found / f.truth - 1.0).abs(), Fitted::half]
                 .map(|of| 100.0 * median(own.iter().map(|fitted| of(fitted)).collect()));
             let short = name.rsplit('.').next().unwrap_or(name);
-            let (by, count) = (by.name(), own.len());
-            writeln!(text, "| {by} | {short} | {count} | {hold} | {score:.3} | {error:.1} % | {half:.1} % |")?;
+            let (by, of, count) = (by.name(), maker(by).name(), own.len());
+            writeln!(
+                text,
+                "| {by} | {of} | {short} | {count} | {hold} | {score:.3} | {noise} | {error:.1} % | {half:.1} % |"
+            )?;
         }
     }
     let accused = rows.iter().filter(|row| row.warnings.iter().any(|warning| doubts(warning))).count();
