@@ -89,6 +89,26 @@ fn how_hard_a_material_might_be_does_not_move_one() {
     assert!(apart < 1e-4, "{apart}");
 }
 
+/// A clamp is a part of space here, but of the body by finite elements: a job says so.
+#[test]
+fn a_bar_swings_as_by_finite_elements_until_it_comes_into_its_clamp() {
+    let folder = fresh("lagrangian_bar");
+    let mut scene = bounce();
+    scene["colliders"] = json!({});
+    scene["bodies"]["jelly"]["shape"] = json!({"box": {"size": [0.2, 0.05, 0.05]}});
+    scene["bodies"]["jelly"]["pose"]["position"] = json!([0.1, 0.0, 0.1]);
+    scene["bodies"]["jelly"]["velocity"] = json!([0.0, 0.0, 0.0]);
+    scene["bodies"]["jelly"]["clamps"] = json!([{"axis": "x", "plane": 0.02, "side": "below"}]);
+    scene["frames"] = json!(8);
+    let [elements, particles] = ["fem", "tlmpm"].map(|by| heights(&folder, &scene, by, "4"));
+    let (apart, fallen) = (most_apart(&elements, &particles), elements[0] - elements[7]);
+    assert!(fallen > 0.03 && apart < 0.05 * fallen, "{apart} of {fallen}");
+    write_scene(&folder.join("scene"), &scene);
+    let simulate = ["simulate", "scene", "--set", "mu=8000,lambda=16000", "--simulator", "tlmpm", "--cells", "2"];
+    let said = run(&folder, &[&simulate[..], &["--out", "other"]].concat(), 0);
+    assert!(said.contains("a clamp also holds what swings into it later"), "{said}");
+}
+
 #[test]
 fn what_nodes_that_move_along_cannot_do_is_refused() {
     let folder = fresh("lagrangian_refused");

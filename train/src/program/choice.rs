@@ -106,6 +106,7 @@ pub(crate) fn choose(scene: &Scene, asked: Option<Simulator>) -> Result<(Simulat
         }
         Some(Contact::Sticky | Contact::Slip) | None => "",
     };
+    let held = if scene.clamp.is_some() { "; a clamp also holds what swings into it later" } else { "" };
     if let Some((field, what)) = elements_only(scene)
         && (matches!(asked, Some(Simulator::Mpm | Simulator::Tlmpm)) || asked.is_none() && obstacle(scene).is_some())
     {
@@ -119,18 +120,19 @@ pub(crate) fn choose(scene: &Scene, asked: Option<Simulator>) -> Result<(Simulat
         return Err(Error::scene(field, problem));
     }
     match (asked, obstacle(scene)) {
-        (Some(Simulator::Tlmpm), _) => Ok((Simulator::Tlmpm, "by total Lagrangian MPM, as asked for".into())),
+        (Some(Simulator::Tlmpm), _) => Ok((Simulator::Tlmpm, format!("by total Lagrangian MPM, as asked for{held}"))),
         (Some(Simulator::Mpm | Simulator::Rigid), _) => {
-            Ok((Simulator::Mpm, format!("by MPM, as asked for{simplified}")))
+            Ok((Simulator::Mpm, format!("by MPM, as asked for{simplified}{held}")))
         }
         (Some(Simulator::Fem), Some((field, what))) => {
             let problem = format!("{what}, which finite elements cannot do yet, expected --simulator mpm");
             Err(Error::scene(field, problem))
         }
         (Some(Simulator::Fem), None) => Ok((Simulator::Fem, "by finite elements, as asked for".into())),
-        (None, Some((_, what))) => {
-            Ok((Simulator::Mpm, format!("by MPM, as finite elements cannot do {what} yet (--simulator){simplified}")))
-        }
+        (None, Some((_, what))) => Ok((
+            Simulator::Mpm,
+            format!("by MPM, as finite elements cannot do {what} yet (--simulator){simplified}{held}"),
+        )),
         (None, None) => {
             let why = "by finite elements, which keep the energy of an elastic body (--simulator mpm for the material point method)";
             Ok((Simulator::Fem, why.into()))
