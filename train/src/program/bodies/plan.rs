@@ -34,8 +34,7 @@ const RIGID_LAUNCHES: f64 = 300.0;
 const RIGID_TAPED: f64 = 100.0;
 /// Reals of a step that a tape keeps, for each particle and node, or each cell and vertex.
 const TAPED: [f64; 2] = [24.0, 7.0];
-/// The same where the nodes of MPM move with the body, and what a step of a particle costs then.
-const LASTING_TAPED: [f64; 2] = [57.0, 19.0];
+/// Work of a step of a particle where the nodes of MPM move with the body.
 const LASTING: f64 = 1.5;
 const CELL_TAPED: [f64; 2] = [220.0, 10.0];
 /// The same of a cell with a memory, beside these: what it was, and what it is.
@@ -127,10 +126,8 @@ impl Plan {
     /// Memory of a step on a tape \[bytes\].
     pub(crate) fn taped(&self, device: &Device, real: f64) -> f64 {
         match self {
-            Self::Mpm(plan) => {
-                let [particle, node] = if plan.lasting { LASTING_TAPED } else { TAPED };
-                real * (particle * plan.particles() + node * plan.active_nodes(device))
-            }
+            // No search goes by nodes that move with the body, so no tape is planned for.
+            Self::Mpm(plan) => real * (TAPED[0] * plan.particles() + TAPED[1] * plan.active_nodes(device)),
             Self::Fem(plan) => {
                 let memory = if plan.relaxes { MEMORY_TAPED } else { 0.0 };
                 real * ((CELL_TAPED[0] + memory) * plan.cells + CELL_TAPED[1] * (plan.nodes + plan.vertices))
