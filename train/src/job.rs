@@ -183,7 +183,7 @@ pub struct Parameter {
     pub found: f64,
     /// 95 % interval, by all that makes the value unsure (`docs/answers.md`); none when the job ended before it was computed.
     pub interval: Option<(f64, f64)>,
-    /// The same were model, grid and search exact: by the residuals of the pixels alone, as if they were independent.
+    /// The same were model, grid and search exact: by the residuals of the pixels alone.
     pub by_noise: Option<(f64, f64)>,
     /// False when this video cannot tell the parameter: its interval covers most of its range.
     pub determined: bool,

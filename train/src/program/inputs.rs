@@ -212,6 +212,20 @@ pub(crate) fn driven<F: Float>(
     out[ABSOLUTE_POS] = Pose { velocity, spin, ..poses[ABSOLUTE_POS] };
 }
 
+/// Stiffness of contact of each body: `scale` times the sum of its P-wave moduli, times its factor.
+pub(crate) fn stiffness_of_contact<F: Float>(
+    device: &Device,
+    [mu, lambda]: [&Array<F>; 2],
+    body_of: &Array<u32>,
+    factor: &Array<F>,
+    scale: impl Fn(usize) -> f64,
+) -> diffkern::Result<Array<F>> {
+    let n = mu.len().max(lambda.len());
+    let out = device.zeros(factor.len())?;
+    floor_stiffness(n, mu, lambda, body_of, factor, &out, F::from_f64(scale(n)))?;
+    Ok(out)
+}
+
 /// Adds up the P-wave moduli of each body times its factor, and `scale`; arrays of moduli of one element stand for all.
 #[diff_kernel]
 pub(crate) fn floor_stiffness<F: Float>(

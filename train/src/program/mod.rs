@@ -352,10 +352,6 @@ mod tests {
     #[test]
     fn tangents_by_mpm_are_derivatives_of_all_that_is_seen() {
         tangents_are_derivatives(Simulator::Mpm, 2);
-    }
-
-    #[test]
-    fn tangents_by_total_lagrangian_mpm_are_derivatives_of_all_that_is_seen() {
         tangents_are_derivatives(Simulator::Tlmpm, 2);
     }
 

@@ -1,7 +1,7 @@
 //! Bodies by finite elements.
 
 use super::super::colliders::{at, moving};
-use super::super::inputs::{floor_stiffness, launch_free};
+use super::super::inputs::{launch_free, stiffness_of_contact};
 use super::super::material::Properties;
 use super::super::setup::{self, GridOptions};
 use super::place::Origin;
@@ -211,11 +211,8 @@ impl<F: Float> Elements<F> {
 
     /// Adds the stiffness of contact of each body, times `scale`.
     fn contact_stiffness(&self, mu: &Array<F>, lambda: &Array<F>, scale: f64) -> diffkern::Result<Array<F>> {
-        let n = mu.len().max(lambda.len());
-        let factor = &self.stiffness[usize::from(n > 1)];
-        let out = self.device.zeros(factor.len())?;
-        floor_stiffness(n, mu, lambda, &self.body_of[1], factor, &out, F::from_f64(scale))?;
-        Ok(out)
+        let factor = &self.stiffness[usize::from(mu.len().max(lambda.len()) > 1)];
+        stiffness_of_contact(&self.device, [mu, lambda], &self.body_of[1], factor, |_| scale)
     }
 
     /// What bodies do to each other, and what colliders do to each, is as stiff beside them whatever they are made of.

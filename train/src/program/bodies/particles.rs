@@ -1,7 +1,7 @@
 //! Bodies by the material point method.
 
 use super::super::colliders::Colliders;
-use super::super::inputs::{floor_stiffness, launch};
+use super::super::inputs::{launch, stiffness_of_contact};
 use super::super::material::Properties;
 use super::super::setup::{self, GridOptions};
 use super::place::Origin;
@@ -45,12 +45,13 @@ impl<F: Float> Particles<F> {
         let spec = setup::spec(scene, take, known, options);
         setup::thick_enough(scene, spec.plan()?.dx)?;
         let mut bodies = spec.build::<F>(device)?;
-        let one = |number: f64| device.array(&[F::from_f64(number)]);
-        let floor = setup::floor_by_modulus(options, spec.spacing);
-        // A collider acts on each particle, for its part of the surface: that of a whole one.
-        let whole = bodies.volumes.to_vec()?.into_iter().map(Float::to_f64).fold(0.0, f64::max);
-        let floor =
-            floor.map(|floor| Ok::<_, Error>([one(floor)?, one(floor * whole.powf(2.0 / 3.0))?])).transpose()?;
+        let floor = setup::floor_by_modulus(options, spec.spacing).map(|floor| -> Result<_> {
+            // A collider acts on each particle, for its part of the surface: that of a whole one.
+            let whole = bodies.volumes.to_vec()?.into_iter().map(Float::to_f64).fold(0.0, f64::max);
+            let one = |number: f64| device.array(&[F::from_f64(number)]);
+            Ok([one(floor)?, one(floor * whole.powf(2.0 / 3.0))?])
+        });
+        let floor = floor.transpose()?;
         bodies.model = bodies.model.with_node_limit(options.nodes);
         let centres: Vec<_> = bodies.centres.iter().map(|c| Vec3::from_array(c.map(F::from_f64))).collect();
         Ok(Self {
@@ -100,10 +101,7 @@ impl<F: Float> Particles<F> {
 
     /// The mean P-wave modulus of the particles times a factor.
     fn stiffness(&self, mu: &Array<F>, lambda: &Array<F>, factor: &Array<F>) -> diffkern::Result<Array<F>> {
-        let n = mu.len().max(lambda.len());
-        let out = self.device.zeros(1)?;
-        floor_stiffness(n, mu, lambda, &self.body_of, factor, &out, F::from_f64(1.0 / n as f64))?;
-        Ok(out)
+        stiffness_of_contact(&self.device, [mu, lambda], &self.body_of, factor, |n| 1.0 / n as f64)
     }
 
     pub(super) fn bind(&self, numbers: Numbers<'_, F>) -> Result<(Solver<F>, State<F>)> {
