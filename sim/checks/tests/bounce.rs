@@ -225,3 +225,41 @@ fn a_clamp_holds_the_same_nodes_in_both_precisions() -> Result<()> {
     }
     Ok(())
 }
+
+/// A soft bar swings below its clamp: a clamp as a part of space holds what gets there, one as a part of the body what began in it.
+#[test]
+fn a_material_clamp_holds_what_began_in_it() -> Result<()> {
+    const PLANE: f64 = 0.04;
+    // How far what began beyond the plane gets behind it, and how far what began well within the clamp moves.
+    let end = |material_clamps: bool| -> Result<[f64; 2]> {
+        let shape = BodyShape::Block { min: [0.0; 3], max: [0.22, 0.04, 0.04] };
+        let spec = BodiesSpec {
+            bodies: vec![BodySpec { shape, ..BodySpec::default() }],
+            gravity: [0.0, 0.0, -G],
+            half_spaces: vec![HalfSpace::clamp(0, PLANE)],
+            duration: 0.4,
+            frame_rate: 20.0,
+            spacing: 0.01,
+            cfl: 0.2,
+            transfer: Transfer::LAGRANGIAN,
+            material_clamps,
+            ..BodiesSpec::default()
+        };
+        let device = Device::cpu();
+        let scene = spec.build::<f64>(&device)?;
+        let solver = scene.model.solver(&scene.params(&device)?, scene.state.len())?;
+        let end = solver.advance(&scene.state, 0, 7 * scene.steps_per_frame, diffkern::Schedule::Auto)?;
+        let (mut behind, mut moved) = (0.0f64, 0.0f64);
+        for (before, after) in scene.state.x.to_vec()?.iter().zip(&end.x.to_vec()?) {
+            match before.x < PLANE - 0.03 {
+                true => moved = moved.max((*after - *before).norm()),
+                false if before.x > PLANE => behind = behind.max(PLANE - after.x),
+                false => {}
+            }
+        }
+        Ok([behind, moved])
+    };
+    let ([of_body, moved], [in_space, _]) = (end(true)?, end(false)?);
+    assert!(of_body > 2.0 * in_space && of_body > 0.02 && moved < 1e-12, "{of_body} {in_space}, moved by {moved}");
+    Ok(())
+}

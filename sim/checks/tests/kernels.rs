@@ -164,7 +164,7 @@ fn grid_to_particles() -> Result<()> {
 
 /// A substep, long beside what particles move in it, so that rates are of the size of the rest.
 const PHASE: ParticleStep<f64> = ParticleStep { dt: 0.1, ..STEP };
-const KICK: Kick<f64> = Kick { dt: 0.1, cutoff: 0.6, rim: 1e-7, plane_count: 4, touching: 0b100 };
+const KICK: Kick<f64> = Kick { dt: 0.1, cutoff: 0.6, rim: 1e-7, plane_count: 4, touching: 0b100, clamps: 0b1000 };
 
 fn stress_slopes<M: Material>(seed: u64) -> Result<()> {
     let (dev, n, mut r) = (Device::cpu(), 37, Random(seed));
@@ -255,7 +255,8 @@ macro_rules! phases {
         let planes = dev.array(&normals.iter().enumerate().flat_map(plane).collect::<Vec<_>>())?;
         let kinds = dev.array(&[0u32, 1, 2, 2])?;
         let (gravity, damping) = (dev.array(&[r.$vector(-9.0, 9.0)])?, dev.array(&[3.0])?);
-        check!($kick, few, &u, &forces, &y, &planes, &kinds, &gravity, &damping, &dev.zeros(few)?, KICK);
+        let places = dev.array(&Random(173).many(few, |r| r.$vector(-0.4, 0.4)))?;
+        check!($kick, few, &u, &forces, &y, &places, &planes, &kinds, &gravity, &damping, &dev.zeros(few)?, KICK);
     }};
 }
 

@@ -10,7 +10,7 @@ use super::stability::Stability;
 use super::state::State;
 use super::stencil::GridShape;
 use super::transfer::Transfer;
-use crate::contact::{Collider, Obstacles};
+use crate::contact::{Collider, Contact, Obstacles};
 use crate::error::{Error, Result, non_negative, positive};
 use crate::material::Law;
 use diffkern::memory::collect;
@@ -71,6 +71,8 @@ pub struct Model<D: Dimension, F: Float> {
     pub(super) all: Active,
     /// The half-spaces that act on particles, one bit each.
     pub(super) touching: u32,
+    /// Those that hold a part of the body, one bit each.
+    pub(super) clamps: u32,
 }
 
 impl<D: Dimension, F: Float> Model<D, F> {
@@ -107,6 +109,7 @@ impl<D: Dimension, F: Float> Model<D, F> {
             wider: device.zeros(1)?,
             all: Active::all(device, &grid)?,
             touching,
+            clamps: 0,
             half_spaces: half_spaces.to_vec(),
         })
     }
@@ -143,7 +146,26 @@ impl<D: Dimension, F: Float> Model<D, F> {
     /// When it is to last for no steps.
     pub fn with_transfer(self, transfer: Transfer) -> Result<Self> {
         transfer.check()?;
-        Ok(Model { transfer, ..self })
+        Model { transfer, ..self }.checked_clamps()
+    }
+
+    /// The same with sticky half-spaces that hold what is in them at the beginning, and nothing that gets there later: a clamp as a part of the body, as
+    /// [`fem::lattice::Clamp`](crate::fem::lattice::Clamp) is, in place of one as a part of space.
+    ///
+    /// # Errors
+    /// When the [transfer](Model::with_transfer) is another than [`Transfer::LAGRANGIAN`]: nodes that do not stay with the body know no part of it.
+    pub fn with_material_clamps(self) -> Result<Self> {
+        let is_clamp = |h: &HalfSpace<D>| h.contact == Contact::Sticky;
+        let clamps = self.half_spaces.iter().rev().fold(0, |bits, h| bits << 1 | u32::from(is_clamp(h)));
+        Model { clamps, ..self }.checked_clamps()
+    }
+
+    fn checked_clamps(self) -> Result<Self> {
+        if self.clamps == 0 || self.transfer.lasts() {
+            return Ok(self);
+        }
+        let expected = "`Transfer::LAGRANGIAN`, by which nodes stay with the body";
+        Err(Error::invalid("transfer of material clamps", format!("{:?}", self.transfer), expected))
     }
 
     /// The transfer between particles and grid.

@@ -167,6 +167,7 @@ impl BlockSpec {
             cfl: self.cfl,
             transfer: self.transfer,
             bulk_viscosity: 0.0,
+            material_clamps: false,
             reach: self.reach,
         })
     }

@@ -56,6 +56,8 @@ pub struct BodiesSpec {
     pub transfer: Transfer,
     /// Coefficient of the [bulk viscosity](crate::fem::bulk) of bodies that may hit something, where velocities stay on the nodes; none by default.
     pub bulk_viscosity: f64,
+    /// Whether sticky half-spaces hold what is in them at the beginning alone ([`Model::with_material_clamps`]), where velocities stay on the nodes for the whole run; not by default.
+    pub material_clamps: bool,
     /// Room on the grid beyond the predicted motion \[m\].
     pub reach: f64,
 }
@@ -76,6 +78,7 @@ impl Default for BodiesSpec {
             cfl: 0.3,
             transfer: Transfer::Apic,
             bulk_viscosity: 0.0,
+            material_clamps: false,
             reach: 0.0,
         }
     }
@@ -121,6 +124,7 @@ impl BodiesSpec {
         let model =
             Model::new(device, grid, dt, self.law, &self.half_spaces)?.with_mass_cutoff(1e-12 * lightest * least);
         let model = model.with_transfer(self.transfer)?.with_bulk_viscosity(self.bulk_viscosity)?;
+        let model = if self.material_clamps { model.with_material_clamps()? } else { model };
         let touched = self.half_spaces.iter().any(|h| matches!(h.contact, Contact::Penalty { .. }));
         let model = if touched { model.with_contact_spacing(plan.apart)? } else { model };
         let model = match self.colliders.is_empty() {

@@ -120,7 +120,7 @@ pub(crate) fn choose(scene: &Scene, asked: Option<Simulator>) -> Result<(Simulat
         return Err(Error::scene(field, problem));
     }
     match (asked, obstacle(scene)) {
-        (Some(Simulator::Tlmpm), _) => Ok((Simulator::Tlmpm, format!("by total Lagrangian MPM, as asked for{held}"))),
+        (Some(Simulator::Tlmpm), _) => Ok((Simulator::Tlmpm, "by total Lagrangian MPM, as asked for".into())),
         (Some(Simulator::Mpm | Simulator::Rigid), _) => {
             Ok((Simulator::Mpm, format!("by MPM, as asked for{simplified}{held}")))
         }

@@ -154,6 +154,8 @@ pub(super) fn spec(scene: &Scene, take: usize, known: &Values, options: &GridOpt
         cfl: CFL[usize::from(!scene.colliders.is_empty())],
         transfer: if lasting { Transfer::LAGRANGIAN } else { Transfer::Apic },
         bulk_viscosity: if lasting && !scene.colliders.is_empty() { QUADRATIC } else { 0.0 },
+        // Of a contact that holds what comes to it there is none beside (`choice`).
+        material_clamps: lasting,
         reach: reach(scene, take, known, duration),
     }
 }

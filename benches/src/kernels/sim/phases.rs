@@ -57,7 +57,7 @@ impl<F: Float, V: Element, M: Element, N: Element> Phase<F, V, M, N> {
 
     fn kick(&self) -> Kick<F> {
         let [dt, cutoff, rim] = [0.1, 1e-3, 1e-7].map(F::from_f64);
-        Kick { dt, cutoff, rim, plane_count: 2, touching: 1 }
+        Kick { dt, cutoff, rim, plane_count: 2, touching: 1, clamps: 0 }
     }
 }
 
@@ -176,7 +176,7 @@ macro_rules! cases {
                 p.nodes, &p.d, &p.u, &p.out_u[0], 0.1,
             ), writes [p.out_u[0] => $ones]),
             kernel!($kick: $inputs => |p| "nodes" p.nodes, (
-                p.nodes, &p.u, &p.forces, &p.y, &p.planes, &p.kinds, &p.gravity, &p.damping, &p.out_u[0], p.kick(),
+                p.nodes, &p.u, &p.forces, &p.y, &p.y, &p.planes, &p.kinds, &p.gravity, &p.damping, &p.out_u[0], p.kick(),
             ), writes [p.out_u[0] => $ones]),
             kernel!($energy: $inputs => |p| "nodes" p.nodes, (
                 p.nodes, &p.forces, &p.u, &p.energy,

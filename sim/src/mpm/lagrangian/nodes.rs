@@ -17,6 +17,8 @@ pub struct Kick<F> {
     pub plane_count: u32,
     /// The half-spaces that act on particles instead, one bit each.
     pub touching: u32,
+    /// The half-spaces that hold what is in them at the beginning of the phase and nothing else, one bit each.
+    pub clamps: u32,
 }
 
 /// Positions \[m\] of the nodes of the blocks in `list`, numbered as in [`blocks`](crate::mpm::blocks).
@@ -104,13 +106,14 @@ pub fn displaced<F: Float, const D: usize>(
     next[ABSOLUTE_POS] = d[ABSOLUTE_POS] + u[ABSOLUTE_POS] * dt;
 }
 
-/// `(u + dt (f / m + g)) exp(-dt damping)`, then contact with every half-space that the node is in where it has got to, `y`. `forces`
-/// holds `(f, m)`; `planes` as in [`particles_to_grid`](crate::mpm::p2g), `kinds` as in `contact_velocity`.
+/// `(u + dt (f / m + g)) exp(-dt damping)`, then contact with every half-space that the node is in where it has got to, `y`, or with a clamp where it
+/// began, `places`. `forces` holds `(f, m)`; `planes` as in [`particles_to_grid`](crate::mpm::p2g), `kinds` as in `contact_velocity`.
 #[diff_kernel(dims(2, 3))]
 pub fn kick_nodes<F: Float, const D: usize>(
     velocity: &Array<Vector<F, D>>,
     forces: &Array<Vector<F, { D + 1 }>>,
     y: &Array<Vector<F, D>>,
+    places: &Array<Vector<F, D>>,
     planes: &Array<Vec4<F>>,
     kinds: &Array<u32>,
     gravity: &Array<Vector<F, D>>,
@@ -129,7 +132,11 @@ pub fn kick_nodes<F: Float, const D: usize>(
             if (step.touching >> k) & 1 == 0 {
                 let at = k as usize;
                 let plane = planes[2 * at];
-                let gap = Vector::<F, D>::from_fn(|a| plane[a]).dot(y[i]) - plane.w;
+                let mut at_node = y[i];
+                if (step.clamps >> k) & 1 == 1 {
+                    at_node = places[i];
+                }
+                let gap = Vector::<F, D>::from_fn(|a| plane[a]).dot(at_node) - plane.w;
                 if gap <= step.rim {
                     let held: Vector<F, D> = contact_velocity::<F, D>(u, plane, kinds[at], planes[2 * at + 1].z);
                     u = held;

@@ -128,9 +128,11 @@ impl<D: Dimension, F: Float> Solver<D, F> {
             rim: model.real(RIM * model.grid().dx()),
             plane_count: model.half_spaces().len() as u32,
             touching: model.touching,
+            clamps: model.clamps,
         };
         let (planes, kinds, next) = (&self.planes, &model.kinds, phase.nodes()?);
-        kick_nodes::<F, D>(u.len(), u, &phase.forces, &y, planes, kinds, &self.gravity, &self.damping, &next, step)?;
+        let (forces, places, damping) = (&phase.forces, &phase.places, &self.damping);
+        kick_nodes::<F, D>(u.len(), u, forces, &y, places, planes, kinds, &self.gravity, damping, &next, step)?;
         self.held_back(&y, next, tick)
     }
 
