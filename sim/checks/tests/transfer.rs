@@ -256,7 +256,8 @@ fn what_cannot_be_is_refused() -> Result<()> {
     let error = model.with_transfer(Transfer::Lagrangian { steps: Some(0) }).unwrap_err();
     assert_eq!(error.to_string(), "steps from one transfer to the next is 0, expected at least 1, or none");
     let held = Model::<Dim2, f64>::new(&Device::cpu(), grid, 1e-3, Law::NeoHookean, &[HalfSpace::clamp(0, 0.1)])?;
-    let expected = "transfer of material clamps is Apic, expected `Transfer::LAGRANGIAN`, by which nodes stay with the body";
+    let expected =
+        "transfer of material clamps is Apic, expected `Transfer::LAGRANGIAN`, by which nodes stay with the body";
     assert_eq!(held.clone().with_material_clamps().unwrap_err().to_string(), expected);
     let held = held.with_transfer(Transfer::LAGRANGIAN)?.with_material_clamps()?;
     assert!(held.with_transfer(Transfer::Lagrangian { steps: Some(8) }).is_err());

@@ -59,7 +59,8 @@ pub fn elastic_energies<F: Float, M: Material>(
     energy[e] = density * q[e].w;
 }
 
-/// Adds the elastic forces `-V P Dm^-T` to the vertices, `P = tau F^-T` of the Kirchhoff stress.
+/// Adds the elastic forces `-V P Dm^-T` to the vertices: `P = tau F^-T` of the Kirchhoff stress, and `F = Ds Dm^-1` of the edges `Ds`, so that they are
+/// `-V tau Ds^-T`.
 #[diff_kernel]
 pub fn elastic_forces<F: Float, M: Material>(
     x: &Array<Vec3<F>>,
@@ -71,10 +72,9 @@ pub fn elastic_forces<F: Float, M: Material>(
     let e = ABSOLUTE_POS;
     let (a, b, c, d) =
         (tets[4 * e] as usize, tets[4 * e + 1] as usize, tets[4 * e + 2] as usize, tets[4 * e + 3] as usize);
-    let (now, rest): (Mat3<F>, Mat3<F>) = (edges(x, tets, e), inverse[e]);
-    let f = now * rest;
-    let tau: Mat3<F> = M::kirchhoff_3d(f, q[e].x, q[e].y);
-    let forces = tau * f.inverse().transpose() * rest.transpose() * (-q[e].w);
+    let now: Mat3<F> = edges(x, tets, e);
+    let tau: Mat3<F> = M::kirchhoff_3d(now * inverse[e], q[e].x, q[e].y);
+    let forces = tau * now.inverse().transpose() * (-q[e].w);
     let (fb, fc, fd) = (forces.col(0), forces.col(1), forces.col(2));
     force[a] += -(fb + fc + fd);
     force[b] += fb;
