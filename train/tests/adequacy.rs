@@ -4,7 +4,33 @@
 mod common;
 
 use common::{edit_scene, fresh, json_of, run, write_scene};
-use serde_json::json;
+use serde_json::{Value, json};
+use std::fs;
+
+/// A ball that bounces on a floor.
+fn bounce(frames: usize) -> Value {
+    json!({
+        "version": 1,
+        "name": "bounce",
+        "frame_rate": 40.0,
+        "frames": frames,
+        "gravity": [0.0, 0.0, -9.81],
+        "bodies": {"jelly": {
+            "shape": {"sphere": {"radius": 0.06}},
+            "pose": {"position": [-0.03, -0.02, 0.09]},
+            "velocity": [0.2, 0.1, -1.6],
+            "density": 1000.0,
+            "material": {"law": "neo_hookean"},
+            "albedo": [0.9, 0.5, 0.4],
+        }},
+        "colliders": {"floor": {"shape": {"half_space": {"normal": [0, 0, 1]}}, "contact": {"friction": 0.0}}},
+        "cameras": {"front": {
+            "position": [0.1, -0.9, 0.2], "look_at": [0.03, 0.0, 0.07], "vertical_fov": 0.4, "width": 56, "height": 40,
+        }},
+        "lights": {"sun": {"direction": [0.35, -0.6, 0.75], "intensity": 0.85}},
+        "unknowns": {"bodies.jelly.material.mu": {"range": [3000, 20000]}},
+    })
+}
 
 #[test]
 fn a_floor_that_is_rougher_than_the_scene_says_is_named() {
@@ -53,28 +79,7 @@ fn a_floor_that_is_rougher_than_the_scene_says_is_named() {
 #[test]
 fn what_a_wide_grid_loses_is_not_laid_to_the_scene() {
     let folder = fresh("adequacy_grid");
-    let scene = json!({
-        "version": 1,
-        "name": "bounce",
-        "frame_rate": 40.0,
-        "frames": 30,
-        "gravity": [0.0, 0.0, -9.81],
-        "bodies": {"jelly": {
-            "shape": {"sphere": {"radius": 0.06}},
-            "pose": {"position": [-0.03, -0.02, 0.09]},
-            "velocity": [0.2, 0.1, -1.6],
-            "density": 1000.0,
-            "material": {"law": "neo_hookean"},
-            "albedo": [0.9, 0.5, 0.4],
-        }},
-        "colliders": {"floor": {"shape": {"half_space": {"normal": [0, 0, 1]}}, "contact": {"friction": 0.0}}},
-        "cameras": {"front": {
-            "position": [0.1, -0.9, 0.2], "look_at": [0.03, 0.0, 0.07], "vertical_fov": 0.4, "width": 56, "height": 40,
-        }},
-        "lights": {"sun": {"direction": [0.35, -0.6, 0.75], "intensity": 0.85}},
-        "unknowns": {"bodies.jelly.material.mu": {"range": [3000, 20000]}},
-    });
-    write_scene(&folder.join("scene"), &scene);
+    write_scene(&folder.join("scene"), &bounce(30));
     let known = ["--set", "lambda=20000"];
     let simulate = ["simulate", "scene", "--set", "mu=8000", "--simulator", "fem", "--cells", "6", "--out", "video"];
     run(&folder, &[&simulate[..], &known].concat(), 0);
@@ -86,4 +91,26 @@ fn what_a_wide_grid_loses_is_not_laid_to_the_scene() {
         let (off, warnings) = (result["outlines"].as_f64().unwrap(), result["warnings"].to_string());
         assert!(off > 0.3 && !warnings.contains("outlines are off"), "{cells} cells, {off}: {warnings}");
     }
+}
+
+/// The end of the video is of a ball that is a fifth harder. The two grids are far apart there, and a refinement counts it for little: with weights that halve in two fifths of the video it went
+/// to 29 % too much; with these it ends 2.5 % too high.
+#[test]
+fn what_grids_do_not_agree_on_counts_for_little() {
+    let folder = fresh("adequacy_weights");
+    write_scene(&folder.join("scene"), &bounce(24));
+    let known = ["--set", "lambda=20000", "--cells", "6"];
+    for (mu, out) in [("mu=8000", "video"), ("mu=9600", "harder")] {
+        run(&folder, &[&["simulate", "scene", "--set", mu, "--out", out], &known[..]].concat(), 0);
+    }
+    for picture in ["silhouette", "shaded"] {
+        for frame in 17..24 {
+            let name = format!("{picture}/frame_{frame:04}.png");
+            fs::copy(folder.join("harder").join(&name), folder.join("video").join(&name)).unwrap();
+        }
+    }
+    run(&folder, &[&["identify", "video", "--out", "out"], &known[..]].concat(), 0);
+    let result = json_of(&folder.join("out/result.json"));
+    let found = result["parameters"]["bodies.jelly.material.mu"].as_f64().unwrap() / 8000.0;
+    assert!((0.995..1.03).contains(&found), "{found}: {result}");
 }

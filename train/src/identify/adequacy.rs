@@ -3,8 +3,8 @@
 //! Each [`Suspect`] is a scene that says one thing otherwise; what it shows beside what the scene shows is a direction in pictures. The step of Gauss and Newton along it and
 //! all that was searched for, beside that along the latter alone, says how much of what is left it explains, and how wrong the scene would be (a score test, Rao 1948).
 
-use super::misfit::{LevelOptions, Misfit, Target};
-use super::problem::{BLUR, VideoProblem};
+use super::misfit::{Misfit, Target};
+use super::problem::{JUDGED, VideoProblem};
 use super::suspects::Suspect;
 use crate::job::Simulator;
 use crate::program::{Coverage, Linear, Outcome, Physics, Seen, Shot, shots, simulable};
@@ -44,8 +44,7 @@ pub(super) fn judge<F: Float>(
     (linear, wider): (Linear, Option<Coverage>),
     tick: &mut Tick<'_>,
 ) -> Outcome<Adequacy> {
-    let level = LevelOptions { blur: BLUR, frames: 1.0 };
-    let misfit = Misfit::new(problem.scene, problem.videos, &problem.weights, &[level])?;
+    let misfit = Misfit::new(problem.scene, problem.videos, &problem.weights, &[JUDGED])?;
     let mut compared = Compared { problem, at, misfit: &misfit, linear: &linear, silhouettes: Vec::new() };
     let all = compared.all()?;
     let [cost, pixel] = sums(&all);

@@ -5,9 +5,10 @@ use super::information::{Together, posterior, together};
 use super::interval::{self, Covariances, SIGMAS, TELLS};
 use super::observed::{self, observed};
 use super::problem::{ByFrame, VideoProblem};
+use super::refinement::Ended;
 use crate::error::{Error, Result};
 use crate::job::{Ending, IdentifyOptions, Outcome, Parameter, Shown, TrackFit};
-use crate::program::{Coverage, Failure, shots, simulable};
+use crate::program::{Failure, shots, simulable};
 use crate::scene::{Measured, Name, Scene, Track};
 use crate::search::{Parametrisation, Problem as _, REFINED, Reporter, Search, Stage, State};
 use crate::video::{Frame, Video};
@@ -21,11 +22,11 @@ const EXPLAINS: f64 = 0.8;
 const AT_END: f64 = 1e-3;
 
 /// Puts the outcome together; the pictures are drawn unless the job was interrupted. A job that did not come to its end
-/// gives the best so far. Beside the state stand the derivatives of what is seen at it, if the answer was refined.
+/// gives the best so far. Beside the state stands what a refinement knows of it, if there was one.
 pub(super) fn outcome<F: Float>(
     problem: &VideoProblem<'_, F>,
     search: &Search<'_>,
-    (mut state, derivatives): (State, Option<Vec<Coverage>>),
+    (mut state, ended): (State, Option<Ended>),
     options: &IdentifyOptions,
     mut ending: Ending,
     reporter: &mut Reporter<'_>,
@@ -69,9 +70,13 @@ pub(super) fn outcome<F: Float>(
         // The grid of the search may do more.
         None => simulable(problem.searched(&state.at, &mut |part| reporter.tick(part))),
     };
-    let derivatives = derivatives.filter(|_| seen.is_some());
+    let (derivatives, weights) = match ended {
+        Some(Ended { derivatives, weights }) => (Some(derivatives).filter(|_| seen.is_some()), weights),
+        None => (None, problem.weights.clone()),
+    };
     let by_frame = shows.and_then(|shows| {
-        let look = |shows| problem.by_frame(&state.at, shows, derivatives, &mut |part| reporter.tick(part));
+        let at = (&*state.at, &*weights);
+        let look = |shows| problem.by_frame(at, shows, derivatives, &mut |part| reporter.tick(part));
         simulable(shows.map(look).transpose())
     });
     match by_frame {
@@ -100,7 +105,7 @@ pub(super) fn outcome<F: Float>(
         state.warnings.extend(adequacy.said.clone());
     }
     let (loss, iou) = match &seen {
-        Some(run) => (Some(mean_square(problem, run)?), iou_of(problem, run, problem.scene.num_frames)?),
+        Some(run) => (Some(mean_square(problem, run, &weights)?), iou_of(problem, run, problem.scene.num_frames)?),
         None => {
             // Its loss is known.
             state.go_to_best();
@@ -259,11 +264,11 @@ fn positive(x: f64, otherwise: f64) -> f64 {
 }
 
 /// Mean squared difference over the frames that were fitted, as much as each number counts.
-fn mean_square<F: Float>(problem: &VideoProblem<'_, F>, run: &Shown) -> Result<f64> {
+fn mean_square<F: Float>(problem: &VideoProblem<'_, F>, run: &Shown, weights: &[f64]) -> Result<f64> {
     let (mut sum, mut count) = (0.0, 0);
     for shot in shots(problem.scene, problem.frames) {
         let shown = observed::shown(run, shot)?;
-        let observed = observed(problem.scene, problem.videos, shot)?.weighted(problem.weights[shot.frame])?;
+        let observed = observed(problem.scene, problem.videos, shot)?.weighted(weights[shot.frame])?;
         sum += observed.square(&shown);
         count += observed.differences();
     }

@@ -93,9 +93,9 @@ pub(crate) fn typical_passes(optimizer: Optimizer, directions: f64) -> [f64; 2] 
     }
 }
 
-/// Walks of a refinement over the grid of the search: the start, and both sides of each direction.
+/// Walks of a refinement over the grid of the search: the start, where it begins, and both sides of each direction.
 pub(super) fn rough_walks(directions: f64) -> f64 {
-    1.0 + 2.0 * directions
+    2.0 + 2.0 * directions
 }
 
 /// Passes of a scan.

@@ -4,8 +4,8 @@ use super::cost::{Cost, Task};
 use super::differences::differences;
 use super::frames::weights;
 use super::interval::{SIGMAS, TELLS};
-use super::misfit::{LevelOptions, Misfit};
-use super::problem::BLUR;
+use super::misfit::Misfit;
+use super::problem::JUDGED;
 use super::{device, resolution};
 use crate::error::{Error, Result};
 use crate::job::IdentifyOptions;
@@ -124,7 +124,7 @@ impl Information {
         };
         let coverage = pictures(&at)?;
         let derivatives = differences(&parametrisation, &at, &steps, &mut pictures)?;
-        let misfit = Misfit::new(scene, &videos, &weights, &[LevelOptions { blur: BLUR, frames: 1.0 }])?;
+        let misfit = Misfit::new(scene, &videos, &weights, &[JUDGED])?;
         let films = scene.films.len();
         let seen = |shot: Shot| match shot.seen {
             Seen::Silhouette(film) | Seen::Depth(film) | Seen::Colour(film, _) => film,

@@ -25,6 +25,17 @@ impl LevelOptions {
     }
 }
 
+/// How far two sets of silhouettes of a frame are apart.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Apart {
+    /// Sum of squared differences.
+    pub(super) square: f64,
+    /// The same of a shift of all outlines by a pixel.
+    pub(super) pixel: f64,
+    /// Of what is seen in each \[pixels\].
+    pub(super) areas: Vec<f64>,
+}
+
 /// What was observed in the first frames, as each level looks at it.
 pub(super) struct Misfit {
     levels: Vec<Level>,
@@ -153,6 +164,21 @@ impl Misfit {
         move |image| targets.next().map_or(Ok(0.0), |(_, target)| target.square(image))
     }
 
+    /// How far two sets of pictures of `frames` frames are apart, by frames, as the first level looks at their silhouettes.
+    pub(super) fn apart(&self, scene: &Scene, frames: usize, these: &Coverage, those: &Coverage) -> Result<Vec<Apart>> {
+        let (shots, mut sums) = (shots(scene, frames), vec![Apart::default(); frames]);
+        for (place, target) in self.levels[0].targets() {
+            if let Shot { seen: Seen::Silhouette(_), frame } = shots[place] {
+                let (this, that) = (target.of(&these[place])?, target.of(&those[place])?);
+                let sum = &mut sums[frame];
+                sum.square += this.iter().zip(&that).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
+                sum.pixel += target.shifted(&these[place])?;
+                sum.areas.push(these[place].iter().sum());
+            }
+        }
+        Ok(sums)
+    }
+
     /// Sum of squared differences at `level`.
     fn cost(&self, level: usize, images: &Coverage) -> Result<f64> {
         self.levels[level].targets().map(|(place, target)| target.square(&images[place])).sum()
@@ -213,4 +239,46 @@ fn add(normal: &mut NormalEquations, target: &Target, place: usize, linear: &Lin
     let derivatives = linear.derivatives.iter().map(|d| target.of(&d[place])).collect::<Result<Vec<_>>>()?;
     normal.add(&residual, &derivatives)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    /// Silhouettes of a sample beside the same a pixel to the right in one frame and a pixel lower in another; colours, which differ too, do not count.
+    #[test]
+    #[allow(clippy::unwrap_used)]
+    fn silhouettes_are_apart_by_what_they_are_shifted() {
+        const FRAMES: usize = 5;
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/jelly_drop_a");
+        let mut scene = Scene::read(&folder).unwrap();
+        scene.films[0].weights = [1.0, 0.5, 0.0];
+        let videos = Video::read(&folder, &scene).unwrap();
+        let level = LevelOptions { blur: 2.0, frames: 1.0 };
+        let misfit = Misfit::new(&scene, &videos, &[1.0; FRAMES], &[level]).unwrap();
+        let width = videos[0].width;
+        let shift = |image: &[f64], by: usize| {
+            (0..image.len()).map(|k| if k < by { 0.0 } else { image[k - by] }).collect::<Vec<f64>>()
+        };
+        let shots = shots(&scene, FRAMES);
+        let these: Coverage = shots.iter().map(|shot| observed(&scene, &videos, *shot).unwrap().values).collect();
+        let other = |(shot, image): (&Shot, &Vec<f64>)| match (shot.seen, shot.frame) {
+            (Seen::Silhouette(_), 2) => shift(image, 1),
+            (Seen::Silhouette(_), 3) => shift(image, width),
+            (Seen::Silhouette(_), _) => image.clone(),
+            _ => shift(image, 5),
+        };
+        let those: Coverage = shots.iter().zip(&these).map(other).collect();
+        assert!(shots.len() > FRAMES);
+        let apart = misfit.apart(&scene, FRAMES, &these, &those).unwrap();
+        for frame in [0, 1, 4] {
+            assert!(apart[frame].square == 0.0 && apart[frame].pixel > 0.0, "{apart:?}");
+        }
+        // What a shift costs is the mean over both axes.
+        let pixels: f64 = apart[2..4].iter().map(|apart| apart.square / apart.pixel).sum();
+        assert!((pixels - 2.0).abs() < 0.05 && apart[2].square != apart[3].square, "{apart:?}");
+        let area: f64 = these[0].iter().sum();
+        assert_eq!(apart[0].areas, [area]);
+    }
 }

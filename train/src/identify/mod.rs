@@ -118,10 +118,10 @@ fn identify_as<F: Float>(
             }
         },
     };
-    let mut derivatives = None;
+    let mut ended = None;
     let ran = search.run(&mut state, &mut reporter).and_then(|ending| {
         if ending == Ending::Converged {
-            derivatives = refinement::refine(&problem, &search, &mut state, options, &mut reporter)?;
+            ended = refinement::refine(&problem, &search, &mut state, options, &mut reporter)?;
         }
         Ok(ending)
     });
@@ -132,7 +132,7 @@ fn identify_as<F: Float>(
             None => Ending::Interrupted,
         },
     };
-    answer::outcome(&problem, &search, (state, derivatives), options, ending, &mut reporter)
+    answer::outcome(&problem, &search, (state, ended), options, ending, &mut reporter)
 }
 
 /// What a search costs, and how many passes are to be expected.

@@ -2,7 +2,7 @@
 //!
 //! On each grid blurred differences come first, because edges more than a pixel apart do not see each other, and on the final
 //! grid earlier frames first, because small causes have large effects later. By finite elements all frames count, later ones
-//! less, as what a model lacks adds up. By MPM only the first half of the video
+//! less, as what a model lacks adds up; in a refinement as much as two grids agree on them. By MPM only the first half of the video
 //! is used: what impacts do later depends more on the grid than on the material. The way is computed in single precision,
 //! where it ends in that of the answer.
 
@@ -33,8 +33,8 @@ pub(super) const FINE: [LevelOptions; 3] = [
     LevelOptions { blur: 0.0, frames: 1.0 },
 ];
 
-/// Blur of what an answer is judged by \[pixels\].
-pub(super) const BLUR: f64 = 2.0;
+/// How what an answer is judged by is looked at.
+pub(super) const JUDGED: LevelOptions = LevelOptions { blur: 2.0, frames: 1.0 };
 
 /// Part of its thinnest side by which a rigid body that another program has moved is beside its place: 0.0014 and 0.003 of those of `docs/accuracy.md`,
 /// root of the mean square.
@@ -53,7 +53,7 @@ pub(super) struct VideoProblem<'a, F: Float> {
     pub(super) refined: Option<Refined<F>>,
     /// Frames in use.
     pub(super) frames: usize,
-    /// How much each of them counts.
+    /// How much each of them counts in a search.
     pub(super) weights: Vec<f64>,
     /// The grid of the search, and cells across the thinnest side on the coarse one.
     searched: GridOptions,
@@ -63,7 +63,7 @@ pub(super) struct VideoProblem<'a, F: Float> {
 /// A finer grid for the answer.
 pub(super) struct Refined<F: Float> {
     /// In single precision.
-    grid: Grid<f32>,
+    program: Program<f32>,
     /// In that of the answer.
     full: Program<F>,
     /// What the grid of the search carries, in single precision, of what this one draws.
@@ -113,8 +113,7 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         let refined = match (programs.refined, &programs.rough) {
             (Some((program, full)), Some(rough)) => {
                 let carried = rough.carried(&program)?;
-                let grid = Grid { program, misfit: misfit(&FINE)? };
-                carried.map(|carried| Refined { grid, full, carried })
+                carried.map(|carried| Refined { program, full, carried })
             }
             (None, _) | (_, None) => None,
         };
@@ -153,32 +152,35 @@ impl<'a, F: Float> VideoProblem<'a, F> {
 
     /// What the refined grid shows, with its derivatives by how the grid of the search moves: those hardly change with the grid and from a place to those near it,
     /// while what is seen does. None where there is no refined grid.
-    pub(super) fn refined(
-        &self,
-        at: &[f64],
-        motions: &Motions,
-        tick: &mut Tick<'_>,
-    ) -> Outcome<Option<(Evaluation, Vec<Coverage>)>> {
-        let Some(Refined { grid: Grid { program, misfit }, carried, .. }) = &self.refined else { return Ok(None) };
+    pub(super) fn refined(&self, at: &[f64], motions: &Motions, tick: &mut Tick<'_>) -> Outcome<Option<Linear>> {
+        let Some(Refined { program, carried, .. }) = &self.refined else { return Ok(None) };
         let values = self.parametrisation.values(at);
         let directions = self.parametrisation.tangents(&values);
         let ticks = &mut ticking(program, self.frames, tick);
-        let linear = program.along(carried, &motions.of, &values, &directions, self.frames, ticks)?;
+        Ok(Some(program.along(carried, &motions.of, &values, &directions, self.frames, ticks)?))
+    }
+
+    /// What was observed, as a refinement looks at it, each frame with its weight.
+    pub(super) fn refined_misfit(&self, weights: &[f64]) -> diffkern::Result<Misfit> {
+        Misfit::new(self.scene, self.videos, weights, &FINE)
+    }
+
+    /// How far what the refined grid shows is from what was observed.
+    pub(super) fn evaluated(&self, misfit: &Misfit, linear: &Linear) -> diffkern::Result<Evaluation> {
         let agreement = self.agreement(&linear.coverage)?;
-        let evaluation = Evaluation { normals: misfit.normals(&linear)?, agreement, rough: true };
-        Ok(Some((evaluation, linear.derivatives)))
+        Ok(Evaluation { normals: misfit.normals(linear)?, agreement, rough: true })
     }
 
     /// What the last grid `shows` at `at`, held against what was observed. Derivatives are those of the refinement, or differences of the grid of the search over the
     /// doubt along each coordinate: those at a point follow vibrations so fast that they say little of how far an answer may be off.
     pub(super) fn by_frame(
         &self,
-        at: &[f64],
+        (at, weights): (&[f64], &[f64]),
         shows: Coverage,
         derivatives: Option<Vec<Coverage>>,
         tick: &mut Tick<'_>,
     ) -> Outcome<ByFrame> {
-        let misfit = Misfit::new(self.scene, self.videos, &self.weights, &[LevelOptions { blur: BLUR, frames: 1.0 }])?;
+        let misfit = Misfit::new(self.scene, self.videos, weights, &[JUDGED])?;
         let mut pictures = |there: &[f64], tick: &mut Tick<'_>| self.pictures(Stage::Fine, there, self.frames, tick);
         let mut linear = Linear { coverage: shows, derivatives: Vec::new() };
         linear.derivatives = match derivatives {
@@ -247,11 +249,9 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         program.coverage(&other.values, self.frames, tick)
     }
 
-    /// Mean squared residual at the last level of the refined grid, if there is one, of the grid of the search.
-    pub(super) fn rough_loss(&self, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Option<f64>> {
-        let (Some(Refined { grid: Grid { misfit, .. }, .. }), Some(rough)) = (&self.refined, &self.rough) else {
-            return Ok(None);
-        };
+    /// Mean squared residual at the last level of a refinement, of the grid of the search.
+    pub(super) fn rough_loss(&self, misfit: &Misfit, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Option<f64>> {
+        let Some(rough) = &self.rough else { return Ok(None) };
         let costs = misfit.costs(&self.coverage(rough, at, self.frames, tick)?)?;
         Ok(costs.last().map(|last| last.cost / last.residuals.max(1) as f64))
     }
@@ -429,7 +429,7 @@ impl<F: Float> Problem for VideoProblem<'_, F> {
 
     fn runs(&self) -> [Runs; 2] {
         let rough = self.rough.as_ref().map(|grid| grid.program.runs()).unwrap_or_default();
-        let refined = self.refined.as_ref().map(|refined| refined.grid.program.runs()).unwrap_or_default();
+        let refined = self.refined.as_ref().map(|refined| refined.program.runs()).unwrap_or_default();
         [self.coarse.program.runs(), self.fine.program.runs() + rough + refined]
     }
 

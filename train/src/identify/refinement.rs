@@ -2,12 +2,14 @@
 //!
 //! A step of Gauss and Newton needs what is seen to all its digits, but derivatives only to the few that say how fast it converges. So what is seen is of
 //! the refined grid, how it moves is of the grid of the search, two runs for each coordinate, and serves until a step by it does not lower the misfit on the
-//! refined grid. Motions are differences over as much as the answer may be off: those at a point follow vibrations so fast that steps by them are too short.
+//! refined grid. Each frame counts by how far both grids are apart where it begins. Motions are differences over as much as the answer may be off: those at a point follow vibrations so fast that steps by them are too short.
 
 use super::differences::Motions;
-use super::problem::VideoProblem;
+use super::frames::weights_by_grids;
+use super::misfit::Misfit;
+use super::problem::{JUDGED, VideoProblem};
 use crate::job::{Flow, IdentifyOptions, Record};
-use crate::program::{Coverage, Failure, Outcome, simulable};
+use crate::program::{Coverage, Failure, Linear, Outcome, simulable};
 use crate::search::{Evaluation, Priors, Problem as _, REFINED, Reporter, Search, State};
 use diffkern::Float;
 use diffkern_optim::dense::LevenbergMarquardt;
@@ -22,8 +24,15 @@ const FIRST_LEVEL: usize = 1;
 /// Part of a refinement that the motions of a place typically take.
 const MOVING: f64 = 0.3;
 
-/// Moves a finished search to the best place on the refined grid, if there is one, and gives the derivatives of what is seen there along each
-/// coordinate. What was found stays where the place cannot be simulated on it.
+/// What a refinement knows of the place that it ended at.
+pub(super) struct Ended {
+    /// Derivatives of what is seen, along each coordinate.
+    pub(super) derivatives: Vec<Coverage>,
+    /// How much each frame counted.
+    pub(super) weights: Vec<f64>,
+}
+
+/// Moves a finished search to the best place on the refined grid, if there is one. What was found stays where the place cannot be simulated on it.
 ///
 /// # Errors
 /// When it is stopped, or something fails for good.
@@ -33,21 +42,22 @@ pub(super) fn refine<F: Float>(
     state: &mut State,
     options: &IdentifyOptions,
     reporter: &mut Reporter<'_>,
-) -> Outcome<Option<Vec<Coverage>>> {
+) -> Outcome<Option<Ended>> {
     if !problem.refines() {
         return Ok(None);
     }
     let parametrisation = problem.parametrisation();
     let mut refinement = Refinement { problem, search, reporter, motions: None, evaluations: 0 };
-    let initial = parametrisation.at(&search.initial(options));
-    let loss_initial = refinement.loss(&initial)?;
     refinement.renew(&state.at)?;
-    let Some((begin, mut derivatives)) = refinement.evaluate(&state.at)? else {
+    let Some(linear) = refinement.linearise(&state.at)? else {
         let problem = "what was found cannot be simulated on a finer grid, or what is near it on that of the search: it was not refined, and depends on the grid";
         state.warnings.push(problem.into());
         return Ok(None);
     };
-    state.loss_initial = loss_initial;
+    let weights = refinement.weights(&state.at, &linear)?;
+    let misfit = &problem.refined_misfit(&weights)?;
+    state.loss_initial = refinement.loss(misfit, &parametrisation.at(&search.initial(options)))?;
+    let (begin, mut derivatives) = (problem.evaluated(misfit, &linear)?, linear.derivatives);
     refinement.go_to(state, state.at.clone(), begin)?;
     for level in FIRST_LEVEL..state.normals.len() {
         let mut rule = LevenbergMarquardt::default();
@@ -63,7 +73,7 @@ pub(super) fn refine<F: Float>(
             if !worthwhile(here.fall(&change)?) {
                 break;
             }
-            let there = refinement.evaluate(&trial)?;
+            let there = refinement.evaluate(misfit, &trial)?;
             let after = there.as_ref().map(|(there, _)| there.normals[level].cost + priors.cost(&trial));
             // NaN is refused too.
             match there.filter(|_| after.is_some_and(|after| after < before)) {
@@ -76,7 +86,7 @@ pub(super) fn refine<F: Float>(
                     }
                 }
                 None if refinement.is_beside(&state.at) && refinement.renew(&state.at)? => {
-                    let Some((again, moving)) = refinement.evaluate(&state.at)? else { break };
+                    let Some((again, moving)) = refinement.evaluate(misfit, &state.at)? else { break };
                     (state.normals, derivatives) = (again.normals, moving);
                 }
                 None => {
@@ -86,7 +96,7 @@ pub(super) fn refine<F: Float>(
         }
     }
     state.runs = search.runs();
-    Ok(Some(derivatives))
+    Ok(Some(Ended { derivatives, weights }))
 }
 
 struct Refinement<'r, 'a, 'o, F: Float> {
@@ -99,8 +109,14 @@ struct Refinement<'r, 'a, 'o, F: Float> {
 }
 
 impl<F: Float> Refinement<'_, '_, '_, F> {
-    /// With derivatives of what is seen, along the last motions. None where it cannot be simulated.
-    fn evaluate(&mut self, at: &[f64]) -> Outcome<Option<(Evaluation, Vec<Coverage>)>> {
+    /// With derivatives of what is seen. None where it cannot be simulated.
+    fn evaluate(&mut self, misfit: &Misfit, at: &[f64]) -> Outcome<Option<(Evaluation, Vec<Coverage>)>> {
+        let Some(linear) = self.linearise(at)? else { return Ok(None) };
+        Ok(Some((self.problem.evaluated(misfit, &linear)?, linear.derivatives)))
+    }
+
+    /// What is seen, and its derivatives along the last motions. None where it cannot be simulated.
+    fn linearise(&mut self, at: &[f64]) -> Outcome<Option<Linear>> {
         self.report(1.0 / (1 + self.evaluations.max(super::cost::REFINING as usize)) as f64, at);
         self.evaluations += 1;
         let Some(motions) = &self.motions else { return Ok(None) };
@@ -127,9 +143,22 @@ impl<F: Float> Refinement<'_, '_, '_, F> {
     }
 
     /// On the grid of the search, which is near enough where it is to be compared with that of the answer. None where it cannot be simulated.
-    fn loss(&mut self, at: &[f64]) -> Outcome<Option<f64>> {
+    fn loss(&mut self, misfit: &Misfit, at: &[f64]) -> Outcome<Option<f64>> {
         self.report(0.0, at);
-        Ok(simulable(self.problem.rough_loss(at, &mut |part| self.reporter.tick(part)))?.flatten())
+        Ok(simulable(self.problem.rough_loss(misfit, at, &mut |part| self.reporter.tick(part)))?.flatten())
+    }
+
+    /// How much frames count where the refined grid shows this: as in the search where its own grid cannot simulate the place, or no silhouettes are compared.
+    fn weights(&mut self, at: &[f64], finer: &Linear) -> Outcome<Vec<f64>> {
+        self.report(0.0, at);
+        let wider = simulable(self.problem.searched(at, &mut |part| self.reporter.tick(part)))?;
+        let problem = self.problem;
+        let weights = wider.map(|wider| -> diffkern::Result<_> {
+            let misfit = Misfit::new(problem.scene, problem.videos, &vec![1.0; problem.frames], &[JUDGED])?;
+            let apart = misfit.apart(problem.scene, problem.frames, &finer.coverage, &wider)?;
+            Ok(weights_by_grids(&apart, problem.ratio()))
+        });
+        Ok(weights.transpose()?.flatten().unwrap_or_else(|| problem.weights.clone()))
     }
 
     /// Moves the search.
