@@ -38,7 +38,7 @@ impl<D: Dimension> HalfSpace<D> {
         HalfSpace { normal: unit, offset: dot(unit.as_ref(), point.as_ref()), contact, friction: 0.0 }
     }
 
-    /// Holds every node with `x_axis <= plane`.
+    /// Holds every node with `x_axis <= plane`, whenever it gets there; [`Model::with_material_clamps`](super::Model::with_material_clamps) holds those alone that begin there.
     pub fn clamp(axis: usize, plane: f64) -> HalfSpace<D> {
         let mut normal = D::Coords::default();
         if let Some(n) = normal.as_mut().get_mut(axis) {

@@ -150,7 +150,7 @@ impl<D: Dimension, F: Float> Model<D, F> {
     }
 
     /// The same with sticky half-spaces that hold what is in them at the beginning, and nothing that gets there later: a clamp as a part of the body, as
-    /// [`fem::lattice::Clamp`](crate::fem::lattice::Clamp) is, in place of one as a part of space.
+    /// [`fem::lattice::Clamp`](crate::fem::lattice::Clamp) is, in place of one as a part of space. A sticky floor that nothing is in at the beginning stops nothing then.
     ///
     /// # Errors
     /// When the [transfer](Model::with_transfer) is another than [`Transfer::LAGRANGIAN`]: nodes that do not stay with the body know no part of it.

@@ -56,7 +56,7 @@ pub struct BodiesSpec {
     pub transfer: Transfer,
     /// Coefficient of the [bulk viscosity](crate::fem::bulk) of bodies that may hit something, where velocities stay on the nodes; none by default.
     pub bulk_viscosity: f64,
-    /// Whether sticky half-spaces hold what is in them at the beginning alone ([`Model::with_material_clamps`]), where velocities stay on the nodes for the whole run; not by default.
+    /// Whether sticky half-spaces hold what is in them at the beginning alone ([`Model::with_material_clamps`]), where velocities stay on the nodes for the whole run; not by default. For clamps: nothing is stopped by a sticky floor then.
     pub material_clamps: bool,
     /// Room on the grid beyond the predicted motion \[m\].
     pub reach: f64,

@@ -84,8 +84,8 @@ mod tests {
         let body = BodySpec { shape, velocity: [3.0, 0.0, -1.0], ..BodySpec::default() };
         let floor = Collider::plane([0.0; 3], [0.0, 0.0, 1.0], Contact::Separating);
         let roof = Collider::plane([0.0, 0.0, 1.0], [0.0, 0.0, -1.0], Contact::Separating);
-        let of = |colliders: &[Collider]| speed(&[body.clone()], 0, colliders, [0.0, 0.0, -9.81]);
-        assert!((of(&[floor.clone()]) - (1.0 + 2.0 * 9.81 * 0.05f64).sqrt()).abs() < 1e-12);
+        let of = |colliders: &[Collider]| speed(std::slice::from_ref(&body), 0, colliders, [0.0, 0.0, -9.81]);
+        assert!((of(std::slice::from_ref(&floor)) - (1.0 + 2.0 * 9.81 * 0.05f64).sqrt()).abs() < 1e-12);
         assert_eq!(of(&[roof]), 0.0);
         let ball = Collider::new(Solid::Sphere { radius: 0.1 }, Contact::Separating).at([0.05, 0.05, 0.6]);
         assert!(

@@ -60,7 +60,7 @@ pub fn elastic_energies<F: Float, M: Material>(
 }
 
 /// Adds the elastic forces `-V P Dm^-T` to the vertices: `P = tau F^-T` of the Kirchhoff stress, and `F = Ds Dm^-1` of the edges `Ds`, so that they are
-/// `-V tau Ds^-T`.
+/// `-V tau Ds^-T`. `Ds^-1` has a unit: in single precision second derivatives overflow where edges are shorter than some 0.05 mm.
 #[diff_kernel]
 pub fn elastic_forces<F: Float, M: Material>(
     x: &Array<Vec3<F>>,
