@@ -193,24 +193,28 @@ fn what_lasts_needs_the_grid_at_its_beginning_alone() -> Result<()> {
     Ok(())
 }
 
+/// A soft bar along x from one end to the other, of which a clamp holds what is below `plane`.
+fn held_bar([from, to]: [f64; 2], plane: f64, material_clamps: bool) -> BodiesSpec {
+    let shape = BodyShape::Block { min: [from, 0.0, 0.0], max: [to, 0.04, 0.04] };
+    BodiesSpec {
+        bodies: vec![BodySpec { shape, ..BodySpec::default() }],
+        gravity: [0.0, 0.0, -G],
+        half_spaces: vec![HalfSpace::clamp(0, plane)],
+        duration: 0.05,
+        frame_rate: 20.0,
+        spacing: 0.01,
+        cfl: 0.2,
+        transfer: Transfer::LAGRANGIAN,
+        material_clamps,
+        ..BodiesSpec::default()
+    }
+}
+
 /// A bar that is held by a plane through nodes bends alike in both precisions, wherever the plane is.
 #[test]
 fn a_clamp_holds_the_same_nodes_in_both_precisions() -> Result<()> {
     fn end<F: Float>(at: f64, material_clamps: bool) -> Result<Vec<f64>> {
-        let shape = BodyShape::Block { min: [at, 0.0, 0.0], max: [at + 0.12, 0.04, 0.04] };
-        let body = BodySpec { shape, ..BodySpec::default() };
-        let spec = BodiesSpec {
-            bodies: vec![body],
-            gravity: [0.0, 0.0, -G],
-            half_spaces: vec![HalfSpace::clamp(0, at + 0.02)],
-            duration: 0.05,
-            frame_rate: 20.0,
-            spacing: 0.01,
-            cfl: 0.2,
-            transfer: Transfer::LAGRANGIAN,
-            material_clamps,
-            ..BodiesSpec::default()
-        };
+        let spec = held_bar([at, at + 0.12], at + 0.02, material_clamps);
         let device = Device::cpu();
         let scene = spec.build::<F>(&device)?;
         let solver = scene.model.solver(&scene.params(&device)?, scene.state.len())?;
@@ -234,19 +238,7 @@ fn a_material_clamp_holds_what_began_in_it() -> Result<()> {
     const PLANE: f64 = 0.04;
     // How far what began beyond the plane gets behind it, and how far what began well within the clamp moves.
     let end = |material_clamps: bool| -> Result<[f64; 2]> {
-        let shape = BodyShape::Block { min: [0.0; 3], max: [0.22, 0.04, 0.04] };
-        let spec = BodiesSpec {
-            bodies: vec![BodySpec { shape, ..BodySpec::default() }],
-            gravity: [0.0, 0.0, -G],
-            half_spaces: vec![HalfSpace::clamp(0, PLANE)],
-            duration: 0.4,
-            frame_rate: 20.0,
-            spacing: 0.01,
-            cfl: 0.2,
-            transfer: Transfer::LAGRANGIAN,
-            material_clamps,
-            ..BodiesSpec::default()
-        };
+        let spec = BodiesSpec { duration: 0.4, ..held_bar([0.0, 0.22], PLANE, material_clamps) };
         let device = Device::cpu();
         let scene = spec.build::<f64>(&device)?;
         let solver = scene.model.solver(&scene.params(&device)?, scene.state.len())?;
