@@ -3,14 +3,14 @@
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Index, IndexMut, Mul, MulAssign, Neg, Sub, SubAssign};
 
-use super::{Vec2, Vec3, components, componentwise};
+use super::{Vec2, Vec3, componentwise};
 use crate::element::{Element, sealed::Sealed};
 use crate::float::Float;
 use crate::kernel::ElemTy;
 
 macro_rules! matrix {
     ($(#[$doc:meta])* $m:ident, $v:ident, $n:literal, $nn:literal, $nalgebra:ident, $elem:ident:
-     $($c:ident)+, $($r:ident)+) => {
+     $($k:literal $c:ident)+, $($r:ident)+) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq)]
         #[repr(C)]
@@ -38,69 +38,34 @@ macro_rules! matrix {
                 self.components
             }
 
-            /// From its rows.
-            #[inline(always)]
-            pub fn from_rows($($r: $v<F>),+) -> $m<F> {
-                let rows = [$($r.to_array()),+];
-                $m::from_fn(|r, c| rows[r][c])
-            }
-
             /// From its columns.
             #[inline(always)]
             pub fn from_cols($($r: $v<F>),+) -> $m<F> {
-                let cols = [$($r.to_array()),+];
-                $m::from_fn(|r, c| cols[c][r])
-            }
-
-            /// The diagonal matrix of these entries.
-            #[inline(always)]
-            pub fn from_diagonal(d: $v<F>) -> $m<F> {
-                let d = d.to_array();
-                $m::from_fn(|r, c| if r == c { d[r] } else { F::zero() })
+                $m::from_rows($($r),+).transpose()
             }
 
             /// The identity.
             #[inline(always)]
             pub fn identity() -> $m<F> {
-                $m::from_fn(|r, c| if r == c { F::one() } else { F::zero() })
-            }
-
-            #[inline(always)]
-            fn from_fn(entry: impl Fn(usize, usize) -> F) -> $m<F> {
-                $m { components: components(|k| entry(k / $n, k % $n)) }
+                $m::from_diagonal($v::splat(F::one()))
             }
 
             /// Row `r`; panics when there is none.
             #[inline(always)]
             pub fn row(self, r: usize) -> $v<F> {
-                $v::from_array(components(|c| self[(r, c)]))
+                self.rows()[r]
             }
 
             /// Column `c`; panics when there is none.
             #[inline(always)]
             pub fn col(self, c: usize) -> $v<F> {
-                $v::from_array(components(|r| self[(r, c)]))
-            }
-
-            /// The transpose.
-            #[inline(always)]
-            #[must_use]
-            pub fn transpose(self) -> $m<F> {
-                $m::from_fn(|r, c| self[(c, r)])
-            }
-
-            /// The sum of the diagonal.
-            #[inline(always)]
-            pub fn trace(self) -> F {
-                (1..$n).fold(self[(0, 0)], |sum, k| sum + self[(k, k)])
+                self.transpose().row(c)
             }
 
             /// The double contraction Σ aᵢⱼ bᵢⱼ.
             #[inline(always)]
             pub fn ddot(self, o: $m<F>) -> F {
-                (1..$nn).fold(self.components[0] * o.components[0], |sum, k| {
-                    sum + self.components[k] * o.components[k]
-                })
+                self.contract(o)
             }
         }
 
@@ -131,7 +96,8 @@ macro_rules! matrix {
             type Output = $v<F>;
             #[inline(always)]
             fn mul(self, v: $v<F>) -> $v<F> {
-                $v::from_array(components(|r| self.row(r).dot(v)))
+                let [$($r),+] = self.rows();
+                $v::new($($r.dot(v)),+)
             }
         }
 
@@ -139,13 +105,17 @@ macro_rules! matrix {
             type Output = $m<F>;
             #[inline(always)]
             fn mul(self, o: $m<F>) -> $m<F> {
-                $m::from_fn(|r, c| (1..$n).fold(self[(r, 0)] * o[(0, c)], |sum, k| sum + self[(r, k)] * o[(k, c)]))
+                // A row of a product is that row times each of the columns.
+                let columns = o.transpose();
+                let [$($r),+] = self.rows();
+                $m::from_rows($(columns * $r),+)
             }
         }
 
         impl<F: Float> From<nalgebra::$nalgebra<F>> for $m<F> {
             fn from(m: nalgebra::$nalgebra<F>) -> $m<F> {
-                $m::from_fn(|r, c| m[(r, c)])
+                let m = m.transpose();
+                $m::from_array(std::array::from_fn(|k| m[k]))
             }
         }
 
@@ -155,20 +125,53 @@ macro_rules! matrix {
             }
         }
 
-        componentwise!($m, $elem, $nn);
+        componentwise!($m, $elem, $nn: $($k)+);
     };
 }
 
 matrix!(
     /// A 2 x 2 matrix of reals, row-major.
-    Mat2, Vec2, 2, 4, Matrix2, Mat2: a b c d, r0 r1
+    Mat2, Vec2, 2, 4, Matrix2, Mat2: 0 a 1 b 2 c 3 d, r0 r1
 );
 matrix!(
     /// A 3 x 3 matrix of reals, row-major.
-    Mat3, Vec3, 3, 9, Matrix3, Mat3: a b c d e f g h i, r0 r1 r2
+    Mat3, Vec3, 3, 9, Matrix3, Mat3: 0 a 1 b 2 c 3 d 4 e 5 f 6 g 7 h 8 i, r0 r1 r2
 );
 
 impl<F: Float> Mat2<F> {
+    /// From its rows.
+    #[inline(always)]
+    pub fn from_rows(a: Vec2<F>, b: Vec2<F>) -> Mat2<F> {
+        Mat2::new(a.x, a.y, b.x, b.y)
+    }
+
+    /// The diagonal matrix of these entries.
+    #[inline(always)]
+    pub fn from_diagonal(d: Vec2<F>) -> Mat2<F> {
+        Mat2::new(d.x, F::zero(), F::zero(), d.y)
+    }
+
+    #[inline(always)]
+    fn rows(self) -> [Vec2<F>; 2] {
+        let [a, b, c, d] = self.components;
+        [Vec2::new(a, b), Vec2::new(c, d)]
+    }
+
+    /// The transpose.
+    #[inline(always)]
+    #[must_use]
+    pub fn transpose(self) -> Mat2<F> {
+        let [a, b, c, d] = self.components;
+        Mat2::new(a, c, b, d)
+    }
+
+    /// The sum of the diagonal.
+    #[inline(always)]
+    pub fn trace(self) -> F {
+        let [a, _, _, d] = self.components;
+        a + d
+    }
+
     /// The determinant.
     #[inline(always)]
     pub fn determinant(self) -> F {
@@ -186,17 +189,52 @@ impl<F: Float> Mat2<F> {
 }
 
 impl<F: Float> Mat3<F> {
+    /// From its rows.
+    #[inline(always)]
+    pub fn from_rows(a: Vec3<F>, b: Vec3<F>, c: Vec3<F>) -> Mat3<F> {
+        Mat3::new(a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z)
+    }
+
+    /// The diagonal matrix of these entries.
+    #[inline(always)]
+    pub fn from_diagonal(d: Vec3<F>) -> Mat3<F> {
+        let zero = F::zero();
+        Mat3::new(d.x, zero, zero, zero, d.y, zero, zero, zero, d.z)
+    }
+
+    #[inline(always)]
+    fn rows(self) -> [Vec3<F>; 3] {
+        let [a, b, c, d, e, f, g, h, i] = self.components;
+        [Vec3::new(a, b, c), Vec3::new(d, e, f), Vec3::new(g, h, i)]
+    }
+
+    /// The transpose.
+    #[inline(always)]
+    #[must_use]
+    pub fn transpose(self) -> Mat3<F> {
+        let [a, b, c, d, e, f, g, h, i] = self.components;
+        Mat3::new(a, d, g, b, e, h, c, f, i)
+    }
+
+    /// The sum of the diagonal.
+    #[inline(always)]
+    pub fn trace(self) -> F {
+        let [a, _, _, _, e, _, _, _, i] = self.components;
+        a + e + i
+    }
+
     /// The determinant.
     #[inline(always)]
     pub fn determinant(self) -> F {
-        self.row(0).dot(self.row(1).cross(self.row(2)))
+        let [a, b, c] = self.rows();
+        a.dot(b.cross(c))
     }
 
     /// The inverse, by cofactors; not finite when the determinant is 0.
     #[inline(always)]
     #[must_use]
     pub fn inverse(self) -> Mat3<F> {
-        let [a, b, c] = [self.row(0), self.row(1), self.row(2)];
+        let [a, b, c] = self.rows();
         Mat3::from_cols(b.cross(c), c.cross(a), a.cross(b)) * (F::one() / self.determinant())
     }
 }

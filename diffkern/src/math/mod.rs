@@ -8,30 +8,18 @@ pub use mat::{Mat2, Mat3};
 pub use quat::Quat;
 pub use vec::{Vec2, Vec3, Vec4};
 
-use crate::float::Float;
-
-/// What `of` gives for each component. The ways of the standard library go through functions that are compiled apart from where they are used,
-/// and inlined there by a second pass of the compiler alone, which not every build has.
-#[inline(always)]
-pub(crate) fn components<F: Float, const N: usize>(of: impl Fn(usize) -> F) -> [F; N] {
-    let mut all = [F::zero(); N];
-    let mut k = 0;
-    while k < N {
-        all[k] = of(k);
-        k += 1;
-    }
-    all
-}
-
-/// Component-wise operators of a type that has `from_array` and `to_array` over `$n` components.
+/// Component-wise operators of a type that has `from_array` and `to_array` over `$n` components, `$first` and `$rest`.
+///
+/// One term for each component, and no loop: kernels are long functions into which all of this is inlined, and the compiler would turn, analyse and
+/// unroll every loop of three in turn, each time with the whole function in view.
 macro_rules! componentwise {
-    ($t:ident, $elem:ident, $n:literal) => {
+    ($t:ident, $elem:ident, $n:literal: $first:literal $($rest:literal)+) => {
         impl<F: Float> Add for $t<F> {
             type Output = $t<F>;
             #[inline(always)]
             fn add(self, o: $t<F>) -> $t<F> {
                 let (a, b) = (self.to_array(), o.to_array());
-                $t::from_array(components(|k| a[k] + b[k]))
+                $t::from_array([a[$first] + b[$first], $(a[$rest] + b[$rest]),+])
             }
         }
 
@@ -40,7 +28,7 @@ macro_rules! componentwise {
             #[inline(always)]
             fn sub(self, o: $t<F>) -> $t<F> {
                 let (a, b) = (self.to_array(), o.to_array());
-                $t::from_array(components(|k| a[k] - b[k]))
+                $t::from_array([a[$first] - b[$first], $(a[$rest] - b[$rest]),+])
             }
         }
 
@@ -49,7 +37,7 @@ macro_rules! componentwise {
             #[inline(always)]
             fn neg(self) -> $t<F> {
                 let a = self.to_array();
-                $t::from_array(components(|k| -a[k]))
+                $t::from_array([-a[$first], $(-a[$rest]),+])
             }
         }
 
@@ -58,7 +46,7 @@ macro_rules! componentwise {
             #[inline(always)]
             fn mul(self, s: F) -> $t<F> {
                 let a = self.to_array();
-                $t::from_array(components(|k| a[k] * s))
+                $t::from_array([a[$first] * s, $(a[$rest] * s),+])
             }
         }
 
@@ -67,7 +55,7 @@ macro_rules! componentwise {
             #[inline(always)]
             fn div(self, s: F) -> $t<F> {
                 let a = self.to_array();
-                $t::from_array(components(|k| a[k] / s))
+                $t::from_array([a[$first] / s, $(a[$rest] / s),+])
             }
         }
 
@@ -138,6 +126,13 @@ macro_rules! componentwise {
         }
 
         impl<F: Float> $t<F> {
+            /// The sum of the products of components, in storage order.
+            #[inline(always)]
+            fn contract(self, o: $t<F>) -> F {
+                let (a, b) = (self.to_array(), o.to_array());
+                a[$first] * b[$first] $(+ a[$rest] * b[$rest])+
+            }
+
             /// All components 0.
             #[inline(always)]
             pub const fn zero() -> $t<F> {

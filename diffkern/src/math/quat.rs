@@ -3,7 +3,7 @@
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
-use super::{Mat3, Vec3, components, componentwise};
+use super::{Mat3, Vec3, componentwise};
 use crate::element::{Element, sealed::Sealed};
 use crate::float::Float;
 use crate::kernel::ElemTy;
@@ -82,7 +82,7 @@ impl<F: Float> Quat<F> {
     /// The inner product as vectors of four.
     #[inline(always)]
     pub fn dot(self, o: Quat<F>) -> F {
-        self.w * o.w + self.x * o.x + self.y * o.y + self.z * o.z
+        self.contract(o)
     }
 
     /// Length.
@@ -170,4 +170,4 @@ where
     }
 }
 
-componentwise!(Quat, Vec4, 4);
+componentwise!(Quat, Vec4, 4: 0 1 2 3);

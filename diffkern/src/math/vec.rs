@@ -3,13 +3,13 @@
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Index, IndexMut, Mul, MulAssign, Neg, Sub, SubAssign};
 
-use super::{Mat2, Mat3, components, componentwise};
+use super::{Mat2, Mat3, componentwise};
 use crate::element::{Element, sealed::Sealed};
 use crate::float::{Float, Linear};
 use crate::kernel::ElemTy;
 
 macro_rules! vector {
-    ($(#[$doc:meta])* $v:ident, $n:literal, $nalgebra:ident: $($c:ident $k:literal),+) => {
+    ($(#[$doc:meta])* $v:ident, $n:literal, $nalgebra:ident: $($c:ident $k:tt),+) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq)]
         #[repr(C)]
@@ -45,8 +45,7 @@ macro_rules! vector {
             /// The inner product.
             #[inline(always)]
             pub fn dot(self, o: $v<F>) -> F {
-                let [first, rest @ ..] = self.mul_elem(o).to_array();
-                rest.into_iter().fold(first, |sum, x| sum + x)
+                self.contract(o)
             }
 
             /// The component-wise product.
@@ -111,7 +110,7 @@ macro_rules! vector {
             }
         }
 
-        componentwise!($v, $v, $n);
+        componentwise!($v, $v, $n: $($k)+);
 
         impl<F: Float> Linear for $v<F> {
             type Real = F;

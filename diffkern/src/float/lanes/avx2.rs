@@ -6,7 +6,7 @@ use std::ptr::read_volatile;
 use super::avx512::ops;
 use super::math::{self, Bits};
 use super::memory::Lanes;
-use super::values::{MOST, Values};
+use super::values::{MOST, Values, each};
 
 /// Eight lanes of `f32`. Needs AVX2 and FMA.
 #[derive(Clone, Copy)]
@@ -205,9 +205,8 @@ impl Lanes for Avx2 {
     unsafe fn stage4(at: *mut f32, a: [__m256; 4]) {
         // SAFETY: by the caller's promise.
         unsafe {
-            for (j, r) in transpose(a).into_iter().enumerate() {
-                _mm256_storeu_ps(at.add(8 * j), r);
-            }
+            let rows = transpose(a);
+            each::<_, 4>(|j| _mm256_storeu_ps(at.add(8 * j), rows[j]));
         }
     }
     #[inline(always)]
@@ -219,18 +218,11 @@ impl Lanes for Avx2 {
         // SAFETY: by the caller's promise. What a store writes beyond its element, the next one overwrites.
         unsafe {
             let rows = transpose([a, b, c, c]);
-            for (j, r) in rows.into_iter().enumerate() {
-                _mm_storeu_ps(at.add(3 * j), _mm256_castps256_ps128(r));
-            }
-            for (j, r) in rows.into_iter().enumerate() {
-                let high = _mm256_extractf128_ps::<1>(r);
-                if j < 3 {
-                    _mm_storeu_ps(at.add(3 * (4 + j)), high);
-                } else {
-                    _mm_storel_epi64(at.add(21).cast(), _mm_castps_si128(high));
-                    _mm_store_ss(at.add(23), _mm_movehl_ps(high, high));
-                }
-            }
+            let high = |j: usize| _mm256_extractf128_ps::<1>(rows[j]);
+            each::<_, 4>(|j| _mm_storeu_ps(at.add(3 * j), _mm256_castps256_ps128(rows[j])));
+            each::<_, 3>(|j| _mm_storeu_ps(at.add(3 * (4 + j)), high(j)));
+            _mm_storel_epi64(at.add(21).cast(), _mm_castps_si128(high(3)));
+            _mm_store_ss(at.add(23), _mm_movehl_ps(high(3), high(3)));
         }
     }
     #[inline(always)]
@@ -238,12 +230,8 @@ impl Lanes for Avx2 {
         // SAFETY: by the caller's promise.
         unsafe {
             let rows = transpose(a);
-            for (j, r) in rows.into_iter().enumerate() {
-                _mm_storeu_ps(at.add(stride * j), _mm256_castps256_ps128(r));
-            }
-            for (j, r) in rows.into_iter().enumerate() {
-                _mm_storeu_ps(at.add(stride * (4 + j)), _mm256_extractf128_ps::<1>(r));
-            }
+            each::<_, 4>(|j| _mm_storeu_ps(at.add(stride * j), _mm256_castps256_ps128(rows[j])));
+            each::<_, 4>(|j| _mm_storeu_ps(at.add(stride * (4 + j)), _mm256_extractf128_ps::<1>(rows[j])));
         }
     }
 }

@@ -7,7 +7,7 @@ use std::ptr::read_volatile;
 
 use super::math::{self, Bits};
 use super::memory::Lanes;
-use super::values::{MOST, Values};
+use super::values::{MOST, Values, each};
 use super::{element, rows};
 
 /// Sixteen lanes of `f32`. Needs AVX-512 F, DQ, VL and FMA.
@@ -100,7 +100,7 @@ fn pack<const C: usize>(a: [__m512; C]) -> [__m512; C] {
     const TWO: [[[i32; 16]; 2]; 2] = [row_sources(2, 0), row_sources(2, 1)];
     const THREE: [[[i32; 16]; 2]; 3] = [row_sources(3, 0), row_sources(3, 1), row_sources(3, 2)];
     // SAFETY: as in `ops`.
-    std::array::from_fn(|j| unsafe {
+    each(|j| unsafe {
         match C {
             2 => _mm512_permutex2var_ps(a[0], indices(&TWO[j][0]), a[1]),
             3 => {
@@ -257,31 +257,26 @@ impl Lanes for Avx512 {
         // SAFETY: by the caller's promise.
         Self::unpack(unsafe { [Self::load(base), Self::load(base.add(16)), Self::load(base.add(32))] })
     }
-    #[inline(always)]
-    fn has_some(c: usize) -> bool {
-        c <= 3
-    }
+    const SOME: usize = 3;
     #[inline(always)]
     unsafe fn load_some<const C: usize>(base: *const f32, m: u16, row: [__m512; C]) -> [__m512; C] {
-        if !Self::has_some(C) {
+        if const { C > Self::SOME } {
             // SAFETY: by the caller's promise.
             return unsafe { rows::load_some::<Self, C>(base, m, row) };
         }
         let m = row_mask::<C>(m);
         // SAFETY: by the caller's promise; what is masked off is not accessed.
-        std::array::from_fn(|j| unsafe {
-            _mm512_mask_loadu_ps(row[j], (m >> (16 * j)) as u16, base.wrapping_add(16 * j))
-        })
+        each(|j| unsafe { _mm512_mask_loadu_ps(row[j], (m >> (16 * j)) as u16, base.wrapping_add(16 * j)) })
     }
     #[inline(always)]
     fn unpack<const C: usize>(row: [__m512; C]) -> [__m512; C] {
         const TWO: [[[i32; 16]; 2]; 2] = [row_places(2, 0), row_places(2, 1)];
         const THREE: [[[i32; 16]; 2]; 3] = [row_places(3, 0), row_places(3, 1), row_places(3, 2)];
-        if !Self::has_some(C) {
+        if const { C > Self::SOME } {
             return rows::unpack::<Self, C>(row);
         }
         // SAFETY: as in `ops`.
-        std::array::from_fn(|c| unsafe {
+        each(|c| unsafe {
             match C {
                 2 => _mm512_permutex2var_ps(row[0], indices(&TWO[c][0]), row[1]),
                 3 => {
@@ -296,27 +291,26 @@ impl Lanes for Avx512 {
     unsafe fn add_row<const C: usize>(at: *mut f32, a: [__m512; C]) {
         // SAFETY: by the caller's promise.
         unsafe {
-            if C > 3 {
+            if const { C > 3 } {
                 let before = element::load::<Self, C>(at);
-                return element::store::<Self, C>(at, std::array::from_fn(|c| _mm512_add_ps(before[c], a[c])));
+                return element::store::<Self, C>(at, each(|c| _mm512_add_ps(before[c], a[c])));
             }
-            for (j, row) in pack(a).into_iter().enumerate() {
-                Self::store(at.add(16 * j), _mm512_add_ps(Self::load(at.add(16 * j)), row));
-            }
+            let row = pack(a);
+            each::<_, C>(|j| Self::store(at.add(16 * j), _mm512_add_ps(Self::load(at.add(16 * j)), row[j])));
         }
     }
     #[inline(always)]
     unsafe fn add_some<const C: usize>(base: *mut f32, m: u16, a: [__m512; C]) {
-        if !Self::has_some(C) {
+        if const { C > Self::SOME } {
             // SAFETY: by the caller's promise.
             return unsafe { rows::add_some::<Self, C>(base, m, a) };
         }
         let (m, row) = (row_mask::<C>(m), pack(a));
-        for (j, row) in row.into_iter().enumerate() {
+        each::<_, C>(|j| {
             let (m, at) = ((m >> (16 * j)) as u16, base.wrapping_add(16 * j));
             // SAFETY: by the caller's promise; what is masked off is not accessed.
-            unsafe { _mm512_mask_storeu_ps(at, m, _mm512_add_ps(_mm512_maskz_loadu_ps(m, at), row)) };
-        }
+            unsafe { _mm512_mask_storeu_ps(at, m, _mm512_add_ps(_mm512_maskz_loadu_ps(m, at), row[j])) };
+        });
     }
     #[inline(always)]
     unsafe fn store(base: *mut f32, a: __m512) {
@@ -361,18 +355,16 @@ impl Lanes for Avx512 {
     }
     #[inline(always)]
     unsafe fn store2(at: *mut f32, a: [__m512; 2]) {
-        for (j, row) in pack(a).into_iter().enumerate() {
-            // SAFETY: by the caller's promise.
-            unsafe { _mm512_storeu_ps(at.add(16 * j), row) };
-        }
+        let row = pack(a);
+        // SAFETY: by the caller's promise.
+        each::<_, 2>(|j| unsafe { _mm512_storeu_ps(at.add(16 * j), row[j]) });
     }
     #[inline(always)]
     unsafe fn stage4(at: *mut f32, a: [__m512; 4]) {
         // SAFETY: by the caller's promise.
         unsafe {
-            for (j, r) in transpose(a).into_iter().enumerate() {
-                _mm512_storeu_ps(at.add(16 * j), r);
-            }
+            let rows = transpose(a);
+            each::<_, 4>(|j| _mm512_storeu_ps(at.add(16 * j), rows[j]));
         }
     }
     #[inline(always)]
@@ -381,28 +373,19 @@ impl Lanes for Avx512 {
     }
     #[inline(always)]
     unsafe fn store3(at: *mut f32, a: [__m512; 3]) {
-        for (j, row) in pack(a).into_iter().enumerate() {
-            // SAFETY: by the caller's promise.
-            unsafe { _mm512_storeu_ps(at.add(16 * j), row) };
-        }
+        let row = pack(a);
+        // SAFETY: by the caller's promise.
+        each::<_, 3>(|j| unsafe { _mm512_storeu_ps(at.add(16 * j), row[j]) });
     }
     #[inline(always)]
     unsafe fn store4(at: *mut f32, stride: usize, a: [__m512; 4]) {
         // SAFETY: by the caller's promise.
         unsafe {
             let rows = transpose(a);
-            for (j, r) in rows.into_iter().enumerate() {
-                _mm_storeu_ps(at.add(stride * j), _mm512_castps512_ps128(r));
-            }
-            for (j, r) in rows.into_iter().enumerate() {
-                _mm_storeu_ps(at.add(stride * (4 + j)), _mm512_extractf32x4_ps::<1>(r));
-            }
-            for (j, r) in rows.into_iter().enumerate() {
-                _mm_storeu_ps(at.add(stride * (8 + j)), _mm512_extractf32x4_ps::<2>(r));
-            }
-            for (j, r) in rows.into_iter().enumerate() {
-                _mm_storeu_ps(at.add(stride * (12 + j)), _mm512_extractf32x4_ps::<3>(r));
-            }
+            each::<_, 4>(|j| _mm_storeu_ps(at.add(stride * j), _mm512_castps512_ps128(rows[j])));
+            each::<_, 4>(|j| _mm_storeu_ps(at.add(stride * (4 + j)), _mm512_extractf32x4_ps::<1>(rows[j])));
+            each::<_, 4>(|j| _mm_storeu_ps(at.add(stride * (8 + j)), _mm512_extractf32x4_ps::<2>(rows[j])));
+            each::<_, 4>(|j| _mm_storeu_ps(at.add(stride * (12 + j)), _mm512_extractf32x4_ps::<3>(rows[j])));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Elements of arrays as packs: component `c` of all lanes is one pack of reals.
 
 use super::memory::Lanes;
-use super::values::MOST;
+use super::values::{MOST, each};
 use crate::element::Element;
 
 /// The element whose components are those of lane `k`.
@@ -10,10 +10,8 @@ pub fn lane<T: Element, const C: usize>(components: &[[T::Scalar; MOST]; C], k: 
     assert!(T::COMPONENTS == C, "a mistake in generated code");
     let mut element = T::ZERO;
     let at = (&raw mut element).cast::<T::Scalar>();
-    for (c, lanes) in components.iter().enumerate() {
-        // SAFETY: an `Element` is `COMPONENTS` scalars in a row.
-        unsafe { at.add(c).write(lanes[k]) };
-    }
+    // SAFETY: an `Element` is `COMPONENTS` scalars in a row.
+    each::<_, C>(|c| unsafe { at.add(c).write(components[c][k]) });
     element
 }
 
@@ -23,7 +21,7 @@ pub fn components<T: Element, const C: usize>(element: &T) -> [T::Scalar; C] {
     assert!(T::COMPONENTS == C, "a mistake in generated code");
     let at = (&raw const *element).cast::<T::Scalar>();
     // SAFETY: an `Element` is `COMPONENTS` scalars in a row.
-    std::array::from_fn(|c| unsafe { at.add(c).read() })
+    each(|c| unsafe { at.add(c).read() })
 }
 
 /// Elements of `C` reals at `base + offset[k]`, by lanes.
@@ -32,29 +30,27 @@ pub fn components<T: Element, const C: usize>(element: &T) -> [T::Scalar; C] {
 /// Valid for reads of `C` reals there, of four where `C` is three; offsets are under 2^31.
 #[inline(always)]
 pub unsafe fn gather<S: Lanes, const C: usize>(base: *const S::F, offset: S::I) -> [S::R; C] {
-    let zero = S::splat(S::F::default());
-    let mut all = [zero; C];
     // SAFETY: by the caller's promise.
     unsafe {
         match C {
-            1 => all.copy_from_slice(&S::gather1(base, offset)),
-            2 => all.copy_from_slice(&S::gather2(base, offset)),
-            3 => all.copy_from_slice(&S::gather4(base, offset)[..3]),
-            4 => all.copy_from_slice(&S::gather4(base, offset)),
+            1 => first(S::gather1(base, offset)),
+            2 => first(S::gather2(base, offset)),
+            3 | 4 => first(S::gather4(base, offset)),
             9 => {
-                all[..4].copy_from_slice(&S::gather4(base, offset));
-                all[4..8].copy_from_slice(&S::gather4(base.add(4), offset));
                 // The last four, of which three are known.
-                all[8] = S::gather4(base.add(5), offset)[3];
+                let fours =
+                    [S::gather4(base, offset), S::gather4(base.add(4), offset), S::gather4(base.add(5), offset)];
+                each(|c| fours[c / 4][if c == 8 { 3 } else { c % 4 }])
             }
-            _ => {
-                for (c, one) in all.iter_mut().enumerate() {
-                    *one = S::gather1(base.add(c), offset)[0];
-                }
-            }
+            _ => each(|c| S::gather1(base.add(c), offset)[0]),
         }
     }
-    all
+}
+
+/// The first `C` of `N`.
+#[inline(always)]
+fn first<R: Copy, const N: usize, const C: usize>(all: [R; N]) -> [R; C] {
+    each(|c| all[c])
 }
 
 /// `N` elements of `C` reals in a row, by lanes.
@@ -65,14 +61,12 @@ pub unsafe fn gather<S: Lanes, const C: usize>(base: *const S::F, offset: S::I) 
 pub unsafe fn load<S: Lanes, const C: usize>(base: *const S::F) -> [S::R; C] {
     // SAFETY: by the caller's promise.
     unsafe {
-        let mut all = [S::splat(S::F::default()); C];
         match C {
-            1 => all.fill(S::load(base)),
-            2 => all.copy_from_slice(&S::load2(base)),
-            3 => all.copy_from_slice(&S::load3(base)),
-            _ => return gather::<S, C>(base, S::mul_i(S::count(), S::splat_i(C as u32))),
+            1 => first([S::load(base)]),
+            2 => first(S::load2(base)),
+            3 => first(S::load3(base)),
+            _ => gather::<S, C>(base, S::mul_i(S::count(), S::splat_i(C as u32))),
         }
-        all
     }
 }
 
@@ -93,14 +87,9 @@ pub unsafe fn store<S: Lanes, const C: usize>(base: *mut S::F, all: [S::R; C]) {
                 S::store4(base.add(4), 9, [all[4], all[5], all[6], all[7]]);
                 single::<S>(base.add(8), 9, all[8]);
             }
+            1 => S::store(base, all[0]),
             _ => {
-                for (c, one) in all.into_iter().enumerate() {
-                    if C == 1 {
-                        S::store(base, one);
-                    } else {
-                        single::<S>(base.add(c), C, one);
-                    }
-                }
+                each::<_, C>(|c| single::<S>(base.add(c), C, all[c]));
             }
         }
     }

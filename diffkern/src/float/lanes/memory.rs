@@ -2,7 +2,7 @@
 
 use std::array::from_fn;
 
-use super::values::Values;
+use super::values::{Values, each, map};
 use super::{element, rows};
 use crate::float::Float;
 
@@ -56,12 +56,8 @@ pub trait Lanes: Values {
         let [a, b, c, _] = unsafe { Self::gather4(base, Self::mul_i(Self::count(), Self::splat_i(3))) };
         [a, b, c]
     }
-    /// Whether there are fast ways for the lanes of a mask that have rows of `c` reals next to each other:
-    /// [`Lanes::load_some`] and [`Lanes::add_some`].
-    #[inline(always)]
-    fn has_some(_c: usize) -> bool {
-        false
-    }
+    /// Rows of up to so many reals next to each other have fast ways for the lanes of a mask: [`Lanes::load_some`] and [`Lanes::add_some`].
+    const SOME: usize = 0;
     /// Component `c` of lane `k` from `base + C k + c`, for the lanes of `m`; the others stay as they are in `row`,
     /// which is laid out as memory is. Wants [`Lanes::unpack`] at the end.
     ///
@@ -86,7 +82,7 @@ pub trait Lanes: Values {
         // SAFETY: by the caller's promise.
         unsafe {
             let before = element::load::<Self, C>(at);
-            element::store::<Self, C>(at, from_fn(|c| Self::add(before[c], a[c])));
+            element::store::<Self, C>(at, each(|c| Self::add(before[c], a[c])));
         }
     }
     /// Adds component `c` of lane `k` to `base + C k + c`, for the lanes of `m`.
@@ -134,7 +130,7 @@ pub trait Lanes: Values {
     #[inline(always)]
     unsafe fn gather2(base: *const Self::F, offset: Self::I) -> [Self::R; 2] {
         // SAFETY: by the caller's promise.
-        from_fn(|c| unsafe { Self::gather1(base.add(c), offset)[0] })
+        each(|c| unsafe { Self::gather1(base.add(c), offset)[0] })
     }
     /// Component `c` of lane `k` from `base + offset[k] + c`.
     ///
@@ -143,7 +139,7 @@ pub trait Lanes: Values {
     #[inline(always)]
     unsafe fn gather4(base: *const Self::F, offset: Self::I) -> [Self::R; 4] {
         // SAFETY: by the caller's promise.
-        from_fn(|c| unsafe { Self::gather1(base.add(c), offset)[0] })
+        each(|c| unsafe { Self::gather1(base.add(c), offset)[0] })
     }
     /// Component `c` of lane `k` to `at + 2 k + c`.
     ///
@@ -151,7 +147,7 @@ pub trait Lanes: Values {
     /// Valid for writes of `2 N` elements.
     #[inline(always)]
     unsafe fn store2(at: *mut Self::F, a: [Self::R; 2]) {
-        let a = a.map(Self::put);
+        let a = map(a, Self::put);
         for k in 0..Self::N {
             for (c, a) in a.iter().enumerate() {
                 // SAFETY: by the caller's promise.
@@ -179,7 +175,7 @@ pub trait Lanes: Values {
     /// Valid for writes of `3 N` elements.
     #[inline(always)]
     unsafe fn store3(at: *mut Self::F, a: [Self::R; 3]) {
-        let a = a.map(Self::put);
+        let a = map(a, Self::put);
         for k in 0..Self::N {
             for (c, a) in a.iter().enumerate() {
                 // SAFETY: by the caller's promise.
@@ -193,7 +189,7 @@ pub trait Lanes: Values {
     /// Valid for writes of four elements at each.
     #[inline(always)]
     unsafe fn store4(at: *mut Self::F, stride: usize, a: [Self::R; 4]) {
-        let a = a.map(Self::put);
+        let a = map(a, Self::put);
         for k in 0..Self::N {
             for (c, a) in a.iter().enumerate() {
                 // SAFETY: by the caller's promise.

@@ -1,8 +1,6 @@
 //! Elements of `C` reals next to each other, real by real: real `e` of a row is in lane `e % N` of pack `e / N`.
 
-use std::array::from_fn;
-
-use super::values::{MOST, Values};
+use super::values::{Values, each, map};
 
 /// As [`super::Lanes::load_some`].
 ///
@@ -10,22 +8,22 @@ use super::values::{MOST, Values};
 /// As there.
 #[inline(always)]
 pub unsafe fn load_some<S: Values, const C: usize>(base: *const S::F, m: S::M, row: [S::R; C]) -> [S::R; C] {
-    let (bits, mut row) = (S::bits(m), row.map(S::put));
+    let (bits, mut row) = (S::bits(m), map(row, S::put));
     for k in (0..S::N).filter(|k| bits >> k & 1 == 1) {
         for e in C * k..C * (k + 1) {
             // SAFETY: by the caller's promise.
             row[e / S::N][e % S::N] = unsafe { base.wrapping_add(e).read() };
         }
     }
-    row.map(|pack| S::get(&pack))
+    map(row, |pack| S::get(&pack))
 }
 
 /// As [`super::Lanes::unpack`].
 #[inline(always)]
 pub fn unpack<S: Values, const C: usize>(row: [S::R; C]) -> [S::R; C] {
-    let row = row.map(S::put);
+    let row = map(row, S::put);
     let real = |e: usize| row[e / S::N][e % S::N];
-    from_fn(|c| S::get(&from_fn::<_, MOST, _>(|k| if k < S::N { real(C * k + c) } else { S::F::default() })))
+    each(|c| S::get(&each(|k| if k < S::N { real(C * k + c) } else { S::F::default() })))
 }
 
 /// As [`super::Lanes::add_some`].
@@ -34,7 +32,7 @@ pub fn unpack<S: Values, const C: usize>(row: [S::R; C]) -> [S::R; C] {
 /// As there.
 #[inline(always)]
 pub unsafe fn add_some<S: Values, const C: usize>(base: *mut S::F, m: S::M, a: [S::R; C]) {
-    let (bits, a) = (S::bits(m), a.map(S::put));
+    let (bits, a) = (S::bits(m), map(a, S::put));
     for k in (0..S::N).filter(|k| bits >> k & 1 == 1) {
         for (c, a) in a.iter().enumerate() {
             let at = base.wrapping_add(C * k + c);

@@ -1,11 +1,47 @@
 //! What a pack of lanes can compute; what it does in memory is in [`super::memory`].
 
 use std::array::from_fn;
+use std::mem::MaybeUninit;
 
 use crate::float::{Float, integers};
 
 /// The most lanes of any pack.
 pub const MOST: usize = 16;
+
+/// What `of` gives for each place. Up to sixteen without a loop: those of the standard library come with the body of a kernel hundreds of times, and
+/// the compiler takes each apart with all of the body in view. `of` is `Copy`, so that nothing is dropped where it panics.
+#[inline(always)]
+pub fn each<T, const N: usize>(of: impl Fn(usize) -> T + Copy) -> [T; N] {
+    let mut all = MaybeUninit::<[T; N]>::uninit();
+    let at = all.as_mut_ptr().cast::<T>();
+    macro_rules! set {
+        ($($k:literal)+) => {
+            $(if const { $k < N } {
+                // SAFETY: one of the places.
+                unsafe { at.add($k).write(of($k)) };
+            })+
+        };
+    }
+    set!(0 1 2 3);
+    if const { N > 4 } {
+        set!(4 5 6 7);
+    }
+    if const { N > 8 } {
+        set!(8 9 10 11 12 13 14 15);
+    }
+    if const { N > 16 } {
+        // SAFETY: the places that are left.
+        (16..N).for_each(|k| unsafe { at.add(k).write(of(k)) });
+    }
+    // SAFETY: all places are set.
+    unsafe { all.assume_init() }
+}
+
+/// What `f` makes of each.
+#[inline(always)]
+pub fn map<T: Copy, U, const N: usize>(all: [T; N], f: impl Fn(T) -> U + Copy) -> [U; N] {
+    each(|k| f(all[k]))
+}
 
 /// A kind of packs: `N` reals, `N` 32-bit integers or `N` truth values at a time, one per lane.
 ///

@@ -3,7 +3,6 @@
 //! Additions at scattered indices are kept until a pack is done and then made lane by lane, in the order of the scalar
 //! body: neighbouring positions often add to one element, and so an addition seldom waits for the one before.
 
-use std::array::from_fn;
 use std::marker::PhantomData;
 
 use super::super::views::{Acc, Target};
@@ -11,7 +10,7 @@ use super::element::lane;
 use super::kept::{Kept, Line, Pattern};
 use super::lines::Lines;
 use super::memory::Lanes;
-use super::values::MOST;
+use super::values::{MOST, each, map};
 use super::views::{consecutive, within};
 use crate::element::Element;
 
@@ -88,7 +87,7 @@ impl<'a, S: Lanes, T: Element> LaneAcc<'a, S, T> {
                 return;
             }
         }
-        let rest = if S::has_some(C) { self.add_rows(m, i, value) } else { m };
+        let rest = if const { C <= S::SOME } { self.add_rows(m, i, value) } else { m };
         if S::any(rest) {
             self.add(rest, i, value, bad);
         }
@@ -148,9 +147,13 @@ impl<'a, S: Lanes, T: Element> LaneAcc<'a, S, T> {
                 1 => S::store(at, value[0]),
                 2 => S::store2(at, [value[0], value[1]]),
                 _ => {
-                    for (b, block) in value.chunks(4).enumerate() {
-                        let part = from_fn(|c| block[c.min(block.len() - 1)]);
-                        S::stage4(at.add(b * 4 * S::N), part);
+                    let stage = |b: usize| S::stage4(at.add(b * 4 * S::N), each(|c| value[(4 * b + c).min(C - 1)]));
+                    stage(0);
+                    if const { C > 4 } {
+                        stage(1);
+                    }
+                    if const { C > 8 } {
+                        (2..C.div_ceil(4)).for_each(stage);
                     }
                 }
             }
@@ -188,7 +191,7 @@ impl<'a, S: Lanes, T: Element> LaneAcc<'a, S, T> {
             return;
         }
         let zero = S::splat(S::F::default());
-        let sums = value.map(|c| [S::sum(S::select(m, c, zero)); MOST]);
+        let sums = map(value, |c| [S::sum(S::select(m, c, zero)); MOST]);
         self.one.add(i, lane::<T, C>(&sums, 0), line);
     }
 

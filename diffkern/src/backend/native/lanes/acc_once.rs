@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use super::super::views::{AccOnce, Target};
 use super::element::{self, lane};
 use super::memory::Lanes;
-use super::values::MOST;
+use super::values::{MOST, map};
 use super::views::{consecutive, lanes_of, within};
 use crate::element::Element;
 
@@ -44,7 +44,7 @@ impl<'a, S: Lanes, T: Element<Scalar = S::F>> LaneAccOnce<'a, S, T> {
                 let at = target.base.cast::<T>().add(first as usize).cast();
                 match target.over {
                     // What was there before counts as zero: the sum with it has no negative zeros.
-                    true => element::store::<S, C>(at, value.map(|c| S::add(c, S::splat(S::F::default())))),
+                    true => element::store::<S, C>(at, map(value, |c| S::add(c, S::splat(S::F::default())))),
                     false => S::add_row(at, value),
                 }
             }
@@ -54,7 +54,7 @@ impl<'a, S: Lanes, T: Element<Scalar = S::F>> LaneAccOnce<'a, S, T> {
         let allowed = S::lt_u(S::sub_i(i, S::splat_i(target.lo)), S::splat_i(target.count));
         let there = S::lt_u(i, S::splat_i(target.len));
         *bad = S::or(*bad, S::and(m, S::not(if target.absent { there } else { allowed })));
-        self.each(S::bits(S::and(m, allowed)), &S::put_i(i), &value.map(S::put));
+        self.each(S::bits(S::and(m, allowed)), &S::put_i(i), &map(value, S::put));
     }
 
     #[cold]

@@ -1,11 +1,10 @@
 //! Additions that a pack has kept until it is done, made lane by lane.
 
-use std::array::from_fn;
 use std::marker::PhantomData;
 
 use super::super::views::Acc;
 use super::memory::Lanes;
-use super::values::MOST;
+use super::values::{MOST, each, map};
 use crate::element::Element;
 
 #[derive(Clone, Copy)]
@@ -152,14 +151,14 @@ impl<'k, 'a, S: Lanes, T: Element> Kept<'k, 'a, S, T> {
         unsafe {
             let at = at.cast::<T::Scalar>();
             let value = self.line(e).add(2).cast::<T::Scalar>();
-            let four = from_fn::<_, R, _>(|r| value.add(4 * S::slot4(k + r)));
+            let four = each::<_, R>(|r| value.add(4 * S::slot4(k + r)));
             match T::COMPONENTS {
-                1 => plus::<T::Scalar, 1, R>(at, from_fn(|r| value.add(k + r))),
-                2 => plus::<T::Scalar, 2, R>(at, from_fn(|r| value.add(2 * (k + r)))),
+                1 => plus::<T::Scalar, 1, R>(at, each(|r| value.add(k + r))),
+                2 => plus::<T::Scalar, 2, R>(at, each(|r| value.add(2 * (k + r)))),
                 3 => plus::<T::Scalar, 3, R>(at, four),
                 4 => plus::<T::Scalar, 4, R>(at, four),
                 c => {
-                    let group = |g: usize| (at.add(4 * g), four.map(|value| value.add(4 * g * S::N)));
+                    let group = |g: usize| (at.add(4 * g), map(four, |value| value.add(4 * g * S::N)));
                     for g in 0..c / 4 {
                         let (at, four) = group(g);
                         plus::<T::Scalar, 4, R>(at, four);
@@ -188,7 +187,7 @@ unsafe fn plus<E: Element, const C: usize, const R: usize>(at: *mut E, values: [
         let mut sum = at.cast::<[E; C]>().read();
         for value in values {
             let value = value.cast::<[E; C]>().read();
-            sum = from_fn(|c| sum[c].plus(value[c]));
+            sum = each(|c| sum[c].plus(value[c]));
         }
         at.cast::<[E; C]>().write(sum);
     }

@@ -9,7 +9,7 @@ use super::super::own::Covered;
 use super::super::views::Target;
 use super::element::{self, components, lane};
 use super::memory::Lanes;
-use super::values::MOST;
+use super::values::{MOST, map};
 use super::views::lanes_of;
 use crate::element::Element;
 
@@ -104,7 +104,7 @@ impl<S: Lanes, T: Element<Scalar = S::F>> LaneOwn<'_, S, T> {
         match self.row(p) {
             // SAFETY: as many elements.
             Some(at) => unsafe { element::load::<S, 1>(at.cast()) },
-            None => self.each(S::bits(m), p).map(|c| S::get(&c)),
+            None => map(self.each(S::bits(m), p), |c| S::get(&c)),
         }
     }
 
@@ -123,7 +123,7 @@ impl<S: Lanes, T: Element<Scalar = S::F>> LaneOwn<'_, S, T> {
                 }
                 value
             },
-            None => self.each(S::bits(m), p).map(|c| S::get(&c)),
+            None => map(self.each(S::bits(m), p), |c| S::get(&c)),
         }
     }
 
@@ -158,7 +158,7 @@ impl<S: Lanes, T: Element<Scalar = S::F>> LaneOwn<'_, S, T> {
                     false => S::add_row(at.cast(), value),
                 }
             },
-            None => self.add_each(S::bits(m), p, value.map(S::put)),
+            None => self.add_each(S::bits(m), p, map(value, S::put)),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What a loop keeps for its way back, one slot per turn and lane.
 
 use super::memory::Lanes;
-use super::values::MOST;
+use super::values::{MOST, each, map};
 use super::views::lanes_of;
 
 /// Slots of packs. `T` is a pack per component, or a scalar where all lanes keep the same.
@@ -41,14 +41,14 @@ impl<P: Copy, const C: usize> LaneStack<[P; C]> {
     /// Slot `at` in each lane of `m`.
     #[inline(always)]
     pub fn set_each<S: Lanes<R = P>>(&mut self, m: S::M, at: S::I, value: [P; C]) {
-        let value = value.map(S::put);
+        let value = map(value, S::put);
         self.write::<S, S::F>(S::bits(m), &S::put_i(at), &value);
     }
 
     /// As [`LaneStack::set_each`], integers.
     #[inline(always)]
     pub fn set_each_i<S: Lanes<I = P>>(&mut self, m: S::M, at: S::I, value: [P; C]) {
-        let value = value.map(S::put_i);
+        let value = map(value, S::put_i);
         self.write::<S, u32>(S::bits(m), &S::put_i(at), &value);
     }
 
@@ -58,7 +58,7 @@ impl<P: Copy, const C: usize> LaneStack<[P; C]> {
         let place = self.place::<S>(m, at);
         let base = self.0.as_ptr().cast::<S::F>();
         // SAFETY: slots that are there.
-        std::array::from_fn(|c| unsafe { S::gather1(base.add(c * S::N), place)[0] })
+        each(|c| unsafe { S::gather1(base.add(c * S::N), place)[0] })
     }
 
     /// As [`LaneStack::get_each`], integers.
@@ -67,7 +67,7 @@ impl<P: Copy, const C: usize> LaneStack<[P; C]> {
         let place = self.place::<S>(m, at);
         let base = self.0.as_ptr().cast::<u32>();
         // SAFETY: slots that are there.
-        std::array::from_fn(|c| unsafe { S::gather_i(base.add(c * S::N), place) })
+        each(|c| unsafe { S::gather_i(base.add(c * S::N), place) })
     }
 
     /// Where the first component of slot `at` is; of slot 0 for lanes that are masked off.

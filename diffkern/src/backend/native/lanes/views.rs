@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use super::super::views::{In, Out, Take, Target};
 use super::element::{self, components, lane};
 use super::memory::Lanes;
-use super::values::MOST;
+use super::values::{MOST, each, map};
 use crate::element::Element;
 
 /// Whether `N` elements from `first` on are among the `count` from `lo` on.
@@ -120,7 +120,7 @@ impl<'a, S: Lanes, T: Element> LaneIn<'a, S, T> {
             return unsafe { element::load::<S, C>(self.base.add(first as usize).cast()) };
         }
         let inside = S::lt_u(i, S::splat_i(self.len));
-        if S::has_some(C) && !S::any(S::and(m, S::not(inside))) {
+        if const { C <= S::SOME } && !S::any(S::and(m, S::not(inside))) {
             let from = S::sub_i(i, S::count());
             let one = S::and(m, S::eq_i(from, S::splat_i(first)));
             let rest = S::and(m, S::not(one));
@@ -130,7 +130,7 @@ impl<'a, S: Lanes, T: Element> LaneIn<'a, S, T> {
                 let at =
                     |k: usize| self.base.cast::<S::F>().wrapping_offset(S::put_i(from)[k] as i32 as isize * C as isize);
                 // SAFETY: elements that are there.
-                let row = unsafe { S::load_some(at(0), one, [S::splat(S::F::default()); C]) };
+                let row = unsafe { S::load_some(at(0), one, each(|_| S::splat(S::F::default()))) };
                 // SAFETY: elements that are there.
                 return S::unpack(unsafe { S::load_some(at(next), two, row) });
             }
@@ -150,7 +150,7 @@ impl<'a, S: Lanes, T: Element> LaneIn<'a, S, T> {
         } else {
             *bad = S::or(*bad, S::and(m, S::not(S::lt_u(consecutive::<S>(first), S::splat_i(self.len)))));
             let i = S::put_i(consecutive::<S>(first));
-            each_real::<T, C>(self.one, S::bits(m), &i).map(|c| S::get(&c))
+            map(each_real::<T, C>(self.one, S::bits(m), &i), |c| S::get(&c))
         }
     }
 
@@ -234,7 +234,7 @@ impl<'a, S: Lanes, T: Element> LaneOut<'a, S, T> {
     where
         T: Element<Scalar = S::F>,
     {
-        self.each(S::bits(m), p, &S::put_i(i), &value.map(S::put), line);
+        self.each(S::bits(m), p, &S::put_i(i), &map(value, S::put), line);
     }
 
     /// Sets elements `first`, `first + 1`, ...
@@ -310,7 +310,7 @@ impl<'a, S: Lanes, T: Element<Scalar = S::F>> LaneTake<'a, S, T> {
     /// Elements `i`, which become 0.
     #[inline(always)]
     pub fn take<const C: usize>(&mut self, m: S::M, i: S::I, line: u32) -> [S::R; C] {
-        self.each::<C>(S::bits(m), &S::put_i(i), line).map(|c| S::get(&c))
+        map(self.each::<C>(S::bits(m), &S::put_i(i), line), |c| S::get(&c))
     }
 
     /// Elements `first`, `first + 1`, ..., which become 0.
@@ -324,8 +324,8 @@ impl<'a, S: Lanes, T: Element<Scalar = S::F>> LaneTake<'a, S, T> {
             unsafe {
                 let base = target.base.cast::<T>().add(first as usize).cast::<S::F>();
                 let value = element::load::<S, C>(base);
-                for c in 0..if target.keep { 0 } else { C } {
-                    S::store(base.add(c * S::N), S::splat(S::F::default()));
+                if !target.keep {
+                    each::<_, C>(|c| S::store(base.add(c * S::N), S::splat(S::F::default())));
                 }
                 value
             }
