@@ -1,6 +1,7 @@
 //! The elementary functions of packs, in ulp of the exact value; all arguments by `DIFFKERN_EXHAUSTIVE=1`, else every
 //! 4001st (a few hundred under Miri).
 
+use super::element;
 use super::math::{self, Bits};
 use super::memory::Lanes;
 use super::values::Values;
@@ -173,6 +174,13 @@ fn agree<S: Lanes<F = f32>>() {
             run[S::N - 1] ^= 1;
             assert!(!S::is_run(S::get_i(&run)));
         }
+        elements::<S, 1>();
+        elements::<S, 2>();
+        elements::<S, 3>();
+        elements::<S, 4>();
+        elements::<S, 5>();
+        elements::<S, 9>();
+        elements::<S, 18>();
         some::<S, 1>();
         some::<S, 2>();
         some::<S, 3>();
@@ -193,6 +201,27 @@ fn agree<S: Lanes<F = f32>>() {
         S::store2(out.as_mut_ptr(), [a, b]);
         assert!((0..2 * S::N).all(|k| out[k] == (k / 2 * 4 + k % 2) as f32) && out[2 * S::N] == -1.0, "{out:?}");
     }
+}
+
+/// Elements of `C` reals: gathered, loaded and stored in a row.
+fn elements<S: Lanes<F = f32>, const C: usize>() {
+    let data: Vec<f32> = (0..C * S::N + 4).map(|e| e as f32).collect();
+    let scattered: [u32; 16] = std::array::from_fn(|k| (k * 5 % S::N * C) as u32);
+    let mut out = vec![-1.0f32; C * S::N + 1];
+    // SAFETY: all elements are there, and more reals than are read beyond the last one.
+    let (gathered, row) = unsafe {
+        let row = element::load::<S, C>(data.as_ptr());
+        element::store::<S, C>(out.as_mut_ptr(), row);
+        (element::gather::<S, C>(data.as_ptr(), S::get_i(&scattered)), row)
+    };
+    for (c, (gathered, row)) in gathered.into_iter().zip(row).enumerate() {
+        let (gathered, row) = (S::put(gathered), S::put(row));
+        for k in 0..S::N {
+            assert_eq!(gathered[k], (scattered[k] as usize + c) as f32, "gathered: component {c} of {C}, lane {k}");
+            assert_eq!(row[k], (C * k + c) as f32, "in a row: component {c} of {C}, lane {k}");
+        }
+    }
+    assert!(out[..C * S::N] == data[..C * S::N] && out[C * S::N] == -1.0, "stored: {out:?}");
 }
 
 /// Rows of `C` reals for the lanes of a mask, read and added to.
