@@ -291,7 +291,7 @@ impl Lanes for Avx512 {
     unsafe fn add_row<const C: usize>(at: *mut f32, a: [__m512; C]) {
         // SAFETY: by the caller's promise.
         unsafe {
-            if const { C > 3 } {
+            if const { C > Self::SOME } {
                 let before = element::load::<Self, C>(at);
                 return element::store::<Self, C>(at, each(|c| _mm512_add_ps(before[c], a[c])));
             }
