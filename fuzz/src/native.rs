@@ -41,7 +41,7 @@ impl Native {
         // Each batch is compiled once and run for milliseconds.
         let manifest = format!(
             "[package]\nname = \"fuzz-batch\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
-             diffkern = {{ path = {:?} }}\ndiffkern-fuzz = {{ path = {:?} }}\n\n[profile.dev]\nopt-level = 3\n\
+             diffkern = {{ path = {:?} }}\ndiffkern-fuzz = {{ path = {:?}, default-features = false }}\n\n[profile.dev]\nopt-level = 3\n\
              debug = \"line-tables-only\"\n\n[profile.dev.package.fuzz-batch]\nopt-level = 0\n\n\
              [profile.dev.build-override]\nopt-level = 1\n",
             root.join("diffkern"),
