@@ -34,8 +34,8 @@ fn integers_accumulate() {
     count::gradcheck(50, &reals(&dev, 2, 50, 0.02, 0.98), &below, &balance, &dev.zeros(3).unwrap()).unwrap();
 }
 
-/// Puts the indices of the large elements into a list.
-#[diff_kernel]
+/// Puts the indices of the large elements into a list; each slot is handed out once.
+#[diff_kernel(injective)]
 pub fn collect<F: Float>(x: &Array<F>, next: &mut Array<Atomic<u32>>, list: &mut Array<u32>, squares: &mut Array<F>) {
     let i = ABSOLUTE_POS;
     if x[i] > 0.5 {
