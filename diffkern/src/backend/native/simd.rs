@@ -18,7 +18,8 @@ use crate::kernel::ScalarTy;
 ///
 /// Those functions are methods with a body here, not functions over a `Body`: rustc puts a method next to the type that it
 /// is for, so that each module of kernels is compiled apart from the others, in parallel, and again only where it has changed.
-/// Functions over a `Body` would all be one unit of this module.
+/// Functions over a `Body` would all be one unit of this module. They are never inlined: rustc compiles a generic function that
+/// might be in each crate that names it, and finds one that is not in the crates below.
 pub trait Body {
     /// The real scalar.
     type Real: Float;
@@ -54,6 +55,7 @@ pub trait Body {
     ///
     /// # Safety
     /// The machine has these instructions.
+    #[inline(never)]
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn scalar_v3(chunk: &Chunk<'_>) {
@@ -64,6 +66,7 @@ pub trait Body {
     ///
     /// # Safety
     /// The machine has these instructions.
+    #[inline(never)]
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn lanes_v3(chunk: &Chunk<'_>) {
@@ -74,6 +77,7 @@ pub trait Body {
     ///
     /// # Safety
     /// The machine has these instructions.
+    #[inline(never)]
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn lanes_v4(chunk: &Chunk<'_>) {
@@ -179,6 +183,7 @@ pub type Narrow = Arrays;
 pub type Wide = Arrays;
 
 /// Runs a body with the best instructions that this machine has.
+#[inline(never)]
 pub fn dispatch<B: Body>(chunk: &Chunk<'_>) {
     #[cfg(all(target_arch = "x86_64", any(test, not(debug_assertions))))]
     {
