@@ -1,8 +1,8 @@
 //! Functions and their parameters.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{Block, Id, Node, Slot, StmtKind, Ty};
+use crate::{Block, Id, Node, Slot, StackKind, StmtKind, Ty};
 
 /// How a function touches an array parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -221,6 +221,18 @@ impl Func {
             {
                 found.push((stack, ty));
             }
+        });
+        found
+    }
+
+    /// The stacks that are used so.
+    pub fn stacks_of(&self, kind: StackKind) -> BTreeSet<u32> {
+        let mut found = BTreeSet::new();
+        self.body.each(&mut |stmt| match stmt.kind {
+            StmtKind::StackNew { stack, kind: found_kind, .. } if found_kind == kind => {
+                found.insert(stack);
+            }
+            _ => {}
         });
         found
     }

@@ -58,7 +58,7 @@ pub use parse::{ParseError, parse};
 pub use print::{print, with_names};
 #[cfg(feature = "interpreter")]
 pub use rows::{Row, rows};
-pub use stmt::{Block, CallArg, CallMode, FaultKind, Node, Stmt, StmtKind};
+pub use stmt::{Block, CallArg, CallMode, FaultKind, Node, StackKind, Stmt, StmtKind};
 pub use table::{BinaryOp, Kink, UnaryOp};
 pub use ty::{Id, Slot, Ty};
 pub use typing::{BinaryTyping, UnaryTyping};

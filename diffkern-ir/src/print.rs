@@ -151,7 +151,9 @@ impl Printer<'_> {
                 FaultKind::Bound(id) => self.line(format_args!("fault {cond} bound {id} @{at}")),
                 FaultKind::Index(id, len) => self.line(format_args!("fault {cond} index {id} {len} @{at}")),
             },
-            StmtKind::StackNew { stack, ty, len } => self.line(format_args!("stack {stack} {ty} {len}")),
+            StmtKind::StackNew { stack, ty, len, kind } => {
+                self.line(format_args!("{} {stack} {ty} {len}", kind.name()));
+            }
             StmtKind::StackSet { stack, at, value } => self.line(format_args!("push {stack} {at} {value}")),
             StmtKind::StackGet { id, stack, at } => {
                 self.line(format_args!("{} = peek {stack} {at}", self.typed(*id)));

@@ -69,7 +69,7 @@ pub enum StmtKind {
     /// Where `cond` holds the launch is an error, but goes on. Only in a primal.
     Fault { cond: Id, what: FaultKind },
     /// Scratch memory of the thread, slots `0..len`; `len` is `usize`. Contents last until the next `StackNew` of it.
-    StackNew { stack: u32, ty: Ty, len: Id },
+    StackNew { stack: u32, ty: Ty, len: Id, kind: StackKind },
     /// A slot of a stack gets a value.
     StackSet { stack: u32, at: Id, value: Id },
     /// What a slot of a stack holds.
@@ -83,6 +83,31 @@ pub enum StmtKind {
     /// - `Second`: those of the `Vjp`, tangent of each real value argument of the `Vjp`, dot array of each real array
     ///   argument of it -> results of the `Vjp`, then the tangent of each
     Call { callee: usize, mode: CallMode, args: Vec<CallArg>, results: Vec<Id> },
+}
+
+/// How the slots of a stack are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StackKind {
+    /// A slot for each turn of a loop, which is set before it is read.
+    Turns,
+    /// Slots that are set and read in any order, and hold zero at first.
+    Array,
+    /// Slots that are set one after the other from the first, each before it is read; it has as many as are set, whatever `len`.
+    Log,
+}
+
+impl StackKind {
+    /// Every kind.
+    pub const ALL: [StackKind; 3] = [StackKind::Turns, StackKind::Array, StackKind::Log];
+
+    /// Name in the text form.
+    pub fn name(self) -> &'static str {
+        match self {
+            StackKind::Turns => "stack",
+            StackKind::Array => "array",
+            StackKind::Log => "log",
+        }
+    }
 }
 
 /// What is wrong where a [`StmtKind::Fault`] strikes.

@@ -233,7 +233,7 @@ impl Verify<'_> {
                 self.expect(*cond, Ty::Bool)?;
                 self.int(what.id())
             }
-            StmtKind::StackNew { stack, ty, len } => {
+            StmtKind::StackNew { stack, ty, len, .. } => {
                 self.int(*len)?;
                 let slot = self.stacks.get_mut(*stack as usize).ok_or("no such stack")?;
                 ensure(slot.is_none_or(|old| old == *ty), || format!("stack {stack} is of {ty} and of another type"))?;

@@ -136,7 +136,7 @@ impl Varied<'_> {
 
 /// The values that a result or a written real array depends on through derivatives.
 pub fn useful(func: &Func) -> Vec<bool> {
-    let mut flags = Useful { func, values: vec![false; func.types.len()], changed: false };
+    let mut flags = Useful { func, values: vec![false; func.types.len()], stacks: HashSet::new(), changed: false };
     for id in &func.body.yields {
         flags.set(*id);
     }
@@ -152,6 +152,7 @@ pub fn useful(func: &Func) -> Vec<bool> {
 struct Useful<'a> {
     func: &'a Func,
     values: Vec<bool>,
+    stacks: HashSet<u32>,
     changed: bool,
 }
 
@@ -179,6 +180,8 @@ impl Useful<'_> {
                 {
                     self.set(*value);
                 }
+                StmtKind::StackGet { id, stack, .. } if self.get(*id) => self.changed |= self.stacks.insert(*stack),
+                StmtKind::StackSet { stack, value, .. } if self.stacks.contains(stack) => self.set(*value),
                 StmtKind::If { then, els, results, .. } => {
                     for (k, result) in results.iter().enumerate() {
                         if self.get(*result) {

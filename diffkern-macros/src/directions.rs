@@ -294,9 +294,9 @@ impl Widen {
                 let (index, lo, hi, live) = (*index, *lo, *hi, *live);
                 run.control(StmtKind::For { index, lo, hi, carried, init, live, body, results }, kind);
             }
-            StmtKind::StackNew { stack, ty, len } if self.depends.stacks.contains(stack) => {
+            StmtKind::StackNew { stack, ty, len, kind } if self.depends.stacks.contains(stack) => {
                 for (d, stack) in self.of_stack(*stack).into_iter().enumerate() {
-                    run.along(d, StmtKind::StackNew { stack, ty: *ty, len: *len });
+                    run.along(d, StmtKind::StackNew { stack, ty: *ty, len: *len, kind: *kind });
                 }
             }
             StmtKind::StackSet { stack, at, value } if self.depends.stacks.contains(stack) => {

@@ -220,11 +220,11 @@ impl Tangent<'_> {
                 // The primal has reported it.
                 Writes::Tangents | Writes::Both => {}
             },
-            StmtKind::StackNew { stack, ty, len } => {
+            StmtKind::StackNew { stack, ty, len, kind: used } => {
                 self.b.push(kind.clone());
                 if ty.is_real() {
                     let dots = self.dot_stack(*stack);
-                    self.b.push(StmtKind::StackNew { stack: dots, ty: *ty, len: *len });
+                    self.b.push(StmtKind::StackNew { stack: dots, ty: *ty, len: *len, kind: *used });
                 }
             }
             StmtKind::StackSet { stack, at, value } => {

@@ -3,9 +3,9 @@
 //! A value is uniform unless it depends on the position or on what was read at an index that does. A branch or a loop
 //! whose condition varies makes its results varying, whatever they are made of: lanes leave it at different times.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use diffkern_ir::{Access, BinaryOp, Block, Builtin, CallArg, Func, Id, Lit, Op, ParamKind, StmtKind};
+use diffkern_ir::{Access, BinaryOp, Block, Builtin, CallArg, Func, Id, Lit, Op, ParamKind, StackKind, StmtKind};
 
 /// The largest stride that is told from any other index.
 const MOST_STRIDE: u32 = 4;
@@ -18,6 +18,10 @@ pub struct Shapes {
     listed: Vec<bool>,
     constants: HashMap<Id, u32>,
     stacks: HashSet<u32>,
+    /// Stacks that keep what they hold: lanes that do not take part have another value.
+    lasting: BTreeSet<u32>,
+    /// Whether lanes may be masked off here.
+    masked: bool,
     changed: bool,
 }
 
@@ -31,6 +35,8 @@ impl Shapes {
             listed: vec![false; n],
             constants: HashMap::new(),
             stacks: HashSet::new(),
+            lasting: func.stacks_of(StackKind::Array),
+            masked: false,
             changed: true,
         };
         parameters.iter().for_each(|&id| shapes.set(id, true));
@@ -90,8 +96,11 @@ impl Shapes {
             }
             StmtKind::Take { id, .. } => self.set(*id, true),
             StmtKind::If { cond, then, els, results } => {
+                let masked = self.masked;
+                self.masked |= self.varies(*cond);
                 self.block(func, then);
                 self.block(func, els);
+                self.masked = masked;
                 for (k, &result) in results.iter().enumerate() {
                     let sides = self.varies(then.yields[k]) || self.varies(els.yields[k]);
                     self.set(result, sides || self.varies(*cond));
@@ -105,9 +114,14 @@ impl Shapes {
                     self.set(id, varies);
                     self.set(results[k], varies || self.varies(id));
                 }
+                let masked = self.masked;
+                self.masked |= ends;
                 self.block(func, body);
+                self.masked = masked;
             }
-            StmtKind::StackSet { stack, at, value } if self.varies(*at) || self.varies(*value) => {
+            StmtKind::StackSet { stack, at, value }
+                if self.varies(*at) || self.varies(*value) || self.masked && self.lasting.contains(stack) =>
+            {
                 self.changed |= self.stacks.insert(*stack);
             }
             StmtKind::StackGet { id, stack, at } => {

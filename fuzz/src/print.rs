@@ -171,8 +171,13 @@ fn statement(stmt: &Stmt, depth: usize, out: &mut String) {
             let op = if *minus { "-=" } else { "+=" };
             write!(out, "{}[{}].{path} {op} {};", ARRAYS[*array].0, index(at.as_ref()), bare(e))
         }
+        Stmt::Local(v, parts) if in_memory(*v) => {
+            // What it is made of may name the one of the same name before it.
+            let _ = write!(out, "let parts = [{}]; let mut v{v} = Array::<F>::new({});", list(parts), STRIDE * LOCAL);
+            (0..LOCAL).try_for_each(|k| write!(out, " v{v}[{}] = parts[{k}];", STRIDE * k))
+        }
         Stmt::Local(v, parts) => write!(out, "let mut v{v} = [{}];", list(parts)),
-        Stmt::Element(v, at, op, e) => write!(out, "v{v}[{}] {op} {};", place(at), bare(e)),
+        Stmt::Element(v, at, op, e) => write!(out, "v{v}[{}] {op} {};", place(*v, at), bare(e)),
         Stmt::Leave(c, again) => {
             write!(out, "if {} {{ {}; }}", bare(c), if *again { "continue" } else { "break" })
         }
@@ -215,8 +220,17 @@ fn index(at: Option<&Expr>) -> String {
     }
 }
 
-fn place(at: &Expr) -> String {
-    format!("({} % {LOCAL}) as usize", operand(at))
+/// How far apart elements of a local array are that is too large for registers.
+const STRIDE: usize = 31;
+
+/// Every other local array is so large that it is in memory, and has its elements here and there.
+fn in_memory(var: u32) -> bool {
+    var % 2 == 1
+}
+
+fn place(var: u32, at: &Expr) -> String {
+    let at = format!("({} % {LOCAL}) as usize", operand(at));
+    if in_memory(var) { format!("{STRIDE} * ({at})") } else { at }
 }
 
 fn part(ty: Ty, k: u8) -> String {
@@ -267,7 +281,7 @@ fn expression(e: &Expr) -> String {
         Kind::Count => "n".to_owned(),
         Kind::Position => "(ABSOLUTE_POS as u32)".to_owned(),
         Kind::Load(array, at) => format!("{}[{}]", ARRAYS[*array].0, index(at.as_deref())),
-        Kind::Element(v, at) => format!("v{v}[{}]", place(at)),
+        Kind::Element(v, at) => format!("v{v}[{}]", place(*v, at)),
         Kind::Unary(op, x) => match op {
             Unary::Neg => format!("-{}", operand(x)),
             Unary::Not => format!("!{}", operand(x)),

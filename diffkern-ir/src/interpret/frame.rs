@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::{Arg, Functions, Memory, Place, Point, Val, ops, wrap};
-use crate::{Block, CallArg, CallMode, Func, Id, Node, Op, ParamKind, Slot, StmtKind};
+use crate::{Block, CallArg, CallMode, Func, Id, Node, Op, ParamKind, Slot, StackKind, StmtKind};
 
 type Res<T> = Result<T, String>;
 
@@ -61,7 +61,7 @@ pub(super) struct Frame<'f, 's, 'm> {
     pub(super) shared: &'s mut Shared<'m>,
     pub(super) slots: Vec<usize>,
     values: Vec<Option<Known>>,
-    stacks: HashMap<u32, Vec<Known>>,
+    stacks: HashMap<u32, (StackKind, Vec<Known>)>,
     calls: Vec<(Node, usize, CallMode)>,
 }
 
@@ -228,18 +228,22 @@ impl<'f, 's, 'm> Frame<'f, 's, 'm> {
                     return Err(format!("{what:?}: {:?}", self.get(what.id())));
                 }
             }
-            StmtKind::StackNew { stack, ty, len } => {
-                let slots = vec![Known::plain(Val::zero(*ty)); self.get(*len).int() as usize];
-                self.stacks.insert(*stack, slots);
+            StmtKind::StackNew { stack, ty, len, kind } => {
+                let len = if *kind == StackKind::Log { 0 } else { self.get(*len).int() as usize };
+                self.stacks.insert(*stack, (*kind, vec![Known::plain(Val::zero(*ty)); len]));
             }
             StmtKind::StackSet { stack, at, value } => {
                 let (at, value) = (self.get(*at).int() as usize, self.known(*value).clone());
-                let slot = self.stacks.get_mut(stack).and_then(|slots| slots.get_mut(at));
-                *slot.ok_or_else(|| format!("stack {stack} has no slot {at}"))? = value;
+                let (kind, slots) = self.stacks.get_mut(stack).ok_or_else(|| format!("there is no stack {stack}"))?;
+                if *kind == StackKind::Log && at == slots.len() {
+                    slots.push(value);
+                } else {
+                    *slots.get_mut(at).ok_or_else(|| format!("stack {stack} has no slot {at}"))? = value;
+                }
             }
             StmtKind::StackGet { id, stack, at } => {
                 let at = self.get(*at).int() as usize;
-                let slot = self.stacks.get(stack).and_then(|slots| slots.get(at)).cloned();
+                let slot = self.stacks.get(stack).and_then(|(_, slots)| slots.get(at)).cloned();
                 self.set(*id, slot.ok_or_else(|| format!("stack {stack} has no slot {at}"))?);
             }
             StmtKind::Call { callee, mode, args, results } => {

@@ -2,7 +2,7 @@
 
 use super::token::{id, ids, literal, number, ty};
 use super::{End, Parser, Res};
-use crate::{BinaryOp, Builtin, CallArg, CallMode, FaultKind, Id, Node, Op, Stmt, StmtKind, Ty, UnaryOp};
+use crate::{BinaryOp, Builtin, CallArg, CallMode, FaultKind, Id, Node, Op, StackKind, Stmt, StmtKind, Ty, UnaryOp};
 
 /// Stacks of a function, at most.
 const MAX_STACKS: u32 = 1 << 16;
@@ -25,10 +25,12 @@ impl<'t> Parser<'t> {
             ["add", array, index, value] => {
                 StmtKind::Add { array: number(array)?, index: id(index)?, value: id(value)? }
             }
-            ["stack", stack, of, len] => {
+            [kind, stack, of, len]
+                if let Some(kind) = StackKind::ALL.into_iter().find(|known| known.name() == *kind) =>
+            {
                 let stack = self.stack(stack)?;
                 self.func.stacks = self.func.stacks.max(stack + 1);
-                StmtKind::StackNew { stack, ty: ty(of)?, len: id(len)? }
+                StmtKind::StackNew { stack, ty: ty(of)?, len: id(len)?, kind }
             }
             ["push", stack, at, value] => {
                 StmtKind::StackSet { stack: self.stack(stack)?, at: id(at)?, value: id(value)? }

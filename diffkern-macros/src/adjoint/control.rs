@@ -1,6 +1,6 @@
 //! Reverses of branches and loops.
 
-use diffkern_ir::{Block, Id, Stmt, StmtKind};
+use diffkern_ir::{Block, Id, Stmt, StmtKind, Ty};
 
 use super::Adjoint;
 use super::bars::Bar;
@@ -20,6 +20,7 @@ impl Adjoint<'_> {
 
     /// An outer value that a side adds to leaves the `if` as a result, the old adjoint included.
     pub fn reverse_if(&mut self, cond: Id, then: &Block, els: &Block, results: &[Id]) {
+        self.go_back_all();
         let seeds: Vec<Option<Id>> = results.iter().map(|id| self.take_bar(*id)).collect();
         let mut outer = free(then, &self.varied);
         for id in free(els, &self.varied) {
@@ -72,7 +73,7 @@ impl Adjoint<'_> {
 
     /// `bounds`: from, to. `values`: carried, their start, their end.
     pub fn reverse_for(&mut self, index: Id, bounds: (Id, Id), values: (&[Id], &[Id], &[Id]), body: &Block) {
-        let tape = self.tapes.remove(&index).unwrap_or_default();
+        let (tape, logs) = (self.tapes.remove(&index).unwrap_or_default(), self.take_logs());
         let lo = self.val(bounds.0);
         let hi = tape.end.unwrap_or_else(|| self.val(bounds.1));
         let (carried, init, results) = values;
@@ -117,6 +118,10 @@ impl Adjoint<'_> {
             for (value, stack) in carried.iter().zip(tape.stacks) {
                 let id = s.name(*value);
                 s.b.push(StmtKind::StackGet { id, stack, at });
+            }
+            for (log, stack) in logs.into_iter().zip(tape.tops) {
+                let to = s.get_slot(stack, Ty::Usize, at);
+                s.go_back(log, to);
             }
             s.replay(&body.stmts, true);
             for (id, sum) in outer.iter().zip(&sums) {

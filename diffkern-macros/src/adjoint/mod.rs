@@ -13,11 +13,14 @@
 //!   through the turns from the last, replays each from there and reverses it. The stack of an inner loop is filled
 //!   anew in each turn of the outer one, so memory is the sum of the turns, not the product.
 //!
+//! - a local array in memory: stores are undone on the way back, see [`memory`].
+//!
 //! All of this is written without regard to what is read; [`crate::simplify`] then removes what is not, so that the
 //! adjoint of a sum keeps nothing.
 
 mod bars;
 mod control;
+mod memory;
 mod products;
 mod replay;
 mod statements;
@@ -33,6 +36,7 @@ use crate::reach::{Reached, reached};
 use crate::simplify::simplify;
 
 use bars::Bar;
+use memory::{Memory, Undo};
 
 /// The adjoint of a kernel or the vector-Jacobian product of a device function, simplified.
 ///
@@ -80,6 +84,8 @@ fn reverse(primal: &Func, varied: Vec<bool>) -> Func {
         reached: reached(primal),
         bar_slots,
         tapes: HashMap::new(),
+        memory: HashMap::new(),
+        undo: Vec::new(),
     };
     state.replay(&primal.body.stmts, true);
     state.renames = true;
@@ -136,6 +142,10 @@ struct Adjoint<'a> {
     bar_slots: Vec<Option<Slot>>,
     /// What the forward run of a loop left, by the loop's index.
     tapes: HashMap<Id, Tape>,
+    /// Local arrays in memory that are in scope in the block that is reversed.
+    memory: HashMap<u32, Memory>,
+    /// What statements left that are replayed and not yet reversed.
+    undo: Vec<Undo>,
 }
 
 /// What a loop was when it ran forward.
@@ -143,6 +153,8 @@ struct Adjoint<'a> {
 struct Tape {
     /// One per carried value: what it was when each turn began.
     stacks: Vec<u32>,
+    /// One per log: how many stores it had when each turn began.
+    tops: Vec<u32>,
     /// One beyond the last turn that ran, of a loop that may end early.
     end: Option<Id>,
 }

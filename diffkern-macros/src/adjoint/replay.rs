@@ -1,6 +1,6 @@
 //! Copies of primal statements, without what they write.
 
-use diffkern_ir::{BinaryOp, Block, CallArg, CallMode, Id, Stmt, StmtKind, Ty};
+use diffkern_ir::{BinaryOp, Block, CallArg, CallMode, Id, StackKind, Stmt, StmtKind, Ty};
 
 use super::{Adjoint, Tape};
 
@@ -48,22 +48,29 @@ impl Adjoint<'_> {
             }
             StmtKind::If { cond, then, els, results } => {
                 let cond = self.val(*cond);
+                let logs = kept.then(|| self.begin_logs(&[then, els]));
                 let then = self.replay_block(then);
                 let els = self.replay_block(els);
                 let results = self.names(results);
                 self.b.push(StmtKind::If { cond, then, els, results });
+                logs.into_iter().for_each(|logs| self.end_logs(logs));
             }
             StmtKind::For { index, lo, hi, carried, init, live, body, results } => {
                 let (lo, hi, mut init) = (self.val(*lo), self.val(*hi), self.vals(init));
-                let stacks = if kept { self.stacks(lo, hi, carried) } else { Vec::new() };
+                let logs = if kept { self.begin_logs(&[body]) } else { Vec::new() };
+                let (stacks, tops) = if kept { self.stacks(lo, hi, carried, logs.len()) } else { Default::default() };
                 let index_copy = self.name(*index);
                 let mut carried_copy = self.names(carried);
                 let live_copy = live.map(|live| self.val(live));
                 let outer = self.b.take_stmts();
-                if !stacks.is_empty() {
+                if !stacks.is_empty() || !tops.is_empty() {
                     let at = self.slot(index_copy, lo);
                     for (stack, value) in stacks.iter().zip(&carried_copy) {
-                        self.b.push(StmtKind::StackSet { stack: *stack, at, value: *value });
+                        self.set_slot(*stack, at, *value);
+                    }
+                    for (stack, log) in tops.iter().zip(&logs) {
+                        let top = self.top(*log);
+                        self.set_slot(*stack, at, top);
                     }
                 }
                 self.replay(&body.stmts, false);
@@ -86,7 +93,8 @@ impl Adjoint<'_> {
                 if kept {
                     // The bound says to a GPU how much an inner loop may need.
                     let end = end.map(|end| self.b.binary(BinaryOp::Min, end, hi));
-                    self.tapes.insert(*index, Tape { stacks, end });
+                    self.tapes.insert(*index, Tape { stacks, tops, end });
+                    self.end_logs(logs);
                 }
             }
             StmtKind::Call { callee, args, results, .. } => {
@@ -100,11 +108,24 @@ impl Adjoint<'_> {
                 let results = self.names(results);
                 self.b.push(StmtKind::Call { callee: *callee, mode: CallMode::Replay, args, results });
             }
+            StmtKind::StackNew { stack, ty, len, kind } => {
+                let (stack, ty, len, kind) = (*stack, *ty, self.val(*len), *kind);
+                self.b.push(StmtKind::StackNew { stack, ty, len, kind });
+                if kept {
+                    self.begin_memory(stack, ty, len);
+                }
+            }
+            StmtKind::StackSet { stack, at, value } => {
+                let (at, value) = (self.val(*at), self.val(*value));
+                self.replay_store(*stack, at, value, kept);
+            }
+            StmtKind::StackGet { id, stack, at } => {
+                let at = self.val(*at);
+                let id = self.name(*id);
+                self.b.push(StmtKind::StackGet { id, stack: *stack, at });
+            }
             StmtKind::Store { .. } | StmtKind::Add { .. } | StmtKind::Fault { .. } => {}
-            StmtKind::Take { .. }
-            | StmtKind::StackNew { .. }
-            | StmtKind::StackSet { .. }
-            | StmtKind::StackGet { .. } => unreachable!("the primal of an adjoint comes from source"),
+            StmtKind::Take { .. } => unreachable!("the primal of an adjoint comes from source"),
         }
     }
 
@@ -115,23 +136,18 @@ impl Adjoint<'_> {
         Block { stmts: std::mem::replace(&mut self.b.stmts, outer), yields }
     }
 
-    /// One stack per carried value, with a slot per turn.
-    fn stacks(&mut self, lo: Id, hi: Id, carried: &[Id]) -> Vec<u32> {
+    /// One stack per carried value and one per log, with a slot per turn.
+    fn stacks(&mut self, lo: Id, hi: Id, carried: &[Id], logs: usize) -> (Vec<u32>, Vec<u32>) {
         let ty = self.b.ty(lo);
         let runs = self.b.binary(BinaryOp::Lt, lo, hi);
         let turns = self.b.sub(hi, lo);
         let none = self.b.int(ty, 0);
         let turns = self.b.select(runs, turns, none);
         let len = self.b.cast(turns, Ty::Usize);
-        carried
-            .iter()
-            .map(|value| {
-                let stack = self.b.func.stacks;
-                self.b.func.stacks += 1;
-                self.b.push(StmtKind::StackNew { stack, ty: self.primal.ty(*value), len });
-                stack
-            })
-            .collect()
+        let values =
+            carried.iter().map(|value| self.new_stack(self.primal.ty(*value), len, StackKind::Turns)).collect();
+        let tops = (0..logs).map(|_| self.new_stack(Ty::Usize, len, StackKind::Turns)).collect();
+        (values, tops)
     }
 
     /// The slot of the turn with this index.

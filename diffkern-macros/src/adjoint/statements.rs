@@ -46,11 +46,13 @@ impl Adjoint<'_> {
                 self.reverse_for(*index, (*lo, *hi), (carried, init, results), body);
             }
             StmtKind::Call { callee, args, results, .. } => self.reverse_call(*callee, args, results),
+            StmtKind::StackNew { stack, .. } => {
+                self.memory.remove(stack);
+            }
+            StmtKind::StackSet { stack, at, value } => self.reverse_store(*stack, *at, *value),
+            StmtKind::StackGet { id, stack, at } => self.reverse_get(*id, *stack, *at),
             StmtKind::Fault { .. } | StmtKind::Fetch { .. } => {}
-            StmtKind::Take { .. }
-            | StmtKind::StackNew { .. }
-            | StmtKind::StackSet { .. }
-            | StmtKind::StackGet { .. } => unreachable!("the primal of an adjoint comes from source"),
+            StmtKind::Take { .. } => unreachable!("the primal of an adjoint comes from source"),
         }
     }
 

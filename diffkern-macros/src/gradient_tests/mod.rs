@@ -4,6 +4,7 @@ mod control;
 mod kinks;
 mod leaving;
 mod locals;
+mod memory;
 mod random;
 mod rules;
 mod structure;

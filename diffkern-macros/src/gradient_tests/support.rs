@@ -135,7 +135,7 @@ impl Case {
     }
 
     /// The arrays after `func` ran with an array of `extra` for each real array parameter.
-    fn launch(&self, func: &Func, start: &[Array], extra: &[Array]) -> Vec<Array> {
+    pub fn launch(&self, func: &Func, start: &[Array], extra: &[Array]) -> Vec<Array> {
         let mut arrays: Vec<Array> = start.iter().chain(extra).cloned().collect();
         let mut args = self.args.clone();
         args.extend((0..extra.len()).map(|k| Arg::Array(start.len() + k)));

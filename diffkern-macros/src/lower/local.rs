@@ -1,4 +1,4 @@
-//! Local arrays of fixed length: a variable per element.
+//! Local arrays of fixed length: a variable per element, and memory of the thread beyond [`REGISTERS`] scalars.
 //!
 //! | source | IR |
 //! |---|---|
@@ -8,8 +8,8 @@
 //! | `a[i]` | `select(i == 0, a0, select(i == 1, a1, a2))` |
 //! | `let b = a;`, `b = a;` | `b0 = a0, b1 = a1, b2 = a2` |
 //!
-//! So an array is carried by branches and loops, kept and differentiated element by element, like any variables. An
-//! index out of range reads the last element and writes none, and is a fault on the CPU.
+//! So a small array is carried by branches and loops, kept and differentiated element by element, like any variables. A
+//! large one is in [`super::memory`]. An index out of range reads the last element and writes none, and is a fault on the CPU.
 
 use diffkern_ir::{BinaryOp, FaultKind, Id, Lit, Op, StmtKind, Ty};
 use proc_macro2::Span;
@@ -21,15 +21,42 @@ use super::Lower;
 use super::env::{Binding, Var};
 use crate::parse::value_type;
 
-/// Most scalars of a local array: each access touches all of them.
-const MOST: usize = 64;
+/// Most scalars of a local array that is variables: each access touches all of them.
+const REGISTERS: usize = 64;
+
+/// Most scalars of a local array.
+const MOST: usize = 1024;
 
 /// A local array.
 pub(super) struct Local {
     elem: Ty,
+    len: usize,
     mutable: bool,
-    /// By element.
-    pub vars: Vec<Var>,
+    place: Place,
+}
+
+/// Where the elements of a local array are.
+enum Place {
+    /// A variable each.
+    Vars(Vec<Var>),
+    /// The slots of a stack, and one more, where writes out of range go.
+    Stack(u32),
+}
+
+/// The elements of an array that is made or assigned.
+pub(super) struct Made {
+    pub elem: Ty,
+    pub len: usize,
+    pub values: Values,
+}
+
+/// What they are.
+pub(super) enum Values {
+    Zeros,
+    All(Id),
+    Each(Vec<Id>),
+    /// Those of this stack.
+    Stack(u32),
 }
 
 /// What makes a local array.
@@ -84,16 +111,36 @@ impl Lower<'_> {
         init: &Expr,
     ) {
         match self.elements(annotation, guessed, init) {
-            Some((elem, values)) => {
-                let vars = values.into_iter().map(|id| self.flag(id)).collect();
-                self.locals.push(Local { elem, mutable: name.mutability.is_some(), vars });
+            Some(made) => {
+                let (elem, len, span) = (made.elem, made.len, init.span());
+                let place = if len * elem.components() <= REGISTERS {
+                    let values = self.each_of(made, span);
+                    Place::Vars(values.into_iter().map(|id| self.flag(id)).collect())
+                } else {
+                    let stack = self.new_memory(elem, len, span);
+                    if !matches!(made.values, Values::Zeros) {
+                        self.fill_memory(stack, made, span);
+                    }
+                    Place::Stack(stack)
+                };
+                self.locals.push(Local { elem, len, mutable: name.mutability.is_some(), place });
                 self.env.bind(&name.ident.to_string(), Binding::Local(self.locals.len() - 1));
             }
             None => self.env.poison(&name.ident.to_string()),
         }
     }
 
-    fn elements(&mut self, annotation: Option<&Type>, guessed: Option<Ty>, init: &Expr) -> Option<(Ty, Vec<Id>)> {
+    /// A value for each element.
+    fn each_of(&mut self, made: Made, span: Span) -> Vec<Id> {
+        match made.values {
+            Values::Zeros => vec![self.zero(made.elem, span); made.len],
+            Values::All(id) => vec![id; made.len],
+            Values::Each(ids) => ids,
+            Values::Stack(stack) => (0..made.len).map(|k| self.read_memory(stack, made.elem, k, span)).collect(),
+        }
+    }
+
+    fn elements(&mut self, annotation: Option<&Type>, guessed: Option<Ty>, init: &Expr) -> Option<Made> {
         let want = match annotation {
             Some(Type::Array(array)) => Some(value_type(&array.elem, self.real.as_ref(), self.errors)?),
             Some(other) if crate::parse::argument(other, "Array").is_some() => {
@@ -106,10 +153,11 @@ impl Lower<'_> {
             }
             None => guessed,
         };
-        let (elem, values) = match self.local_named(init) {
-            Some(local) => (self.locals[local].elem, self.local_values(local)),
+        let made = match self.local_named(init) {
+            Some(local) => self.local_values(local),
             None => self.made(init, want)?,
         };
+        let (elem, len) = (made.elem, made.len);
         if let Some(want) = want
             && elem != want
         {
@@ -118,48 +166,66 @@ impl Lower<'_> {
             return None;
         }
         if let Some(Type::Array(array)) = annotation
-            && self.constant_len(&array.len, elem)? != values.len()
+            && self.constant_len(&array.len, elem)? != len
         {
-            self.errors.at(&array.len, format!("the array has {} elements", values.len()));
+            self.errors.at(&array.len, format!("the array has {len} elements"));
             return None;
         }
-        Some((elem, values))
+        Some(made)
     }
 
     /// What the elements are now.
-    fn local_values(&self, local: usize) -> Vec<Id> {
-        self.locals[local].vars.iter().map(|v| self.env.get(*v).id()).collect()
+    fn local_values(&self, local: usize) -> Made {
+        let Local { elem, len, place, .. } = &self.locals[local];
+        let values = match place {
+            Place::Vars(vars) => Values::Each(vars.iter().map(|v| self.env.get(*v).id()).collect()),
+            Place::Stack(stack) => Values::Stack(*stack),
+        };
+        Made { elem: *elem, len: *len, values }
+    }
+
+    /// The variables that it is.
+    pub(super) fn local_vars(&self, local: usize) -> Vec<Var> {
+        match &self.locals[local].place {
+            Place::Vars(vars) => vars.clone(),
+            Place::Stack(_) => Vec::new(),
+        }
     }
 
     /// `b = a;`, `b = [x, y, z];` of whole local arrays.
     pub(super) fn assign_local(&mut self, local: usize, left: &Expr, right: &Expr) {
-        let (elem, n) = (self.locals[local].elem, self.locals[local].vars.len());
+        let (elem, n) = (self.locals[local].elem, self.locals[local].len);
         if !self.locals[local].mutable {
             self.does_not_change(left);
             return;
         }
-        let values = match self.local_named(right) {
-            Some(other) => Some((self.locals[other].elem, self.local_values(other))),
+        let made = match self.local_named(right) {
+            Some(other) => Some(self.local_values(other)),
             None if makes(right) => self.made(right, Some(elem)),
             None => {
                 self.errors.at(right, "a local array is assigned another of its kind, or `[x; 4]`, or `[x, y, z]`");
                 None
             }
         };
-        let Some((found, values)) = values else { return };
-        if found != elem || values.len() != n {
+        let Some(made) = made else { return };
+        if made.elem != elem || made.len != n {
             let shown = |ty, n| format!("`[{}; {n}]`", self.type_name(ty));
-            self.errors.at(right, format!("expected {}, found {}", shown(elem, n), shown(found, values.len())));
+            self.errors.at(right, format!("expected {}, found {}", shown(elem, n), shown(made.elem, made.len)));
             return;
         }
-        for (var, value) in self.locals[local].vars.clone().into_iter().zip(values) {
+        if let Place::Stack(stack) = self.locals[local].place {
+            self.fill_memory(stack, made, right.span());
+            return;
+        }
+        let values = self.each_of(made, right.span());
+        for (var, value) in self.local_vars(local).into_iter().zip(values) {
             self.env.set(var, value);
         }
     }
 
     /// Elements as they are written, of type `want` if that is known.
-    fn made(&mut self, init: &Expr, want: Option<Ty>) -> Option<(Ty, Vec<Id>)> {
-        Some(match maker(init)? {
+    fn made(&mut self, init: &Expr, want: Option<Ty>) -> Option<Made> {
+        let (elem, len, values) = match maker(init)? {
             Maker::Zeros(elem, len) => {
                 let elem = match elem {
                     Some(elem) => value_type(elem, self.real.as_ref(), self.errors)?,
@@ -168,15 +234,12 @@ impl Lower<'_> {
                         None
                     })?,
                 };
-                let n = self.constant_len(len, elem)?;
-                let zero = self.zero(elem, init.span());
-                (elem, vec![zero; n])
+                (elem, self.constant_len(len, elem)?, Values::Zeros)
             }
             Maker::Repeat(value, len) => {
                 let id = self.expr(value, want)?;
                 let elem = self.ty(id);
-                let n = self.constant_len(len, elem)?;
-                (elem, vec![id; n])
+                (elem, self.constant_len(len, elem)?, Values::All(id))
             }
             Maker::List(parts) => {
                 let mut ids: Vec<Id> = Vec::new();
@@ -191,9 +254,10 @@ impl Lower<'_> {
                     return None;
                 };
                 self.fits(ids.len(), elem, init.span())?;
-                (elem, ids)
+                (elem, ids.len(), Values::Each(ids))
             }
-        })
+        };
+        Some(Made { elem, len, values })
     }
 
     fn constant_len(&mut self, len: &Expr, elem: Ty) -> Option<usize> {
@@ -223,8 +287,8 @@ impl Lower<'_> {
         self.errors.error(
             span,
             format!(
-                "a local array has at most {MOST} scalars, as they live in registers, and this one {n} elements of \
-                 `{name}`; pass a larger one as a parameter, with a part for each thread"
+                "a local array has at most {MOST} scalars, and this one {n} elements of `{name}`; pass a larger one as a \
+                 parameter, with a part for each thread"
             ),
         );
         None
@@ -254,7 +318,7 @@ impl Lower<'_> {
     }
 
     pub(super) fn local_len(&mut self, local: usize, span: Span) -> Id {
-        let n = self.locals[local].vars.len() as i64;
+        let n = self.locals[local].len as i64;
         self.constant(Ty::Usize, Lit::Int(n), span)
     }
 
@@ -265,7 +329,7 @@ impl Lower<'_> {
     /// The index, and a fault where it is out of range.
     pub(super) fn local_index(&mut self, local: usize, index: &Expr) -> Option<Id> {
         let id = self.plain_expr(index, Some(Ty::Usize))?;
-        let n = self.locals[local].vars.len() as i64;
+        let n = self.locals[local].len as i64;
         let ty = self.ty(id);
         if !matches!(ty, Ty::Usize | Ty::U32) {
             let name = self.type_name(ty);
@@ -289,7 +353,15 @@ impl Lower<'_> {
     }
 
     pub(super) fn read_local(&mut self, local: usize, index: Id, span: Span) -> Id {
-        let values: Vec<Id> = self.locals[local].vars.iter().map(|v| self.env.get(*v).id()).collect();
+        let vars = match &self.locals[local] {
+            Local { elem, len, place: Place::Stack(stack), .. } => {
+                let (elem, last, stack) = (*elem, len - 1, *stack);
+                let at = self.slot(index, last, span);
+                return self.get_memory(stack, elem, at, span);
+            }
+            Local { place: Place::Vars(vars), .. } => vars,
+        };
+        let values: Vec<Id> = vars.iter().map(|v| self.env.get(*v).id()).collect();
         if let Some(&Lit::Int(k)) = self.consts.get(&index) {
             return values[k as usize];
         }
@@ -303,7 +375,13 @@ impl Lower<'_> {
     }
 
     pub(super) fn write_local(&mut self, local: usize, index: Id, value: Id, span: Span) {
-        let vars = self.locals[local].vars.clone();
+        if let Local { len, place: Place::Stack(stack), .. } = &self.locals[local] {
+            let (len, stack) = (*len, *stack);
+            let at = self.slot(index, len, span);
+            self.emit(StmtKind::StackSet { stack, at, value }, span);
+            return;
+        }
+        let vars = self.local_vars(local);
         if let Some(&Lit::Int(k)) = self.consts.get(&index) {
             self.env.set(vars[k as usize], value);
             return;

@@ -159,7 +159,7 @@ impl Lower<'_> {
             .filter_map(|n| self.env.find(n))
             .flat_map(|v| match self.env.get(v) {
                 Binding::Value { mutable: true, .. } => vec![v],
-                Binding::Local(local) => self.locals[local].vars.clone(),
+                Binding::Local(local) => self.local_vars(local),
                 _ => Vec::new(),
             })
             .collect();

@@ -24,6 +24,7 @@ mod literal;
 mod local;
 mod loops;
 mod matrix;
+mod memory;
 mod ops;
 mod quat;
 mod real;

@@ -131,7 +131,7 @@ impl Fold<'_> {
                 }
                 StmtKind::Fault { cond, what: what.with(self.val(what.id())) }
             }
-            StmtKind::StackNew { stack, ty, len } => StmtKind::StackNew { stack, ty, len: self.val(len) },
+            StmtKind::StackNew { stack, ty, len, kind } => StmtKind::StackNew { stack, ty, len: self.val(len), kind },
             StmtKind::StackSet { stack, at, value } => {
                 StmtKind::StackSet { stack, at: self.val(at), value: self.val(value) }
             }

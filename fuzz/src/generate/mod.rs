@@ -126,14 +126,14 @@ impl Make {
 
     fn statement(&mut self, top: bool) -> Stmt {
         let assignable = self.variables(|_, mutable| mutable);
-        match self.rng.below(110) {
+        match self.rng.below(114) {
             100..103 if self.loops > 0 => {
                 let again = self.rng.chance(50);
                 Stmt::Leave(self.condition(2), again)
             }
             103 => Stmt::Return(self.condition(2)),
             104..107 if self.loops < 2 => self.repeat_while(),
-            107..110 => {
+            107..114 => {
                 let parts = (0..LOCAL).map(|_| self.value(Ty::Real, 2)).collect();
                 Stmt::Local(self.fresh(Ty::Local, true), parts)
             }

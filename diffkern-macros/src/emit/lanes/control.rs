@@ -33,7 +33,9 @@ impl Lanes<'_> {
             let c = self.parts(cond, out)[0].clone();
             let mask = format_ident!("t{}", fresh(results, cond));
             let starts = slots.iter().map(|(name, ty, zero)| quote!(let mut #name: #ty = #zero;));
+            self.masks.set(self.masks.get() + 1);
             let (first, second) = (self.side(then, results, None)?, self.side(els, results, Some(quote!(#mask)))?);
+            self.masks.set(self.masks.get() - 1);
             let first = guarded(then, first, quote!(S::and(m, #mask)));
             let second = guarded(els, second, quote!(S::and(m, S::not(#mask))));
             out.extend(quote!(let #mask = #c; #(#starts)* #first #second));
@@ -140,7 +142,9 @@ impl Lanes<'_> {
             self.values.define(index, vec![quote!(#counter)]);
         }
         self.depth.set(self.depth.get() + 1);
+        self.masks.set(self.masks.get() + usize::from(masked));
         let done = self.block(body, &mut turn);
+        self.masks.set(self.masks.get() - usize::from(masked));
         self.depth.set(self.depth.get() - 1);
         done?;
         // First all, then the variables: one may be made of another.

@@ -24,9 +24,6 @@ impl Lack {
             StmtKind::Fetch { .. } => "the old value that `fetch_add` gives",
             StmtKind::Add { .. } => "an accumulation of integers",
             StmtKind::StackNew { .. } => "the adjoint of a loop that ends early",
-            StmtKind::StackSet { .. } | StmtKind::StackGet { .. } => {
-                "truth values that are kept at places which differ among lanes"
-            }
             StmtKind::Call { .. } => "a call that adds to one array in two of its arguments",
             StmtKind::Let { .. }
             | StmtKind::Load { .. }
@@ -34,6 +31,8 @@ impl Lack {
             | StmtKind::Store { .. }
             | StmtKind::If { .. }
             | StmtKind::For { .. }
+            | StmtKind::StackSet { .. }
+            | StmtKind::StackGet { .. }
             | StmtKind::Fault { .. } => "an operation",
         };
         Lack { what, line }

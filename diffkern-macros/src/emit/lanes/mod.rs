@@ -23,14 +23,14 @@ pub use kernel::any;
 pub use kernel::kernel;
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use diffkern_ir::{Func, Id, Slot};
+use diffkern_ir::{Func, Id, Slot, StackKind};
 use proc_macro2::TokenStream;
 
 use self::lack::Lack;
 use self::values::Values;
-use super::growing::growing;
+use super::growing::{growing, growing_or_logs};
 use super::native;
 use crate::source::Source;
 
@@ -40,8 +40,14 @@ struct Lanes<'a> {
     source: &'a Source,
     scalar: native::Emit<'a>,
     values: Values<'a>,
+    /// Stacks by what they are for, see [`growing`] and [`StackKind`].
+    growing: HashSet<u32>,
+    arrays: BTreeSet<u32>,
+    logs: BTreeSet<u32>,
     /// How many branches and loops are around.
     depth: Cell<usize>,
+    /// How many of them mask lanes off.
+    masks: Cell<usize>,
     /// Additions that every pack makes once, by array.
     fixed: RefCell<HashMap<Slot, usize>>,
     /// The first construct found that has no lanes.
@@ -53,9 +59,13 @@ impl<'a> Lanes<'a> {
         Lanes {
             func,
             source,
-            scalar: native::Emit { func, source, growing: growing(func) },
+            scalar: native::Emit { func, source, growing: growing_or_logs(func) },
+            growing: growing(func),
+            arrays: func.stacks_of(StackKind::Array),
+            logs: func.stacks_of(StackKind::Log),
             values: Values::new(func, parameters),
             depth: Cell::new(0),
+            masks: Cell::new(0),
             fixed: RefCell::default(),
             lack: RefCell::default(),
         }

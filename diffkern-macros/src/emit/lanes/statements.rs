@@ -1,6 +1,8 @@
 //! Statements that touch memory, and calls.
 
-use diffkern_ir::{Access, Block, CallArg, CallMode, FaultKind, FuncKind, Id, ParamKind, Slot, Stmt, StmtKind, Ty};
+use diffkern_ir::{
+    Access, Block, CallArg, CallMode, FaultKind, FuncKind, Id, ParamKind, Slot, StackKind, Stmt, StmtKind, Ty,
+};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 
@@ -147,8 +149,10 @@ impl Lanes<'_> {
         let name = |stack: u32| format_ident!("s{stack}");
         match stmt {
             // As many slots as the bound says, for each lane, of which a turn or two may be used.
-            StmtKind::StackNew { stack, .. } if self.scalar.growing.contains(stack) => return None,
-            StmtKind::StackNew { stack, ty, len } => {
+            StmtKind::StackNew { stack, .. } if self.growing.contains(stack) => return None,
+            // It grows by what is set, and nothing is read that was not.
+            StmtKind::StackNew { kind: StackKind::Log, .. } => {}
+            StmtKind::StackNew { stack, ty, len, kind } => {
                 let name = name(*stack);
                 let varies = self.values.shapes.stack_varies(*stack);
                 let len = if self.varies(*len) {
@@ -159,20 +163,36 @@ impl Lanes<'_> {
                     quote!(#len as u32)
                 };
                 let any = if varies { empty(*ty) } else { quote!(::core::default::Default::default()) };
-                out.extend(quote!(#name.reserve(#len, #any);));
+                let method = format_ident!("{}", if *kind == StackKind::Array { "clear" } else { "reserve" });
+                out.extend(quote!(#name.#method(#len, #any);));
             }
             StmtKind::StackSet { stack, at, value: v } => {
                 let name = name(*stack);
+                let varies = self.values.shapes.stack_varies(*stack);
+                let any = if varies { empty(self.func.ty(*v)) } else { quote!(::core::default::Default::default()) };
                 if self.varies(*at) {
-                    let suffix = self.each(*v)?;
+                    let suffix = self.each(*v);
                     let method = format_ident!("set_each{suffix}");
                     let (at, parts) = (self.parts(*at, out)[0].clone(), self.parts(*v, out));
+                    if self.logs.contains(stack) {
+                        out.extend(quote!(#name.reserve(::diffkern::private::largest::<S>(m, #at), #any);));
+                    }
                     out.extend(quote!(#name.#method::<S>(m, #at, [#(#parts),*]);));
                     return Some(());
                 }
                 let at = value(*at);
-                let v = if self.values.shapes.stack_varies(*stack) {
-                    let parts = self.parts(*v, out);
+                if self.logs.contains(stack) {
+                    out.extend(quote!(#name.reserve(#at as u32, #any);));
+                }
+                let v = if varies {
+                    let mut parts = self.parts(*v, out);
+                    // Lanes that are masked off keep what they have.
+                    if self.arrays.contains(stack) && self.masks.get() > 0 {
+                        let select = self.values.select_method(*v);
+                        let old: Vec<_> = (0..parts.len()).map(|k| format_ident!("old{k}")).collect();
+                        out.extend(quote!(let [#(#old),*] = #name.get(#at as u32);));
+                        parts = parts.iter().zip(&old).map(|(new, old)| quote!(S::#select(m, #new, #old))).collect();
+                    }
                     quote!([#(#parts),*])
                 } else {
                     let v = value(*v);
@@ -183,7 +203,7 @@ impl Lanes<'_> {
             StmtKind::StackGet { id, stack, at } => {
                 let stack = name(*stack);
                 if self.varies(*at) {
-                    let suffix = self.each(*id)?;
+                    let suffix = self.each(*id);
                     let method = format_ident!("get_each{suffix}");
                     let (at, names) = (self.parts(*at, out)[0].clone(), self.values.name(*id));
                     out.extend(quote!(let [#(#names),*] = #stack.#method::<S>(m, #at);));
@@ -203,12 +223,12 @@ impl Lanes<'_> {
         Some(())
     }
 
-    /// How the methods for slots that differ among lanes end; there are none for truth values.
-    fn each(&self, id: Id) -> Option<&'static str> {
+    /// How the methods for slots that differ among lanes end.
+    fn each(&self, id: Id) -> &'static str {
         match self.func.ty(id) {
-            Ty::Bool => None,
-            ty if ty.is_int() => Some("_i"),
-            _ => Some(""),
+            Ty::Bool => "_m",
+            ty if ty.is_int() => "_i",
+            _ => "",
         }
     }
 

@@ -15,7 +15,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::{Ident, TypeParam};
 
-use super::growing::growing;
+use super::growing::growing_or_logs;
 use crate::places::{places, takes_once};
 use crate::source::Source;
 use crate::writes::writes;
@@ -26,7 +26,7 @@ use crate::writes::writes;
 /// arrays cover, in which the compiler needs no test of an index and can use vector instructions.
 pub fn kernel(func: &Func, source: &Source, name: &Ident, laws: &[TypeParam], lanes: bool) -> TokenStream {
     let law_names: Vec<_> = laws.iter().map(|law| &law.ident).collect();
-    let emit = Emit { func, source, growing: growing(func) };
+    let emit = Emit { func, source, growing: growing_or_logs(func) };
     let stacks = emit.stacks();
     let body = emit.stmts(&func.body);
     let bindings = emit.bindings(false);
@@ -79,7 +79,7 @@ pub fn method(func: &Func, source: &Source, name: &Ident) -> TokenStream {
 }
 
 fn form(func: &Func, source: &Source, name: &Ident, receiver: &TokenStream) -> TokenStream {
-    let emit = Emit { func, source, growing: growing(func) };
+    let emit = Emit { func, source, growing: growing_or_logs(func) };
     let args = func.params.iter().enumerate().map(|(slot, param)| match &param.kind {
         ParamKind::Array { elem, access, .. } => {
             let (var, elem) = (array(slot), rust_type(*elem));

@@ -22,6 +22,7 @@ pub fn cases() -> Vec<Case> {
         a_local_array_shifted(),
         a_local_array_of_vectors(),
         a_local_array_in_branches(),
+        a_local_array_in_memory(),
         a_local_array_of_integers_as_indices().refused_on_gpu("bound the loop by a scalar"),
         nan_in_a_local_array_not_read(),
         a_name_of_the_condition_taken_in_the_body(),
@@ -613,6 +614,48 @@ case! {
             dx[order[0]] += w[k] * x[order[k]];
         }
         (dot(w, &list(4, |k| x[order[k]] * (k + 1) as f64 + least * x[order[k]])), vec![dx])
+    }
+}
+
+#[diff_kernel]
+fn sorted_apart<F: Float>(x: &Array<F>, y: &mut Array<F>) {
+    let mut a = Array::<F>::new(80usize);
+    for k in 0..6usize {
+        a[13 * k] = x[k] * x[k];
+    }
+    for n in 0..5usize {
+        for k in 0..5 - n {
+            if a[13 * k] > a[13 * k + 13] {
+                let t = a[13 * k];
+                a[13 * k] = a[13 * k + 13];
+                a[13 * k + 13] = t;
+            }
+        }
+    }
+    for k in 0..6usize {
+        y[k] = a[13 * k] * F::cast_from(k + 1) + a[0] * a[13 * k];
+    }
+}
+
+case! {
+    /// The same of squares, in an array that is too large for registers.
+    a_local_array_in_memory<S>(run; x: S = signed(6, 0.3, 1.4)) {
+        let y = run.zeros::<S>(6)?;
+        sorted_apart(1, &x, &y)?;
+        run.output(&y);
+    }
+    by_hand(w) {
+        let v = list(6, |k| x[k] * x[k]);
+        let mut order = [0, 1, 2, 3, 4, 5];
+        order.sort_by(|&p: &usize, &q| v[p].total_cmp(&v[q]));
+        let least = v[order[0]];
+        let mut dv = vec![0.0; 6];
+        for k in 0..6 {
+            dv[order[k]] += w[k] * ((k + 1) as f64 + least);
+            dv[order[0]] += w[k] * v[order[k]];
+        }
+        let dx = list(6, |k| 2.0 * x[k] * dv[k]);
+        (dot(w, &list(6, |k| v[order[k]] * (k + 1) as f64 + least * v[order[k]])), vec![dx])
     }
 }
 

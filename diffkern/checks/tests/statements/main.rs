@@ -19,6 +19,7 @@ mod atomics;
 mod devices;
 mod locals;
 mod loops;
+mod memory;
 mod ops;
 mod places;
 mod random;

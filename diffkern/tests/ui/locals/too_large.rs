@@ -2,7 +2,7 @@ use diffkern::prelude::*;
 
 #[diff_kernel]
 fn kernel<F: Float>(y: &mut Array<F>) {
-    let a = Array::<Vec3<F>>::new(22);
+    let a = Array::<Vec3<F>>::new(342);
     y[0] = a[0].x;
 }
 

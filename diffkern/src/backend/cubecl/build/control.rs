@@ -55,7 +55,7 @@ impl Builder {
             // It was clamped, and a GPU does not say so.
             StmtKind::Fault { what: FaultKind::Index(..), .. } => Ok(()),
             StmtKind::Fault { cond, what: FaultKind::Bound(_) } => self.flag(frame.reg(*cond)?, stmt.node),
-            StmtKind::StackNew { stack, len, .. } => self.stack_new(frame, *stack, *len),
+            StmtKind::StackNew { stack, len, kind, .. } => self.stack_new(frame, *stack, *len, *kind),
             StmtKind::StackSet { stack, at, value } => self.stack_set(frame, *stack, *at, *value),
             StmtKind::StackGet { id, stack, at } => {
                 let regs = self.stack_get(frame, *stack, *at)?;
@@ -136,13 +136,13 @@ impl Builder {
             let scope = self.e.leave(inner);
             self.e.when(over, scope);
         }
-        let sym = match (lo.sym, hi.sym) {
-            (Some(lo), Some(hi)) => Some(Arc::new(Sym::Index(lo, hi))),
-            _ => None,
-        };
+        let bounds = lo.sym.zip(hi.sym);
+        let sym = bounds.clone().map(|(lo, hi)| Arc::new(Sym::Index(lo, hi)));
         frame.set(index, Val { regs: vec![reg], sym });
         self.read_all(frame, &vars, carried);
+        self.loops.push(bounds.map(|(lo, hi)| Arc::new(Sym::Turns(lo, hi))));
         let done = self.block(frame, body).and_then(|()| self.assign_all(frame, &vars, &body.yields));
+        self.loops.pop();
         self.e.end_loop(parent, i, (start, end));
         done?;
         self.read_all(frame, &vars, results);

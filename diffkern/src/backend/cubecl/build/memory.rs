@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use cubecl::ir::{AtomicOp, BinaryOperator, Branch, If, IndexOperator, Instruction, Loop, Operator, Type, Variable};
+use cubecl::ir::{
+    AtomicOp, BinaryOperator, Branch, If, IndexOperator, Instruction, Loop, Operator, StorageType, Type, Variable,
+};
 
 use super::super::bound::Sym;
 use super::emit::{BOOL, Bin, Cmp, I32, U32};
 use super::{Atomic, Builder, Frame, Memory, Root, Scratch, Stack, storage};
-use diffkern_ir::{Id, Node, Slot};
+use diffkern_ir::{BinaryOp, Id, Node, Slot, StackKind, Ty};
 
 /// Stacks of up to this many scalars are registers or local memory; a larger local array takes compilers seconds.
 const MAX_LOCAL: i64 = 64;
@@ -19,6 +21,17 @@ pub(super) enum Place {
     Local { array: Variable, slots: u32 },
     /// Scratch memory, by number in the layout.
     Scratch { number: usize, base: Variable, slots: Variable },
+    /// The same, with as many slots as are set in the loops beyond the first `depth` ones.
+    Log { number: usize, base: Variable, slots: Variable, depth: usize },
+}
+
+/// Refuses what has no bound.
+fn unbounded(name: &str) -> String {
+    format!(
+        "in `{name}` the number of steps of a loop whose values its gradient needs depends on array data, so that its memory \
+         cannot be set aside before the launch; bound the loop by a scalar, a constant, a position or an array's length \
+         (`for k in 0..count.min(most)`), or use the cpu device"
+    )
 }
 
 impl Builder {
@@ -27,7 +40,11 @@ impl Builder {
     }
 
     pub(super) fn zero(&mut self, like: Variable) -> Variable {
-        match like.storage_type() {
+        self.zero_of(like.storage_type())
+    }
+
+    fn zero_of(&mut self, scalar: StorageType) -> Variable {
+        match scalar {
             U32 => self.e.u32(0),
             I32 => self.e.i32(0),
             BOOL => self.e.bool(false),
@@ -184,23 +201,31 @@ impl Builder {
         self.e.branch(Branch::Loop(Box::new(Loop { scope })));
     }
 
-    pub(super) fn stack_new(&mut self, frame: &mut Frame<'_>, stack: u32, len: Id) -> Result<(), String> {
+    pub(super) fn stack_new(
+        &mut self,
+        frame: &mut Frame<'_>,
+        stack: u32,
+        len: Id,
+        kind: StackKind,
+    ) -> Result<(), String> {
         let name = &frame.program.func.name;
         let ty = frame.program.stacks.get(stack as usize).copied().flatten();
         let ty = ty.ok_or_else(|| format!("`{name}` has no stack {stack}"))?;
-        let sym = frame.get(len)?.sym.clone().ok_or_else(|| {
-            format!(
-                "in `{name}` the number of steps of a loop whose values its gradient needs depends on array data, so \
-                 that its memory cannot be set aside before the launch; bound the loop by a scalar, a constant, a \
-                 position or an array's length (`for k in 0..count.min(most)`), or use the cpu device"
-            )
-        })?;
-        if let Some(place) = frame.stacks[stack as usize] {
-            return self.stack_again(place, sym);
+        let sym = frame.get(len)?.sym.clone().ok_or_else(|| unbounded(name))?;
+        match frame.stacks[stack as usize] {
+            Some(place) => self.stack_again(place, sym)?,
+            None => frame.stacks[stack as usize] = Some(self.stack_first(ty, sym, kind)),
         }
+        match kind {
+            StackKind::Array => self.stack_clear(frame, stack, len),
+            StackKind::Turns | StackKind::Log => Ok(()),
+        }
+    }
+
+    fn stack_first(&mut self, ty: Ty, sym: Arc<Sym>, kind: StackKind) -> Place {
         let components = ty.components();
-        let place = match sym.constant() {
-            Some(len) if len * components as i64 <= MAX_LOCAL => {
+        match sym.constant() {
+            Some(len) if kind != StackKind::Log && len * components as i64 <= MAX_LOCAL => {
                 let slots = len.max(1) as u32;
                 let scalar = storage(&self.e, ty);
                 let scalar = if scalar == BOOL { U32 } else { scalar };
@@ -210,11 +235,12 @@ impl Builder {
                 let number = self.layout.stacks.len();
                 self.layout.stacks.push(Stack { components, real: ty.is_real(), lens: vec![sym] });
                 let (base, slots) = (*self.e.kernel.scalar(U32), *self.e.kernel.scalar(U32));
-                Place::Scratch { number, base, slots }
+                match kind {
+                    StackKind::Log => Place::Log { number, base, slots, depth: self.loops.len() },
+                    StackKind::Turns | StackKind::Array => Place::Scratch { number, base, slots },
+                }
             }
-        };
-        frame.stacks[stack as usize] = Some(place);
-        Ok(())
+        }
     }
 
     /// The same stack once more, perhaps of another length.
@@ -228,7 +254,38 @@ impl Builder {
                 Some(len) if len <= i64::from(slots) => Ok(()),
                 _ => Err("a stack grows when it is made again".into()),
             },
+            Place::Log { .. } => Err("a log is made again".into()),
         }
+    }
+
+    /// Sets the slots of an array to zero.
+    fn stack_clear(&mut self, frame: &Frame<'_>, stack: u32, len: Id) -> Result<(), String> {
+        let ty = frame.program.stacks.get(stack as usize).copied().flatten();
+        let zero = self.zero_of(ty.map_or(U32, |ty| storage(&self.e, ty)));
+        let end = frame.reg(len)?;
+        let (start, end) = (self.e.u32(0), self.e.cast(end, U32));
+        let (parent, i, at) = self.e.begin_loop(start.ty);
+        let done = self.slot(frame, stack, at).map(|(array, places)| {
+            for at in places {
+                let zero = self.e.cast(zero, array.storage_type());
+                self.e.set_index(array, at, zero);
+            }
+        });
+        self.e.end_loop(parent, i, (start, end));
+        done
+    }
+
+    /// Makes room in a log for what is set here.
+    fn grow(&mut self, frame: &Frame<'_>, stack: u32) -> Result<(), String> {
+        let Some(Place::Log { number, depth, .. }) = frame.stacks[stack as usize] else { return Ok(()) };
+        let mut times = Arc::new(Sym::Const(1));
+        for turns in &self.loops[depth..] {
+            let turns = turns.clone().ok_or_else(|| unbounded(&frame.program.func.name))?;
+            times = Arc::new(Sym::Binary(BinaryOp::Mul, times, turns));
+        }
+        let len = &mut self.layout.stacks[number].lens[0];
+        *len = Arc::new(Sym::Binary(BinaryOp::Add, len.clone(), times));
+        Ok(())
     }
 
     fn place(&mut self, frame: &Frame<'_>, stack: u32) -> Result<(Place, usize), String> {
@@ -241,13 +298,12 @@ impl Builder {
     }
 
     /// Array and index of the scalars of a slot. Slots out of range are the last one: nothing else may be touched.
-    fn slot(&mut self, frame: &Frame<'_>, stack: u32, at: Id) -> Result<(Variable, Vec<Variable>), String> {
+    fn slot(&mut self, frame: &Frame<'_>, stack: u32, at: Variable) -> Result<(Variable, Vec<Variable>), String> {
         let (place, components) = self.place(frame, stack)?;
-        let at = frame.reg(at)?;
         let at = self.e.cast(at, U32);
         let slots = match place {
             Place::Local { slots, .. } => self.e.u32(slots),
-            Place::Scratch { slots, .. } => slots,
+            Place::Scratch { slots, .. } | Place::Log { slots, .. } => slots,
         };
         let last = self.e.bin(Bin::Sub, slots, self.e.u32(1));
         let over = self.e.cmp(Cmp::Gt, at, last);
@@ -259,7 +315,7 @@ impl Builder {
             all.push(match place {
                 Place::Local { .. } => scalar,
                 // Neighbouring threads touch neighbouring words.
-                Place::Scratch { base, .. } => {
+                Place::Scratch { base, .. } | Place::Log { base, .. } => {
                     let row = self.e.add(base, scalar);
                     let row = self.e.mul(row, self.threads);
                     self.e.add(row, self.thread)
@@ -268,7 +324,7 @@ impl Builder {
         }
         let array = match place {
             Place::Local { array, .. } => array,
-            Place::Scratch { number, .. } => self.scratch(self.layout.stacks[number].real),
+            Place::Scratch { number, .. } | Place::Log { number, .. } => self.scratch(self.layout.stacks[number].real),
         };
         Ok((array, all))
     }
@@ -304,7 +360,8 @@ impl Builder {
     }
 
     pub(super) fn stack_set(&mut self, frame: &Frame<'_>, stack: u32, at: Id, value: Id) -> Result<(), String> {
-        let (array, places) = self.slot(frame, stack, at)?;
+        self.grow(frame, stack)?;
+        let (array, places) = self.slot(frame, stack, frame.reg(at)?)?;
         for (at, value) in places.into_iter().zip(frame.regs(value)?) {
             let value = match value.storage_type() {
                 BOOL => self.e.select(value, self.e.u32(1), self.e.u32(0)),
@@ -317,7 +374,7 @@ impl Builder {
     }
 
     pub(super) fn stack_get(&mut self, frame: &Frame<'_>, stack: u32, at: Id) -> Result<Vec<Variable>, String> {
-        let (array, places) = self.slot(frame, stack, at)?;
+        let (array, places) = self.slot(frame, stack, frame.reg(at)?)?;
         let ty = frame.program.stacks.get(stack as usize).copied().flatten();
         let want = ty.map_or(U32, |ty| storage(&self.e, ty));
         let mut regs = vec![];

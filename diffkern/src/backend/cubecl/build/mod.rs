@@ -168,6 +168,8 @@ pub(crate) struct Builder {
     /// Number of the thread within this launch, and number of threads.
     thread: Variable,
     threads: Variable,
+    /// How often each of the loops around turns at most.
+    loops: Vec<Option<Arc<Sym>>>,
 }
 
 /// Writes the kernel into `kernel` and says what to pass to it.
@@ -236,8 +238,18 @@ pub(crate) fn build(
 
     let pos = e.add(thread, first);
     let inside = e.cmp(Cmp::Lt, thread, threads);
-    let mut builder =
-        Builder { e, roots, layout, scratch: [None; 2], flag: None, pos, dims: [nx, ny, nz], thread, threads };
+    let mut builder = Builder {
+        e,
+        roots,
+        layout,
+        scratch: [None; 2],
+        flag: None,
+        pos,
+        dims: [nx, ny, nz],
+        thread,
+        threads,
+        loops: vec![],
+    };
     builder.guarded(inside, ordered, &mut frame)?;
     if builder.e.blocks > MAX_BLOCKS {
         return Err(format!(

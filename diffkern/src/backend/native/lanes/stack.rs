@@ -22,6 +22,13 @@ impl<T: Copy> LaneStack<T> {
         }
     }
 
+    /// `len` slots, one at least, that hold `zero`.
+    #[inline(always)]
+    pub fn clear(&mut self, len: u32, zero: T) {
+        self.0.clear();
+        self.0.resize((len as usize).max(1), zero);
+    }
+
     /// Sets slot `at` of all lanes: what it has for lanes that are masked off, these never read.
     #[inline(always)]
     pub fn set(&mut self, at: u32, value: T) {
@@ -88,5 +95,26 @@ impl<P: Copy, const C: usize> LaneStack<[P; C]> {
                 unsafe { slot.cast::<E>().add(c * S::N + k).write(value[k]) };
             }
         }
+    }
+}
+
+/// The same for truth values.
+impl<P: Copy> LaneStack<[P; 1]> {
+    /// Slot `at` in each lane of `m`.
+    #[inline(always)]
+    pub fn set_each_m<S: Lanes<M = P>>(&mut self, m: S::M, at: S::I, [value]: [P; 1]) {
+        let (at, value) = (S::put_i(at), S::bits(value));
+        for k in lanes_of(S::bits(m)) {
+            let slot = &mut self.0[at[k] as usize];
+            *slot = [S::from_bits(S::bits(slot[0]) & !(1 << k) | value & 1 << k)];
+        }
+    }
+
+    /// What slot `at` of each lane of `m` holds, false in the others.
+    #[inline(always)]
+    pub fn get_each_m<S: Lanes<M = P>>(&self, m: S::M, at: S::I) -> [P; 1] {
+        let at = S::put_i(at);
+        let bits = lanes_of(S::bits(m)).fold(0, |bits, k| bits | S::bits(self.0[at[k] as usize][0]) & 1 << k);
+        [S::from_bits(bits)]
     }
 }
