@@ -143,9 +143,10 @@ fn rough(scene: &mut Scene, by: Option<Simulator>, _: [f64; 3], friction: f64) -
 }
 
 fn one_material(scene: &mut Scene, _: Option<Simulator>, _: [f64; 3], _: f64) -> bool {
-    let mut names = scene.clone();
     scene.bodies[0].fields.clear();
-    names.bodies[0].fields.clear();
+    // Names of the scene without the field, and not those that are written for it.
+    let mut names = scene.clone();
+    names.unknowns.clear();
     scene.unknowns.retain(|range| range.target.piece == 0);
     for range in &mut scene.unknowns {
         range.name = names.name_of(range.target);
