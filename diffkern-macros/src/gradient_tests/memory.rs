@@ -3,7 +3,7 @@
 use diffkern_ir::interpret::{Library, Val};
 use diffkern_ir::{StackKind, StmtKind, Ty};
 
-use super::support::{Case, Input, int, ints, random, zeros};
+use super::support::{Case, Input, int, ints, kernel, random, zeros};
 
 #[track_caller]
 fn holds(source: &str, domain: usize, args: Vec<Input>) -> Case {
@@ -166,4 +166,23 @@ fn what_is_linear_keeps_nothing() {
     let case = holds(source, 1, vec![random(1, 100, Ty::Real, 0.3, 1.2), zeros(1, Ty::Real)]);
     assert_eq!(case.adjoint.stacks_of(StackKind::Log).len(), 0);
     assert_eq!(case.adjoint.stacks, 1, "its adjoints alone");
+}
+
+/// In memory are arrays of more than 64 scalars, and those of more than 16 of which an index is not known.
+#[test]
+fn small_arrays_are_variables() {
+    let stacks = |elem: &str, n: u32, index: &str| {
+        let source = format!(
+            "fn k<F: Float>(x: &Array<F>, y: &mut Array<F>, n: u32) {{
+                let mut b = Array::<u32>::new(3);
+                let mut a = Array::<{elem}>::new({n});
+                a[{index}] = a[1] + a[2];
+                y[b[1]] = x[0];
+                b[1] = 2;
+            }}"
+        );
+        kernel(&source).stacks
+    };
+    assert_eq!([stacks("F", 17, "n"), stacks("Vec3<F>", 6, "n"), stacks("F", 65, "3")], [1; 3]);
+    assert_eq!([stacks("F", 16, "n"), stacks("Vec3<F>", 5, "n"), stacks("F", 64, "b[1]")], [0; 3]);
 }

@@ -1,4 +1,4 @@
-//! Local arrays of fixed length: a variable per element, and memory of the thread beyond [`REGISTERS`] scalars.
+//! Local arrays of fixed length: a variable per element, or memory of the thread.
 //!
 //! | source | IR |
 //! |---|---|
@@ -8,8 +8,8 @@
 //! | `a[i]` | `select(i == 0, a0, select(i == 1, a1, a2))` |
 //! | `let b = a;`, `b = a;` | `b0 = a0, b1 = a1, b2 = a2` |
 //!
-//! So a small array is carried by branches and loops, kept and differentiated element by element, like any variables. A
-//! large one is in [`super::memory`]. An index out of range reads the last element and writes none, and is a fault on the CPU.
+//! So a small array is carried by branches and loops, kept and differentiated element by element, like any variables. One of
+//! more than [`REGISTERS`] scalars is in [`super::memory`], and one of more than [`SELECTED`] of which an index is not known. An index out of range reads the last element and writes none, and is a fault on the CPU.
 
 use diffkern_ir::{BinaryOp, FaultKind, Id, Lit, Op, StmtKind, Ty};
 use proc_macro2::Span;
@@ -21,8 +21,12 @@ use super::Lower;
 use super::env::{Binding, Var};
 use crate::parse::value_type;
 
-/// Most scalars of a local array that is variables: each access touches all of them.
+/// Most scalars of a local array that is variables.
 const REGISTERS: usize = 64;
+
+/// Most of one whose elements are selected at run time: each access touches all of them. With 16 scalars memory is as fast, with 64 five
+/// times.
+const SELECTED: usize = 16;
 
 /// Most scalars of a local array.
 const MOST: usize = 1024;
@@ -113,7 +117,7 @@ impl Lower<'_> {
         match self.elements(annotation, guessed, init) {
             Some(made) => {
                 let (elem, len, span) = (made.elem, made.len, init.span());
-                let place = if len * elem.components() <= REGISTERS {
+                let place = if len * elem.components() <= REGISTERS && !self.in_memory.contains(&self.locals.len()) {
                     let values = self.each_of(made, span);
                     Place::Vars(values.into_iter().map(|id| self.flag(id)).collect())
                 } else {
@@ -365,6 +369,7 @@ impl Lower<'_> {
         if let Some(&Lit::Int(k)) = self.consts.get(&index) {
             return values[k as usize];
         }
+        self.selected(local);
         let (elem, last) = (self.locals[local].elem, values.len() - 1);
         let mut found = values[last];
         for (k, value) in values[..last].iter().enumerate().rev() {
@@ -372,6 +377,14 @@ impl Lower<'_> {
             found = self.op(elem, Op::Select(cond, *value, found), span);
         }
         found
+    }
+
+    /// An element of it is selected at run time.
+    fn selected(&mut self, local: usize) {
+        let Local { elem, len, .. } = self.locals[local];
+        if len * elem.components() > SELECTED {
+            self.in_memory.insert(local);
+        }
     }
 
     pub(super) fn write_local(&mut self, local: usize, index: Id, value: Id, span: Span) {
@@ -386,6 +399,7 @@ impl Lower<'_> {
             self.env.set(vars[k as usize], value);
             return;
         }
+        self.selected(local);
         let elem = self.locals[local].elem;
         for (k, var) in vars.into_iter().enumerate() {
             let old = self.env.get(var).id();

@@ -48,16 +48,26 @@ use env::{Binding, Env};
 ///
 /// A call of a device function of which nothing says what it gives is taken to give a real, which rustc checks. If that
 /// leads to a mistake it is the missing type that is reported; any other mistake is reported alone.
+///
+/// Where a local array turns out to be better in memory, the body is lowered once more.
 pub fn lower(item: &ItemFn, sig: &Signature, kind: FuncKind, errors: &Diagnostics) -> (Func, Source) {
-    let found = errors.apart();
-    let mut lower = Lower::new(item, sig, kind, &found, &found);
-    lower.guesses = true;
-    lower.body(item, sig);
-    let guessed = lower.guessed;
-    let lowered = lower.finish();
-    if !guessed || !found.found() {
-        errors.take(found);
-        return lowered;
+    let mut in_memory = HashSet::new();
+    loop {
+        let found = errors.apart();
+        let mut lower = Lower::new(item, sig, kind, &found, &found);
+        lower.guesses = true;
+        lower.in_memory.clone_from(&in_memory);
+        lower.body(item, sig);
+        let (guessed, wanted) = (lower.guessed, std::mem::take(&mut lower.in_memory));
+        let lowered = lower.finish();
+        if found.found() && guessed {
+            break;
+        }
+        if found.found() || wanted == in_memory {
+            errors.take(found);
+            return lowered;
+        }
+        in_memory = wanted;
     }
     let (others, missing) = (errors.apart(), errors.apart());
     let mut lower = Lower::new(item, sig, kind, &others, &missing);
@@ -97,6 +107,8 @@ struct Lower<'a> {
     /// Of the integers that are computed alike, the first.
     equals: update::Equals,
     locals: Vec<local::Local>,
+    /// Those that are in memory, or would be if the body was lowered once more.
+    in_memory: HashSet<usize>,
     /// Loop indices that are below this.
     below: HashMap<Id, i64>,
     /// What can be left early, from the function inwards.
@@ -139,6 +151,7 @@ impl<'a> Lower<'a> {
             positions: HashSet::new(),
             equals: update::Equals::default(),
             locals: Vec::new(),
+            in_memory: HashSet::new(),
             below: HashMap::new(),
             frames: Vec::new(),
             own_name: item.sig.ident.to_string(),
