@@ -9,7 +9,8 @@
 //! | `let b = a;`, `b = a;` | `b0 = a0, b1 = a1, b2 = a2` |
 //!
 //! So a small array is carried by branches and loops, kept and differentiated element by element, like any variables. One of
-//! more than [`REGISTERS`] scalars is in [`super::memory`], and one of more than [`SELECTED`] of which an index is not known. An index out of range reads the last element and writes none, and is a fault on the CPU.
+//! more than [`REGISTERS`] scalars is in [`super::memory`], and one of more than [`SELECTED`] of which an element is selected at
+//! run time. An index out of range reads the last element and writes none, and is a fault on the CPU.
 
 use diffkern_ir::{BinaryOp, FaultKind, Id, Lit, Op, StmtKind, Ty};
 use proc_macro2::Span;

@@ -649,7 +649,7 @@ case! {
         let mut order = [0, 1, 2, 3, 4, 5];
         order.sort_by(|&p: &usize, &q| v[p].total_cmp(&v[q]));
         let least = v[order[0]];
-        let mut dv = vec![0.0; 6];
+        let mut dv = [0.0; 6];
         for k in 0..6 {
             dv[order[k]] += w[k] * ((k + 1) as f64 + least);
             dv[order[0]] += w[k] * v[order[k]];
