@@ -2,7 +2,7 @@
 //! the material is found.
 //!
 //! Of each lie the frames before anything touches are asked first. What they do not name is searched for the material, as is each true scene; a lie that is not named then either may
-//! have moved the answer out of the interval of the true scene, or not. Rows are kept one by one: a campaign that was stopped goes on.
+//! have moved the answer out of the interval of the true scene, or not. Rows are kept in `lies.json` one by one: a campaign that was stopped goes on.
 //!
 //! Prints Markdown tables: how often each kind of lie was told and named, and which causes were named of it.
 
@@ -293,48 +293,48 @@ fn given(args: &Args) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// What is said of videos that are drawn.
+/// Rows by case and lie; none where a lie cannot be told.
+type Campaign = BTreeMap<String, BTreeMap<String, Option<Row>>>;
+
+/// What is said of videos that are drawn, now and before.
 fn drawn(args: &Args) -> Result<Vec<Row>> {
-    let mut rows = Vec::new();
     fs::create_dir_all(&args.out).with_context(|| format!("cannot make {}", args.out.display()))?;
+    let file = args.out.join("lies.json");
+    let mut campaign: Campaign = match fs::read_to_string(&file) {
+        Ok(text) => serde_json::from_str(&text).with_context(|| format!("cannot parse {}", file.display()))?,
+        Err(_) => Campaign::new(),
+    };
     for seed in (args.seed..).take(usize::try_from(args.count)?) {
         for kind in ALL {
             let name = format!("{kind:?}_{seed}").to_lowercase();
             let folder = args.out.join(&name);
             let mut case = None;
             let mut random = fastrand::Rng::with_seed(seed);
-            for (place, lie) in LIES.iter().enumerate() {
-                let along = direction(&mut random);
-                let file = args.out.join(format!("row_{name}_{place}.json"));
-                let row = match fs::read_to_string(&file) {
-                    Ok(text) => {
-                        serde_json::from_str(&text).with_context(|| format!("cannot parse {}", file.display()))?
-                    }
-                    Err(_) if !lie.of.contains(kind) => None,
-                    Err(_) => {
-                        let case = match &mut case {
-                            Some(case) => case,
-                            None => match filmed(&name, *kind, seed, &folder) {
-                                Ok(filmed) => case.insert(filmed),
-                                // What cannot be simulated has no video.
-                                Err(error) if ended_early(&folder) => {
-                                    eprintln!("{error:#}");
-                                    break;
-                                }
-                                Err(error) => return Err(error),
-                            },
-                        };
-                        let row = case.row(lie, along).with_context(|| format!("{name}, {}", lie.name))?;
-                        fs::write(&file, serde_json::to_string_pretty(&row)?)?;
-                        row
-                    }
+            let directions = [(); LIES.len()].map(|()| direction(&mut random));
+            for (lie, along) in LIES.iter().zip(directions).filter(|(lie, _)| lie.of.contains(kind)) {
+                if campaign.get(&name).is_some_and(|rows| rows.contains_key(lie.name)) {
+                    continue;
+                }
+                let case = match &mut case {
+                    Some(case) => case,
+                    None => match filmed(&name, *kind, seed, &folder) {
+                        Ok(filmed) => case.insert(filmed),
+                        // What cannot be simulated has no video.
+                        Err(error) if ended_early(&folder) => {
+                            eprintln!("{error:#}");
+                            break;
+                        }
+                        Err(error) => return Err(error),
+                    },
                 };
-                rows.extend(row);
+                let row = case.row(lie, along).with_context(|| format!("{name}, {}", lie.name))?;
+                campaign.entry(name.clone()).or_default().insert(lie.name.to_owned(), row);
+                fs::write(&file, serde_json::to_string_pretty(&campaign)?)?;
             }
-            fs::write(args.out.join("lies.json"), serde_json::to_string_pretty(&rows)?)?;
-            fs::write(args.out.join("lies.md"), tables(&rows)?)?;
         }
     }
+    let rows: Vec<Row> = campaign.into_values().flat_map(BTreeMap::into_values).flatten().collect();
+    fs::write(args.out.join("lies.md"), tables(&rows)?)?;
     Ok(rows)
 }
 
@@ -353,7 +353,7 @@ fn tables(rows: &[Row]) -> Result<String> {
         let own = of(lie);
         let count = |is: &dyn Fn(&Row) -> bool| own.iter().filter(|row| is(row)).count();
         let amounts: Vec<f64> =
-            own.iter().filter_map(|row| row.amount(lie)).map(|by| (by / lie.amount - 1.0).abs()).collect();
+            own.iter().filter_map(|row| row.amount(lie)).map(|by| (by.abs() / lie.amount - 1.0).abs()).collect();
         let off = if amounts.is_empty() { String::new() } else { format!("{:.0} %", 100.0 * median(amounts)) };
         let honest = |row: &Row| rows.iter().find(|other| other.case == row.case && other.lie == TRUE)?.after.as_ref();
         let moved = |row: &Row| Some(row.after.as_ref()?.is_out_of(honest(row)?));

@@ -9,6 +9,7 @@ use diffkern_sim::mpm::Law;
 const FRICTION: f64 = 0.2;
 const DAMPING: f64 = 0.5;
 const STIFFER: f64 = 1.1;
+const FASTER: f64 = 1.03;
 /// Friction of a contact that hardly slides.
 const HOLDS: f64 = 1.0;
 /// So many times all of it may be more than all only because pictures are not in proportion to it.
@@ -27,6 +28,8 @@ pub(super) enum Suspect {
     Law(Law),
     /// That a body is of one material, which may be stiffer along an axis.
     Homogeneity(usize, usize),
+    /// How many frames there are in a second. What falls shows it before it touches, if it is long in the air.
+    FrameRate,
 }
 
 /// The same scene with something said otherwise, and the numbers that go with it.
@@ -69,6 +72,7 @@ impl Suspect {
         }
         let own = scene.bodies[0].material.law;
         all.extend(Law::ALL.into_iter().filter(|law| *law != own).map(Self::Law));
+        all.push(Self::FrameRate);
         all
     }
 
@@ -97,6 +101,7 @@ impl Suspect {
                 known.insert(scene.name_of(target), values[target] + DAMPING);
             }
             Self::Law(law) => changed.bodies.iter_mut().for_each(|body| body.material.law = law),
+            Self::FrameRate => changed.frame_rate *= FASTER,
             Self::Homogeneity(of, axis) => {
                 let [first, _] = scene.bodies[of].material.pair.quantities();
                 let mut cut = [1; 3];
@@ -119,7 +124,7 @@ impl Suspect {
             Self::Damping(of) => scene.bodies[of].material.damping + DAMPING * times >= 0.0,
             // Nearer to the other than to what the scene says.
             Self::Contact(..) | Self::Law(_) => times > 0.5,
-            Self::Homogeneity(..) => true,
+            Self::Homogeneity(..) | Self::FrameRate => true,
         }
     }
 
@@ -137,6 +142,7 @@ impl Suspect {
             Self::Contact(of, _) => format!("that bodies cannot slide on {} or leave it", scene.colliders[of].name),
             Self::Damping(of) => format!("the damping of {}, by {:+.2} 1/s", body(of), DAMPING * times),
             Self::Law(law) => format!("the law of the material, which may be {}", law.name()),
+            Self::FrameRate => format!("the frame rate, by {:+.1} %", 100.0 * (FASTER.powf(times) - 1.0)),
             Self::Homogeneity(of, axis) => {
                 let (percent, axis) = (100.0 * (STIFFER.powf(2.0 * times) - 1.0), ["x", "y", "z"][axis]);
                 format!(
@@ -166,7 +172,7 @@ mod tests {
         let known = Values::from([(Name::MU, 4e3), (Name::LAMBDA, 9e3)]);
         let values = Physics::of(&scene, &known).with_extra(0.7);
         let all = Suspect::all(&scene, Simulator::Fem);
-        assert_eq!(all.len(), 2 + 1 + 3 + 2, "{all:?}");
+        assert_eq!(all.len(), 2 + 1 + 3 + 2 + 1, "{all:?}");
         for suspect in all {
             let Alternative { suspect, scene: other, values: with, .. } = suspect.otherwise(&scene, &values);
             assert_eq!(with.extra, 0.7);
@@ -175,6 +181,7 @@ mod tests {
                 Suspect::Friction(0, by) => assert_eq!(with[target(Quantity::Friction)], 0.15 + by),
                 Suspect::Damping(0) => assert_eq!(with[target(Quantity::Damping)], DAMPING),
                 Suspect::Law(law) => assert!(other.bodies[0].material.law == law && with == values),
+                Suspect::FrameRate => assert!(other.frame_rate == FASTER * scene.frame_rate && with == values),
                 Suspect::Homogeneity(0, axis) => {
                     let piece = |piece| with[Target { piece, ..target(Quantity::Mu) }];
                     assert_eq!([piece(0), piece(1)], [4e3 / STIFFER, 4e3 * STIFFER]);
@@ -187,7 +194,11 @@ mod tests {
                 assert_eq!(with[target(quantity)], values[target(quantity)], "{suspect:?} {quantity:?}");
             }
             // What was taken from what the scene says can be taken as far as it goes.
-            assert_eq!(suspect.may_be(&scene, -0.8), matches!(suspect, Suspect::Homogeneity(..)), "{suspect:?}");
+            assert_eq!(
+                suspect.may_be(&scene, -0.8),
+                matches!(suspect, Suspect::Homogeneity(..) | Suspect::FrameRate),
+                "{suspect:?}"
+            );
             assert!(suspect.may_be(&scene, 0.8));
         }
         Ok(())
