@@ -68,6 +68,20 @@ impl Drawn {
         Ok(drawn)
     }
 
+    /// The video in a folder, made anew unless it was `filmed` before, to its end: its scene has the unknowns of this one then.
+    ///
+    /// # Errors
+    /// As [`Drawn::film`].
+    pub fn video(&self, folder: &Path, by: Simulator, filmed: bool) -> Result<PathBuf> {
+        let video = folder.join("video");
+        let scene = fs::read_to_string(video.join("scene.json")).ok();
+        let scene = scene.and_then(|text| serde_json::from_str::<Value>(&text).ok());
+        match filmed && scene.is_some_and(|scene| scene["unknowns"] == self.scene["unknowns"]) {
+            true => Ok(video),
+            false => self.film(folder, by),
+        }
+    }
+
     /// Writes the scene and its video into a folder: by the [`maker`] of what `by` fits, with twice as many cells across the thinnest side as `by` ends with.
     ///
     /// # Errors

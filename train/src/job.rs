@@ -223,6 +223,8 @@ pub struct Shown {
     pub films: Vec<Vec<Frame>>,
     /// For each track of the scene three numbers a point at each frame \[m\].
     pub tracks: Vec<Vec<Vec<f64>>>,
+    /// The first frame in which MPM has torn a body (numerical fracture), if there is one.
+    pub torn: Option<usize>,
 }
 
 /// The surfaces of all bodies in a frame.

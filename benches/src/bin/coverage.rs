@@ -116,11 +116,7 @@ fn main() -> Result<()> {
         }
         let folder = args.out.join(format!("seed_{seed}"));
         let drawn = Drawn::new(Kind::Thrown, seed)?;
-        let film = || match folder.join("video") {
-            video if args.filmed && video.join("simulated.json").is_file() => Ok(video),
-            _ => drawn.film(&folder, by),
-        };
-        match film() {
+        match drawn.video(&folder, by, args.filmed) {
             Ok(video) => campaign.rows.push(one(&folder, video, drawn, by).with_context(|| format!("seed {seed}"))?),
             Err(error) if ended_early(&folder) => {
                 campaign.without_video.push(WithoutVideo { seed, why: format!("{error:#}") });

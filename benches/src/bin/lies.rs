@@ -32,6 +32,9 @@ struct Args {
     /// Seed of the first video that is drawn, and of directions.
     #[arg(long, default_value_t = 101)]
     seed: u64,
+    /// Fit the videos that an earlier campaign left in `--out`, in place of making them again.
+    #[arg(long)]
+    filmed: bool,
     /// Folder for videos that are drawn, rows and the table.
     #[arg(long, default_value = "out/lies")]
     out: PathBuf,
@@ -317,7 +320,7 @@ fn drawn(args: &Args) -> Result<Vec<Row>> {
                 }
                 let case = match &mut case {
                     Some(case) => case,
-                    None => match filmed(&name, *kind, seed, &folder) {
+                    None => match drawn_case(&name, *kind, seed, &folder, args.filmed) {
                         Ok(filmed) => case.insert(filmed),
                         // What cannot be simulated has no video.
                         Err(error) if ended_early(&folder) => {
@@ -338,8 +341,8 @@ fn drawn(args: &Args) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-fn filmed(name: &str, kind: Kind, seed: u64, folder: &Path) -> Result<Case> {
-    let video = Drawn::new(kind, seed)?.film(folder, fits(seed))?;
+fn drawn_case(name: &str, kind: Kind, seed: u64, folder: &Path, filmed: bool) -> Result<Case> {
+    let video = Drawn::new(kind, seed)?.video(folder, fits(seed), filmed)?;
     Case::new(name.to_owned(), Some(kind), video, Some(fits(seed)))
 }
 

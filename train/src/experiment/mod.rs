@@ -25,7 +25,7 @@ pub use console::{Console, Ended};
 pub use help::{help, jobs};
 pub use identify::{Finished, Prepared};
 pub use options::default_device;
-pub use simulate::Simulation;
+pub use simulate::{Simulation, Written};
 pub(crate) use study::{alone, keep, tell};
 
 use crate::error::{Error, Place, Result};

@@ -9,7 +9,7 @@ use super::suspects::Suspect;
 use crate::job::Simulator;
 use crate::program::{Coverage, Linear, Outcome, Physics, Seen, Shot, shots, simulable};
 use crate::scene::Scene;
-use crate::search::{Priors, Problem as _, SCANNED, Stage, Tick};
+use crate::search::{Priors, Problem as _, SCANNED, Tick};
 use diffkern::Float;
 use diffkern_optim::dense::NormalEquations;
 
@@ -23,6 +23,8 @@ const FAR: f64 = 3.0;
 const ALIKE: f64 = 0.8;
 /// Part of the cost on the coarse grid below which another contact is nearer to the video by far.
 const NEARER: f64 = 0.5;
+/// Points up to so many times the least cost of the scene are candidates about which less is looked for.
+const CANDIDATE: f64 = 4.0;
 /// How many times what two grids say of their error it may be, in 95 of 100 cases (Roache 1994).
 pub(super) const TWO_GRIDS: f64 = 3.0;
 /// Less than this part of what is left is no explanation.
@@ -35,13 +37,16 @@ pub(super) struct Adequacy {
     pub(super) off: Option<f64>,
     /// What a person should know.
     pub(super) said: Option<String>,
+    /// What the scene may say wrongly where frames after those that were fitted show something else.
+    pub(super) causes: Vec<String>,
 }
 
-/// Looks at what the answer at `at` shows, with its derivatives, and at what the next wider grid shows there.
+/// Looks at what the answer at `at` shows, with its derivatives, and at what the next wider grid shows there. What frames show after those that were fitted may differ from the video.
 pub(super) fn judge<F: Float>(
     problem: &VideoProblem<'_, F>,
     at: &[f64],
     (linear, wider): (Linear, Option<Coverage>),
+    differs_later: bool,
     tick: &mut Tick<'_>,
 ) -> Outcome<Adequacy> {
     let misfit = Misfit::new(problem.scene, problem.videos, &problem.weights, &[JUDGED])?;
@@ -53,7 +58,7 @@ pub(super) fn judge<F: Float>(
     }
     let size = (all.iter().map(|silhouette| silhouette.area).sum::<f64>() / all.len() as f64).sqrt();
     let off = (cost / pixel).sqrt();
-    let mut adequacy = Adequacy { off: Some(off), said: None };
+    let mut adequacy = Adequacy { off: Some(off), ..Adequacy::default() };
     let left = match &wider {
         Some(wider) => {
             let order = if problem.fine.program.simulator() == Simulator::Mpm { 1.0 } else { 2.0 };
@@ -65,6 +70,7 @@ pub(super) fn judge<F: Float>(
     };
     let least = left.max(ASKED * size);
     if off < least {
+        adequacy.causes = if differs_later { searched_anew(problem, at, tick)? } else { Vec::new() };
         return Ok(adequacy);
     }
     compared.silhouettes = near(&all);
@@ -74,6 +80,7 @@ pub(super) fn judge<F: Float>(
         causes = searched_anew(problem, at, tick)?;
     }
     if explained && causes.is_empty() {
+        adequacy.causes = if differs_later { searched_anew(problem, at, tick)? } else { Vec::new() };
         return Ok(adequacy);
     }
     let head = if explained { "the scene may be wrong" } else { "this scene does not explain this video" };
@@ -124,23 +131,38 @@ fn named<F: Float>(
     Ok(alike.map(|((_, by), suspect)| suspect.words(problem.scene, *by)).collect())
 }
 
-/// Contacts with which the coarse grid shows what is nearer to the video by far, wherever its stiffness lies: with a wrong one a search may end where no step leads to the right one.
+/// What the scene may say otherwise so that the coarse grid shows what is nearer to the video by far, wherever the best coordinates lie: with a wrong contact or frame rate a search may end where
+/// no step leads to the right one.
 fn searched_anew<F: Float>(problem: &VideoProblem<'_, F>, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Vec<String>> {
-    let parametrisation = problem.parametrisation();
+    let suspects = Suspect::far(problem.scene, problem.fine.program.simulator());
+    if suspects.is_empty() {
+        return Ok(Vec::new());
+    }
     let mut points = vec![at.to_vec()];
-    points.extend(parametrisation.spread(at, SCANNED));
-    let Some(own) = simulable(problem.cost(Stage::Coarse, at, f64::INFINITY, tick))? else { return Ok(Vec::new()) };
-    let mut found = Vec::new();
-    let suspects = Suspect::all(problem.scene, problem.fine.program.simulator());
-    for suspect in suspects.into_iter().filter(Suspect::is_contact) {
+    points.extend(problem.parametrisation().spread(at, SCANNED));
+    let (mut done, count) = (0.0, 1.0 + suspects.len() as f64);
+    let mut least = |suspect: &Suspect, most: f64| {
         let other = |values: &Physics| suspect.clone().otherwise(problem.scene, values);
-        let least = problem.least(&points, &other, NEARER * own, tick)?;
-        found.extend(least.map(|least| (least, suspect)));
+        let least = problem.least(&points, &other, most, &mut |part| tick((done + part) / count));
+        done += 1.0;
+        least
+    };
+    // The scene as it is.
+    let Some(own) = least(&Suspect::FrameRate(1.0), f64::INFINITY)? else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    for suspect in suspects {
+        let nearer = least(&suspect, CANDIDATE * own)?.filter(|least| *least < NEARER * own);
+        found.extend(nearer.map(|least| (least, suspect)));
     }
     found.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     let best = found.first().map_or(0.0, |(least, _)| *least);
-    let alike = found.iter().filter(|(least, _)| *least < best / ALIKE);
-    Ok(alike.map(|(_, suspect)| suspect.words(problem.scene, 1.0)).collect())
+    let rate = |suspect: &Suspect| matches!(suspect, Suspect::FrameRate(_));
+    let first = found.iter().position(|(_, suspect)| rate(suspect));
+    let alike = found
+        .iter()
+        .enumerate()
+        .filter(|(k, (least, suspect))| *least < best / ALIKE && (!rate(suspect) || Some(*k) == first));
+    Ok(alike.map(|(_, (_, suspect))| suspect.words(problem.scene, 1.0)).collect())
 }
 
 /// Silhouettes that are off in proportion to their cause: of each film up to the first that is off by too much, which is the first of all if none is near.
@@ -266,6 +288,39 @@ fn difference(these: &Coverage, those: &Coverage) -> Coverage {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::Identify;
+    use crate::identify::problem::Programs;
+    use crate::program::{GridOptions, Program};
+    use crate::search::Parametrisation;
+    use crate::video::Video;
+    use diffkern::Device;
+    use std::path::Path;
+
+    /// A stiffness makes up for a part of it, so that no small step leads to the right one; and a frame rate that is right is left alone.
+    #[test]
+    fn a_frame_rate_that_is_far_off_is_found_anew() -> crate::error::Result<()> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/jelly_drop_e");
+        for (times, expected) in [(1.1, Some("the frame rate, by -9.1 %")), (1.0, None)] {
+            let mut scene = Scene::read(&folder)?;
+            let videos = Video::read(&folder, &scene)?;
+            scene.frame_rate *= times;
+            let options = Identify::new(folder.clone()).options(&scene)?;
+            let simulator = options.simulator;
+            let grid = GridOptions { simulator, cells: 3, room: 1.0, fixed_steps: false, nodes: usize::MAX };
+            let program = || Program::<f32>::new(&scene, &options.fixed, grid, &Device::cpu());
+            let (coarse, fine) = (program()?, program()?);
+            let programs = Programs { coarse, rough: None, fine, refined: None, searched: grid, cells: 3 };
+            let parametrisation = Parametrisation::new(&scene, &options, None)?;
+            let problem = VideoProblem::new(&scene, &videos, simulator, parametrisation, programs)?;
+            let at = problem.parametrisation().spread(&[0.0; 2], 1).remove(0);
+            let causes = match searched_anew(&problem, &at, &mut |_| crate::job::Flow::Continue) {
+                Ok(causes) => causes,
+                Err(_) => panic!("the sample can be simulated"),
+            };
+            assert_eq!(causes, expected.into_iter().collect::<Vec<_>>(), "{times}");
+        }
+        Ok(())
+    }
 
     #[test]
     fn frames_after_one_that_is_far_off_are_not_asked() {

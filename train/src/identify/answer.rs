@@ -96,8 +96,23 @@ pub(super) fn outcome<F: Float>(
         Err(Failure::Stopped) => ending = Ending::Interrupted,
         Err(Failure::Unstable(error) | Failure::Fatal(error)) => return Err(error),
     }
-    if let Some(shown) = told.shown.take() {
-        match adequacy::judge(problem, &state.at, shown, &mut |part| reporter.tick(part)) {
+    let torn = seen.as_ref().and_then(|run| run.torn);
+    // Frames that the simulator has wrong say nothing about the scene.
+    let sound = torn.unwrap_or(problem.scene.num_frames);
+    let fitted_frames = problem.frames.min(sound);
+    let agreement = |frames: usize| match &seen {
+        Some(run) if frames > 0 => iou_of(problem, run, frames),
+        _ => Ok(None),
+    };
+    let [fitted, whole] = [agreement(fitted_frames)?, agreement(sound)?];
+    let explains = |iou: Option<f64>| iou.is_some_and(|iou| iou >= EXPLAINS);
+    let differs = whole.is_some() && !explains(whole) && explains(fitted);
+    if let Some(frame) = torn {
+        let fitted = if frame < problem.frames { "; they were fitted, and the intervals do not hold" } else { "" };
+        state.warnings.push(format!("{}{fitted}", self::torn(frame)));
+    }
+    if let Some(shown) = told.shown.take().filter(|_| problem.frames <= sound) {
+        match adequacy::judge(problem, &state.at, shown, differs, &mut |part| reporter.tick(part)) {
             Ok(judged) => adequacy = judged,
             Err(Failure::Stopped) => ending = Ending::Interrupted,
             Err(Failure::Unstable(error) | Failure::Fatal(error)) => return Err(error),
@@ -105,7 +120,7 @@ pub(super) fn outcome<F: Float>(
         state.warnings.extend(adequacy.said.clone());
     }
     let (loss, iou) = match &seen {
-        Some(run) => (Some(mean_square(problem, run, &weights)?), iou_of(problem, run, problem.scene.num_frames)?),
+        Some(run) => (Some(mean_square(problem, run, &weights)?), agreement(problem.scene.num_frames)?),
         None => {
             // Its loss is known.
             state.go_to_best();
@@ -123,10 +138,10 @@ pub(super) fn outcome<F: Float>(
         state.warnings.push(format!("{how} on the coarse grid: values and loss are rough"));
     }
     let unexplained = adequacy.said.is_none() && ending != Ending::Interrupted;
-    if let Some(iou) = iou.filter(|_| unexplained) {
-        let fitted =
-            seen.as_ref().map(|run| iou_of(problem, run, problem.frames)).transpose()?.flatten().unwrap_or(iou);
-        state.warnings.extend(not_explained(iou, fitted, [problem.frames, problem.scene.num_frames]));
+    let judged = if seen.is_some() { whole } else { iou };
+    if let Some(judged) = judged.filter(|_| unexplained) {
+        let fitted = fitted.unwrap_or(judged);
+        state.warnings.extend(not_explained(judged, fitted, [fitted_frames, sound], &adequacy.causes));
     }
     Ok(Outcome {
         parameters,
@@ -281,17 +296,29 @@ fn iou_of<F: Float>(problem: &VideoProblem<'_, F>, run: &Shown, frames: usize) -
     Ok(observed::agreement(problem.videos, &shots, |_, shot| observed::shown(run, shot))?)
 }
 
+/// The warning for a body that MPM tears in `frame`.
+pub(crate) fn torn(frame: usize) -> String {
+    format!(
+        "MPM tears a body in frame {frame} (numerical fracture: particles more than two grid cells apart hardly interact), which an elastic material does not; \
+         frames from there on are wrong, expected --simulator fem where it can do the scene"
+    )
+}
+
 /// What is said of silhouettes whose agreement over all frames is `iou`, over those that were `fitted` of all the other.
-fn not_explained(iou: f64, fitted: f64, [frames, all]: [usize; 2]) -> Option<String> {
+fn not_explained(iou: f64, fitted: f64, [frames, all]: [usize; 2], causes: &[String]) -> Option<String> {
     if iou >= EXPLAINS {
         return None;
     }
     let head = format!("the silhouettes of the answer and of the video have an IoU of {iou:.2} only");
+    let cause = match causes.is_empty() {
+        true => String::new(),
+        false => format!("; it may be {}", causes.join(", or ")),
+    };
     Some(match fitted >= EXPLAINS && frames < all {
         true => format!(
-            "{head}, {fitted:.2} in the first {frames} of {all} frames, which were fitted: the answer does not explain what comes after them"
+            "{head}, {fitted:.2} in the first {frames} of {all} frames, which were fitted: the answer does not explain what comes after them{cause}"
         ),
-        false => format!("{head}: this scene does not explain this video, and the intervals do not hold"),
+        false => format!("{head}: this scene does not explain this video, and the intervals do not hold{cause}"),
     })
 }
 
@@ -329,13 +356,15 @@ mod tests {
 
     #[test]
     fn a_scene_is_blamed_for_what_was_fitted_alone() {
-        assert_eq!(not_explained(0.85, 0.9, [24, 48]), None);
-        let after = not_explained(0.7, 0.93, [24, 48]).unwrap();
+        assert_eq!(not_explained(0.85, 0.9, [24, 48], &[]), None);
+        let after = not_explained(0.7, 0.93, [24, 48], &[]).unwrap();
         assert!(
             after.contains("an IoU of 0.70 only, 0.93 in the first 24 of 48 frames") && !after.contains("intervals")
         );
         for (fitted, frames) in [(0.75, 24), (0.7, 48)] {
-            let whole = not_explained(0.7, fitted, [frames, 48]).unwrap();
+            let cause = not_explained(0.7, fitted, [frames, 48], &["this".into(), "that".into()]).unwrap();
+            assert!(cause.ends_with("; it may be this, or that"), "{cause}");
+            let whole = not_explained(0.7, fitted, [frames, 48], &[]).unwrap();
             assert!(
                 whole.ends_with("this scene does not explain this video, and the intervals do not hold"),
                 "{whole}"

@@ -22,6 +22,7 @@ mod answer;
 mod gradient;
 
 pub use crate::search::{Observer, State};
+pub(crate) use answer::torn;
 pub use cost::{Cost, Drawing, Estimate, Task, estimate};
 pub(crate) use cost::{scan_passes, typical_passes};
 pub use gradient::gradcheck;

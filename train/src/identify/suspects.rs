@@ -10,6 +10,8 @@ const FRICTION: f64 = 0.2;
 const DAMPING: f64 = 0.5;
 const STIFFER: f64 = 1.1;
 const FASTER: f64 = 1.03;
+/// Frame rates too far off for pictures in proportion, as parts of what the scene says.
+const RATES: [f64; 4] = [1.0 / 1.1, 1.0 / 1.05, 1.05, 1.1];
 /// Friction of a contact that hardly slides.
 const HOLDS: f64 = 1.0;
 /// So many times all of it may be more than all only because pictures are not in proportion to it.
@@ -28,8 +30,8 @@ pub(super) enum Suspect {
     Law(Law),
     /// That a body is of one material, which may be stiffer along an axis.
     Homogeneity(usize, usize),
-    /// How many frames there are in a second. What falls shows it before it touches, if it is long in the air.
-    FrameRate,
+    /// How many frames there are in a second, and how many times as many there may be. What falls shows it before it touches, if it is long in the air.
+    FrameRate(f64),
 }
 
 /// The same scene with something said otherwise, and the numbers that go with it.
@@ -72,13 +74,16 @@ impl Suspect {
         }
         let own = scene.bodies[0].material.law;
         all.extend(Law::ALL.into_iter().filter(|law| *law != own).map(Self::Law));
-        all.push(Self::FrameRate);
+        all.push(Self::FrameRate(FASTER));
         all
     }
 
-    /// Whether it is of another kind, which a step from what the scene says may not reach.
-    pub(super) fn is_contact(&self) -> bool {
-        matches!(self, Self::Friction(..) | Self::Contact(..))
+    /// Those that a step from what the scene says may not reach: other kinds of contact, and frame rates that are far off.
+    pub(super) fn far(scene: &Scene, simulator: Simulator) -> Vec<Self> {
+        let mut far = Self::all(scene, simulator);
+        far.retain(|suspect| matches!(suspect, Self::Friction(..) | Self::Contact(..)));
+        far.extend(RATES.into_iter().filter(|_| !scene.is_rigid()).map(Self::FrameRate));
+        far
     }
 
     /// The scene that says it otherwise, with values that are else those of the scene.
@@ -101,7 +106,7 @@ impl Suspect {
                 known.insert(scene.name_of(target), values[target] + DAMPING);
             }
             Self::Law(law) => changed.bodies.iter_mut().for_each(|body| body.material.law = law),
-            Self::FrameRate => changed.frame_rate *= FASTER,
+            Self::FrameRate(by) => changed.frame_rate *= by,
             Self::Homogeneity(of, axis) => {
                 let [first, _] = scene.bodies[of].material.pair.quantities();
                 let mut cut = [1; 3];
@@ -124,7 +129,7 @@ impl Suspect {
             Self::Damping(of) => scene.bodies[of].material.damping + DAMPING * times >= 0.0,
             // Nearer to the other than to what the scene says.
             Self::Contact(..) | Self::Law(_) => times > 0.5,
-            Self::Homogeneity(..) | Self::FrameRate => true,
+            Self::Homogeneity(..) | Self::FrameRate(_) => true,
         }
     }
 
@@ -142,7 +147,7 @@ impl Suspect {
             Self::Contact(of, _) => format!("that bodies cannot slide on {} or leave it", scene.colliders[of].name),
             Self::Damping(of) => format!("the damping of {}, by {:+.2} 1/s", body(of), DAMPING * times),
             Self::Law(law) => format!("the law of the material, which may be {}", law.name()),
-            Self::FrameRate => format!("the frame rate, by {:+.1} %", 100.0 * (FASTER.powf(times) - 1.0)),
+            Self::FrameRate(by) => format!("the frame rate, by {:+.1} %", 100.0 * (by.powf(times) - 1.0)),
             Self::Homogeneity(of, axis) => {
                 let (percent, axis) = (100.0 * (STIFFER.powf(2.0 * times) - 1.0), ["x", "y", "z"][axis]);
                 format!(
@@ -181,7 +186,7 @@ mod tests {
                 Suspect::Friction(0, by) => assert_eq!(with[target(Quantity::Friction)], 0.15 + by),
                 Suspect::Damping(0) => assert_eq!(with[target(Quantity::Damping)], DAMPING),
                 Suspect::Law(law) => assert!(other.bodies[0].material.law == law && with == values),
-                Suspect::FrameRate => assert!(other.frame_rate == FASTER * scene.frame_rate && with == values),
+                Suspect::FrameRate(by) => assert!(other.frame_rate == by * scene.frame_rate && with == values),
                 Suspect::Homogeneity(0, axis) => {
                     let piece = |piece| with[Target { piece, ..target(Quantity::Mu) }];
                     assert_eq!([piece(0), piece(1)], [4e3 / STIFFER, 4e3 * STIFFER]);
@@ -196,7 +201,7 @@ mod tests {
             // What was taken from what the scene says can be taken as far as it goes.
             assert_eq!(
                 suspect.may_be(&scene, -0.8),
-                matches!(suspect, Suspect::Homogeneity(..) | Suspect::FrameRate),
+                matches!(suspect, Suspect::Homogeneity(..) | Suspect::FrameRate(_)),
                 "{suspect:?}"
             );
             assert!(suspect.may_be(&scene, 0.8));

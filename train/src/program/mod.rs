@@ -14,6 +14,7 @@ mod follower;
 mod material;
 mod bodies;
 mod film;
+mod tear;
 mod take;
 mod transfer;
 
@@ -223,7 +224,7 @@ impl<F: Float> Program<F> {
         mut tick: impl FnMut(f64) -> Flow,
         last: &mut Option<Surface>,
     ) -> Outcome<Shown> {
-        let mut all = Shown { films: vec![Vec::new(); self.films], tracks: vec![Vec::new(); self.tracks] };
+        let mut all = Shown { films: vec![Vec::new(); self.films], tracks: vec![Vec::new(); self.tracks], torn: None };
         let count = self.takes.len() as f64;
         for (done, (_, take)) in self.takes.iter().enumerate() {
             take.show(values, &mut all, |part| tick((done as f64 + part) / count), last)?;

@@ -11,6 +11,7 @@ use super::overlap;
 use super::physics::Physics;
 use super::setup::{self, GridOptions};
 use super::shot::{Seen, seen};
+use super::tear::Neighbours;
 use crate::error::Result;
 use crate::job::{Flow, Shown, Surface, Values};
 use crate::scene::{Part, Scene};
@@ -22,6 +23,8 @@ use diffkern_render::{CameraParams, DepthMap, Lighting};
 
 /// A pixel is covered as a whole: sums of shares are rounded.
 const WHOLE: f64 = 1.0 - 1e-4;
+/// Particle spacings in a cell of the grid.
+const SPACINGS: f64 = 2.0;
 
 /// Called between frames.
 pub(crate) type Tick<'a> = dyn FnMut() -> Flow + 'a;
@@ -237,7 +240,7 @@ impl<F: Float> TakeProgram<F> {
         let inputs = self.inputs(values)?;
         let Bound { solver, start: mut state } = self.bind(&inputs)?;
         let cameras = self.camera_params(&inputs)?;
-        let mut drawn = None;
+        let (mut drawn, neighbours) = (None, self.neighbours(&state)?);
         for frame in 0..self.frames {
             if tick(frame as f64 / self.frames as f64) == Flow::Stop {
                 return Err(Failure::Stopped);
@@ -251,6 +254,11 @@ impl<F: Float> TakeProgram<F> {
                 }
             };
             let vertices = self.bodies.vertices(&state)?;
+            if let Some(neighbours) = neighbours.as_ref().filter(|_| all.torn.is_none_or(|first| first > frame))
+                && neighbours.are_torn(&places(state.x())?)
+            {
+                all.torn = Some(frame);
+            }
             for (film, camera) in self.cameras.iter().zip(&cameras) {
                 let silhouette = film.renderer.silhouette(&vertices, camera)?.coverage.to_vec()?;
                 let color = film.renderer.shaded(&vertices, camera, &self.lighting)?.color.to_vec()?;
@@ -272,9 +280,19 @@ impl<F: Float> TakeProgram<F> {
         Ok(())
     }
 
+    /// Neighbouring particles, where the grid may tear bodies.
+    fn neighbours(&self, start: &State<F>) -> Result<Option<Neighbours>> {
+        if !self.bodies.may_tear() {
+            return Ok(None);
+        }
+        let body_of = self.bodies.sites()?.body_of;
+        let dx = self.bodies.spacing();
+        Ok(Some(Neighbours::new(&places(start.x())?, &body_of, dx / SPACINGS, dx)))
+    }
+
     /// The surfaces of all bodies as they are drawn in a frame.
     fn surface(&self, frame: usize, vertices: &Array<Vec3<F>>) -> Result<Surface> {
-        let vertices = vertices.to_vec()?.iter().map(|x| [x.x, x.y, x.z].map(Float::to_f64)).collect();
+        let vertices = places(vertices)?;
         Ok(Surface { frame, vertices, triangles: self.bodies.mesh()?.triangles().to_vec() })
     }
 
@@ -405,6 +423,11 @@ fn depths<F: Float>(map: &DepthMap<F>) -> Result<Vec<f32>> {
 /// Numbers on a device.
 pub(super) fn upload<F: Float>(device: &Device, numbers: &[f64]) -> diffkern::Result<Array<F>> {
     device.array(&collect(numbers.iter().map(|&x| F::from_f64(x)))?)
+}
+
+/// Places on the host \[m\].
+fn places<F: Float>(vertices: &Array<Vec3<F>>) -> Result<Vec<[f64; 3]>> {
+    Ok(collect(vertices.to_vec()?.iter().map(|x| [x.x, x.y, x.z].map(Float::to_f64)))?)
 }
 
 /// The numbers of an array in 64 bits.

@@ -3,7 +3,7 @@
 mod noise;
 mod simulation;
 
-pub use simulation::Simulation;
+pub use simulation::{Simulation, Written};
 pub(super) use simulation::{meshes, write_all};
 
 use super::assignment::{assignment, map};
@@ -100,11 +100,12 @@ impl Simulation {
         let begun = Instant::now();
         let done = self.run(&mut |fraction| console.fraction(fraction, begun.elapsed().as_secs_f64()), &stop);
         console.finish();
-        let Some(files) = done? else {
+        let Some(Written { files, note }) = done? else {
             console.say("stopped, nothing was written");
             return Ok(Ended::Interrupted);
         };
         files.iter().for_each(|file| console.print(&format!("wrote {}", path(file))));
+        note.iter().for_each(|note| console.note(note));
         Ok(if check.is_some_and(|check| !check.passed) { Ended::WrongGradient } else { Ended::Done })
     }
 }

@@ -67,6 +67,15 @@ pub struct Simulation {
     pub notes: Vec<String>,
 }
 
+/// What a simulation has written.
+#[derive(Debug)]
+pub struct Written {
+    /// The files.
+    pub files: Vec<PathBuf>,
+    /// What a person should know of them.
+    pub note: Option<String>,
+}
+
 impl Simulation {
     /// Checks a job and makes its folder, which must hold no video but one that the same job has made.
     ///
@@ -195,7 +204,7 @@ impl Simulation {
     ///
     /// # Errors
     /// When the computation fails or a file cannot be written; what was in the folder is there then.
-    pub fn run(&self, progress: &mut dyn FnMut(f64) -> Flow, stop: &Stop) -> Result<Option<Vec<PathBuf>>> {
+    pub fn run(&self, progress: &mut dyn FnMut(f64) -> Flow, stop: &Stop) -> Result<Option<Written>> {
         let drawing = Drawing { values: &self.values, simulator: self.simulator, cells: self.cells };
         let mut last = None;
         let shown = identify::simulate(&self.scene, drawing, &self.device, &self.limits, stop, progress, &mut last);
@@ -206,14 +215,14 @@ impl Simulation {
         for (frames, seed) in shown.films.iter_mut().zip(self.seed..) {
             noise::add(frames, self.noise, seed);
         }
-        let out = self.out.folder();
+        let (out, torn) = (self.out.folder(), shown.torn.map(identify::torn));
         VIDEO.set_aside(out)?;
         match stop.scope(|| self.write(out, shown)) {
             Ok(files) => {
                 VIDEO.discard_former(out)?;
                 // Of a former motion. One that stays does no harm.
                 let _ = fs::remove_file(out.join(LAST));
-                Ok(Some(files))
+                Ok(Some(Written { files, note: torn }))
             }
             Err(Error::Interrupted) => VIDEO.roll_back(out).map(|_| None),
             Err(error) => {

@@ -22,7 +22,7 @@ use diffkern::prelude::*;
 use diffkern_render::Mesh;
 use diffkern_sim::fem::lattice::{self, Skin};
 use diffkern_sim::mesh::Surface;
-use diffkern_sim::mpm::{self, Dim3};
+use diffkern_sim::mpm::{self, Dim3, Transfer};
 use diffkern_sim::{Observe as _, Step as _};
 use elements::{Course, Elements};
 use particles::Particles;
@@ -133,6 +133,11 @@ impl<F: Float> Bodies<F> {
             Self::Fem(bodies) => bodies.spacing(),
             Self::Rigid(bodies) => bodies.thinnest(),
         }
+    }
+
+    /// Whether the grid may tear them.
+    pub(super) fn may_tear(&self) -> bool {
+        matches!(self, Self::Mpm(bodies) if bodies.scene.model.transfer() == Transfer::Apic)
     }
 
     /// Number of particles or cells.
