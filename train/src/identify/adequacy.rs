@@ -288,39 +288,6 @@ fn difference(these: &Coverage, those: &Coverage) -> Coverage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Identify;
-    use crate::identify::problem::Programs;
-    use crate::program::{GridOptions, Program};
-    use crate::search::Parametrisation;
-    use crate::video::Video;
-    use diffkern::Device;
-    use std::path::Path;
-
-    /// A stiffness makes up for a part of it, so that no small step leads to the right one; and a frame rate that is right is left alone.
-    #[test]
-    fn a_frame_rate_that_is_far_off_is_found_anew() -> crate::error::Result<()> {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/jelly_drop_e");
-        for (times, expected) in [(1.1, Some("the frame rate, by -9.1 %")), (1.0, None)] {
-            let mut scene = Scene::read(&folder)?;
-            let videos = Video::read(&folder, &scene)?;
-            scene.frame_rate *= times;
-            let options = Identify::new(folder.clone()).options(&scene)?;
-            let simulator = options.simulator;
-            let grid = GridOptions { simulator, cells: 3, room: 1.0, fixed_steps: false, nodes: usize::MAX };
-            let program = || Program::<f32>::new(&scene, &options.fixed, grid, &Device::cpu());
-            let (coarse, fine) = (program()?, program()?);
-            let programs = Programs { coarse, rough: None, fine, refined: None, searched: grid, cells: 3 };
-            let parametrisation = Parametrisation::new(&scene, &options, None)?;
-            let problem = VideoProblem::new(&scene, &videos, simulator, parametrisation, programs)?;
-            let at = problem.parametrisation().spread(&[0.0; 2], 1).remove(0);
-            let causes = match searched_anew(&problem, &at, &mut |_| crate::job::Flow::Continue) {
-                Ok(causes) => causes,
-                Err(_) => panic!("the sample can be simulated"),
-            };
-            assert_eq!(causes, expected.into_iter().collect::<Vec<_>>(), "{times}");
-        }
-        Ok(())
-    }
 
     #[test]
     fn frames_after_one_that_is_far_off_are_not_asked() {

@@ -169,6 +169,17 @@ mod tests {
         Scene::read(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/samples/jelly_drop_e")))
     }
 
+    #[test]
+    fn no_step_leads_to_other_contacts_and_frame_rates() -> crate::error::Result<()> {
+        let mut scene = sample()?;
+        let rates = || RATES.map(Suspect::FrameRate).to_vec();
+        assert_eq!(Suspect::far(&scene, Simulator::Fem), [vec![Suspect::Friction(0, FRICTION)], rates()].concat());
+        scene.colliders[0].contact = Contact::Sticky;
+        let contacts = [0.0, HOLDS].map(|friction| Suspect::Contact(0, Contact::Friction(friction)));
+        assert_eq!(Suspect::far(&scene, Simulator::Mpm), [contacts.to_vec(), rates()].concat());
+        Ok(())
+    }
+
     /// Each changes what it names, and nothing else that a run depends on.
     #[test]
     fn an_alternative_says_one_thing_otherwise() -> crate::error::Result<()> {
