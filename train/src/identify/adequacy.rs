@@ -68,9 +68,10 @@ pub(super) fn judge<F: Float>(
         // What the grid makes of it is not known.
         None => return Ok(adequacy),
     };
+    let later = |tick: &mut Tick<'_>| if differs_later { searched_anew(problem, at, tick) } else { Ok(Vec::new()) };
     let least = left.max(ASKED * size);
     if off < least {
-        adequacy.causes = if differs_later { searched_anew(problem, at, tick)? } else { Vec::new() };
+        adequacy.causes = later(tick)?;
         return Ok(adequacy);
     }
     compared.silhouettes = near(&all);
@@ -80,7 +81,7 @@ pub(super) fn judge<F: Float>(
         causes = searched_anew(problem, at, tick)?;
     }
     if explained && causes.is_empty() {
-        adequacy.causes = if differs_later { searched_anew(problem, at, tick)? } else { Vec::new() };
+        adequacy.causes = later(tick)?;
         return Ok(adequacy);
     }
     let head = if explained { "the scene may be wrong" } else { "this scene does not explain this video" };

@@ -9,11 +9,11 @@ use super::fault::{Cause, Column, Moved};
 use super::flight::Flight;
 use super::misfit::{LevelOptions, Misfit};
 use crate::job::Flow;
-use crate::program::{Linear, Outcome, Physics, Program, Seen, Shot, TakeProgram, norm, shots, simulable};
+use crate::program::{Linear, Outcome, Physics, Program, Seen, Shot, TakeProgram, host_places, norm, shots, simulable};
 use crate::scene::{Fit, Owner, Quantity, Scene, Target};
 use crate::video::Video;
 use diffkern::Float;
-use diffkern::memory::{collect, filled};
+use diffkern::memory::filled;
 use diffkern::prelude::{Array, Vec3};
 use diffkern_optim::dense::NormalEquations;
 use diffkern_sim::contact::Contact;
@@ -87,11 +87,8 @@ impl<'a, F: Float> Beginning<'a, F> {
         most: usize,
     ) -> Outcome<Self> {
         let body_of = program.bodies().body_of_vertex();
-        let host = |array: &Array<Vec3<F>>| -> diffkern::Result<Vec<[f64; 3]>> {
-            collect(array.to_vec()?.iter().map(|x| [x.x, x.y, x.z].map(Float::to_f64)))
-        };
         let mut vertices = program.flow(values, most, &mut || Flow::Continue)?;
-        let places = vertices.iter().map(host).collect::<diffkern::Result<Vec<_>>>()?;
+        let places = vertices.iter().map(host_places).collect::<diffkern::Result<Vec<_>>>()?;
         let start = places[0].clone();
         let flight = |body: usize| {
             let own = start.iter().zip(&body_of).filter(|(_, of)| **of as usize == body);

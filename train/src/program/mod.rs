@@ -27,7 +27,7 @@ pub(crate) use physics::{Physics, middle};
 pub(crate) use resolution::{FINER, Resolution, thinnest};
 pub(crate) use setup::{GridOptions, norm, shapes, viscous_room};
 pub(crate) use shot::{Seen, Shot, observed, shots};
-pub(crate) use take::{Coverage, Linear, TakeProgram, Tick as TakeTick, host};
+pub(crate) use take::{Coverage, Linear, TakeProgram, Tick as TakeTick, host, host_places};
 pub(crate) use transfer::Carried;
 
 use crate::error::Result;

@@ -23,8 +23,6 @@ use diffkern_render::{CameraParams, DepthMap, Lighting};
 
 /// A pixel is covered as a whole: sums of shares are rounded.
 const WHOLE: f64 = 1.0 - 1e-4;
-/// Particle spacings in a cell of the grid.
-const SPACINGS: f64 = 2.0;
 
 /// Called between frames.
 pub(crate) type Tick<'a> = dyn FnMut() -> Flow + 'a;
@@ -240,7 +238,7 @@ impl<F: Float> TakeProgram<F> {
         let inputs = self.inputs(values)?;
         let Bound { solver, start: mut state } = self.bind(&inputs)?;
         let cameras = self.camera_params(&inputs)?;
-        let (mut drawn, neighbours) = (None, self.neighbours(&state)?);
+        let (mut drawn, neighbours) = (None, self.neighbours()?);
         for frame in 0..self.frames {
             if tick(frame as f64 / self.frames as f64) == Flow::Stop {
                 return Err(Failure::Stopped);
@@ -255,7 +253,7 @@ impl<F: Float> TakeProgram<F> {
             };
             let vertices = self.bodies.vertices(&state)?;
             if let Some(neighbours) = neighbours.as_ref().filter(|_| all.torn.is_none_or(|first| first > frame))
-                && neighbours.are_torn(&places(state.x())?)
+                && neighbours.are_torn(&host_places(state.x())?)
             {
                 all.torn = Some(frame);
             }
@@ -281,18 +279,17 @@ impl<F: Float> TakeProgram<F> {
     }
 
     /// Neighbouring particles, where the grid may tear bodies.
-    fn neighbours(&self, start: &State<F>) -> Result<Option<Neighbours>> {
+    fn neighbours(&self) -> Result<Option<Neighbours>> {
         if !self.bodies.may_tear() {
             return Ok(None);
         }
-        let body_of = self.bodies.sites()?.body_of;
-        let dx = self.bodies.spacing();
-        Ok(Some(Neighbours::new(&places(start.x())?, &body_of, dx / SPACINGS, dx)))
+        let at_rest = self.bodies.sites()?;
+        Ok(Some(Neighbours::new(&at_rest.at, &at_rest.body_of, self.bodies.spacing())))
     }
 
     /// The surfaces of all bodies as they are drawn in a frame.
     fn surface(&self, frame: usize, vertices: &Array<Vec3<F>>) -> Result<Surface> {
-        let vertices = places(vertices)?;
+        let vertices = host_places(vertices)?;
         Ok(Surface { frame, vertices, triangles: self.bodies.mesh()?.triangles().to_vec() })
     }
 
@@ -426,8 +423,8 @@ pub(super) fn upload<F: Float>(device: &Device, numbers: &[f64]) -> diffkern::Re
 }
 
 /// Places on the host \[m\].
-fn places<F: Float>(vertices: &Array<Vec3<F>>) -> Result<Vec<[f64; 3]>> {
-    Ok(collect(vertices.to_vec()?.iter().map(|x| [x.x, x.y, x.z].map(Float::to_f64)))?)
+pub(crate) fn host_places<F: Float>(places: &Array<Vec3<F>>) -> diffkern::Result<Vec<[f64; 3]>> {
+    collect(places.to_vec()?.iter().map(|x| [x.x, x.y, x.z].map(Float::to_f64)))
 }
 
 /// The numbers of an array in 64 bits.

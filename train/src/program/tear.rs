@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 /// Particles farther apart hardly interact by quadratic splines \[cells of the grid\].
 const CELLS: f64 = 2.0;
-/// Particles of a body are neighbours within so many spacings at rest: with those across a square.
-const NEAR: f64 = 1.5;
+/// Particles of a body, two to a cell along each axis, are neighbours at rest with those across a square \[cells\].
+const NEAR: f64 = 0.75;
 
 /// Neighbouring particles at rest, and the distance from which they are torn apart.
 pub(super) struct Neighbours {
@@ -14,9 +14,9 @@ pub(super) struct Neighbours {
 }
 
 impl Neighbours {
-    /// Of particles `at_rest` of the bodies `body_of`, `spacing` apart, on a grid with cells of `dx` \[m\].
-    pub(super) fn new(at_rest: &[[f64; 3]], body_of: &[u32], spacing: f64, dx: f64) -> Self {
-        let near = NEAR * spacing;
+    /// Of particles `at_rest` of the bodies `body_of`, on a grid with cells of `dx` \[m\].
+    pub(super) fn new(at_rest: &[[f64; 3]], body_of: &[u32], dx: f64) -> Self {
+        let near = NEAR * dx;
         let cell = |x: &[f64; 3]| x.map(|x| (x / near).floor() as i64);
         let mut cells: HashMap<[i64; 3], Vec<usize>> = HashMap::new();
         at_rest.iter().enumerate().for_each(|(p, x)| cells.entry(cell(x)).or_default().push(p));
@@ -50,7 +50,7 @@ mod tests {
         // Two rows of four, 1 apart, each a body, on cells of 2.
         let rest: Vec<[f64; 3]> = (0..8).map(|p| [f64::from(p % 4), f64::from(p / 4), -0.3]).collect();
         let body_of = [0, 0, 0, 0, 1, 1, 1, 1];
-        let neighbours = Neighbours::new(&rest, &body_of, 1.0, 2.0);
+        let neighbours = Neighbours::new(&rest, &body_of, 2.0);
         assert_eq!(neighbours.pairs, [[0, 1], [1, 2], [2, 3], [4, 5], [5, 6], [6, 7]]);
         let torn = |moved: &[usize], by: [f64; 3]| {
             let mut at = rest.clone();
