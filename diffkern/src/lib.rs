@@ -54,6 +54,7 @@
 //! - `math`: vectors, matrices and quaternions
 //! - `dimension`: two and three dimensions as types
 //! - `buffer`: blocks of memory, and the trait of all backends
+//! - `position`: single positions of a launch, for the interpreter of its text
 //! - `backend`: the backends: the CPU, and GPUs through CubeCL
 //! - `device`: a backend by its name
 //! - `array`: typed handles over shared, versioned memory
@@ -106,6 +107,7 @@ mod math;
 mod dimension;
 
 mod buffer;
+mod position;
 mod backend;
 mod device;
 mod array;

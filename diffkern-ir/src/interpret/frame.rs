@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::{Arg, Functions, Memory, Place, Point, Val, ops, wrap};
-use crate::{Block, CallArg, CallMode, Func, Id, Node, Op, ParamKind, Slot, StackKind, StmtKind};
+use super::{Arg, Fault, Functions, Memory, Place, Point, Val, ops, wrap};
+use crate::{Block, CallArg, CallMode, FaultKind, Func, Id, Node, Op, ParamKind, Slot, StackKind, StmtKind};
 
-type Res<T> = Result<T, String>;
+type Res<T> = Result<T, Fault>;
 
 /// A value, and the statement at which it became one that is not finite.
 #[derive(Clone)]
@@ -73,7 +73,7 @@ impl<'f, 's, 'm> Frame<'f, 's, 'm> {
         calls: Vec<(Node, usize, CallMode)>,
     ) -> Res<Self> {
         if args.len() != func.params.len() {
-            return Err(format!("{} takes {} arguments, not {}", func.name, func.params.len(), args.len()));
+            return Err(format!("{} takes {} arguments, not {}", func.name, func.params.len(), args.len()).into());
         }
         let (slots, values) = (vec![usize::MAX; args.len()], vec![None; func.types.len()]);
         let mut frame = Frame { func, functions, shared, slots, values, stacks: HashMap::new(), calls };
@@ -81,7 +81,7 @@ impl<'f, 's, 'm> Frame<'f, 's, 'm> {
             match (&param.kind, arg) {
                 (ParamKind::Array { .. }, Given::Array(array)) => frame.slots[slot] = array,
                 (ParamKind::Scalar { id, .. }, Given::Value(known)) => frame.set(*id, known),
-                (kind, _) => return Err(format!("{kind:?} of {} does not take its argument", func.name)),
+                (kind, _) => return Err(format!("{kind:?} of {} does not take its argument", func.name).into()),
             }
         }
         Ok(frame)
@@ -133,7 +133,7 @@ impl<'f, 's, 'm> Frame<'f, 's, 'm> {
     }
 
     fn load(&self, at: (usize, usize), node: Node) -> Res<Known> {
-        let val = self.shared.memory.get(at.0, at.1).ok_or_else(|| format!("there is no element {}", at.1))?;
+        let val = self.shared.memory.get(at.0, at.1).ok_or_else(|| self.outside(at, node))?;
         let from = match val.is_finite() {
             true => None,
             false => Some(self.shared.from.get(&at).cloned().unwrap_or_else(|| self.here(node))),
@@ -141,13 +141,17 @@ impl<'f, 's, 'm> Frame<'f, 's, 'm> {
         Ok(Known { val, from })
     }
 
-    fn store(&mut self, at: (usize, usize), known: Known) -> Res<()> {
+    fn outside(&self, (array, index): (usize, usize), node: Node) -> Fault {
+        Fault::Outside { array, index, len: self.shared.memory.len(array), node }
+    }
+
+    fn store(&mut self, at: (usize, usize), known: Known, node: Node) -> Res<()> {
         match known.from {
             Some(from) => self.shared.from.insert(at, from),
             None => self.shared.from.remove(&at),
         };
         let set = self.shared.memory.set(at.0, at.1, known.val);
-        set.ok_or_else(|| format!("there is no element {}", at.1))
+        set.ok_or_else(|| self.outside(at, node))
     }
 
     fn block(&mut self, block: &Block) -> Res<Vec<Known>> {
@@ -174,11 +178,11 @@ impl<'f, 's, 'm> Frame<'f, 's, 'm> {
             StmtKind::Take { id, array, index } => {
                 let at = self.element(*array, *index);
                 let known = self.load(at, node)?;
-                self.store(at, Known::plain(Val::zero(self.func.ty(*id))))?;
+                self.store(at, Known::plain(Val::zero(self.func.ty(*id))), node)?;
                 self.set(*id, known);
             }
             StmtKind::Store { array, index, value } => {
-                self.store(self.element(*array, *index), self.known(*value).clone())?;
+                self.store(self.element(*array, *index), self.known(*value).clone(), node)?;
             }
             StmtKind::Add { array, index, value: id } => {
                 let at = self.element(*array, *index);
@@ -188,13 +192,13 @@ impl<'f, 's, 'm> Frame<'f, 's, 'm> {
                     (Val::Real(_), Val::Real(_)) => {
                         ops::rounded(ops::zip(&old.val, &value.val, |a, b| a + b), self.shared.point.round)
                     }
-                    (old, value) => return Err(format!("{value:?} is added to {old:?}")),
+                    (old, value) => return Err(format!("{value:?} is added to {old:?}").into()),
                 };
                 let from = match val.is_finite() {
                     true => None,
                     false => old.from.or_else(|| value.from.clone()).or_else(|| Some(self.here(node))),
                 };
-                self.store(at, Known { val, from })?;
+                self.store(at, Known { val, from }, node)?;
             }
             StmtKind::If { cond, then, els, results } => {
                 let values = self.block(if self.get(*cond).bool() { then } else { els })?;
@@ -215,17 +219,21 @@ impl<'f, 's, 'm> Frame<'f, 's, 'm> {
             }
             StmtKind::Fetch { id, array, index, value, again } => {
                 if *again {
-                    return Err("something is fetched once more".to_owned());
+                    return Err("something is fetched once more".to_owned().into());
                 }
                 let at = self.element(*array, *index);
                 let old = self.load(at, node)?;
                 let val = wrap(self.func.ty(*id), old.val.int() + self.get(*value).int());
-                self.store(at, Known::plain(val))?;
+                self.store(at, Known::plain(val), node)?;
                 self.set(*id, old);
             }
             StmtKind::Fault { cond, what } => {
                 if self.get(*cond).bool() {
-                    return Err(format!("{what:?}: {:?}", self.get(what.id())));
+                    let told = self.get(what.id()).int() as u32;
+                    return Err(match what {
+                        FaultKind::Bound(_) => Fault::Bound { bound: told, node },
+                        FaultKind::Index(_, len) => Fault::Local { index: told, len: *len, node },
+                    });
                 }
             }
             StmtKind::StackNew { stack, ty, len, kind } => {

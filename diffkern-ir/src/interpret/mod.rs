@@ -1,6 +1,7 @@
-//! Runs a function at one position, in `f64`: the judge of the transformations, independent of what is emitted; and finds
-//! the statement at which a value that is not finite arises.
+//! Runs a function at one position, in `f64`: the judge of the transformations, independent of what is emitted; finds
+//! the statement at which a value that is not finite arises, and the one that reaches beyond an array.
 
+mod fault;
 mod frame;
 mod memory;
 mod ops;
@@ -8,6 +9,7 @@ mod ops;
 use std::collections::HashMap;
 
 use crate::{CallMode, Func, Node, Slot, Ty};
+pub use fault::Fault;
 use frame::{Frame, Given, Shared};
 pub use memory::{Array, Memory};
 
@@ -172,9 +174,27 @@ pub fn arises(
     memory: &mut dyn Memory,
     point: Point,
     (slot, index): (Slot, usize),
-) -> Result<Option<Place>, String> {
+) -> Result<Option<Place>, Fault> {
     let Some(Arg::Array(array)) = args.get(slot) else { return Ok(None) };
     let mut shared = Shared::new(memory, point);
     Frame::new((func, functions), args.iter().map(Given::from).collect(), &mut shared, Vec::new())?.run()?;
     Ok(shared.from(*array, index))
+}
+
+/// Runs `func` for what it does to the memory.
+///
+/// # Errors
+/// The first statement that cannot be done.
+///
+/// # Panics
+/// When the function is not valid by [`verify`](crate::verify()), or an argument is not of the type of its parameter.
+pub fn attempt(
+    (func, functions): (&Func, &dyn Functions),
+    args: &[Arg],
+    memory: &mut dyn Memory,
+    point: Point,
+) -> Result<(), Fault> {
+    let mut shared = Shared::new(memory, point);
+    Frame::new((func, functions), args.iter().map(Given::from).collect(), &mut shared, Vec::new())?.run()?;
+    Ok(())
 }

@@ -205,24 +205,70 @@ fn pick<F: Float>(index: &Array<u32>, x: &Array<F>, out: &mut Array<F>) {
     }
 }
 
+/// Two turns for an entry of two, each further on in the array.
+#[diff_fn]
+fn walk<F: Float>(x: &Array<F>, from: u32, turns: u32) -> F {
+    let mut sum = F::new(0.0);
+    for k in 0..turns {
+        sum += x[(from + k * k) as usize];
+    }
+    sum
+}
+
+#[diff_kernel]
+fn far_calls<F: Float>(index: &Array<u32>, x: &Array<F>, out: &mut Array<F>) {
+    let i = ABSOLUTE_POS;
+    let near: F = walk::<F>(x, i as u32 / 2, 2u32);
+    let far: F = walk::<F>(x, index[i] % 50, index[i]);
+    out[i] = near * far;
+}
+
+/// The index comes from reals.
+#[diff_kernel]
+fn cells<F: Float>(index: &Array<u32>, x: &Array<F>, out: &mut Array<F>) {
+    let i = ABSOLUTE_POS;
+    let at = F::cast_from(index[i]) * 0.7 + x[i] * 0.1;
+    out[at.floor() as usize] += x[i];
+}
+
+#[diff_kernel]
+fn slots<F: Float>(index: &Array<u32>, x: &Array<F>, out: &mut Array<F>) {
+    let i = ABSOLUTE_POS;
+    let mut a = [x[i]; 3];
+    a[(index[i] % 3) as usize] = x[i] * 2.0;
+    out[i] = a[(index[i] / 100) as usize];
+}
+
 #[test]
 fn a_fault_is_that_of_the_scalar_body() -> Result<()> {
     let dev = Device::cpu();
     let mut index: Vec<u32> = (0..N as u32).collect();
     // Lanes that are masked off, then two that are not: the first counts.
     (index[4], index[6], index[21], index[29]) = (1000, u32::MAX, 77, 78);
-    let (index, x, out) = (dev.array(&index)?, dev.array(&[1.0f32; N])?, dev.zeros::<f32>(N)?);
-    let args = [Arg::Array(index.as_any()), Arg::Array(x.as_any()), Arg::Array(out.as_any())];
-    let natives = [
-        pick::on_lanes::<f32, OneByOne>(),
-        pick::on_lanes::<f32, Arrays>(),
-        on_packs::<Narrow>(pick::on_lanes::<f32, Narrow>).map_or(pick::native::<f32>(), |(_, native)| native),
-        on_packs::<Wide>(pick::on_lanes::<f32, Wide>).map_or(pick::native::<f32>(), |(_, native)| native),
-    ];
-    for native in natives {
-        let error = launch(pick::def(), native, N.into(), &args).err().map(|e| e.to_string());
-        assert!(error.as_ref().is_some_and(|e| e.contains("77")), "{error:?}");
+    let picked = dev.array(&index)?;
+    let mut index = vec![3u32; N];
+    (index[19], index[23], index[24]) = (340, 55, 712);
+    let listed = dev.array(&index)?;
+    let (x, out) = (dev.array(&[1.0f32; N])?, dev.zeros::<f32>(N)?);
+    macro_rules! alike {
+        ($kernel:ident, $index:expr, $part:expr) => {
+            assert_eq!($kernel::LANES[0], true);
+            let args = [Arg::Array($index.as_any()), Arg::Array(x.as_any()), Arg::Array(out.as_any())];
+            let error = |native| launch($kernel::def(), native, N.into(), &args).unwrap_err().to_string();
+            let scalar = error($kernel::on_lanes::<f32, OneByOne>());
+            assert!(scalar.contains($part) && scalar.contains(concat!(file!(), ":")), "{scalar}");
+            assert_eq!(error($kernel::on_lanes::<f32, Arrays>()), scalar);
+            for native in
+                [on_packs::<Narrow>($kernel::on_lanes::<f32, Narrow>), on_packs::<Wide>($kernel::on_lanes::<f32, Wide>)]
+            {
+                assert_eq!(native.map_or(scalar.clone(), |(_, native)| error(native)), scalar);
+            }
+        };
     }
+    alike!(pick, picked, "index 77");
+    alike!(far_calls, listed, "index 40");
+    alike!(cells, listed, "index 238");
+    alike!(slots, listed, "index 3");
     Ok(())
 }
 

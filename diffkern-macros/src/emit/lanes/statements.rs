@@ -124,7 +124,7 @@ impl Lanes<'_> {
         }
     }
 
-    /// Of several lanes, the first is told of; the scalar body then says what comes first in its order.
+    /// Of several lanes, the first is told of.
     fn fault(&self, stmt: &Stmt, cond: Id, what: FaultKind, line: u32, out: &mut TokenStream) {
         if !self.varies(cond) && !self.varies(what.id()) {
             out.extend(self.scalar.stmt(stmt));

@@ -51,6 +51,7 @@ pub fn kernel(func: &Func, source: &Source, name: &Ident, laws: &[TypeParam], la
 
         impl<F: ::diffkern::Float #(, #laws)*> ::diffkern::private::Body for #name<F #(, #law_names)*> {
             type Real = F;
+            const CHECKED: ::core::primitive::bool = ::core::cfg!(debug_assertions);
 
             #[inline(always)]
             fn run(c: &::diffkern::private::Chunk<'_>) {

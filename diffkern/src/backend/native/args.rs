@@ -1,6 +1,7 @@
 //! What a launch on the host takes, and what can go wrong in it.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::ptr::NonNull;
 
 #[cfg(test)]
@@ -124,6 +125,10 @@ pub(crate) enum Fault {
     BoundExceeded { line: u32, bound: u32 },
     /// An index of a local array was clamped (read) or the write dropped.
     LocalOutOfRange { line: u32, index: u32, len: u32 },
+    /// A pack of lanes has left an array, at one of these positions; `seen` is what it told of another fault.
+    InPack { positions: Range<u32>, seen: Option<Box<Fault>> },
+    /// The array has more scalars than packs of lanes have indices for.
+    TooLong { slot: usize, scalars: usize },
     /// The domain has more than `u32::MAX` indices.
     DomainTooLarge { dims: [usize; 3] },
     /// The system has no memory for the zeros that are read instead of absent arguments.

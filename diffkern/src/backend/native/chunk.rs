@@ -1,13 +1,13 @@
 //! The part of a launch that one call of a kernel's body runs: its positions and its view of the arguments.
 
 use std::cell::{Cell, OnceCell};
+use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 
 use super::accumulate::Pages;
 use super::args::{Fault, HostArg, HostArray};
 use super::lanes::Lines;
 use super::own::{Covered, OwnAcc, OwnIn, OwnOut, OwnTake, OwnTakeOnce, OwnUpdate};
-use super::pending;
 use super::update::{Fetch, Update};
 use super::views::{Acc, AccOnce, In, Out, Take, Target};
 use crate::element::{Element, Scalar};
@@ -27,10 +27,8 @@ pub struct Chunk<'a> {
     /// Who stored to an element, by slot: position + 1, or 0.
     pub(super) writers: &'a [(usize, Vec<AtomicU32>)],
     pub(super) fault: OnceCell<Fault>,
-    /// What the scalar body says of the same positions, where one of lanes had a fault.
-    pub(super) exact: OnceCell<Fault>,
-    /// Whether a lane has left an array.
-    pub(super) suspect: Cell<bool>,
+    /// The positions of the first pack of which a lane has left an array.
+    pub(super) suspect: OnceCell<Range<u32>>,
     /// The position under way, where stores are looked at.
     pub(super) position: Cell<u32>,
     /// For additions that bodies of lanes keep.
@@ -40,7 +38,7 @@ pub struct Chunk<'a> {
 impl<'a> Chunk<'a> {
     /// The linear positions to run.
     #[inline(always)]
-    pub fn range(&self) -> std::ops::Range<u32> {
+    pub fn range(&self) -> Range<u32> {
         self.start..self.end
     }
 
@@ -48,32 +46,6 @@ impl<'a> Chunk<'a> {
     #[inline(always)]
     pub fn noted_range(&self) -> impl Iterator<Item = u32> {
         self.range().inspect(|&p| self.position.set(p))
-    }
-
-    /// Runs `body`, which is scalar, on the same positions, to have its fault.
-    #[cold]
-    pub(super) fn explain(&self, body: fn(&Chunk<'_>)) {
-        let again = Chunk {
-            start: self.start,
-            end: self.end,
-            dims: self.dims,
-            args: self.args,
-            zeros: self.zeros,
-            pages: self.pages,
-            // What is there was written by the first run.
-            writers: &[],
-            fault: OnceCell::new(),
-            exact: OnceCell::new(),
-            suspect: Cell::new(false),
-            position: Cell::new(0),
-            lines: Lines::default(),
-        };
-        let before = pending::take();
-        body(&again);
-        let fault = again.fault.into_inner().or_else(pending::take).or(self.fault.get().cloned()).or(before);
-        // The indices of lanes come from reals that round otherwise, once in a while.
-        let rounded = || Fault::Panicked { message: "an index that lanes have rounded leaves its array".to_owned() };
-        let _ = self.exact.set(fault.unwrap_or_else(rounded));
     }
 
     /// The positions, if every array is there, owned where it is written, and has an element for each: then

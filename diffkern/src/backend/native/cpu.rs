@@ -2,13 +2,14 @@
 
 use std::ptr::NonNull;
 
+use super::explain::explain;
 use super::{Fault, HostArg, HostArray, NativeBody, Options, run};
 use crate::backend::writes;
 use crate::buffer::{Backend, Block, Buffer, LaunchArg, Part, Pool, Run, Storage};
 use crate::error::{Error, Result};
 use crate::few::Few;
 use crate::interrupt;
-use crate::kernel::{Access, ElemTy, KernelDef, ParamDef, ParamKind, Program, ScalarTy};
+use crate::kernel::{Access, ElemTy, ParamDef, ParamKind, Program, ScalarTy};
 
 /// The processor, with the memory that arrays have there.
 #[derive(Default)]
@@ -120,7 +121,7 @@ impl Backend for Cpu {
         let args: Few<_, 24> = args.iter().zip(program.params).map(|(arg, def)| on_host(arg, def, scalar)).collect();
         let work = divided_as.unwrap_or(program).work;
         let options = Options { work, copied, writers: &writers, interrupts: &interrupt::flags() };
-        run(body, domain, &args, options).map_err(|fault| describe(def, program, fault))
+        run(body, domain, &args, options).map_err(|fault| describe(launch, fault))
     }
 }
 
@@ -226,7 +227,8 @@ fn on_host<'a>(arg: &LaunchArg<'a, Buffer>, def: &ParamDef, real: ScalarTy) -> H
     }
 }
 
-fn describe(def: &'static KernelDef, program: &'static Program, fault: Fault) -> Error {
+fn describe(launch: &Run<'_>, fault: Fault) -> Error {
+    let &Run { def, program, .. } = launch;
     let param = |slot: usize| program.params.get(slot).map_or("?", |param| param.name);
     let kernel = def.name;
     match fault {
@@ -247,6 +249,20 @@ fn describe(def: &'static KernelDef, program: &'static Program, fault: Fault) ->
         Fault::LocalOutOfRange { line, index, len } => {
             Error::Index { kernel, param: "a local array", file: def.file, line, index, len }
         }
+        Fault::InPack { positions, seen } => {
+            let fault = explain(launch, positions).or(seen.map(|seen| *seen)).unwrap_or_else(|| Fault::Panicked {
+                message: "an index that lanes have rounded leaves its array".to_owned(),
+            });
+            describe(launch, fault)
+        }
+        Fault::TooLong { slot, scalars } => Error::Argument {
+            kernel,
+            param: param(slot),
+            reason: format!(
+                "its {scalars} scalars are more than the {} that a kernel on packs of lanes takes of an array; split it, or use f64",
+                (1u32 << 31) - 1
+            ),
+        },
         Fault::DomainTooLarge { dims } => Error::Launch {
             kernel,
             reason: format!("domain {dims:?} has more than {} indices; split the launch", u32::MAX),

@@ -181,14 +181,18 @@ impl<'a> Launch<'a> {
             pages,
             writers: self.writers,
             fault: OnceCell::new(),
-            exact: OnceCell::new(),
-            suspect: Cell::new(false),
+            suspect: OnceCell::new(),
             position: Cell::new(0),
             lines: Lines::default(),
         };
         pending::clear();
         (self.body)(&chunk);
-        if let Some(fault) = chunk.exact.into_inner().or(chunk.fault.into_inner()).or_else(pending::take) {
+        let seen = chunk.fault.into_inner().or_else(pending::take);
+        let fault = match chunk.suspect.into_inner() {
+            Some(positions) => Some(Fault::InPack { positions, seen: seen.map(Box::new) }),
+            None => seen,
+        };
+        if let Some(fault) = fault {
             let mut first = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
             if first.as_ref().is_none_or(|(start, _)| positions.start < *start) {
                 *first = Some((positions.start, fault));

@@ -18,14 +18,6 @@ pub fn local_outside(index: u32, len: u32, line: u32) {
     PENDING.set(Some(first));
 }
 
-/// Whether there is one.
-pub(super) fn is_some() -> bool {
-    let fault = PENDING.take();
-    let found = fault.is_some();
-    PENDING.set(fault);
-    found
-}
-
 pub(super) fn clear() {
     PENDING.set(None);
 }

@@ -1,14 +1,13 @@
 //! Kernel bodies compiled for the instructions that this machine has.
 //!
-//! In f32 a body runs on packs of lanes where it can, else in scalar: there the bits are the same on every machine, since no
+//! In f32 a body runs on packs of lanes where it can, and has no scalar one beside it where the program is compiled for such a machine; else in
+//! scalar: there the bits are the same on every machine, since no
 //! multiplication is fused with an addition unless the kernel says so, and `floor`, `round` and `fma` are exact with and
 //! without an instruction for them.
 //!
-//! Builds with debug assertions compile the scalar body once only, in a fraction of the time; the generated `lanecheck`
-//! compiles the others there.
+//! Crates with debug assertions compile the scalar body of their kernels only; the generated `lanecheck` compiles the others there.
 
 use super::chunk::Chunk;
-use super::pending;
 use crate::float::Float;
 use crate::float::lanes::{Lanes, Portable};
 use crate::kernel::ScalarTy;
@@ -23,6 +22,9 @@ use crate::kernel::ScalarTy;
 pub trait Body {
     /// The real scalar.
     type Real: Float;
+    /// Whether the crate that it belongs to has debug assertions: then it runs in scalar alone, which compiles in a fraction of the time where nothing
+    /// is optimised.
+    const CHECKED: bool = false;
     /// Whether there is a body of lanes.
     const LANES: bool = false;
     /// Whether there is one that is the better one where bars are [`in_place`].
@@ -123,9 +125,8 @@ impl Kind for Arrays {
     }
 
     fn run<B: Body>(chunk: &Chunk<'_>) {
-        if (B::LANES || B::LANES_IN_PLACE && chunk.in_place()) && chunk.fits_lanes() {
-            B::arrays(chunk);
-            return checked::<B>(chunk);
+        if const { B::LANES } || const { B::LANES_IN_PLACE } && chunk.in_place() {
+            return packs(chunk, || B::arrays(chunk));
         }
         B::scalar(chunk);
     }
@@ -144,10 +145,9 @@ impl Kind for Narrow {
     }
 
     fn run<B: Body>(chunk: &Chunk<'_>) {
-        if (const { on_lanes::<B>() } || const { on_lanes_in_place::<B>() } && chunk.in_place()) && chunk.fits_lanes() {
+        if const { on_lanes::<B>() } || const { on_lanes_in_place::<B>() } && chunk.in_place() {
             // SAFETY: the machine has the instructions.
-            unsafe { B::lanes_v3(chunk) };
-            return checked::<B>(chunk);
+            return packs(chunk, || unsafe { B::lanes_v3(chunk) });
         }
         B::scalar(chunk);
     }
@@ -166,10 +166,9 @@ impl Kind for Wide {
     }
 
     fn run<B: Body>(chunk: &Chunk<'_>) {
-        if (const { on_lanes::<B>() } || const { on_lanes_in_place::<B>() } && chunk.in_place()) && chunk.fits_lanes() {
+        if const { on_lanes::<B>() } || const { on_lanes_in_place::<B>() } && chunk.in_place() {
             // SAFETY: the machine has the instructions.
-            unsafe { B::lanes_v4(chunk) };
-            return checked::<B>(chunk);
+            return packs(chunk, || unsafe { B::lanes_v4(chunk) });
         }
         B::scalar(chunk);
     }
@@ -183,7 +182,7 @@ pub type Narrow = Arrays;
 pub type Wide = Arrays;
 
 /// Whether the program is compiled for machines with AVX2, as by `-C target-cpu=native` on one.
-#[cfg(all(target_arch = "x86_64", any(test, not(debug_assertions))))]
+#[cfg(target_arch = "x86_64")]
 const V3: bool = cfg!(all(
     target_feature = "avx2",
     target_feature = "fma",
@@ -194,7 +193,7 @@ const V3: bool = cfg!(all(
 ));
 
 /// The same with AVX-512.
-#[cfg(all(target_arch = "x86_64", any(test, not(debug_assertions))))]
+#[cfg(target_arch = "x86_64")]
 const V4: bool = V3
     && cfg!(all(
         target_feature = "avx512f",
@@ -207,8 +206,8 @@ const V4: bool = V3
 /// about half of the code.
 #[inline(never)]
 pub fn dispatch<B: Body>(chunk: &Chunk<'_>) {
-    #[cfg(all(target_arch = "x86_64", any(test, not(debug_assertions))))]
-    {
+    #[cfg(target_arch = "x86_64")]
+    if const { !B::CHECKED } {
         if const { on_lanes::<B>() } || const { on_lanes_in_place::<B>() } && chunk.in_place() {
             if V4 || !V3 && is_x86_64_v4() {
                 return Wide::run::<B>(chunk);
@@ -238,18 +237,19 @@ const fn on_lanes_in_place<B: Body>() -> bool {
 
 /// Whether [`dispatch`] runs a body fast where one bar is in the place of another.
 pub fn in_place<B: Body>() -> bool {
-    #[cfg(all(target_arch = "x86_64", any(test, not(debug_assertions))))]
-    if const { on_lanes_in_place::<B>() } {
+    #[cfg(target_arch = "x86_64")]
+    if const { !B::CHECKED && on_lanes_in_place::<B>() } {
         return is_x86_64_v3();
     }
     false
 }
 
-/// Has a fault explained as the scalar body sees it.
+/// Runs a body of lanes, where the arrays are made for it.
 #[inline(always)]
-fn checked<B: Body>(chunk: &Chunk<'_>) {
-    if chunk.suspect.get() || chunk.fault.get().is_some() || pending::is_some() {
-        chunk.explain(B::scalar);
+fn packs(chunk: &Chunk<'_>, run: impl FnOnce()) {
+    match chunk.unfit_for_lanes() {
+        None => run(),
+        Some(fault) => drop(chunk.fault.set(fault)),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a body of lanes takes from its chunk.
 
-use super::super::args::HostArg;
+use super::super::args::{Fault, HostArg};
 use super::super::chunk::Chunk;
 use super::super::own::Covered;
 use super::acc::LaneAcc;
@@ -13,23 +13,29 @@ use crate::element::{Element, Scalar};
 use crate::kernel::Access;
 
 impl Chunk<'_> {
-    /// Whether packs can run: the arrays that are read have what packs read beyond an element, and offsets fit.
-    pub(in super::super) fn fits_lanes(&self) -> bool {
-        self.args.iter().all(|arg| match arg {
-            HostArg::Array(array) => {
-                let scalars = array.len as usize * array.elem.components();
-                scalars < 1 << 31 && (array.access != Access::Read || array.padded)
+    /// Why packs cannot run: an array has more scalars than they have offsets for, or lacks what they read beyond an element.
+    pub(in super::super) fn unfit_for_lanes(&self) -> Option<Fault> {
+        self.args.iter().enumerate().find_map(|(slot, arg)| {
+            let (elem, len, read) = match arg {
+                HostArg::Array(array) => (array.elem, array.len, array.access != Access::Read || array.padded),
+                HostArg::Absent { elem, len, .. } => (*elem, *len, true),
+                _ => return None,
+            };
+            let scalars = len as usize * elem.components();
+            let unpadded =
+                || Fault::Panicked { message: format!("there is no memory beyond the array in slot {slot}") };
+            match scalars < 1 << 31 {
+                true => (!read).then(unpadded),
+                false => Some(Fault::TooLong { slot, scalars }),
             }
-            HostArg::Absent { elem, len, .. } => *len as usize * elem.components() < 1 << 31,
-            _ => true,
         })
     }
 
-    /// Notes that a lane has left an array; the scalar body finds out where.
+    /// Notes that a lane has left an array, of the pack at the `count` positions from `first` on.
     #[cold]
     #[inline(never)]
-    pub fn suspect(&self) {
-        self.suspect.set(true);
+    pub fn suspect(&self, first: u32, count: u32) {
+        let _ = self.suspect.set(first..self.end.min(first.saturating_add(count)));
     }
 
     /// The first position and how many there are.

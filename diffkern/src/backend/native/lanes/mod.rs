@@ -4,7 +4,7 @@
 //! begin. Lanes that do not take part (the end of a chunk, the other side of a branch) are masked off: they neither
 //! write nor count, and read elements that are there.
 //!
-//! What lanes do wrong is told as the scalar body tells it: when a pack notes a fault, its chunk runs again in scalar.
+//! What lanes do wrong is told as the scalar body tells it: where a pack notes a fault, the program's text is run at its positions.
 
 mod acc;
 mod acc_once;
