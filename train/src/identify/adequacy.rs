@@ -3,13 +3,14 @@
 //! Each [`Suspect`] is a scene that says one thing otherwise; what it shows beside what the scene shows is a direction in pictures. The step of Gauss and Newton along it and
 //! all that was searched for, beside that along the latter alone, says how much of what is left it explains, and how wrong the scene would be (a score test, Rao 1948).
 
+use super::anew::searched_anew;
 use super::misfit::{Misfit, Target};
 use super::problem::{JUDGED, VideoProblem};
-use super::suspects::Suspect;
+use super::suspects::{ALIKE, Suspect};
 use crate::job::Simulator;
-use crate::program::{Coverage, Linear, Outcome, Physics, Seen, Shot, shots, simulable};
+use crate::program::{Coverage, Linear, Outcome, Seen, Shot, shots, simulable};
 use crate::scene::Scene;
-use crate::search::{Priors, Problem as _, SCANNED, Tick};
+use crate::search::{Priors, Problem as _, Tick};
 use diffkern::Float;
 use diffkern_optim::dense::NormalEquations;
 
@@ -19,12 +20,6 @@ const ASKED: f64 = 0.01;
 const UNEXPLAINED: f64 = 0.03;
 /// Frames after one in which outlines are off by more are not in proportion to their cause \[pixels\].
 const FAR: f64 = 3.0;
-/// A suspect that explains this part of what the best one explains cannot be told from it.
-const ALIKE: f64 = 0.8;
-/// Part of the cost on the coarse grid below which another contact is nearer to the video by far.
-const NEARER: f64 = 0.5;
-/// Points up to so many times the least cost of the scene are candidates about which less is looked for.
-const CANDIDATE: f64 = 4.0;
 /// How many times what two grids say of their error it may be, in 95 of 100 cases (Roache 1994).
 pub(super) const TWO_GRIDS: f64 = 3.0;
 /// Less than this part of what is left is no explanation.
@@ -130,40 +125,6 @@ fn named<F: Float>(
     let best = found.first().map_or(0.0, |((explained, _), _)| *explained);
     let alike = found.iter().filter(|((explained, _), _)| *explained > ALIKE * best);
     Ok(alike.map(|((_, by), suspect)| suspect.words(problem.scene, *by)).collect())
-}
-
-/// What the scene may say otherwise so that the coarse grid shows what is nearer to the video by far, wherever the best coordinates lie: with a wrong contact or frame rate a search may end where
-/// no step leads to the right one.
-fn searched_anew<F: Float>(problem: &VideoProblem<'_, F>, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Vec<String>> {
-    let suspects = Suspect::far(problem.scene, problem.fine.program.simulator());
-    if suspects.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut points = vec![at.to_vec()];
-    points.extend(problem.parametrisation().spread(at, SCANNED));
-    let (mut done, count) = (0.0, 1.0 + suspects.len() as f64);
-    let mut least = |suspect: &Suspect, most: f64| {
-        let other = |values: &Physics| suspect.clone().otherwise(problem.scene, values);
-        let least = problem.least(&points, &other, most, &mut |part| tick((done + part) / count));
-        done += 1.0;
-        least
-    };
-    // The scene as it is.
-    let Some(own) = least(&Suspect::FrameRate(1.0), f64::INFINITY)? else { return Ok(Vec::new()) };
-    let mut found = Vec::new();
-    for suspect in suspects {
-        let nearer = least(&suspect, CANDIDATE * own)?.filter(|least| *least < NEARER * own);
-        found.extend(nearer.map(|least| (least, suspect)));
-    }
-    found.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-    let best = found.first().map_or(0.0, |(least, _)| *least);
-    let rate = |suspect: &Suspect| matches!(suspect, Suspect::FrameRate(_));
-    let first = found.iter().position(|(_, suspect)| rate(suspect));
-    let alike = found
-        .iter()
-        .enumerate()
-        .filter(|(k, (least, suspect))| *least < best / ALIKE && (!rate(suspect) || Some(*k) == first));
-    Ok(alike.map(|(_, (_, suspect))| suspect.words(problem.scene, 1.0)).collect())
 }
 
 /// Silhouettes that are off in proportion to their cause: of each film up to the first that is off by too much, which is the first of all if none is near.

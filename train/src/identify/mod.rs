@@ -9,6 +9,7 @@ mod frames;
 mod differences;
 mod suspects;
 mod problem;
+mod anew;
 mod adequacy;
 mod flight;
 mod fault;

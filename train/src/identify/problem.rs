@@ -40,9 +40,6 @@ pub(super) const JUDGED: LevelOptions = LevelOptions { blur: 2.0, frames: 1.0 };
 /// root of the mean square.
 const STRAYS: f64 = 3e-3;
 
-/// Steps of a compass search about the best of points that were looked at, as parts of ranges.
-const CLOSER: [f64; 3] = [1.0 / 16.0, 1.0 / 32.0, 1.0 / 64.0];
-
 /// Programs on both grids, and what their pictures are compared with.
 pub(super) struct VideoProblem<'a, F: Float> {
     pub(super) scene: &'a Scene,
@@ -222,50 +219,21 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         self.pictures(Stage::Fine, at, self.frames, tick)
     }
 
-    /// The least cost below `most` on the coarse grid, at its first level, that what `other` makes of values has at `points` and about the best of them (compass
-    /// search); nothing where there is none, or none can be simulated.
-    pub(super) fn least(
+    /// An alternative on the coarse grid.
+    pub(super) fn coarse_of(&self, other: &Alternative) -> Result<Program<f32>> {
+        let options = GridOptions { cells: self.cells, ..self.searched };
+        Program::new(&other.scene, &other.known, options, self.fine.program.device())
+    }
+
+    /// What pictures of a program on the coarse grid cost at its first level, of as many frames as do not make it more than `most`.
+    pub(super) fn coarse_cost(
         &self,
-        points: &[Vec<f64>],
-        other: &dyn Fn(&Physics) -> Alternative,
+        program: &Program<f32>,
+        values: &Physics,
         most: f64,
         tick: &mut Tick<'_>,
-    ) -> Outcome<Option<f64>> {
-        let Some(first) = points.first() else { return Ok(None) };
-        let made = other(&self.parametrisation.values(first));
-        let options = GridOptions { cells: self.cells, ..self.searched };
-        let program = Program::<f32>::new(&made.scene, &made.known, options, self.fine.program.device())?;
-        let bounds = self.parametrisation.bounds(true);
-        let whole = (points.len() + 2 * CLOSER.len() * first.len()) as f64;
-        let (mut least, mut best, mut done) = (most, None, 0.0);
-        let mut look = |at: &[f64], least: &mut f64| -> Outcome<bool> {
-            let values = other(&self.parametrisation.values(at)).values;
-            let tick = &mut |part| tick((done + part) / whole);
-            let cost = simulable(self.first_cost(&program, &self.coarse.misfit, &values, *least, tick))?;
-            done += 1.0;
-            let less = cost.filter(|cost| cost < least);
-            *least = less.unwrap_or(*least);
-            Ok(less.is_some())
-        };
-        for point in points {
-            if look(point, &mut least)? {
-                best = Some(point.clone());
-            }
-        }
-        let Some(mut best) = best else { return Ok(None) };
-        for share in CLOSER {
-            for (k, (low, high)) in bounds.low.iter().zip(&bounds.high).enumerate() {
-                for by in [-share, share] {
-                    let mut there = best.clone();
-                    there[k] += by * (high - low);
-                    let there = self.parametrisation.inside(&there);
-                    if look(&there, &mut least)? {
-                        best = there;
-                    }
-                }
-            }
-        }
-        Ok(Some(least))
+    ) -> Outcome<f64> {
+        self.first_cost(program, &self.coarse.misfit, values, most, tick)
     }
 
     /// What an alternative shows on the grid of the search.

@@ -17,6 +17,9 @@ const HOLDS: f64 = 1.0;
 /// So many times all of it may be more than all only because pictures are not in proportion to it.
 const OVER: f64 = 1.5;
 
+/// A suspect that explains this part of what the best one explains cannot be told from it.
+pub(super) const ALIKE: f64 = 0.8;
+
 /// What a scene says.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Suspect {
