@@ -415,6 +415,30 @@ fn dispatched_bodies_have_the_same_bits() {
     assert!(plain.iter().zip(&newest).all(|(a, b)| a.to_bits() == b.to_bits()));
 }
 
+#[test]
+fn arrays_with_more_scalars_than_lanes_have_offsets_for_are_refused() {
+    let unfit = |len: u32| {
+        let args = [HostArg::Real(2.0), HostArg::Absent { elem: ElemTy::Mat3, scalar: ScalarTy::F32, len }];
+        let chunk = Chunk {
+            start: 0,
+            end: 1,
+            dims: [1; 3],
+            args: &args,
+            zeros: &[],
+            pages: &[],
+            writers: &[],
+            fault: Default::default(),
+            suspect: Default::default(),
+            position: Default::default(),
+            lines: lanes::Lines::default(),
+        };
+        chunk.unfit_for_lanes()
+    };
+    let most = ((1 << 31) - 1) / 9;
+    assert_eq!(unfit(most), None);
+    assert_eq!(unfit(most + 1), Some(Fault::TooLong { slot: 1, scalars: 9 * (most as usize + 1) }));
+}
+
 /// Sets the number of threads for one test at a time.
 fn with_threads(n: usize) -> impl Drop {
     static TURN: Mutex<()> = Mutex::new(());
