@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use crate::{CallMode, Func, Node, Slot, Ty};
 pub use fault::Fault;
-use frame::{Frame, Given, Shared};
+use frame::{Frame, Given, Known, Shared};
 pub use memory::{Array, Memory};
 
 /// A value.
@@ -143,9 +143,8 @@ pub struct Point {
 pub fn run(func: &Func, args: &[Arg], arrays: &mut [Array], pos: usize, library: &Library) -> Vec<Val> {
     let point = Point { position: pos, coordinates: [pos, 0, 0], round: |x| x };
     let mut arrays = arrays;
-    let mut shared = Shared::new(&mut arrays, point);
-    let frame = Frame::new((func, library), args.iter().map(Given::from).collect(), &mut shared, Vec::new());
-    let results = frame.and_then(Frame::run).unwrap_or_else(|why| panic!("{}: {why}", func.name));
+    let results = through((func, library), args, &mut Shared::new(&mut arrays, point));
+    let results = results.unwrap_or_else(|why| panic!("{}: {why}", func.name));
     results.into_iter().map(|known| known.val).collect()
 }
 
@@ -177,7 +176,7 @@ pub fn arises(
 ) -> Result<Option<Place>, Fault> {
     let Some(Arg::Array(array)) = args.get(slot) else { return Ok(None) };
     let mut shared = Shared::new(memory, point);
-    Frame::new((func, functions), args.iter().map(Given::from).collect(), &mut shared, Vec::new())?.run()?;
+    through((func, functions), args, &mut shared)?;
     Ok(shared.from(*array, index))
 }
 
@@ -194,7 +193,9 @@ pub fn attempt(
     memory: &mut dyn Memory,
     point: Point,
 ) -> Result<(), Fault> {
-    let mut shared = Shared::new(memory, point);
-    Frame::new((func, functions), args.iter().map(Given::from).collect(), &mut shared, Vec::new())?.run()?;
-    Ok(())
+    through((func, functions), args, &mut Shared::new(memory, point)).map(|_| ())
+}
+
+fn through(function: (&Func, &dyn Functions), args: &[Arg], shared: &mut Shared<'_>) -> Result<Vec<Known>, Fault> {
+    Frame::new(function, args.iter().map(Given::from).collect(), shared, Vec::new())?.run()
 }

@@ -250,8 +250,8 @@ fn describe(launch: &Run<'_>, fault: Fault) -> Error {
             Error::Index { kernel, param: "a local array", file: def.file, line, index, len }
         }
         Fault::InPack { positions, seen } => {
-            let fault = explain(launch, positions).or(seen.map(|seen| *seen)).unwrap_or_else(|| Fault::Panicked {
-                message: "an index that lanes have rounded leaves its array".to_owned(),
+            let fault = explain(launch, positions, host).or(seen.map(|seen| *seen)).unwrap_or_else(|| {
+                Fault::Panicked { message: "an index that lanes have rounded leaves its array".to_owned() }
             });
             describe(launch, fault)
         }

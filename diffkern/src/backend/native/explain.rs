@@ -6,32 +6,35 @@ use std::ops::Range;
 use diffkern_ir::interpret::{self, attempt};
 
 use super::args::Fault;
-use crate::buffer::{Buffer, LaunchArg, Run};
+use crate::buffer::{LaunchArg, Part, Run};
 use crate::error::Result;
 use crate::linked::Linked;
 use crate::position::{Contents, Positions};
 
 /// The first fault of a launch that is over, of these positions one after the other. Nothing where they have none: the indices of lanes
-/// come from reals that round otherwise, once in a while, and what was read may be overwritten by now.
-pub(super) fn explain(launch: &Run<'_>, positions: Range<u32>) -> Option<Fault> {
+/// come from reals that round otherwise, once in a while, and what was read may be overwritten by now. `bytes` reads the memory of a buffer.
+pub(super) fn explain<'a>(
+    launch: &Run<'a>,
+    mut positions: Range<u32>,
+    bytes: fn(Part<'a>, usize) -> Result<&'a [u8]>,
+) -> Option<Fault> {
     let linked = Linked::of(launch.program).ok()?;
+    let contents = |_, arg, size| {
+        let (place, len) = match arg {
+            LaunchArg::Buffer { buffer, offset, len, .. } => ((buffer, offset as usize * size), len),
+            LaunchArg::Place { buffer, len, .. } => ((buffer, 0), len),
+            arg => return Ok(Contents::of_none(arg)),
+        };
+        let known = bytes(place, len as usize * size);
+        Ok(known.map_or_else(|_| Contents::of_none(arg), |known| Contents::Known(Cow::Borrowed(known))))
+    };
     let at = Positions::of(&linked.func, (launch.scalar, launch.domain), launch.args, contents);
     let mut at = at.ok().flatten()?;
-    positions.into_iter().find_map(|position| {
+    positions.find_map(|position| {
         at.elements.undo();
         let point = at.point(position as usize);
         attempt((&linked.func, &*linked), &at.args, &mut at.elements, point).err().and_then(told)
     })
-}
-
-fn contents<'a>(_: usize, arg: LaunchArg<'a, Buffer>, bytes: usize) -> Result<Contents<'a>> {
-    let (LaunchArg::Buffer { buffer, len, .. } | LaunchArg::Place { buffer, len, .. }) = arg else {
-        return Ok(Contents::of_none(arg));
-    };
-    let start = if let LaunchArg::Buffer { offset, .. } = arg { offset as usize * bytes } else { 0 };
-    // SAFETY: the launch is over, and the launcher still keeps others from writing.
-    let known = buffer.host().and_then(|host| unsafe { host.slice(start..start + len as usize * bytes) });
-    Ok(known.map_or_else(|| Contents::of_none(arg), |known| Contents::Known(Cow::Borrowed(known))))
 }
 
 fn told(fault: interpret::Fault) -> Option<Fault> {
