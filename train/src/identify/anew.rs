@@ -58,7 +58,7 @@ fn least<F: Float>(
     let (mut done, whole) = (0.0, (points.len() + 2 * CLOSER.len() * first.len()) as f64);
     compass(points, &parametrisation.bounds(true), most, |at, most| {
         let tick = &mut |part| tick((done + part) / whole);
-        let values = other(&parametrisation.inside(at)).values;
+        let values = other(at).values;
         let cost = simulable(problem.coarse_cost(&program, &values, most, tick))?;
         done += 1.0;
         Ok(cost)
