@@ -66,20 +66,21 @@ fn own(func: &Func, source: &Source) -> Result<TokenStream, Lack> {
     Ok(packs(quote!(#covered #(#arrays)* #scalars), &quote!(covered), &text, &quote!()))
 }
 
-/// `run_lanes`: what comes `before`, then `each` and `after` for every pack of the positions of `of`.
+/// `run_lanes`: what comes `before`, then `each` for every pack of the positions of `of`, then what comes `after`.
 fn packs(before: TokenStream, of: &TokenStream, each: &TokenStream, after: &TokenStream) -> TokenStream {
     quote! {
         #[inline(always)]
         fn run_lanes<S: ::diffkern::private::Lanes<F = F>>(c: &::diffkern::private::Chunk<'_>) {
             #before
             let (mut p, mut left) = #of.positions();
+            let mut bad = S::splat_m(false);
             while left > 0 {
-                let (m, mut bad) = (S::first(left), S::splat_m(false));
+                let m = S::first(left);
                 #each
-                #after
                 p = p.wrapping_add(S::N as u32);
                 left = left.saturating_sub(S::N as u32);
             }
+            #after
         }
     }
 }
@@ -118,7 +119,7 @@ pub fn any(func: &Func, source: &Source) -> Result<TokenStream, Lack> {
         }
     }
     let after = quote!(if S::any(bad) {
-        c.suspect(p, S::N as u32);
+        c.suspect();
     });
     Ok(packs(quote!(#arrays #scalars #stacks), &quote!(c), &quote!(#text #flushes), &after))
 }

@@ -125,7 +125,7 @@ pub(crate) enum Fault {
     BoundExceeded { line: u32, bound: u32 },
     /// An index of a local array was clamped (read) or the write dropped.
     LocalOutOfRange { line: u32, index: u32, len: u32 },
-    /// A pack of lanes has left an array, at one of these positions; `seen` is what it told of another fault.
+    /// A pack of lanes has left an array, at one of these positions of a chunk; `seen` is what it told of another fault.
     InPack { positions: Range<u32>, seen: Option<Box<Fault>> },
     /// The array has more scalars than packs of lanes have indices for.
     TooLong { slot: usize, scalars: usize },

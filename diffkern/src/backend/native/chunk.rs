@@ -27,8 +27,8 @@ pub struct Chunk<'a> {
     /// Who stored to an element, by slot: position + 1, or 0.
     pub(super) writers: &'a [(usize, Vec<AtomicU32>)],
     pub(super) fault: OnceCell<Fault>,
-    /// The positions of the first pack of which a lane has left an array.
-    pub(super) suspect: OnceCell<Range<u32>>,
+    /// Whether a lane has left an array.
+    pub(super) suspect: Cell<bool>,
     /// The position under way, where stores are looked at.
     pub(super) position: Cell<u32>,
     /// For additions that bodies of lanes keep.

@@ -181,21 +181,22 @@ impl<'a> Launch<'a> {
             pages,
             writers: self.writers,
             fault: OnceCell::new(),
-            suspect: OnceCell::new(),
+            suspect: Cell::new(false),
             position: Cell::new(0),
             lines: Lines::default(),
         };
         pending::clear();
         (self.body)(&chunk);
         let seen = chunk.fault.into_inner().or_else(pending::take);
-        let fault = match chunk.suspect.into_inner() {
-            Some(positions) => Some(Fault::InPack { positions, seen: seen.map(Box::new) }),
-            None => seen,
+        let start = positions.start;
+        let fault = match chunk.suspect.get() {
+            true => Some(Fault::InPack { positions, seen: seen.map(Box::new) }),
+            false => seen,
         };
         if let Some(fault) = fault {
             let mut first = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
-            if first.as_ref().is_none_or(|(start, _)| positions.start < *start) {
-                *first = Some((positions.start, fault));
+            if first.as_ref().is_none_or(|(other, _)| start < *other) {
+                *first = Some((start, fault));
             }
         }
     }

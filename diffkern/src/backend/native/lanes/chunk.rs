@@ -31,11 +31,9 @@ impl Chunk<'_> {
         })
     }
 
-    /// Notes that a lane has left an array, of the pack at the `count` positions from `first` on.
-    #[cold]
-    #[inline(never)]
-    pub fn suspect(&self, first: u32, count: u32) {
-        let _ = self.suspect.set(first..self.end.min(first.saturating_add(count)));
+    /// Notes that a lane has left an array.
+    pub fn suspect(&self) {
+        self.suspect.set(true);
     }
 
     /// The first position and how many there are.
