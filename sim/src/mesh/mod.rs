@@ -8,6 +8,7 @@ mod topology;
 mod crossing;
 mod nesting;
 mod closed;
+mod flats;
 mod inscribed;
 mod signed;
 mod weld;
@@ -30,6 +31,7 @@ pub use read::{MOST_BYTES, read};
 pub use surface::{Carried, Surface, interpolate_3d};
 
 pub(crate) use block::{indices, quads};
+pub(crate) use flats::{flat_axes, flat_ends};
 pub(crate) use inscribed::Inscribed;
 pub(crate) use pieces::{centres, divisions};
 pub(crate) use signed::{Samples, signed_distances};

@@ -28,6 +28,17 @@ impl Pose {
         turned(scale(self.rotation, -1.0), add(x, scale(self.translation, -1.0)))
     }
 
+    /// `x -> self(R x)`, for the rotation `R` by a vector.
+    pub(crate) fn after(&self, rotation: [f64; 3]) -> Pose {
+        let [(w, v), (u, z)] = [self.rotation, rotation].map(quaternion);
+        let (real, along) = (w * u - dot(v, z), add(add(scale(z, w), scale(v, u)), cross(v, z)));
+        // Of the two that are the same rotation, the one of at most half a turn.
+        let (real, along) = if real < 0.0 { (-real, scale(along, -1.0)) } else { (real, along) };
+        let sine = norm(along);
+        let rotation = if sine == 0.0 { [0.0; 3] } else { scale(along, 2.0 * sine.atan2(real) / sine) };
+        Pose { rotation, ..*self }
+    }
+
     pub(crate) fn check(&self) -> Result<()> {
         for (what, v) in [("rotation", self.rotation), ("translation", self.translation)] {
             if v.iter().any(|x| !x.is_finite()) {
@@ -36,6 +47,13 @@ impl Pose {
         }
         Ok(())
     }
+}
+
+/// Of a rotation vector: cosine and sine of half the angle, the latter along the axis.
+fn quaternion(rotation: Point) -> (f64, Point) {
+    let angle = norm(rotation);
+    let (sin, cos) = (0.5 * angle).sin_cos();
+    (cos, if angle == 0.0 { [0.0; 3] } else { scale(rotation, sin / angle) })
 }
 
 fn turned(rotation: Point, x: Point) -> Point {
@@ -52,6 +70,19 @@ fn turned(rotation: Point, x: Point) -> Point {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rotations_follow_each_other() {
+        let poses = [[0.3, -0.2, 0.5], [2.0, 1.5, -1.0], [0.0; 3]]
+            .map(|rotation| Pose { rotation, translation: [0.1, 0.2, 0.3] });
+        for (pose, rotation) in
+            poses.iter().flat_map(|p| [[0.7, 0.1, -0.4], [-1.9, 1.1, 0.6], [0.0; 3]].map(|r| (p, r)))
+        {
+            let (both, x) = (pose.after(rotation), [0.4, -0.6, 0.2]);
+            let apart = add(both.apply(x), scale(pose.apply(turned(rotation, x)), -1.0));
+            assert!(norm(apart) < 1e-14, "{pose:?} after {rotation:?}");
+        }
+    }
 
     #[test]
     fn a_quarter_turn_about_z_takes_x_to_y() {

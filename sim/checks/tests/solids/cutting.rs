@@ -83,6 +83,27 @@ fn stiffness_does_not_depend_on_the_lattice() -> Result<()> {
     Ok(())
 }
 
+/// The surface of a turned box, as from a file, has the cells of the box; with a corner or a clamp it lies as it is told.
+#[test]
+fn cells_lie_along_flat_faces() -> Result<()> {
+    let sides = Primitive::Cuboid(Cuboid { sides: [0.31, 0.2, 0.17] });
+    for rotation in [[0.4, -0.3, 0.2], [0.0, 0.5, 0.6], [0.0; 3]] {
+        let pose = Pose { rotation, translation: [0.013, 0.02, -0.03] };
+        let surface = sides.surface(0.1)?.placed(1.0, &pose)?;
+        let (own, other) =
+            (Body { pose, ..Body::new(sides, 0.05) }.build()?, Body::new(surface.clone(), 0.05).build()?);
+        assert_eq!((own.cells(), own.rest().len()), (other.cells(), other.rest().len()));
+        for x in other.rest() {
+            let apart = |y: &[f64; 3]| (0..3).map(|a| (x[a] - y[a]).abs()).fold(0.0, f64::max);
+            assert!(own.rest().iter().any(|y| apart(y) < 1e-9), "{rotation:?}: {x:?}");
+        }
+        let told = Body { corner: Some([0.0; 3]), ..Body::new(surface, 0.05) }.build()?;
+        assert_eq!(told.cell_size(), [0.05; 3]);
+        assert!(rotation == [0.0; 3] || told.cells() > own.cells());
+    }
+    Ok(())
+}
+
 #[test]
 fn small_cuts_leave_steps_long_and_longest_steps_are_stable() -> Result<()> {
     let ball = Primitive::Sphere(Sphere { radius: 0.5 });

@@ -7,15 +7,15 @@ use super::shape::mean_shape;
 use super::state::State;
 use super::surface::{Carried, Contacts};
 use crate::error::{Error, Result};
-use crate::mesh::{ClosedMesh, Point, Pose, add, cross, norm, scale, sub};
-use crate::shape::Shape;
+use crate::mesh::{ClosedMesh, Point, Pose, add, cross, flat_axes, flat_ends, norm, scale, sub};
+use crate::shape::{Primitive, Shape};
 use diffkern::prelude::*;
 use std::collections::BTreeMap;
 
 /// A body of any shape in a lattice of cells, as plain data.
 ///
-/// The lattice lies along the axes of the shape's own frame, so that a body has the same cells however it is turned by its pose. Cells of a box
-/// fit it; other bodies are cut from cubes.
+/// The lattice lies along the axes of the shape's own frame, so that a body has the same cells however it is turned by its pose; of a surface with flat faces, which neither
+/// [`corner`](Body::corner) nor clamps lay, along these. Cells fit a box, and other bodies from one flat end to the other; else bodies are cut from cubes.
 ///
 /// ```
 /// use diffkern_sim::fem::lattice::Body;
@@ -79,7 +79,13 @@ impl Body {
         crate::error::positive("size of the cells", self.cell)?;
         let filling = self.shape.enclosing(0.25 * self.cell)?;
         thick_enough(&filling, self.cell)?;
-        let cells = Cells::about(&self.shape, filling.bounds(), self.cell, self.corner, &self.clamps)?;
+        let (filling, pose) = self.laid(filling);
+        let fits = match &self.shape {
+            Shape::Primitive(primitive) => [matches!(primitive, Primitive::Cuboid(_)); 3],
+            Shape::Mesh(_) | Shape::File { .. } if self.clamps.is_empty() => flat_ends(&filling),
+            Shape::Mesh(_) | Shape::File { .. } => [false; 3],
+        };
+        let cells = Cells::about(fits, filling.bounds(), self.cell, self.corner, &self.clamps)?;
         let parts = cell_parts(&cells.pieces(&filling)?)?;
         let surface = |edge: f64| match &self.shape {
             Shape::Primitive(primitive) => primitive.surface(edge),
@@ -94,7 +100,7 @@ impl Body {
         let held = [&vertices, &contacts.carried].iter().any(|c| c.cells.contains(&(parts.len() as u32)));
         let indices: Vec<_> = parts.iter().map(|p| p.cell).collect();
         let numbering = numbered(&indices, &cells.planes, held);
-        let placed = |u: Point| self.pose.apply(cells.absolute(u));
+        let placed = |u: Point| pose.apply(cells.absolute(u));
         let rest = numbering.nodes.iter().map(|&u| placed(u)).collect();
         let volume: f64 = parts.iter().map(|p| p.volume).sum();
         let part_centre = |p: &CellPart| placed(add(p.cell.map(|k| k as f64), p.centre));
@@ -104,18 +110,36 @@ impl Body {
         let whole = filling.moments();
         Ok(CutBody {
             size: cells.size,
-            pose: self.pose,
-            whole: (whole.volume, self.pose.apply(whole.centroid)),
+            pose,
+            whole: (whole.volume, pose.apply(whole.centroid)),
             centre,
             cell_centres,
             numbering,
             parts,
-            mesh: mesh.moved(1.0, &self.pose),
+            mesh: mesh.moved(1.0, &pose),
             vertices,
             contacts,
             rest,
             cells,
         })
+    }
+}
+
+impl Body {
+    /// A surface of it in the frame of the lattice, and where that frame is.
+    fn laid(&self, surface: ClosedMesh) -> (ClosedMesh, Pose) {
+        let free = self.corner.is_none() && self.clamps.is_empty();
+        let turned = match &self.shape {
+            Shape::Mesh(_) | Shape::File { .. } if free => flat_axes(&surface),
+            _ => None,
+        };
+        match turned {
+            None => (surface, self.pose),
+            Some(turned) => {
+                let back = Pose { rotation: scale(turned, -1.0), ..Pose::default() };
+                (surface.moved(1.0, &back), self.pose.after(turned))
+            }
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use super::numbering::HeldPlane;
 use super::quadrature::DIVISIONS;
 use crate::error::{Error, Result, positive};
 use crate::mesh::{ClosedMesh, Point};
-use crate::shape::{Fragment, Lattice, Primitive, Shape, parts};
+use crate::shape::{Fragment, Lattice, parts};
 
 /// A plane across an axis of a body's own frame, on whose far side the body is held.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,9 +40,9 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// About a body within `bounds`: cells of a box fit it, those of a clamp begin at its plane.
+    /// About a body within `bounds`: cells fit it along the axes that say so, where no corner is given; those of a clamp begin at its plane.
     pub(super) fn about(
-        shape: &Shape,
+        fits: [bool; 3],
         [low, high]: [Point; 2],
         cell: f64,
         corner: Option<Point>,
@@ -50,9 +50,9 @@ impl Cells {
     ) -> Result<Cells> {
         positive("size of the cells", cell)?;
         check_clamps(clamps, [low, high])?;
-        let fits = matches!(shape, Shape::Primitive(Primitive::Cuboid(_))) && corner.is_none();
-        let fitted = |length: f64| if fits { length / (length / cell).round().max(1.0) } else { cell };
         let along = |a: usize| {
+            let fits = fits[a] && corner.is_none();
+            let fitted = |length: f64| if fits { length / (length / cell).round().max(1.0) } else { cell };
             let mut here = clamps.iter().filter(|c| c.axis == a);
             match (here.next(), here.next()) {
                 (None, _) if fits => (low[a], fitted(high[a] - low[a])),
