@@ -72,7 +72,7 @@ pub(super) fn outcome<F: Float>(
     };
     let (derivatives, weights) = match ended {
         Some(Ended { derivatives, weights }) => (Some(derivatives).filter(|_| seen.is_some()), weights),
-        None => (None, problem.weights.clone()),
+        None => (None, state.weights.clone().unwrap_or_else(|| problem.weights.clone())),
     };
     let by_frame = shows.and_then(|shows| {
         let at = (&*state.at, &*weights);

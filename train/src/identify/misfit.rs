@@ -58,6 +58,7 @@ pub(super) struct Target {
     pairs: bool,
     /// What the picture should be once it is weighted and blurred.
     seen: Vec<f64>,
+    shot: Shot,
 }
 
 impl Target {
@@ -103,17 +104,31 @@ impl Target {
 
     /// What a shift of the picture by a pixel would cost, the mean over both axes.
     pub(super) fn shifted(&self, image: &[f64]) -> Result<f64> {
-        let image = self.of(image)?;
-        let by = |step: usize| image.iter().zip(&image[step..]).map(|(a, b)| (b - a).powi(2)).sum::<f64>();
-        Ok(0.5 * (by(1) + by(self.width())))
+        Ok(self.shift(&self.of(image)?))
     }
 
-    fn square(&self, image: &[f64]) -> Result<f64> {
+    fn shift(&self, image: &[f64]) -> f64 {
+        let by = |step: usize| image.iter().zip(&image[step..]).map(|(a, b)| (b - a).powi(2)).sum::<f64>();
+        0.5 * (by(1) + by(self.width()))
+    }
+
+    /// Where in the video the picture is, and of a silhouette what a shift of what was observed by a pixel would cost and how much it covers.
+    pub(super) fn outline(&self) -> (usize, Option<[f64; 2]>) {
+        let is_silhouette = matches!(self.shot.seen, Seen::Silhouette(_));
+        (self.shot.frame, is_silhouette.then(|| [self.shift(&self.seen), self.seen.iter().sum()]))
+    }
+
+    pub(super) fn square(&self, image: &[f64]) -> Result<f64> {
         Ok(self.residual(image)?.iter().map(|r| r * r).sum())
     }
 }
 
 impl Level {
+    /// Frames that it looks at.
+    pub(super) fn frames(&self) -> usize {
+        self.frames
+    }
+
     /// The pictures that it looks at, with their places.
     pub(super) fn targets(&self) -> impl Iterator<Item = (usize, &Target)> {
         self.pictures.iter().enumerate().filter_map(|(place, target)| Some((place, target.as_ref()?)))
@@ -139,7 +154,8 @@ impl Misfit {
                 };
                 let Observed { values, factors, pairs } =
                     observed(scene, videos, shot)?.weighted(weights[shot.frame])?;
-                let target = Target { blur: Blur::new(blur, shot.size(scene).1), factors, pairs, seen: Vec::new() };
+                let blur = Blur::new(blur, shot.size(scene).1);
+                let target = Target { blur, factors, pairs, seen: Vec::new(), shot };
                 let seen = target.of(&values)?;
                 Ok(Some(Target { seen, ..target }))
             };
@@ -148,31 +164,34 @@ impl Misfit {
         Ok(Self { levels: levels.iter().map(level).collect::<Result<_>>()? })
     }
 
-    /// Frames that the first level looks at.
-    pub(super) fn first_frames(&self) -> usize {
-        self.levels[0].frames
-    }
-
     /// Levels.
     pub(super) fn len(&self) -> usize {
         self.levels.len()
     }
 
-    /// Sums of squared differences at the first level, one after the other of the pictures of the frames that it looks at alone.
-    pub(super) fn first_costs(&self) -> impl FnMut(&[f64]) -> Result<f64> + '_ {
-        let mut targets = self.levels[0].targets();
-        move |image| targets.next().map_or(Ok(0.0), |(_, target)| target.square(image))
+    /// How far two sets of pictures of `frames` frames are apart, by frames, as the first level looks at their silhouettes.
+    pub(super) fn apart(&self, frames: usize, these: &Coverage, those: &Coverage) -> Result<Vec<Apart>> {
+        self.between(frames, these, |place, target| target.of(&those[place]))
     }
 
-    /// How far two sets of pictures of `frames` frames are apart, by frames, as the first level looks at their silhouettes.
-    pub(super) fn apart(&self, scene: &Scene, frames: usize, these: &Coverage, those: &Coverage) -> Result<Vec<Apart>> {
-        let (shots, mut sums) = (shots(scene, frames), vec![Apart::default(); frames]);
+    /// The same of pictures and of what was observed.
+    pub(super) fn off(&self, frames: usize, these: &Coverage) -> Result<Vec<Apart>> {
+        self.between(frames, these, |_, target| collect(target.seen.iter().copied()))
+    }
+
+    fn between(
+        &self,
+        frames: usize,
+        these: &Coverage,
+        other: impl Fn(usize, &Target) -> Result<Vec<f64>>,
+    ) -> Result<Vec<Apart>> {
+        let mut sums = vec![Apart::default(); frames];
         for (place, target) in self.levels[0].targets() {
-            if let Shot { seen: Seen::Silhouette(_), frame } = shots[place] {
-                let (this, that) = (target.of(&these[place])?, target.of(&those[place])?);
+            if let Shot { seen: Seen::Silhouette(_), frame } = target.shot {
+                let (this, that) = (target.of(&these[place])?, other(place, target)?);
                 let sum = &mut sums[frame];
                 sum.square += this.iter().zip(&that).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
-                sum.pixel += target.shifted(&these[place])?;
+                sum.pixel += target.shift(&this);
                 sum.areas.push(these[place].iter().sum());
             }
         }
@@ -271,7 +290,7 @@ mod tests {
         };
         let those: Coverage = shots.iter().zip(&these).map(other).collect();
         assert!(shots.len() > FRAMES);
-        let apart = misfit.apart(&scene, FRAMES, &these, &those).unwrap();
+        let apart = misfit.apart(FRAMES, &these, &those).unwrap();
         for frame in [0, 1, 4] {
             assert!(apart[frame].square == 0.0 && apart[frame].pixel > 0.0, "{apart:?}");
         }
@@ -280,5 +299,8 @@ mod tests {
         assert!((pixels - 2.0).abs() < 0.05 && apart[2].square != apart[3].square, "{apart:?}");
         let area: f64 = these[0].iter().sum();
         assert_eq!(apart[0].areas, [area]);
+        // What was observed is the first of both.
+        let (off, back) = (misfit.off(FRAMES, &those).unwrap(), misfit.apart(FRAMES, &those, &these).unwrap());
+        assert!(off.iter().zip(&back).all(|(off, back)| off.square == back.square), "{off:?} {back:?}");
     }
 }

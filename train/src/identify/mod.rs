@@ -6,6 +6,7 @@ mod observed;
 mod misfit;
 mod taped;
 mod frames;
+mod first_look;
 mod differences;
 mod suspects;
 mod problem;
@@ -101,6 +102,9 @@ fn identify_as<F: Float>(
         match resume {
             Some(state) => {
                 problem.count_from(state.runs);
+                if let Some(weights) = &state.weights {
+                    problem.weigh(state.stage, weights)?;
+                }
                 Ok(state)
             }
             None => search.begin(options, &mut reporter),
@@ -123,7 +127,7 @@ fn identify_as<F: Float>(
     let mut ended = None;
     let ran = search.run(&mut state, &mut reporter).and_then(|ending| {
         if ending == Ending::Converged {
-            ended = refinement::refine(&problem, &search, &mut state, options, &mut reporter)?;
+            ended = refinement::refine(&problem, &search, &mut state, &mut reporter)?;
         }
         Ok(ending)
     });
@@ -173,7 +177,8 @@ pub fn check(state: &State, scene: &Scene, options: &IdentifyOptions) -> Result<
     let bounds = Parametrisation::new(scene, options, 1.0)?.bounds(true);
     let resolution = resolution(scene, options.cells, options.simulator, refines(options));
     let levels = problem::sizes(scene, options.simulator, resolution.refined.is_some());
-    Ok(Shape { options, bounds, levels }.state(state))
+    let frames = frames::frames_in_use(scene, options.simulator);
+    Ok(Shape { options, bounds, levels, frames }.state(state))
 }
 
 /// What videos say that a scene is wrong about beside its material, in words, by their frames before anything touches: nothing of what is as it should be.

@@ -1,13 +1,14 @@
 //! What was observed of a scene as a problem of least squares, on a coarse grid and on a fine one.
 //!
 //! On each grid blurred differences come first, because edges more than a pixel apart do not see each other, and on the final
-//! grid earlier frames first, because small causes have large effects later. By finite elements all frames count, later ones
-//! less, as what a model lacks adds up; in a refinement as much as two grids agree on them. By MPM only the first half of the video
+//! grid earlier frames first, because small causes have large effects later. By finite elements all frames count, each by how far it and
+//! those before are off where a stage begins, and in a refinement by how far two grids are apart there too. By MPM only the first half of the video
 //! is used: what impacts do later depends more on the grid than on the material. The way is computed in single precision,
 //! where it ends in that of the answer.
 
 use super::differences::{Motions, over_doubt};
-use super::frames::{frames_in_use, weights};
+use super::first_look::FirstLook;
+use super::frames::{frames_in_use, is_robust, left_by, weights, weights_by_errors};
 use super::misfit::{LevelOptions, Misfit};
 use super::observed;
 use super::suspects::Alternative;
@@ -21,8 +22,10 @@ use crate::scene::{Quantity, Scene, Target};
 use crate::search::{Evaluation, Parametrisation, Precision, Problem, Recorded, Stage, Tick};
 use crate::video::Video;
 use diffkern::Float;
-use diffkern::memory::collect;
+use diffkern::memory::{collect, filled};
 use diffkern_optim::dense::NormalEquations;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// Levels of the two stages.
 pub(super) const COARSE: [LevelOptions; 2] =
@@ -53,8 +56,10 @@ pub(super) struct VideoProblem<'a, F: Float> {
     pub(super) refined: Option<Refined<F>>,
     /// Frames in use.
     pub(super) frames: usize,
-    /// How much each of them counts in a search.
+    /// How much each of them counts before anything is known of them.
     pub(super) weights: Vec<f64>,
+    /// What a scan compares with, on the coarse grid and on the final one.
+    looked: [Misfit; 2],
     /// The grid of the search, and cells across the thinnest side on the coarse one.
     searched: GridOptions,
     cells: usize,
@@ -97,7 +102,14 @@ pub(super) struct Programs<F: Float> {
 /// A program on one grid, and how its pictures are looked at.
 pub(super) struct Grid<F: Float> {
     pub(super) program: Program<F>,
-    misfit: Misfit,
+    /// As frames count in the stage.
+    misfit: RefCell<Rc<Misfit>>,
+}
+
+impl<F: Float> Grid<F> {
+    fn misfit(&self) -> Rc<Misfit> {
+        self.misfit.borrow().clone()
+    }
 }
 
 impl<'a, F: Float> VideoProblem<'a, F> {
@@ -109,7 +121,9 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         programs: Programs<F>,
     ) -> Result<Self> {
         let weights = weights(scene, simulator);
-        let misfit = |levels: &[LevelOptions]| Misfit::new(scene, videos, &weights, levels);
+        let misfit = |levels: &[LevelOptions]| -> diffkern::Result<_> {
+            Ok(RefCell::new(Rc::new(Misfit::new(scene, videos, &weights, levels)?)))
+        };
         let refined = match (programs.refined, &programs.rough) {
             (Some((program, full)), Some(rough)) => {
                 let carried = rough.carried(&program)?;
@@ -127,11 +141,26 @@ impl<'a, F: Float> VideoProblem<'a, F> {
             rough: rough.transpose()?,
             refined,
             fine: Grid { program: programs.fine, misfit: misfit(levels)? },
+            looked: [looked(scene, videos, simulator, &COARSE)?, looked(scene, videos, simulator, levels)?],
             frames: weights.len(),
             weights,
             searched: programs.searched,
             cells: programs.cells,
         })
+    }
+
+    /// How much each frame counts where this is shown: by how far it is from what was observed, and where two grids were run, of which the other one shows `wider` and is `ratio` times as wide, by how far both are apart.
+    pub(super) fn weights_where(
+        &self,
+        shown: &Coverage,
+        wider: Option<(&Coverage, f64)>,
+    ) -> diffkern::Result<Option<Vec<f64>>> {
+        let misfit = Misfit::new(self.scene, self.videos, &filled(self.frames, 1.0)?, &[JUDGED])?;
+        let off = misfit.off(self.frames, shown)?;
+        let apart =
+            wider.map(|(wider, ratio)| Ok::<_, diffkern::Error>((misfit.apart(self.frames, shown, wider)?, ratio)));
+        let apart = apart.transpose()?;
+        Ok(weights_by_errors(&off, apart.as_ref().map(|(apart, ratio)| (&**apart, left_by(*ratio)))))
     }
 
     /// The program on the last grid, in the precision of the answer.
@@ -233,7 +262,7 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         most: f64,
         tick: &mut Tick<'_>,
     ) -> Outcome<f64> {
-        self.first_cost(program, &self.coarse.misfit, values, most, tick)
+        self.first_cost(program, FirstLook::new(self.coarse.misfit().level(0), false), values, most, tick)
     }
 
     /// What an alternative shows on the grid of the search.
@@ -241,13 +270,6 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         let program = Program::<f32>::new(&other.scene, &other.known, self.searched, self.fine.program.device())?;
         let tick = &mut ticking(&program, self.frames, tick);
         program.coverage(&other.values, self.frames, tick)
-    }
-
-    /// Mean squared residual at the last level of a refinement, of the grid of the search.
-    pub(super) fn rough_loss(&self, misfit: &Misfit, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Option<f64>> {
-        let Some(rough) = &self.rough else { return Ok(None) };
-        let costs = misfit.costs(&self.coverage(rough, at, self.frames, tick)?)?;
-        Ok(costs.last().map(|last| last.cost / last.residuals.max(1) as f64))
     }
 
     /// How far the answer at `at` moves where bodies are seen beside their places along each axis by so much as those of another model of contact stray:
@@ -270,10 +292,10 @@ impl<'a, F: Float> VideoProblem<'a, F> {
             }
             moved
         }));
-        let Grid { program, misfit } = &self.fine;
+        let program = &self.fine.program;
         let ticks = &mut ticking(program, self.frames, tick);
         let linear = program.linearise(&values, &directions, self.frames, ticks)?;
-        let normals = misfit.normals(&linear)?;
+        let normals = self.fine.misfit().normals(&linear)?;
         let last = normals.last();
         Ok((kept..kept + 3).filter_map(|axis| last?.follow(kept, axis)).collect())
     }
@@ -281,6 +303,11 @@ impl<'a, F: Float> VideoProblem<'a, F> {
     /// The program on the coarse grid.
     pub(super) fn coarse(&self) -> &Program<f32> {
         &self.coarse.program
+    }
+
+    /// Whether frames have variances of their own.
+    fn is_robust(&self) -> bool {
+        is_robust(self.scene, self.fine.program.simulator())
     }
 
     /// The grid of a stage in single precision, none where that of the answer is the one.
@@ -291,10 +318,10 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         }
     }
 
-    fn misfit(&self, stage: Stage) -> &Misfit {
+    fn misfit(&self, stage: Stage) -> Rc<Misfit> {
         match stage {
-            Stage::Coarse => &self.coarse.misfit,
-            Stage::Fine | Stage::Finished => &self.fine.misfit,
+            Stage::Coarse => self.coarse.misfit(),
+            Stage::Fine | Stage::Finished => self.fine.misfit(),
         }
     }
 
@@ -315,18 +342,17 @@ impl<'a, F: Float> VideoProblem<'a, F> {
     fn first_cost<G: Float>(
         &self,
         program: &Program<G>,
-        misfit: &Misfit,
+        mut look: FirstLook<'_>,
         values: &Physics,
         most: f64,
         tick: &mut Tick<'_>,
     ) -> Outcome<f64> {
-        let frames = misfit.first_frames();
-        let (mut sum, mut next) = (0.0, misfit.first_costs());
+        let (frames, mut cost) = (look.frames(), 0.0);
         program.show_each(values, frames, &mut ticking(program, frames, tick), &mut |image| {
-            sum += next(image)?;
-            Ok(if sum > most { Flow::Stop } else { Flow::Continue })
+            cost = look.add(image)?;
+            Ok(if cost > most { Flow::Stop } else { Flow::Continue })
         })?;
-        Ok(sum)
+        Ok(cost)
     }
 
     /// Pictures with their derivatives by the coordinates.
@@ -340,14 +366,15 @@ impl<'a, F: Float> VideoProblem<'a, F> {
     /// With the misfit of a level on a tape.
     fn taped<'p, G: Float>(
         &'p self,
-        Grid { program, misfit }: &'p Grid<G>,
+        grid: &'p Grid<G>,
         level: usize,
         at: &[f64],
         tick: &mut Tick<'_>,
     ) -> Outcome<Box<dyn Recorded + 'p>> {
+        let (program, misfit) = (&grid.program, grid.misfit());
         let tick = &mut ticking(program, self.frames, tick);
         let taped = Taped::record(program, &self.parametrisation, at, misfit.level(level), self.frames, tick)?;
-        let evaluation = self.evaluation(misfit, &taped.coverage, false)?;
+        let evaluation = self.evaluation(&misfit, &taped.coverage, false)?;
         Ok(Box::new(OnTape { program, taped, evaluation }))
     }
 
@@ -373,15 +400,20 @@ impl<F: Float> Problem for VideoProblem<'_, F> {
 
     fn cost(&self, stage: Stage, at: &[f64], most: f64, tick: &mut Tick<'_>) -> Outcome<f64> {
         let values = self.parametrisation.values(at);
+        let looked = match stage {
+            Stage::Coarse => &self.looked[0],
+            Stage::Fine | Stage::Finished => &self.looked[1],
+        };
+        let look = FirstLook::new(looked.level(0), self.is_robust());
         match self.single(stage) {
-            Some(Grid { program, misfit }) => self.first_cost(program, misfit, &values, most, tick),
-            None => self.first_cost(&self.fine.program, &self.fine.misfit, &values, most, tick),
+            Some(grid) => self.first_cost(&grid.program, look, &values, most, tick),
+            None => self.first_cost(&self.fine.program, look, &values, most, tick),
         }
     }
 
     fn evaluate(&self, stage: Stage, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Evaluation> {
         let images = self.pictures(stage, at, self.frames, tick)?;
-        Ok(self.evaluation(self.misfit(stage), &images, self.single(stage).is_some())?)
+        Ok(self.evaluation(&self.misfit(stage), &images, self.single(stage).is_some())?)
     }
 
     fn linearise(&self, stage: Stage, precision: Precision, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Evaluation> {
@@ -414,10 +446,31 @@ impl<F: Float> Problem for VideoProblem<'_, F> {
         self.refined.is_some()
     }
 
+    fn weights(&self, stage: Stage, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Option<Vec<f64>>> {
+        match self.is_robust() {
+            true => Ok(self.weights_where(&self.pictures(stage, at, self.frames, tick)?, None)?),
+            false => Ok(None),
+        }
+    }
+
+    fn weigh(&self, stage: Stage, weights: &[f64]) -> diffkern::Result<()> {
+        let misfit = |levels| Ok::<_, diffkern::Error>(Rc::new(Misfit::new(self.scene, self.videos, weights, levels)?));
+        if stage == Stage::Coarse {
+            *self.coarse.misfit.borrow_mut() = misfit(&COARSE)?;
+            return Ok(());
+        }
+        let misfit = misfit(fine_levels(self.refines()))?;
+        if let Some(rough) = &self.rough {
+            *rough.misfit.borrow_mut() = misfit.clone();
+        }
+        *self.fine.misfit.borrow_mut() = misfit;
+        Ok(())
+    }
+
     fn worst(&self) -> diffkern::Result<f64> {
         let empty = shots(self.scene, self.frames).into_iter().map(|shot| observed::nothing(self.scene, shot));
         let empty: Coverage = empty.collect::<diffkern::Result<_>>()?;
-        let costs = self.fine.misfit.costs(&empty)?;
+        let costs = self.fine.misfit().costs(&empty)?;
         Ok(costs.last().map_or(0.0, |last| last.cost / last.residuals.max(1) as f64))
     }
 
@@ -452,6 +505,15 @@ impl<F: Float> Recorded for OnTape<'_, F> {
     fn product(&self, direction: &[f64]) -> Outcome<Vec<f64>> {
         self.taped.product(self.program, direction)
     }
+}
+
+/// What a scan of a stage compares with: frames that have variances of their own are not weighted beforehand.
+fn looked(scene: &Scene, videos: &[Video], simulator: Simulator, levels: &[LevelOptions]) -> diffkern::Result<Misfit> {
+    let mut weights = weights(scene, simulator);
+    if is_robust(scene, simulator) {
+        weights.fill(1.0);
+    }
+    Misfit::new(scene, videos, &weights, &levels[..1])
 }
 
 /// Levels of the final stage: all but the first are left to the refinement, if there is one.

@@ -2,25 +2,28 @@
 //!
 //! A step of Gauss and Newton needs what is seen to all its digits, but derivatives only to the few that say how fast it converges. So what is seen is of
 //! the refined grid, how it moves is of the grid of the search, two runs for each coordinate, and serves until a step by it does not lower the misfit on the
-//! refined grid. Each frame counts by how far both grids are apart where it begins. Motions are differences over as much as the answer may be off: those at a point follow vibrations so fast that steps by them are too short.
+//! refined grid. Each frame counts by how far it and those before are off what was observed and both grids are apart, where it begins and
+//! again where it ends until that changes little (iteratively reweighted least squares, Holland and Welsch 1977). Motions are differences over as much as the answer may be off: those at a point follow vibrations so fast that steps by them are too short.
 
 use super::differences::Motions;
-use super::frames::weights_by_grids;
 use super::misfit::Misfit;
-use super::problem::{JUDGED, VideoProblem};
-use crate::job::{Flow, IdentifyOptions, Record};
+use super::problem::VideoProblem;
+use crate::job::{Flow, Record};
 use crate::program::{Coverage, Failure, Linear, Outcome, simulable};
 use crate::search::{Evaluation, Priors, Problem as _, REFINED, Reporter, Search, State};
 use diffkern::Float;
 use diffkern_optim::dense::LevenbergMarquardt;
 
 /// Most evaluations, and refused steps in a row at a level.
-const EVALUATIONS: usize = 16;
+const EVALUATIONS: usize = 24;
 const REFUSALS: usize = 2;
 /// A level ends when a step lowers the misfit, or should by its derivatives, by less than this part.
 const GAIN: f64 = 0.02;
-/// Levels of the misfit that it goes through.
+/// Levels of the misfit before those that it goes through; once frames are weighed again it is the last alone.
 const FIRST_LEVEL: usize = 1;
+/// Most times that frames are weighed, and parts of the largest weight that none changes by any more when that is enough.
+const ROUNDS: usize = 6;
+const ALIKE: f64 = 0.1;
 /// Part of a refinement that the motions of a place typically take.
 const MOVING: f64 = 0.3;
 
@@ -40,13 +43,11 @@ pub(super) fn refine<F: Float>(
     problem: &VideoProblem<'_, F>,
     search: &Search<'_>,
     state: &mut State,
-    options: &IdentifyOptions,
     reporter: &mut Reporter<'_>,
 ) -> Outcome<Option<Ended>> {
     if !problem.refines() {
         return Ok(None);
     }
-    let parametrisation = problem.parametrisation();
     let mut refinement = Refinement { problem, search, reporter, motions: None, evaluations: 0 };
     refinement.renew(&state.at)?;
     let Some(linear) = refinement.linearise(&state.at)? else {
@@ -54,49 +55,39 @@ pub(super) fn refine<F: Float>(
         state.warnings.push(problem.into());
         return Ok(None);
     };
-    let weights = refinement.weights(&state.at, &linear)?;
-    let misfit = &problem.refined_misfit(&weights)?;
-    state.loss_initial = refinement.loss(misfit, &parametrisation.at(&search.initial(options)))?;
-    let (begin, mut derivatives) = (problem.evaluated(misfit, &linear)?, linear.derivatives);
-    refinement.go_to(state, state.at.clone(), begin)?;
-    for level in FIRST_LEVEL..state.normals.len() {
-        let mut rule = LevenbergMarquardt::default();
-        while refinement.evaluations < EVALUATIONS && rule.refused < REFUSALS {
-            let priors = Priors::known(parametrisation, &state.normals[level]);
-            let here = priors.added(&state.normals[level], &state.at)?;
-            let Some(step) = rule.propose(&here, &parametrisation.bounds(true), &state.at)? else { break };
-            let moved: Vec<f64> = state.at.iter().zip(&step.change).map(|(x, change)| x + change).collect();
-            let trial = parametrisation.inside(&moved);
-            let change: Vec<f64> = trial.iter().zip(&state.at).map(|(to, from)| to - from).collect();
-            let before = state.normals[level].cost + priors.cost(&state.at);
-            let worthwhile = |fall: f64| fall > GAIN * before;
-            if !worthwhile(here.fall(&change)?) {
-                break;
-            }
-            let there = refinement.evaluate(misfit, &trial)?;
-            let after = there.as_ref().map(|(there, _)| there.normals[level].cost + priors.cost(&trial));
-            // NaN is refused too.
-            match there.filter(|_| after.is_some_and(|after| after < before)) {
-                Some((there, moving)) => {
-                    rule.accept();
-                    derivatives = moving;
-                    refinement.go_to(state, trial, there)?;
-                    if !after.is_some_and(|after| worthwhile(before - after)) {
-                        break;
-                    }
-                }
-                None if refinement.is_beside(&state.at) && refinement.renew(&state.at)? => {
-                    let Some((again, moving)) = refinement.evaluate(misfit, &state.at)? else { break };
-                    (state.normals, derivatives) = (again.normals, moving);
-                }
-                None => {
-                    rule.refuse();
-                }
-            }
+    let start = refinement.shown(search.start())?;
+    let mut here = linear;
+    let mut weights = Vec::new();
+    for round in 0..ROUNDS {
+        let before = std::mem::replace(&mut weights, refinement.weights(&state.at, &here)?);
+        if round > 0 && alike(&before, &weights) {
+            weights = before;
+            break;
+        }
+        let misfit = &problem.refined_misfit(&weights)?;
+        state.loss_initial = start.as_ref().map(|start| loss(misfit, start)).transpose()?;
+        refinement.go_to(state, state.at.clone(), problem.evaluated(misfit, &here)?)?;
+        let first = if round == 0 { FIRST_LEVEL } else { state.normals.len() - 1 };
+        if !refinement.round(misfit, first, state, &mut here)? {
+            break;
         }
     }
+    let derivatives = here.derivatives;
     state.runs = search.runs();
     Ok(Some(Ended { derivatives, weights }))
+}
+
+/// Mean squared residual at the last level.
+fn loss(misfit: &Misfit, shown: &Coverage) -> diffkern::Result<f64> {
+    let costs = misfit.costs(shown)?;
+    Ok(costs.last().map_or(0.0, |last| last.cost / last.residuals.max(1) as f64))
+}
+
+/// Whether the same frames count, and none by much more or less than before, beside the one that counts most.
+fn alike(before: &[f64], after: &[f64]) -> bool {
+    let most = |weights: &[f64]| weights.iter().copied().fold(0.0, f64::max);
+    let (most_before, most_after) = (most(before), most(after));
+    before.iter().zip(after).all(|(a, b)| (*a > 0.0) == (*b > 0.0) && (a / most_before - b / most_after).abs() < ALIKE)
 }
 
 struct Refinement<'r, 'a, 'o, F: Float> {
@@ -109,10 +100,53 @@ struct Refinement<'r, 'a, 'o, F: Float> {
 }
 
 impl<F: Float> Refinement<'_, '_, '_, F> {
+    /// Goes through the levels of a misfit after the `first` ones, from what is seen `here` to where it ends. Whether it took a step.
+    fn round(&mut self, misfit: &Misfit, first: usize, state: &mut State, here: &mut Linear) -> Outcome<bool> {
+        let (problem, mut moved) = (self.problem, false);
+        let parametrisation = problem.parametrisation();
+        for level in first..state.normals.len() {
+            let mut rule = LevenbergMarquardt::default();
+            while self.evaluations < EVALUATIONS && rule.refused < REFUSALS {
+                let priors = Priors::known(parametrisation, &state.normals[level]);
+                let model = priors.added(&state.normals[level], &state.at)?;
+                let Some(step) = rule.propose(&model, &parametrisation.bounds(true), &state.at)? else { break };
+                let after: Vec<f64> = state.at.iter().zip(&step.change).map(|(x, change)| x + change).collect();
+                let trial = parametrisation.inside(&after);
+                let change: Vec<f64> = trial.iter().zip(&state.at).map(|(to, from)| to - from).collect();
+                let before = state.normals[level].cost + priors.cost(&state.at);
+                let worthwhile = |fall: f64| fall > GAIN * before;
+                if !worthwhile(model.fall(&change)?) {
+                    break;
+                }
+                let there = self.evaluate(misfit, &trial)?;
+                let after = there.as_ref().map(|(there, _)| there.normals[level].cost + priors.cost(&trial));
+                // NaN is refused too.
+                match there.filter(|_| after.is_some_and(|after| after < before)) {
+                    Some((there, linear)) => {
+                        rule.accept();
+                        (*here, moved) = (linear, true);
+                        self.go_to(state, trial, there)?;
+                        if !after.is_some_and(|after| worthwhile(before - after)) {
+                            break;
+                        }
+                    }
+                    None if self.is_beside(&state.at) && self.renew(&state.at)? => {
+                        let Some((again, linear)) = self.evaluate(misfit, &state.at)? else { break };
+                        (state.normals, *here) = (again.normals, linear);
+                    }
+                    None => {
+                        rule.refuse();
+                    }
+                }
+            }
+        }
+        Ok(moved)
+    }
+
     /// With derivatives of what is seen. None where it cannot be simulated.
-    fn evaluate(&mut self, misfit: &Misfit, at: &[f64]) -> Outcome<Option<(Evaluation, Vec<Coverage>)>> {
+    fn evaluate(&mut self, misfit: &Misfit, at: &[f64]) -> Outcome<Option<(Evaluation, Linear)>> {
         let Some(linear) = self.linearise(at)? else { return Ok(None) };
-        Ok(Some((self.problem.evaluated(misfit, &linear)?, linear.derivatives)))
+        Ok(Some((self.problem.evaluated(misfit, &linear)?, linear)))
     }
 
     /// What is seen, and its derivatives along the last motions. None where it cannot be simulated.
@@ -142,23 +176,18 @@ impl<F: Float> Refinement<'_, '_, '_, F> {
         self.reporter.refining(self.search.runs(), part, coordinates.named(&coordinates.values(at)));
     }
 
-    /// On the grid of the search, which is near enough where it is to be compared with that of the answer. None where it cannot be simulated.
-    fn loss(&mut self, misfit: &Misfit, at: &[f64]) -> Outcome<Option<f64>> {
+    /// What the grid of the search shows, which is near enough where it is to be compared with that of the answer. None where it cannot be simulated.
+    fn shown(&mut self, at: &[f64]) -> Outcome<Option<Coverage>> {
         self.report(0.0, at);
-        Ok(simulable(self.problem.rough_loss(misfit, at, &mut |part| self.reporter.tick(part)))?.flatten())
+        simulable(self.problem.searched(at, &mut |part| self.reporter.tick(part)))
     }
 
-    /// How much frames count where the refined grid shows this: as in the search where its own grid cannot simulate the place, or no silhouettes are compared.
+    /// How much frames count where the refined grid shows this: by what was observed alone where the grid of the search cannot simulate the place, and as before anything was known if no silhouettes are compared.
     fn weights(&mut self, at: &[f64], finer: &Linear) -> Outcome<Vec<f64>> {
-        self.report(0.0, at);
-        let wider = simulable(self.problem.searched(at, &mut |part| self.reporter.tick(part)))?;
-        let problem = self.problem;
-        let weights = wider.map(|wider| -> diffkern::Result<_> {
-            let misfit = Misfit::new(problem.scene, problem.videos, &vec![1.0; problem.frames], &[JUDGED])?;
-            let apart = misfit.apart(problem.scene, problem.frames, &finer.coverage, &wider)?;
-            Ok(weights_by_grids(&apart, problem.ratio()))
-        });
-        Ok(weights.transpose()?.flatten().unwrap_or_else(|| problem.weights.clone()))
+        let wider = self.shown(at)?;
+        let wider = wider.as_ref().map(|wider| (wider, self.problem.ratio()));
+        let weights = self.problem.weights_where(&finer.coverage, wider)?;
+        Ok(weights.unwrap_or_else(|| self.problem.weights.clone()))
     }
 
     /// Moves the search.

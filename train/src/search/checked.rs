@@ -23,6 +23,8 @@ pub(crate) struct Shape<'a> {
     pub(crate) bounds: Bounds,
     /// Residuals and blocks of each level, of the coarse stage and of the fine one.
     pub(crate) levels: [Vec<[usize; 2]>; 2],
+    /// Frames that count.
+    pub(crate) frames: usize,
 }
 
 impl Shape<'_> {
@@ -47,6 +49,10 @@ impl Shape<'_> {
             of("descent", descent.check(self.len(), self.options.optimizer))?;
         }
         state.warnings.iter().try_for_each(|warning| text("warnings", warning))?;
+        if let Some(weights) = &state.weights {
+            equal("weights", weights.len(), self.frames)?;
+            weights.iter().try_for_each(|weight| within("weights", *weight, 0.0, f64::MAX))?;
+        }
         state.best.as_ref().map_or(Ok(()), |best| of("best", self.best(best, state)))
     }
 

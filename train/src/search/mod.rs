@@ -41,16 +41,25 @@ pub(crate) struct Search<'a> {
     pub(crate) problem: &'a dyn Problem,
     most: usize,
     optimizer: Optimizer,
+    /// What a job starts from.
+    start: Vec<f64>,
 }
 
 impl<'a> Search<'a> {
     pub(crate) fn new(problem: &'a dyn Problem, options: &IdentifyOptions) -> Self {
-        Self { problem, most: options.max_iterations.unwrap_or(usize::MAX), optimizer: options.optimizer }
+        let coordinates = problem.parametrisation();
+        let start = coordinates.at(&coordinates.initial(options));
+        Self { problem, most: options.max_iterations.unwrap_or(usize::MAX), optimizer: options.optimizer, start }
     }
 
     /// What was run so far, on the coarse grid and on the final one.
     pub(crate) fn runs(&self) -> [Runs; 2] {
         self.problem.runs()
+    }
+
+    /// Where a job starts.
+    pub(crate) fn start(&self) -> &[f64] {
+        &self.start
     }
 
     fn parametrisation(&self) -> &'a Parametrisation {

@@ -50,6 +50,19 @@ pub(crate) trait Problem {
         false
     }
 
+    /// How much each frame should count in a stage that begins at `at`; none where that is known beforehand.
+    fn weights(&self, _stage: Stage, _at: &[f64], _tick: &mut Tick<'_>) -> Outcome<Option<Vec<f64>>> {
+        Ok(None)
+    }
+
+    /// Lets each frame count by so much in a stage.
+    ///
+    /// # Errors
+    /// When memory is short.
+    fn weigh(&self, _stage: Stage, _weights: &[f64]) -> diffkern::Result<()> {
+        Ok(())
+    }
+
     /// Mean squared residual of the last level where nothing of what is observed is there.
     ///
     /// # Errors

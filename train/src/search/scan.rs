@@ -22,7 +22,7 @@ impl Search<'_> {
     pub(crate) fn begin(&self, options: &IdentifyOptions, reporter: &mut Reporter<'_>) -> Outcome<State> {
         let coordinates = self.parametrisation();
         let initial = self.initial(options);
-        let mut points = vec![coordinates.at(&initial)];
+        let mut points = vec![self.start.clone()];
         points.extend(coordinates.spread(&points[0], SCANNED));
         let mut best = self.best_of(&points, None, reporter)?.map(|(_, best)| best.clone());
         for k in coordinates.to_look_along() {
@@ -46,7 +46,7 @@ impl Search<'_> {
             state.warnings.push(note);
         }
         if !self.problem.refines() {
-            self.look_at_start(&mut state, &points[0], reporter)?;
+            self.look_at_start(&mut state, reporter)?;
         }
         Ok(state)
     }
@@ -92,14 +92,16 @@ impl Search<'_> {
     }
 
     /// Its loss on the final grid.
-    fn look_at_start(&self, state: &mut State, start: &[f64], reporter: &mut Reporter<'_>) -> Outcome<()> {
+    pub(super) fn look_at_start(&self, state: &mut State, reporter: &mut Reporter<'_>) -> Outcome<()> {
         reporter.evaluating(Stage::Coarse, self.runs(), 1, state.initial.clone());
-        let at_start = self.problem.evaluate(Stage::Fine, start, &mut |part| reporter.tick(part));
+        let at_start = self.problem.evaluate(Stage::Fine, &self.start, &mut |part| reporter.tick(part));
         state.loss_initial = Some(match simulable(at_start)? {
             Some(start) => start.normals.last().map_or(0.0, |last| last.cost / last.residuals.max(1) as f64),
             None => {
                 let problem = "the start cannot be simulated on the final grid; its loss is that of an empty picture";
-                state.warnings.push(problem.into());
+                if !state.warnings.iter().any(|told| told == problem) {
+                    state.warnings.push(problem.into());
+                }
                 self.problem.worst()?
             }
         });

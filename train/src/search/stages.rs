@@ -71,6 +71,7 @@ impl<'p> Search<'p> {
             self.look_around(state, reporter)?;
         }
         for _ in 0..STIFFENINGS {
+            self.weigh(state, reporter)?;
             if let Some(here) = simulable(self.first_evaluation(state, tape, reporter))? {
                 state.go_to(here.at(state.at.clone()));
                 if state.stage == Stage::Coarse {
@@ -87,6 +88,21 @@ impl<'p> Search<'p> {
             values.iter().map(|(name, value)| format!("{name} = {value} {}", name.unit())).collect();
         let problem = format!("no stable simulation near {}, expected ranges of stiffer materials", near.join(", "));
         Err(Error::scene("unknowns", problem).into())
+    }
+
+    /// Lets frames count as they should where a stage begins, if it can be simulated there.
+    fn weigh(&self, state: &mut State, reporter: &mut Reporter<'_>) -> Outcome<()> {
+        let values = self.parametrisation().named(&self.parametrisation().values(&state.at));
+        reporter.evaluating(state.stage, self.runs(), 1, values);
+        let weights = self.problem.weights(state.stage, &state.at, &mut |part| reporter.tick(part));
+        if let Some(weights) = simulable(weights)?.flatten() {
+            self.problem.weigh(state.stage, &weights)?;
+            state.weights = Some(weights);
+            if state.stage == Stage::Fine && !self.problem.refines() {
+                self.look_at_start(state, reporter)?;
+            }
+        }
+        Ok(())
     }
 
     /// The misfits where a stage begins, with the derivatives that its rule needs.

@@ -60,6 +60,9 @@ pub struct State {
     pub(crate) loss_initial: Option<f64>,
     pub(crate) history: Vec<Record>,
     pub(crate) warnings: Vec<String>,
+    /// How much each frame counts in the stage, or in the one before until this has begun; none where that is known beforehand.
+    #[serde(default)]
+    pub(crate) weights: Option<Vec<f64>>,
     /// Of the level, or of the one before until this has its first; none before the first of all, and in checkpoints of
     /// version 1.
     #[serde(default)]
@@ -85,6 +88,7 @@ impl State {
             loss_initial: None,
             history: Vec::new(),
             warnings: Vec::new(),
+            weights: None,
             best: None,
         }
     }
