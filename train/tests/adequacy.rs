@@ -94,7 +94,7 @@ fn what_a_wide_grid_loses_is_not_laid_to_the_scene() {
 }
 
 /// The end of the video is of a ball that is a fifth harder. The two grids are far apart there, and a refinement counts it for little: with weights that halve in two fifths of the video it went
-/// to 29 % too much; with these it ends 2.5 % too high.
+/// to 29 % too much; with these it ends 1.3 % too low.
 #[test]
 fn what_grids_do_not_agree_on_counts_for_little() {
     let folder = fresh("adequacy_weights");
@@ -112,5 +112,5 @@ fn what_grids_do_not_agree_on_counts_for_little() {
     run(&folder, &[&["identify", "video", "--out", "out"], &known[..]].concat(), 0);
     let result = json_of(&folder.join("out/result.json"));
     let found = result["parameters"]["bodies.jelly.material.mu"].as_f64().unwrap() / 8000.0;
-    assert!((0.995..1.03).contains(&found), "{found}: {result}");
+    assert!((0.98..1.02).contains(&found), "{found}: {result}");
 }

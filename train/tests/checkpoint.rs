@@ -21,7 +21,7 @@ use train::scene::{Name, Scene};
 use train::video::Video;
 
 /// Of every version: what a run of the small video wrote.
-const SAMPLES: [(&str, Optimizer); 8] = [
+const SAMPLES: [(&str, Optimizer); 11] = [
     ("1-lm", Optimizer::Lm),
     ("1-adam", Optimizer::Adam),
     ("2-lm", Optimizer::Lm),
@@ -30,6 +30,9 @@ const SAMPLES: [(&str, Optimizer); 8] = [
     ("3-lm", Optimizer::Lm),
     ("3-lm-finished", Optimizer::Lm),
     ("3-adam", Optimizer::Adam),
+    ("4-lm", Optimizer::Lm),
+    ("4-lm-finished", Optimizer::Lm),
+    ("4-adam", Optimizer::Adam),
 ];
 
 fn sample(name: &str) -> PathBuf {
@@ -108,7 +111,7 @@ fn the_form_of_a_version_does_not_change() {
     let folder = fresh("form");
     small_video(&folder);
     let begin = ["identify", "video", "--start", "mu=4000,lambda=9000", "--cells", "3", "--out"];
-    for (name, options) in [("3-lm", &["3"][..]), ("3-adam", &["5", "--optimizer", "adam"])] {
+    for (name, options) in [("4-lm", &["3"][..]), ("4-adam", &["5", "--optimizer", "adam"])] {
         run(&folder, &[&begin[..], &[name, "--max-iterations"], options].concat(), 0);
         let written = json_of(&folder.join(name).join("checkpoint.json"));
         let keys = |value: &Value| leaves(value).into_iter().collect::<BTreeSet<_>>();
@@ -165,9 +168,11 @@ fn a_damaged_one_is_refused_by_the_program() {
     let text = fs::read_to_string(&file).unwrap();
     let cases = [
         (text.replacen("\"iou\": 0.", "\"iou\": 1.", 1), "checkpoint: its checksum is"),
-        (text.replacen("\"version\": 3", "\"version\": 4", 1), "version: 4, expected 1 to 3"),
-        (text.replacen("\"version\": 3", "\"version\": 1", 1), "version"),
+        (text.replacen("\"version\": 4", "\"version\": 5", 1), "version: 5, expected 1 to 4"),
+        (text.replacen("\"version\": 4", "\"version\": 1", 1), "version"),
         (text[..text.len() / 2].into(), "malformed JSON"),
+        (sealed("/state/weights", json!([1.0])), "state.weights: 1, expected 3"),
+        (sealed("/state/weights", json!([1.0, -1.0, 1.0])), "state.weights: -1e0, expected"),
         (sealed("/state/at", json!([9.0])), "state.at: 1 numbers, expected 3"),
         (sealed("/state/at/1", json!(0.9)), "state.at[1]: 9e-1, expected"),
         (sealed("/state/level", json!(7)), "state.level: 7, expected less than 2"),
@@ -223,7 +228,11 @@ fn no_value_of_any_field_makes_the_search_panic() {
 
 fn seal(content: &Value) -> String {
     let text = content.to_string();
-    let version = if content.pointer("/state/rough").is_some() { 3 } else { 2 };
+    let version = match ["/state/weights", "/state/rough"].map(|field| content.pointer(field).is_some()) {
+        [true, _] => 4,
+        [false, true] => 3,
+        [false, false] => 2,
+    };
     format!(
         "{{\"version\": {version}, \"crc32\": \"{:08x}\", \"checkpoint\": {text}}}",
         crc32fast::hash(text.as_bytes())

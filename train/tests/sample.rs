@@ -39,10 +39,10 @@ fn the_material_of_the_sample_is_found() {
         let interval = &result["intervals"][name];
         let (low, high) = (number(&interval[0]), number(&interval[1]));
         assert!(low < truth && truth < high && high - low < 2.0 * widest * truth, "{name}: {interval}");
-        // Pixels alone promise far more than the answer keeps.
+        // Pixels alone promise more than the answer keeps; not far more, since frames count by how far they are off, each as one witness.
         let by_noise = &result["by_noise"][name];
         let share = (number(&by_noise[1]) - number(&by_noise[0])) / (high - low);
-        assert!((0.0..0.5).contains(&share), "{name}: {by_noise} of {interval}");
+        assert!((0.0..0.7).contains(&share), "{name}: {by_noise} of {interval}");
     }
     // Nothing is wrong with its scene.
     assert_eq!(result["warnings"], Value::Array(Vec::new()));

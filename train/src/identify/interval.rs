@@ -48,7 +48,8 @@ pub(super) fn covariance<F: Float>(
     (at, free): (&[f64], usize),
 ) -> Result<Option<Covariances>> {
     let mut sums = NormalEquations::new(normal.parameters());
-    frames.iter().try_for_each(|frame| sums.append(frame))?;
+    // Frames that were not fitted are no witnesses.
+    frames.iter().filter(|frame| frame.cost > 0.0).try_for_each(|frame| sums.append(frame))?;
     let sums = if frames.is_empty() { normal } else { &sums };
     let whole = Priors::known(problem.parametrisation(), sums).added(sums, at)?.first(free)?;
     let Some(noise) = whole.covariance() else { return Ok(None) };

@@ -6,7 +6,7 @@
 use crate::error::{Error, Place, Result};
 use crate::identify::State;
 use crate::scene::{from_json, read_text};
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::path::Path;
@@ -15,7 +15,7 @@ use std::path::Path;
 type Reader = fn(&Path, &str) -> Result<Checkpoint>;
 
 /// By version, the one that is written last.
-const READERS: [(u64, Reader); 3] = [(1, bare), (2, sealed), (3, with_precision)];
+const READERS: [(u64, Reader); 4] = [(1, bare), (2, sealed), (3, with_precision), (4, with_weights)];
 /// The version that is written.
 const VERSION: u64 = READERS[READERS.len() - 1].0;
 
@@ -29,7 +29,8 @@ pub struct Checkpoint {
     pub state: State,
 }
 
-/// The file since version 2. Version 3 says of places whether they were evaluated in single precision, those of before were not.
+/// The file since version 2. Version 3 says of places whether they were evaluated in single precision, those of before were not; version 4 has the weights of
+/// frames, which were known beforehand until then.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Sealed {
@@ -61,6 +62,19 @@ struct WithPrecision {
 struct Rough {
     #[serde(rename = "rough")]
     _rough: bool,
+}
+
+/// What a checkpoint has since version 4.
+#[derive(Deserialize)]
+struct WithWeights {
+    #[serde(rename = "state")]
+    _state: Weighed,
+}
+
+#[derive(Deserialize)]
+struct Weighed {
+    #[serde(rename = "weights")]
+    _weights: IgnoredAny,
 }
 
 /// What a file of any version has.
@@ -109,6 +123,11 @@ fn bare(file: &Path, text: &str) -> Result<Checkpoint> {
 fn with_precision(file: &Path, text: &str) -> Result<Checkpoint> {
     content::<WithPrecision>(file, text)?;
     content(file, text)
+}
+
+fn with_weights(file: &Path, text: &str) -> Result<Checkpoint> {
+    content::<WithWeights>(file, text)?;
+    with_precision(file, text)
 }
 
 fn sealed(file: &Path, text: &str) -> Result<Checkpoint> {
