@@ -106,6 +106,10 @@ mod tests {
             assert!((weight / weights[0] - expected / 25.0).abs() < 1e-12, "{weights:?}");
         }
         assert_eq!(weights[4..], [0.0, 0.0]);
+        // Six, two more, and a third of six, rounded down.
+        let many: Vec<Apart> = (0..12).map(|frame| of(if frame < 6 { 0.1 } else { 1.3 }, 5.0)).collect();
+        let weights = weights_by_errors(&many, None).unwrap_or_default();
+        assert_eq!(weights.iter().filter(|weight| **weight > 0.0).count(), 9);
         assert_eq!(weights_by_errors(&[Apart::default(), Apart::default()], None), None);
         assert_eq!(weights_by_errors(&off, Some((&apart, left_by(1.0)))), None);
     }
