@@ -4,8 +4,9 @@
 //! all that was searched for, beside that along the latter alone, says how much of what is left it explains, and how wrong the scene would be (a score test, Rao 1948).
 
 use super::anew::searched_anew;
+use super::levels::JUDGED;
 use super::misfit::{Misfit, Target};
-use super::problem::{JUDGED, VideoProblem};
+use super::problem::VideoProblem;
 use super::suspects::{ALIKE, Suspect};
 use crate::job::Simulator;
 use crate::program::{Coverage, Linear, Outcome, Seen, Shot, shots, simulable};

@@ -6,6 +6,7 @@ mod observed;
 mod misfit;
 mod taped;
 mod frames;
+mod levels;
 mod first_look;
 mod differences;
 mod suspects;
@@ -176,7 +177,7 @@ pub fn check(state: &State, scene: &Scene, options: &IdentifyOptions) -> Result<
     // Bounds are in units of the viscosity's room.
     let bounds = Parametrisation::new(scene, options, 1.0)?.bounds(true);
     let resolution = resolution(scene, options.cells, options.simulator, refines(options));
-    let levels = problem::sizes(scene, options.simulator, resolution.refined.is_some());
+    let levels = levels::sizes(scene, options.simulator, resolution.refined.is_some());
     let frames = frames::frames_in_use(scene, options.simulator);
     Ok(Shape { options, bounds, levels, frames }.state(state))
 }

@@ -8,11 +8,12 @@
 
 use super::differences::{Motions, over_doubt};
 use super::first_look::FirstLook;
-use super::frames::{frames_in_use, is_robust, left_by, weights, weights_by_errors};
+use super::frames::{is_robust, left_by, weights, weights_by_errors};
+use super::levels::{COARSE, FINE, JUDGED, fine_levels};
 use super::misfit::{LevelOptions, Misfit};
 use super::observed;
 use super::suspects::Alternative;
-use super::taped::Taped;
+use super::taped::{OnTape, Taped};
 use crate::error::Result;
 use crate::job::{Flow, Runs, Simulator};
 use crate::program::{
@@ -26,18 +27,6 @@ use diffkern::memory::{collect, filled};
 use diffkern_optim::dense::NormalEquations;
 use std::cell::RefCell;
 use std::rc::Rc;
-
-/// Levels of the two stages.
-pub(super) const COARSE: [LevelOptions; 2] =
-    [LevelOptions { blur: 4.0, frames: 1.0 }, LevelOptions { blur: 2.0, frames: 1.0 }];
-pub(super) const FINE: [LevelOptions; 3] = [
-    LevelOptions { blur: 2.0, frames: 0.6 },
-    LevelOptions { blur: 1.0, frames: 0.8 },
-    LevelOptions { blur: 0.0, frames: 1.0 },
-];
-
-/// How what an answer is judged by is looked at.
-pub(super) const JUDGED: LevelOptions = LevelOptions { blur: 2.0, frames: 1.0 };
 
 /// Part of its thinnest side by which a rigid body that another program has moved is beside its place: 0.0014 and 0.003 of those of `docs/accuracy.md`,
 /// root of the mean square.
@@ -486,27 +475,6 @@ impl<F: Float> Problem for VideoProblem<'_, F> {
     }
 }
 
-/// A tape with the program that made it.
-struct OnTape<'p, F: Float> {
-    program: &'p Program<F>,
-    taped: Taped<F>,
-    evaluation: Evaluation,
-}
-
-impl<F: Float> Recorded for OnTape<'_, F> {
-    fn evaluation(&self) -> &Evaluation {
-        &self.evaluation
-    }
-
-    fn gradient(&self) -> Outcome<&[f64]> {
-        self.taped.gradient(self.program)
-    }
-
-    fn product(&self, direction: &[f64]) -> Outcome<Vec<f64>> {
-        self.taped.product(self.program, direction)
-    }
-}
-
 /// What a scan of a stage compares with: frames that have variances of their own are not weighted beforehand.
 fn looked(scene: &Scene, videos: &[Video], simulator: Simulator, levels: &[LevelOptions]) -> diffkern::Result<Misfit> {
     let mut weights = weights(scene, simulator);
@@ -514,22 +482,6 @@ fn looked(scene: &Scene, videos: &[Video], simulator: Simulator, levels: &[Level
         weights.fill(1.0);
     }
     Misfit::new(scene, videos, &weights, &levels[..1])
-}
-
-/// Levels of the final stage: all but the first are left to the refinement, if there is one.
-fn fine_levels(refined: bool) -> &'static [LevelOptions] {
-    if refined { &FINE[..1] } else { &FINE }
-}
-
-/// Residuals and blocks of each level of both stages.
-pub(super) fn sizes(scene: &Scene, simulator: Simulator, refined: bool) -> [Vec<[usize; 2]>; 2] {
-    let frames = frames_in_use(scene, simulator);
-    let of = |options: &LevelOptions| {
-        let seen = options.seen(frames);
-        let shots = shots(scene, seen);
-        [shots.iter().map(|shot| shot.size(scene).0).sum(), shots.len()]
-    };
-    [COARSE.iter().map(of).collect(), fine_levels(refined).iter().map(of).collect()]
 }
 
 /// A tick per frame of each take of an evaluation of `frames` frames.

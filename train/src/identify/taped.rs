@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::job::Runs;
 use crate::program::{Coverage, Inputs, Outcome, Program, TakeProgram, TakeTick, host};
 use crate::scene::Part;
-use crate::search::{Map, Parametrisation, Row};
+use crate::search::{Evaluation, Map, Parametrisation, Recorded, Row};
 use diffkern::prelude::*;
 use diffkern::{AnyArray, Direction};
 use diffkern_render::loss::l2_into;
@@ -203,6 +203,27 @@ fn blurred<F: Float>(image: &Array<F>, weights: &Array<F>, width: usize) -> diff
     blur_along((width, height), image, weights, &across, width, 1, width)?;
     blur_along((height, width), &across, weights, &out, height, width, 1)?;
     Ok(out)
+}
+
+/// A tape with the program that made it.
+pub(super) struct OnTape<'p, F: Float> {
+    pub(super) program: &'p Program<F>,
+    pub(super) taped: Taped<F>,
+    pub(super) evaluation: Evaluation,
+}
+
+impl<F: Float> Recorded for OnTape<'_, F> {
+    fn evaluation(&self) -> &Evaluation {
+        &self.evaluation
+    }
+
+    fn gradient(&self) -> Outcome<&[f64]> {
+        self.taped.gradient(self.program)
+    }
+
+    fn product(&self, direction: &[f64]) -> Outcome<Vec<f64>> {
+        self.taped.product(self.program, direction)
+    }
 }
 
 #[cfg(test)]
