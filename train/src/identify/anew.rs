@@ -1,6 +1,7 @@
 //! What a scene may say otherwise where no small step leads to it: with a wrong contact or frame rate a search may end far from where it would with the right one. So each is tried on the
 //! coarse grid, wherever the best coordinates lie.
 
+use super::misfit::Misfit;
 use super::problem::VideoProblem;
 use super::suspects::{ALIKE, Suspect};
 use crate::program::{Outcome, simulable};
@@ -27,9 +28,10 @@ pub(super) fn searched_anew<F: Float>(
     }
     let mut points = vec![at.to_vec()];
     points.extend(problem.parametrisation().spread(at, SCANNED));
+    let tried = problem.tried()?;
     let (mut done, count) = (0.0, 1.0 + suspects.len() as f64);
     let mut least = |suspect: &Suspect, most: f64| {
-        let least = least(problem, suspect, &points, most, &mut |part| tick((done + part) / count));
+        let least = least((problem, &tried), suspect, &points, most, &mut |part| tick((done + part) / count));
         done += 1.0;
         least
     };
@@ -45,7 +47,7 @@ pub(super) fn searched_anew<F: Float>(
 
 /// The least cost below `most` that a suspect has at `points` and about the best of them; nothing where there is none, or none can be simulated.
 fn least<F: Float>(
-    problem: &VideoProblem<'_, F>,
+    (problem, tried): (&VideoProblem<'_, F>, &Misfit),
     suspect: &Suspect,
     points: &[Vec<f64>],
     most: f64,
@@ -59,7 +61,7 @@ fn least<F: Float>(
     compass(points, &parametrisation.bounds(true), most, |at, most| {
         let tick = &mut |part| tick((done + part) / whole);
         let values = other(at).values;
-        let cost = simulable(problem.coarse_cost(&program, &values, most, tick))?;
+        let cost = simulable(problem.coarse_cost((&program, tried), &values, most, tick))?;
         done += 1.0;
         Ok(cost)
     })

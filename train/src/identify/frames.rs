@@ -8,7 +8,7 @@ use crate::scene::Scene;
 const HALVES: f64 = 0.4;
 /// By so much the outlines of a frame may be off where two grids agree, as a part of the size of what is seen (the root of its mean area): as much as in the first frames after a contact in videos by
 /// other programs.
-pub(super) const BESIDE_GRID: f64 = 0.005;
+const BESIDE_GRID: f64 = 0.005;
 /// Frames some time after the first in which outlines are off by more than this part of the same size are not fitted: what they show beside the video is not in proportion to its cause.
 pub(super) const FITTED: f64 = 0.03;
 /// How many are all the same: so many, and as many as this part of those before.
@@ -69,7 +69,7 @@ pub(super) fn left_by(ratio: f64) -> f64 {
     1.0 / (ratio * ratio - 1.0)
 }
 
-/// Whether frames of silhouettes have variances of their own: where all frames count.
+/// Whether frames count as far as they can be fitted: by finite elements, where silhouettes are compared.
 pub(super) fn is_robust(scene: &Scene, simulator: Simulator) -> bool {
     simulator == Simulator::Fem && scene.films.iter().any(|film| film.weights[0] > 0.0)
 }

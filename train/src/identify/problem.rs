@@ -246,12 +246,17 @@ impl<'a, F: Float> VideoProblem<'a, F> {
     /// What pictures of a program on the coarse grid cost at its first level, of as many frames as do not make it more than `most`.
     pub(super) fn coarse_cost(
         &self,
-        program: &Program<f32>,
+        (program, tried): (&Program<f32>, &Misfit),
         values: &Physics,
         most: f64,
         tick: &mut Tick<'_>,
     ) -> Outcome<f64> {
-        self.first_cost(program, FirstLook::new(self.coarse.misfit().level(0), false), values, most, tick)
+        self.first_cost(program, FirstLook::new(tried.level(0), false), values, most, tick)
+    }
+
+    /// What other scenes are compared with on the coarse grid: all frames, whatever was fitted.
+    pub(super) fn tried(&self) -> diffkern::Result<Misfit> {
+        Misfit::new(self.scene, self.videos, &self.weights, &COARSE[..1])
     }
 
     /// What an alternative shows on the grid of the search.
@@ -294,7 +299,7 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         &self.coarse.program
     }
 
-    /// Whether frames have variances of their own.
+    /// Whether frames count as far as they can be fitted.
     fn is_robust(&self) -> bool {
         is_robust(self.scene, self.fine.program.simulator())
     }
@@ -475,7 +480,7 @@ impl<F: Float> Problem for VideoProblem<'_, F> {
     }
 }
 
-/// What a scan of a stage compares with: frames that have variances of their own are not weighted beforehand.
+/// What a scan of a stage compares with: frames that count as far as they can be fitted are not weighted beforehand.
 fn looked(scene: &Scene, videos: &[Video], simulator: Simulator, levels: &[LevelOptions]) -> diffkern::Result<Misfit> {
     let mut weights = weights(scene, simulator);
     if is_robust(scene, simulator) {

@@ -60,7 +60,7 @@ pub struct State {
     pub(crate) loss_initial: Option<f64>,
     pub(crate) history: Vec<Record>,
     pub(crate) warnings: Vec<String>,
-    /// How much each frame counts in the stage, or in the one before until this has begun; none where that is known beforehand.
+    /// How much each frame counts in the stage; none before it has begun, and where that is known beforehand.
     #[serde(default)]
     pub(crate) weights: Option<Vec<f64>>,
     /// Of the level, or of the one before until this has its first; none before the first of all, and in checkpoints of
@@ -137,7 +137,7 @@ impl State {
         self.stage = stage;
         if stage != Stage::Finished {
             (self.level, self.lm, self.normals, self.pull) = (0, LevenbergMarquardt::default(), Vec::new(), 0.0);
-            self.descent = None;
+            (self.descent, self.weights) = (None, None);
         }
     }
 }
