@@ -8,8 +8,8 @@ use diffkern::prelude::*;
 use diffkern_sim::collision::sdf_grid::grid_gaps;
 use diffkern_sim::collision::{Capsule, Cuboid, HalfSpace, Pose, Shape, Sphere, Torus, move_poses, shape_gaps};
 use diffkern_sim::contact::implicit::kernels::{Slide, barrier_energies, barrier_forces, carried_along};
-use diffkern_sim::contact::kernels::{Touch, contact_force, pack_contacts, project_velocity};
-use diffkern_sim::contact::{Barrier, ContactModel, Hertz, HuntCrossley, KelvinVoigt, Penalty, SmoothPenalty};
+use diffkern_sim::contact::kernels::{Touch, contact_force, friction_force, pack_contacts, project_velocity};
+use diffkern_sim::contact::{Barrier, ContactModel, Hertz, HuntCrossley, KelvinVoigt, Layer, Penalty, SmoothPenalty};
 use diffkern_sim::diffsim::kernels::{
     GroundForce, damped_velocity, ground_energies, ground_friction, ground_push, held_positions, implicit_residual,
     lame_parameters, nearest, square_differences, square_distances, vertex_energies,
@@ -414,11 +414,11 @@ fn forces_of<L: ContactModel>(seed: u64, nearest: f64) -> Result<()> {
             Vec4::new(r.between(3.0, 9.0), r.between(0.1, 0.3), r.between(0.3, 0.5), r.between(0.2, 0.6))
         }))?;
     let force = dev.zeros(n)?;
-    let touch = Touch { collider: 1, dt: 0.1, slip: 0.2, sharp: 0 };
+    let touch = Touch { collider: 1, dt: 0.1, slip: 0.2, rubs: 1 };
     let radius = dev.array(&r.many(n, |r| r.between(0.01, 0.05)))?;
     check!(contact_force::<L>, n, &x, &v, &mass, &gap, &poses, &laws, &radius, &force, touch);
     let one = dev.array(&[0.03])?;
-    check!(contact_force::<L>, n, &x, &v, &mass, &gap, &poses, &laws, &one, &force, Touch { sharp: 1, ..touch });
+    check!(contact_force::<L>, n, &x, &v, &mass, &gap, &poses, &laws, &one, &force, Touch { rubs: 0, ..touch });
     Ok(())
 }
 
@@ -431,10 +431,23 @@ fn contacts() -> Result<()> {
     // Some are deeper than the width and some are not.
     for nearest in [-0.3, -0.6] {
         forces_of::<SmoothPenalty>(118, nearest)?;
+        forces_of::<Layer>(120, nearest)?;
     }
     for seed in [115, 116, 117] {
         forces_of::<Hertz>(seed, -0.3)?;
     }
+    let (dev, n, mut r) = (Device::cpu(), 37, Random(121));
+    let [x, v, pushed] = [-1.0, -2.0, -0.5].map(|low| dev.array(&r.many(n, |r| r.vec3(low, 1.0))));
+    let normals = r.many(n, |r| r.vec3(-1.0, 1.0).normalize());
+    // Of a third of the vertices nothing pushes.
+    let pushes = r.many(n, |r| r.between(-0.5, 1.0).max(0.0));
+    let push: Vec<_> = normals.iter().zip(pushes).map(|(n, push)| *n * push).collect();
+    let gap: Vec<_> = normals.iter().map(|n| Vec4::new(n.x, n.y, n.z, -0.1)).collect();
+    let (x, v, pushed, push, gap) = (x?, v?, pushed?, dev.array(&push)?, dev.array(&gap)?);
+    let laws = dev.array(&r.many(2, |r| Vec4::new(1.0, 0.0, 1.0, r.between(0.2, 0.9))))?;
+    let (placed, force, touch) =
+        (dev.array(&poses(&mut r))?, dev.zeros(n)?, Touch { collider: 1, dt: 0.1, slip: 0.2, rubs: 1 });
+    check!(friction_force, n, &x, &v, &pushed, &push, &gap, &placed, &laws, &force, touch);
     let (dev, n, mut r) = (Device::cpu(), 37, Random(114));
     let [x, v] = [-1.0, -2.0].map(|low| dev.array(&r.many(n, |r| r.vec3(low, 1.0))));
     let gap = r.many(n, |r| {
@@ -454,6 +467,20 @@ fn contacts() -> Result<()> {
     check!(pack_contacts, 2, &a, &b, &c, &widths, &packed);
     check!(pack_contacts, 2, &one, &one, &one, &widths, &packed);
     Ok(())
+}
+
+/// A [`Layer`] does what one of a neo-Hookean material with `lambda = 2 mu` does that is squeezed and cannot go sideways, but for half of the depth in which it begins.
+#[test]
+fn a_layer_stiffens_as_matter_does() {
+    let (thickness, mu) = (0.02, 0.5);
+    let stiffness = 4.0 * mu / thickness;
+    let q = Vec4::new(stiffness, 0.0, thickness, 0.0);
+    for (squeezed, near) in [(0.1, 3e-3), (0.2, 1e-2), (0.3, 0.03), (0.4, 0.05), (0.5, 0.1)] {
+        let j: f64 = 1.0 - squeezed;
+        let expected = mu * (1.0 / j - j) - 2.0 * mu * j.ln() / j;
+        let force = Layer::force(-squeezed * thickness, 0.0, q) + 0.05 * thickness * stiffness;
+        assert!((force / expected - 1.0).abs() < near, "{squeezed}: {force}, not {expected}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Contact of vertices with a collider, given the gaps between them.
 
 use super::ContactModel;
-use super::friction::{coulomb_3d, sharp_coulomb_3d};
+use super::friction::{coulomb_3d, stopping_coulomb_3d};
 use super::projection::contact_velocity_3d;
 use crate::collision::{Pose, surface_velocity};
 use diffkern::prelude::*;
@@ -31,8 +31,8 @@ pub struct Touch<F> {
     pub dt: F,
     /// Speed below which friction fades \[m/s\].
     pub slip: F,
-    /// 1 where friction is the sharp one.
-    pub sharp: u32,
+    /// 0 where there is no friction.
+    pub rubs: u32,
 }
 
 /// Adds the force on each vertex: `N n - friction`, `N` of the law; `gap_i = (normal, gap)` of the middle of what touches, the surface of which is
@@ -58,11 +58,35 @@ pub fn contact_force<F: Float, L: ContactModel>(
     let rate = u.dot(n);
     let push: F = L::force(at.w - radius[i.min(radius.len() - 1)], rate, q);
     let (slide, grip, dt_over_m) = (u - n * rate, q.w * push, touch.dt / mass[i.min(mass.len() - 1)]);
-    let mut friction: Vec3<F> = coulomb_3d(slide, grip, touch.slip, dt_over_m);
-    if touch.sharp == 1 {
-        friction = sharp_coulomb_3d(slide, grip, touch.slip, dt_over_m);
+    let mut friction = Vec3::zero();
+    if touch.rubs == 1 {
+        friction = coulomb_3d(slide, grip, touch.slip, dt_over_m);
     }
     force[i] += n * push - friction;
+}
+
+/// Adds the friction on each vertex by the force `push` of the collider on it: with what slides at the velocity `ahead`, as all other forces of a step leave it. As that of a blow, it changes the velocity by
+/// at most the coefficient times what the pushes of all vertices together change along the normal, `pushed`; so it stops what slides, and turns it round nowhere where neighbours slide alike.
+#[diff_kernel]
+pub fn friction_force<F: Float>(
+    x: &Array<Vec3<F>>,
+    ahead: &Array<Vec3<F>>,
+    pushed: &Array<Vec3<F>>,
+    push: &Array<Vec3<F>>,
+    gap: &Array<Vec4<F>>,
+    poses: &Array<Pose<F>>,
+    laws: &Array<Vec4<F>>,
+    force: &mut Array<Vec3<F>>,
+    touch: Touch<F>,
+) {
+    let i = ABSOLUTE_POS;
+    let coefficient = laws[touch.collider].w;
+    let moving: Vec3<F> = surface_velocity(poses[touch.collider], x[i]);
+    let n = Vec3::new(gap[i].x, gap[i].y, gap[i].z);
+    let u = ahead[i] - moving;
+    let stop = coefficient * pushed[i].dot(n).max(0.0);
+    let friction: Vec3<F> = stopping_coulomb_3d(u - n * u.dot(n), coefficient * push[i].dot(n), touch.slip, stop);
+    force[i] -= friction;
 }
 
 /// The velocities of vertices in the solid as their contact leaves them, `kind` as in `contact_velocity`; held ones keep theirs.

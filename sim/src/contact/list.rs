@@ -82,6 +82,13 @@ contacts! { $
         /// Depth up to which it stiffens \[m\].
         width,
     } = [stiffness, 0.0, width];
+    /// A penalty that stiffens as a layer of a body does that is squeezed, see [`Layer`](super::Layer); of vertices.
+    Layer {
+        /// Force per depth under small forces \[N/m\].
+        stiffness,
+        /// Thickness of the layer \[m\].
+        thickness,
+    } = [stiffness, 0.0, thickness];
     /// A penalty with damping that does not pull, see [`KelvinVoigt`](super::KelvinVoigt); of vertices.
     KelvinVoigt {
         /// Force per depth \[N/m\].

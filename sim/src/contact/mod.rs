@@ -10,6 +10,7 @@
 //! | `Slip`, `Separating` | velocity in the solid | one-sided where contact begins and ends, and between sliding and sticking |
 //! | `Penalty` | force in the solid | one-sided at touch |
 //! | `SmoothPenalty` | force in the solid | smooth; its slope has kinks at touch and at its width |
+//! | `Layer` | force in the solid | smooth; its slope has kinks at touch and at a tenth of its thickness |
 //! | `KelvinVoigt` | force in the solid, damped | jumps at touch by the damping, and its gradient lacks what the time of touch does to that; zero by the damping in separation |
 //! | `HuntCrossley` | force in the solid, damped | one-sided at touch; zero by the damping where a separation is too fast to push |
 //! | `Hertz` | force in the solid, damped | as `HuntCrossley`, but smooth at touch |
@@ -21,6 +22,7 @@ mod friction;
 mod hertz;
 mod hunt_crossley;
 mod kelvin_voigt;
+mod layer;
 #[doc(hidden)]
 pub mod kernels;
 mod list;
@@ -41,9 +43,10 @@ pub use hertz::Hertz;
 pub use hunt_crossley::HuntCrossley;
 pub(crate) use implicit::{Barriers, longest};
 pub use kelvin_voigt::KelvinVoigt;
+pub use layer::Layer;
 pub use list::Contact;
 pub(crate) use list::{each_contact, with_contact};
-pub(crate) use obstacles::{BoundObstacles, Facing, SLIP_SPEED, Vertices};
+pub(crate) use obstacles::{Ahead, BoundObstacles, Facing, SLIP_SPEED, Vertices};
 pub use obstacles::{Contacts, Obstacles};
 pub use penalty::Penalty;
 pub use projection::{contact_velocity, contact_velocity_2d, contact_velocity_3d};

@@ -1,12 +1,13 @@
 //! All colliders of a model, and what they do to vertices in a step.
 
-use super::kernels::{Touch, contact_force, pack_contacts, project_velocity};
+use super::kernels::{Touch, contact_force, friction_force, pack_contacts, project_velocity};
 use super::list::with_contact;
 use super::{Collider, Contact};
 use crate::collision::{Pose, Solid, Solids, move_poses};
 use crate::error::{Error, Result, non_negative};
 use crate::params::parameters;
 use crate::step::Tick;
+use diffkern::arith;
 use diffkern::prelude::*;
 
 /// Speed below which friction by forces fades \[m/s\]: the `slip` of [`coulomb`](super::coulomb).
@@ -19,7 +20,6 @@ pub struct Obstacles<F: Float> {
     pub(super) solids: Solids<F>,
     widths: Array<F>,
     radius: Array<F>,
-    sharp: bool,
 }
 
 /// What may be identified of the colliders. Arrays have one element for all of them or one for each, but for the poses: one each.
@@ -29,7 +29,8 @@ pub struct Contacts<F: Float> {
     pub stiffness: Array<F>,
     /// Damping by the speed of approach \[s/m\], of [`KelvinVoigt`](super::KelvinVoigt) \[N s/m\].
     pub damping: Array<F>,
-    /// Coulomb's coefficient.
+    /// Coulomb's coefficient. Bodies by finite elements ([`fem::lattice`](crate::fem::lattice)) rub where a collider was made with friction, or a coefficient here is not 0 or is one whose gradient
+    /// is asked for: of one that is computed to be 0, of colliders without friction, there is no gradient.
     pub friction: Array<F>,
     /// Where they are at time 0, and how they move.
     pub poses: Array<Pose<F>>,
@@ -48,6 +49,29 @@ pub(crate) struct Vertices<'a, F: Float> {
     pub(crate) x: &'a Array<Vec3<F>>,
     pub(crate) v: &'a Array<Vec3<F>>,
     pub(crate) mass: &'a Array<F>,
+}
+
+/// Vertices of a step after all its forces but friction.
+pub(crate) struct Ahead<'a, F: Float> {
+    /// Where they are when the forces act \[m\].
+    pub(crate) x: &'a Array<Vec3<F>>,
+    /// How they move \[m/s\].
+    pub(crate) v: &'a Array<Vec3<F>>,
+    /// What of that the pushes of colliders have changed \[m/s\].
+    pub(crate) pushed: &'a Array<Vec3<F>>,
+}
+
+/// What colliders do to vertices but for friction.
+pub(crate) struct Pushes<F: Float> {
+    poses: Array<Pose<F>>,
+    each: Vec<Push<F>>,
+}
+
+/// The forces of a collider on vertices along its normals, and these with the distances.
+struct Push<F: Float> {
+    gap: Array<Vec4<F>>,
+    force: Array<Vec3<F>>,
+    touch: Touch<F>,
 }
 
 /// A collider that acts by forces, as points see it.
@@ -97,7 +121,6 @@ impl<F: Float> Obstacles<F> {
             widths: device.array(&widths.collect::<Vec<_>>())?,
             colliders: colliders.to_vec(),
             radius: device.zeros(1)?,
-            sharp: false,
         })
     }
 
@@ -109,11 +132,6 @@ impl<F: Float> Obstacles<F> {
         let radius = F::from_f64(non_negative("radius of what touches", radius)?);
         let radius = self.widths.device().array(&[radius])?;
         Ok(self.with_radii(radius))
-    }
-
-    /// The same with friction that is nearer to Coulomb's, for short steps.
-    pub(crate) fn with_sharp_friction(self) -> Obstacles<F> {
-        Obstacles { sharp: true, ..self }
     }
 
     /// The same with a radius for each of the vertices.
@@ -158,6 +176,17 @@ impl<F: Float> Obstacles<F> {
             }
             (None, None) => Ok(None),
         }
+    }
+
+    /// Whether colliders may rub with these parameters, or those of their own: where none was made with friction and none is asked for, there is none.
+    ///
+    /// # Errors
+    /// When memory is short.
+    pub(crate) fn rub(&self, given: Option<&Contacts<F>>) -> Result<bool> {
+        let made = self.colliders.iter().any(|c| c.contact.numbers().is_some() && c.friction > 0.0);
+        let Some(Contacts { friction, .. }) = given else { return Ok(made) };
+        let asked = || Ok::<_, Error>(friction.to_vec()?.iter().any(|f| *f != F::zero()));
+        Ok(made || friction.as_any().needs_grad() || asked()?)
     }
 
     fn with(&self, contacts: &Contacts<F>) -> Result<BoundObstacles<F>> {
@@ -209,15 +238,47 @@ impl<F: Float> BoundObstacles<F> {
     /// Adds the forces of contact to `force`.
     pub(crate) fn add_forces(&self, at: &Vertices<'_, F>, force: &Array<Vec3<F>>, tick: Tick) -> diffkern::Result<()> {
         self.each_by_forces(tick, |facing| {
-            let (gap, Facing { collider, contact, poses, laws, .. }) = (&facing.gap(at.x)?, facing);
-            let [dt, slip] = [tick.dt, SLIP_SPEED].map(F::from_f64);
-            let (touch, radius) =
-                (Touch { collider, dt, slip, sharp: u32::from(self.obstacles.sharp) }, &self.obstacles.radius);
-            let Vertices { x, v, mass } = *at;
-            with_contact!(contact, L => {
-                contact_force::<F, L>(x.len(), x, v, mass, gap, poses, laws, radius, force, touch)?;
-            });
+            self.add_force(&facing, at, &facing.gap(at.x)?, force, touch(&facing, tick, 1))
+        })
+    }
+
+    fn add_force(
+        &self,
+        Facing { contact, poses, laws, .. }: &Facing<'_, F>,
+        &Vertices { x, v, mass }: &Vertices<'_, F>,
+        gap: &Array<Vec4<F>>,
+        force: &Array<Vec3<F>>,
+        touch: Touch<F>,
+    ) -> diffkern::Result<()> {
+        let radius = &self.obstacles.radius;
+        with_contact!(*contact, L => {
+            contact_force::<F, L>(x.len(), x, v, mass, gap, poses, laws, radius, force, touch)?;
+        });
+        Ok(())
+    }
+
+    /// The forces of contact without friction.
+    pub(crate) fn pushes(&self, at: &Vertices<'_, F>, tick: Tick) -> diffkern::Result<Pushes<F>> {
+        let mut pushes = Pushes { poses: self.poses(tick.time)?, each: Vec::new() };
+        self.each_by_forces(tick, |facing| {
+            let (gap, force, touch) = (facing.gap(at.x)?, at.x.device().zeros(at.x.len())?, touch(&facing, tick, 0));
+            self.add_force(&facing, at, &gap, &force, touch)?;
+            pushes.each.push(Push { gap, force, touch });
             Ok(())
+        })?;
+        Ok(pushes)
+    }
+
+    /// Adds the friction that goes with `pushes` to `force`.
+    pub(crate) fn add_friction(
+        &self,
+        ahead: &Ahead<'_, F>,
+        pushes: &Pushes<F>,
+        force: &Array<Vec3<F>>,
+    ) -> diffkern::Result<()> {
+        let Ahead { x, v, pushed } = ahead;
+        pushes.each.iter().try_for_each(|Push { gap, force: push, touch }| {
+            friction_force(x.len(), x, v, pushed, push, gap, &pushes.poses, &self.laws, force, *touch)
         })
     }
 
@@ -276,16 +337,23 @@ impl<F: Float> BoundObstacles<F> {
         Ok(moved)
     }
 
-    /// Whether anything slides with friction.
-    pub(crate) fn has_friction(&self) -> Result<bool> {
-        Ok(self.laws.to_vec()?.iter().any(|q| q.w > F::zero()))
-    }
-
     /// Largest stiffness of a contact \[N/m\].
     pub(crate) fn stiffness(&self) -> Result<f64> {
         let laws = self.laws.to_vec()?;
         Ok(laws.iter().map(|q| q.x.to_f64()).fold(0.0, f64::max))
     }
+}
+
+impl<F: Float> Pushes<F> {
+    /// Adds them to `force`.
+    pub(crate) fn add(&self, force: &Array<Vec3<F>>) -> diffkern::Result<()> {
+        self.each.iter().try_for_each(|push| arith::add_scaled(&push.force, F::one(), force))
+    }
+}
+
+fn touch<F: Float>(facing: &Facing<'_, F>, tick: Tick, rubs: u32) -> Touch<F> {
+    let [dt, slip] = [tick.dt, SLIP_SPEED].map(F::from_f64);
+    Touch { collider: facing.collider, dt, slip, rubs }
 }
 
 fn is_plane(collider: &Collider) -> bool {

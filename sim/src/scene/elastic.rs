@@ -12,7 +12,7 @@ use crate::step::Model as _;
 use diffkern::prelude::*;
 
 /// Cells that a plan expects the fastest wave to cross in a step: without contacts, with contacts as stiff as
-/// [`floor`](crate::fem::lattice::floor) makes them, and with friction.
+/// [`floor`](crate::fem::lattice::floor) makes them, and with friction between bodies.
 const CROSSED: [f64; 3] = [0.155, 0.11, 0.085];
 /// Part of a cell that a body may come nearer to what it hits in a step.
 const NEARER: f64 = 0.1;
@@ -167,7 +167,7 @@ impl ElasticSpec {
         let whole = shape.volume() / h.powi(3);
         // Cells that the boundary goes through are cut, and each has its control points.
         let boundary = [0, 1, 2].map(|a| sides[(a + 1) % 3] * sides[(a + 2) % 3] / (h * h)).iter().sum::<f64>();
-        let slides = self.friction.is_some() || self.colliders.iter().any(|c| c.friction > 0.0);
+        let slides = self.friction.is_some();
         let wave = body.waves()[1];
         let elastic = CROSSED[usize::from(self.touches()) + usize::from(slides)] * h / wave;
         // Viscosity damps the fastest mode, of about `4 c / h`.

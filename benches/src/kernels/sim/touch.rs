@@ -3,7 +3,7 @@
 use diffkern::prelude::*;
 use diffkern_sim::contact::SmoothPenalty;
 use diffkern_sim::fem::lattice::press::{
-    Rub, beneath, beneath_points, pack_surfaces, press, press_points, reactions, relieved, rub_points, supported,
+    Rub, beneath, beneath_points, pack_surfaces, press, press_points, reactions, rub_points, supported,
 };
 use diffkern_sim::fem::lattice::touch::{Touched, approach, locate, mean_map, reach};
 
@@ -166,7 +166,5 @@ pub fn kernels() -> Vec<Kernel> {
         kernel!(supported: touching => |i| "points" i.places,
             (i.places, &i.speed, &i.per_body[0], &i.owner, &i.place_out[0]),
             writes [i.place_out[0] => Vec3::splat(1.0)]),
-        kernel!(relieved: touching => |i| "points" i.places,
-            (i.places, &i.per_place, &i.per_body[0], &i.owner, &i.mass_out), writes [i.mass_out => 1.0]),
     ]
 }

@@ -4,7 +4,7 @@ use diffkern::prelude::*;
 use diffkern_sim::collision::sdf_grid::grid_gaps;
 use diffkern_sim::collision::{Pose, Sphere, move_poses, shape_gaps};
 use diffkern_sim::contact::HuntCrossley;
-use diffkern_sim::contact::kernels::{Touch, contact_force, pack_contacts, project_velocity};
+use diffkern_sim::contact::kernels::{Touch, contact_force, friction_force, pack_contacts, project_velocity};
 use diffkern_sim::fem::tets::kernels::{elastic_forces, euler_residual, lump_mass, mean_velocity, rest_shape};
 use diffkern_sim::material::NeoHookean;
 use diffkern_sim::mpm::obstacle::{node_positions, particle_masses, pushed};
@@ -117,7 +117,7 @@ fn samples<F: Float>() -> GridShape<F> {
 }
 
 fn touch<F: Float>(dt: F) -> Touch<F> {
-    Touch { collider: 0, dt, slip: F::from_f64(0.1), sharp: 1 }
+    Touch { collider: 0, dt, slip: F::from_f64(0.1), rubs: 1 }
 }
 
 /// Blocks of a grid whose nodes are asked for.
@@ -160,6 +160,9 @@ pub fn kernels() -> Vec<Kernel> {
             writes [i.poses_out => unit_pose()]),
         kernel!(contact_force<HuntCrossley>: vertices => |i| "vertices" i.n,
             (i.n, &i.x, &i.v, &i.mass, &i.gap, &i.poses, &i.laws, &i.one, &i.out, touch(i.dt)),
+            writes [i.out => Vec3::splat(1.0)]),
+        kernel!(friction_force: vertices => |i| "vertices" i.n,
+            (i.n, &i.x, &i.v, &i.y, &i.force, &i.gap, &i.poses, &i.laws, &i.out, touch(i.dt)),
             writes [i.out => Vec3::splat(1.0)]),
         kernel!(project_velocity: vertices => |i| "vertices" i.n,
             (i.n, &i.x, &i.v, &i.gap, &i.poses, &i.laws, &i.held, &i.out, 0, 1),

@@ -130,18 +130,18 @@ fn thrown(
     Ok(scene.skin.vertices(&state)?.to_vec()?)
 }
 
-/// At 0.55 and 0.35 of the speed of their waves. The first has steps so short that it stands that without viscosity too, in these cells.
+/// At 0.55 and 0.35 of the speed of their waves. The second stands that without viscosity too, in these cells.
 #[test]
 fn soft_bodies_stand_fast_impacts() -> Result<()> {
     let block = Primitive::Cuboid(Cuboid { sides: [0.212, 0.194, 0.138] });
     let ball = Primitive::Sphere(Sphere { radius: 0.063 });
     for (shape, density, lame, speed, cell, needs_it) in [
-        (block, 1101.0, [2521.0, 1926.0], 1.46, 0.138 / 8.0, false),
-        (ball, 701.0, [3225.0, 6349.0], 1.5, 0.126 / 9.0, true),
+        (block, 1101.0, [2521.0, 1926.0], 1.46, 0.138 / 8.0, true),
+        (ball, 701.0, [3225.0, 6349.0], 1.5, 0.126 / 9.0, false),
     ] {
         let end = |quadratic| thrown(shape, density, lame, speed, cell, quadratic);
         let without = end(0.0);
-        assert_eq!(without.is_err(), needs_it, "{shape:?}: {without:?}");
+        assert_eq!(without.is_err(), needs_it, "{shape:?}");
         let after = end(QUADRATIC)?;
         let farthest = after.iter().map(|x| x.norm()).fold(0.0, f64::max);
         let lowest = after.iter().map(|x| x.z).fold(f64::INFINITY, f64::min);

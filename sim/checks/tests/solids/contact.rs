@@ -2,11 +2,11 @@
 
 use super::vibration::Vibration;
 use super::*;
-use diffkern_sim::Model as _;
 use diffkern_sim::contact::{Collider, Contact};
 use diffkern_sim::fem::lattice::{Skin, contact_stiffness, floor};
 use diffkern_sim::mesh::Pose;
 use diffkern_sim::shape::{Cuboid, Primitive, Sphere};
+use diffkern_sim::{Model as _, Observe as _};
 use std::f64::consts::PI;
 
 const MU: f64 = 8e3;
@@ -40,13 +40,13 @@ fn thrown(sides: [f64; 3], friction: f64, [slope, speed, time]: [f64; 3]) -> Res
 
 #[test]
 fn tall_blocks_tip_over_where_they_cannot_slide() -> Result<()> {
-    // Steeper than the block is wide by its height. Friction by velocities lets it creep while it stands on its edge; without friction it would slide 16 cm.
+    // Steeper than the block is wide by its height. Its edge gives way while it stands on it; without friction it would slide 16 cm.
     let on = |friction: f64| thrown([0.04, 0.04, 0.12], friction, [0.6, 0.0, 0.25]);
     let [[slid, _], [_, down]] = on(1.0)?;
-    assert!(slid < 0.04 && down < -0.04, "{slid} {down}");
-    // On a smoother one it slides as far as it should, but for the first centimetres a second, at which friction is not yet whole.
+    assert!(slid < 0.02 && down < -0.04, "{slid} {down}");
+    // On a smoother one it slides as far as it should, but for its beginning, when it is held.
     let ([[slid, _], [_, down]], theory) = (on(0.2)?, 0.5 * 0.25f64.powi(2) * (0.6 - 0.2) * G / f64::hypot(1.0, 0.6));
-    assert!((slid / theory - 1.0).abs() < 0.04 && down > -1e-3, "{slid} instead of {theory}, {down}");
+    assert!((slid / theory - 1.0).abs() < 0.02 && down > -1e-3, "{slid} instead of {theory}, {down}");
     Ok(())
 }
 
@@ -56,6 +56,34 @@ fn blocks_slide_as_coulomb_says() -> Result<()> {
     let [[slid, _], _] = thrown([0.08, 0.08, 0.04], friction, [0.0, speed, time])?;
     let theory = speed * time - 0.5 * friction * G * time * time;
     assert!((slid / theory - 1.0).abs() < 2e-3, "{slid} instead of {theory}");
+    Ok(())
+}
+
+/// Where a soft block is \[m\] that has come down on a rough floor at 1.3 m/s, its edge in front squeezed to half and its lower side sliding here and held there, in steps of this part of the longest.
+fn landed(part: f64) -> Result<Vec3<f64>> {
+    let (mu, lambda, cell, time) = (7e3, 1.2e4, 0.02, 0.06);
+    let block = Primitive::Cuboid(Cuboid { sides: [0.18, 0.18, 0.12] });
+    let body = Body { pose: Pose::at([0.0, 0.0, 0.061]), ..Body::new(block, cell) }.build()?;
+    let ground = Collider::plane([0.0; 3], [0.0, 0.0, 1.0], floor(mu, lambda, cell)).with_friction(0.4);
+    let params = Params::<f64>::uniform(&device(), mu, lambda, 1e3, [0.0, 0.0, -G])?;
+    let state = body.state(&device(), [1.2, -0.2, -1.3], [0.0; 3])?;
+    let model = Model::new(&device(), &body, Law::NeoHookean, 1.0, &[ground])?;
+    let steps = (time / (part * model.max_dt(&params, &state)?)).ceil();
+    let solver = model.with_dt(time / steps)?.solver(&params, &state)?;
+    let end = solver.advance(&state, 0, steps as usize, Schedule::Auto)?;
+    let inside: Vec<_> = (0..1000)
+        .map(|k| [(k % 10) as f64, (k / 10 % 10) as f64, (k / 100) as f64].map(|i| (i + 0.5) / 10.0 - 0.5))
+        .map(|[x, y, z]| [0.18 * x, 0.18 * y, 0.061 + 0.12 * z])
+        .collect();
+    let places = Skin::of_points(&device(), &body, &inside)?.vertices(&end)?.to_vec()?;
+    Ok(places.iter().fold(Vec3::zero(), |sum, x| sum + *x) / places.len() as f64)
+}
+
+/// By the velocity before all forces of a step, as friction once was, it goes a millimetre farther with the longest steps.
+#[test]
+fn friction_does_not_depend_on_the_step() -> Result<()> {
+    let (long, short) = (landed(1.0)?, landed(0.2)?);
+    assert!((long - short).norm() < 3e-4, "{long:?} {short:?}");
     Ok(())
 }
 

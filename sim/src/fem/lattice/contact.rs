@@ -6,10 +6,10 @@ use super::grid::Grid;
 use super::kernels::{carry_pairs, forces_of_pairs};
 use super::mass::surface_mass;
 use super::params::Params;
-use super::press::{relieved, supported};
+use super::press::supported;
 use super::stability::surface_depth;
 use super::surface::PAIR;
-use crate::contact::{BoundObstacles, Collider, Obstacles, Vertices};
+use crate::contact::{Ahead, BoundObstacles, Collider, Obstacles, Vertices};
 use crate::error::{Error, Result};
 use crate::step::Tick;
 use diffkern::prelude::*;
@@ -19,9 +19,7 @@ use diffkern::prelude::*;
 pub(super) struct Touching<F: Float> {
     obstacles: Option<Obstacles<F>>,
     between: Option<Between<F>>,
-    /// Of the layer that friction may stop in a step \[m\], of each body, see [`surface_depth`]; none where nothing is touched.
-    depths: Vec<f64>,
-    /// The same of each place of contact.
+    /// At each place of contact the depth of the layer that friction between bodies may stop in a step \[m\], see [`surface_depth`]; 0 where they do not touch.
     layers: Array<F>,
 }
 
@@ -30,41 +28,27 @@ pub(super) struct Touching<F: Float> {
 pub(super) struct BoundTouching<F: Float> {
     obstacles: Option<BoundObstacles<F>>,
     between: Option<BoundBetween<F>>,
-    /// The mass behind each place that friction of colliders may stop.
-    behind: Array<F>,
+    /// Whether colliders rub.
+    rubs: bool,
     /// By how much what colliders do to each body is stiffer, and the body of each place.
     support: Option<(Array<F>, Array<u32>)>,
 }
 
 impl<F: Float> Touching<F> {
-    pub(super) fn new(
-        device: &Device,
-        bodies: &Assembly,
-        grid: &Grid<F>,
-        colliders: &[Collider],
-    ) -> Result<Touching<F>> {
-        let none = Touching { obstacles: None, between: None, depths: Vec::new(), layers: device.zeros(1)? };
-        if colliders.is_empty() {
-            return Ok(none);
-        }
-        let obstacles = Obstacles::new(device, colliders)?.with_radii(grid.depths.clone()).with_sharp_friction();
-        Touching { obstacles: Some(obstacles), ..none }.with_layers(device, bodies)
+    pub(super) fn new(device: &Device, grid: &Grid<F>, colliders: &[Collider]) -> Result<Touching<F>> {
+        let obstacles = match colliders.is_empty() {
+            true => None,
+            false => Some(Obstacles::new(device, colliders)?.with_radii(grid.depths.clone())),
+        };
+        Ok(Touching { obstacles, between: None, layers: device.zeros(1)? })
     }
 
     /// The same with contact between bodies.
     pub(super) fn with(self, device: &Device, bodies: &Assembly, contact: &BodyContact) -> Result<Touching<F>> {
-        let deep = self.with_layers(device, bodies)?;
-        Ok(Touching { between: Some(Between::new(device, bodies, &deep.depths, contact)?), ..deep })
-    }
-
-    fn with_layers(self, device: &Device, bodies: &Assembly) -> Result<Touching<F>> {
-        if !self.depths.is_empty() {
-            return Ok(self);
-        }
         let depths: Vec<f64> = bodies.bodies().iter().map(surface_depth).collect();
         let each = |k: usize| vec![F::from_f64(depths[k]); bodies.contacts(k).len()];
         let layers = device.array(&(0..depths.len()).flat_map(each).collect::<Vec<_>>())?;
-        Ok(Touching { depths, layers, ..self })
+        Ok(Touching { between: Some(Between::new(device, bodies, &depths, contact)?), layers, ..self })
     }
 
     pub(super) fn obstacles(&self) -> Option<&Obstacles<F>> {
@@ -78,33 +62,27 @@ impl<F: Float> Touching<F> {
 
     pub(super) fn bind(&self, device: &Device, grid: &Grid<F>, params: &Params<F>) -> Result<BoundTouching<F>> {
         let obstacles = Obstacles::bind(self.obstacles.as_ref(), params.contact.as_ref(), device)?;
-        let behind = match self.depths.is_empty() {
-            true => device.zeros(1)?,
-            false => {
-                let behind = device.uninit(grid.contacts.len())?;
-                surface_mass(behind.len(), &params.density, &grid.contacts.cells, &self.layers, &behind)?;
-                behind
-            }
-        };
+        let rubs = self.obstacles.as_ref().map_or(Ok(false), |all| all.rub(params.contact.as_ref()))?;
         let Some(between) = &self.between else {
             return match params.surfaces {
                 Some(_) => {
                     Err(Error::invalid("surfaces of the parameters", "given", "none: no contact between bodies"))
                 }
-                None => Ok(BoundTouching { obstacles, between: None, behind, support: None }),
+                None => Ok(BoundTouching { obstacles, between: None, rubs, support: None }),
             };
         };
         let surfaces = params.surfaces.clone().map_or_else(|| between.surfaces(device), Ok)?;
+        let behind = device.uninit(grid.contacts.len())?;
+        surface_mass(behind.len(), &params.density, &grid.contacts.cells, &self.layers, &behind)?;
         let bound = between.bind(&surfaces, &params.density, &behind)?;
-        let lighter = device.uninit(behind.len())?;
-        relieved(behind.len(), &behind, &surfaces.support, &between.owner, &lighter)?;
         let support = Some((surfaces.support, between.owner.clone()));
-        Ok(BoundTouching { obstacles, between: Some(bound), behind: lighter, support })
+        Ok(BoundTouching { obstacles, between: Some(bound), rubs, support })
     }
 }
 
 impl<F: Float> BoundTouching<F> {
-    /// Adds the forces on the control points, which act on places of the surface.
+    /// Adds the forces on the control points, which act on places of the surface. Friction of colliders is by how control points move `ahead`, after a step of the forces with these pushes, and what the pushes
+    /// have of that.
     pub(super) fn add(
         &self,
         grid: &Grid<F>,
@@ -112,6 +90,7 @@ impl<F: Float> BoundTouching<F> {
         v: &Array<Vec3<F>>,
         force: &Array<Vec3<F>>,
         tick: Tick,
+        ahead: impl FnOnce(&Array<Vec3<F>>) -> diffkern::Result<[Array<Vec3<F>>; 2]>,
     ) -> diffkern::Result<()> {
         if self.obstacles.is_none() && self.between.is_none() {
             return Ok(());
@@ -121,20 +100,35 @@ impl<F: Float> BoundTouching<F> {
         let (place, speed, traction) = (device.uninit(n)?, device.uninit(n)?, device.zeros(n)?);
         carry_pairs(n / PAIR, x, v, rows, &contacts.cells, &contacts.at, &place, &speed)?;
         if let Some(obstacles) = &self.obstacles {
-            let at = Vertices { x: &place, v: &speed, mass: &self.behind };
-            match &self.support {
-                None => obstacles.add_forces(&at, &traction, tick)?,
-                Some((factor, owner)) => {
-                    let plain = device.zeros(n)?;
-                    obstacles.add_forces(&at, &plain, tick)?;
-                    supported(n, &plain, factor, owner, &traction)?;
-                }
+            // Of friction alone, which is none of theirs.
+            let at = Vertices { x: &place, v: &speed, mass: &device.zeros(1)? };
+            let pushes = obstacles.pushes(&at, tick)?;
+            self.supported(&traction, |force| pushes.add(force))?;
+            if self.rubs {
+                let pushed = device.zeros(x.len())?;
+                forces_of_pairs(n / PAIR, &traction, areas, rows, &contacts.cells, &contacts.at, &pushed)?;
+                let ([v, pushed], [moving, part]) = (ahead(&pushed)?, [device.uninit(n)?, device.uninit(n)?]);
+                carry_pairs(n / PAIR, &v, &pushed, rows, &contacts.cells, &contacts.at, &moving, &part)?;
+                let ahead = Ahead { x: &place, v: &moving, pushed: &part };
+                self.supported(&traction, |force| obstacles.add_friction(&ahead, &pushes, force))?;
             }
         }
         if let Some(between) = &self.between {
             between.add(&Places { grid, x, v, place: &place, speed: &speed }, &traction, force, tick)?;
         }
         forces_of_pairs(n / PAIR, &traction, areas, rows, &contacts.cells, &contacts.at, force)
+    }
+
+    /// Adds what `add` adds of colliders to tractions, times the factor of each body.
+    fn supported(
+        &self,
+        traction: &Array<Vec3<F>>,
+        add: impl FnOnce(&Array<Vec3<F>>) -> diffkern::Result<()>,
+    ) -> diffkern::Result<()> {
+        let Some((factor, owner)) = &self.support else { return add(traction) };
+        let plain = traction.device().zeros(traction.len())?;
+        add(&plain)?;
+        supported(plain.len(), &plain, factor, owner, traction)
     }
 
     /// The colliders, where the parameters have them.
@@ -156,9 +150,8 @@ impl<F: Float> BoundTouching<F> {
         Ok((0..bodies).map(|k| (floor * factor(k)).max(others.get(k).copied().unwrap_or(0.0))).collect())
     }
 
-    /// Whether anything slides with friction.
-    pub(super) fn has_friction(&self) -> Result<bool> {
-        let rubs = self.between.as_ref().is_some_and(|between| between.has_friction());
-        Ok(rubs || self.obstacles.as_ref().map_or(Ok(false), |bound| bound.has_friction())?)
+    /// Whether bodies slide on each other with friction.
+    pub(super) fn bodies_rub(&self) -> bool {
+        self.between.as_ref().is_some_and(BoundBetween::has_friction)
     }
 }

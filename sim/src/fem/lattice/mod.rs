@@ -8,7 +8,8 @@
 //! - Integration: eight points of positive weight in each cell; volume, centre and second moments are those of the part.
 //! - Mass: a lumped one with a correction, which makes errors of frequencies of fourth order in the size of the cells and bodies turn with
 //!   their right moments of inertia; further [corrections](Model::with_mass_corrections) where they have to be small.
-//! - Steps: Störmer and Verlet, as half a drift, a kick and half a drift; of first order in friction and viscosity. Small parts of cells do not make stable steps small, as mass and
+//! - Steps: Störmer and Verlet, as half a drift, a kick and half a drift; of first order in viscosity. Friction of colliders stops what slides as all other forces of a step leave it, as in a blow, so that
+//!   what it holds does not creep. Small parts of cells do not make stable steps small, as mass and
 //!   stiffness vanish together; [`max_dt`](crate::Model::max_dt) finds the fastest frequency of the body itself.
 //! - Contact: at points about half a cell apart and an eighth of a cell inside of the surface, as pressures by the [laws](crate::contact) of all solvers; [`floor`] gives
 //!   the one that hardly shows in what is found for the body.
@@ -122,7 +123,7 @@ const FLOOR: f64 = 5.0;
 /// floor of the default stiffness. A load at the depth `s` makes it stiffer by some `2 s - 2.6 s^2` cells, more than `s`, as a spline has no kink there.
 const DEPTH: f64 = 0.117;
 
-/// Depth in cells up to which floors stiffen by default.
+/// Depth in cells up to which bodies that touch stiffen by default.
 const WIDTH: f64 = 0.02;
 
 /// Pressure per depth \[Pa/m\] of contacts that do not show, to first order in the cells, beside the compliance of a body with these Lamé parameters \[Pa\] and
@@ -131,8 +132,8 @@ pub fn contact_stiffness(mu: f64, lambda: f64, cell: f64) -> f64 {
     FLOOR * (lambda + 2.0 * mu) / cell
 }
 
-/// The contact that a body with these Lamé parameters \[Pa\] and cells \[m\] should have with a rigid one: of [`contact_stiffness`], and smooth
-/// from the first fiftieth of a cell.
+/// The contact that a body with these Lamé parameters \[Pa\] and cells \[m\] should have with a rigid one: of [`contact_stiffness`], and as a layer of the body that gives way so much, which
+/// is a fifth of a cell thick.
 pub fn floor(mu: f64, lambda: f64, cell: f64) -> Contact {
-    Contact::SmoothPenalty { stiffness: contact_stiffness(mu, lambda, cell), width: WIDTH * cell }
+    Contact::Layer { stiffness: contact_stiffness(mu, lambda, cell), thickness: cell / FLOOR }
 }

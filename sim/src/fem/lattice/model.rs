@@ -30,8 +30,7 @@ use std::sync::Arc;
 /// Part of the longest stable step of the body at rest that is taken: it stiffens when it is compressed, to four times its stiffness where a ball hits a floor at a
 /// quarter of the speed of its waves, and the error of a frequency `w`, `(w dt)^2 / 24`, should be below that of the cells.
 const CAUTION: f64 = 0.25;
-/// The same with all of the surface in contact, which does not stiffen; without and with friction. What friction stops in a step is of first order in its length:
-/// a block that tips over on its edge slid away with long ones.
+/// The same with all of the surface in contact; without and with friction between bodies. What that stops in a step is of first order in its length.
 const CONTACT_CAUTION: [f64; 2] = [0.4, 0.3];
 
 /// Most passes over the mass matrix.
@@ -117,7 +116,7 @@ impl<F: Float> Model<F> {
         let grid = Grid::new(device, bodies)?;
         Ok(Model {
             device: device.clone(),
-            touching: Touching::new(device, bodies, &grid, colliders)?,
+            touching: Touching::new(device, &grid, colliders)?,
             bodies: Arc::new(bodies.clone()),
             law,
             dt,
@@ -292,11 +291,11 @@ impl<F: Float> crate::step::Model for Model<F> {
     }
 
     /// A quarter of the longest step `2 / w` that linear theory allows of the body at rest, less by viscosity; with all of its surface in
-    /// contact two fifths, with friction three tenths. Damping of contacts is not in it: what of it acts in a step is of the velocity before, and large values need shorter ones.
+    /// contact two fifths, with friction between bodies three tenths. Damping of contacts is not in it: what of it acts in a step is of the velocity before, and large values need shorter ones.
     fn max_dt(&self, params: &Params<F>, state: &State<F>) -> Result<f64> {
         let solver = self.solver(params, state)?;
         let stiffnesses = solver.touching.stiffnesses(self.bodies.bodies().len())?;
-        let caution = CONTACT_CAUTION[usize::from(solver.touching.has_friction()?)];
+        let caution = CONTACT_CAUTION[usize::from(solver.touching.bodies_rub())];
         let free = solver.fastest(|_| 0.0)?.into_iter().map(|f| CAUTION * f.stable_step());
         let touched = solver.fastest(|k| stiffnesses[k])?.into_iter().zip(&stiffnesses);
         let touched = touched.map(|(f, &k)| if k > 0.0 { caution * f.stable_step() } else { f64::INFINITY });
@@ -446,6 +445,24 @@ impl<F: Float> Solver<F> {
         Ok(sum)
     }
 
+    /// Velocities after a step of `force` and of what pushes the body, and what of them these change: by lumped masses, which move by no less than half as much as these with a correction.
+    fn ahead(
+        &self,
+        v: &Array<Vec3<F>>,
+        force: &Array<Vec3<F>>,
+        pushes: &Array<Vec3<F>>,
+        dt: f64,
+    ) -> diffkern::Result<[Array<Vec3<F>>; 2]> {
+        let (ties, device, n) = (&self.model.grid.ties, &self.model.device, v.len());
+        // Series of more corrections than one move the surface by more.
+        let (dt, one) = (F::from_f64(dt * 0.5 * (1 + self.model.corrections).max(2) as f64), F::one());
+        let (whole, [all, own]) =
+            (arith::scaled_sum(&[(one, force), (one, pushes)])?, [device.uninit(n)?, device.uninit(n)?]);
+        lumped_acceleration(n, &whole, &self.lumped, ties, &self.params.gravity, &all)?;
+        lumped_acceleration(n, pushes, &self.lumped, ties, &device.zeros(1)?, &own)?;
+        Ok([arith::scaled_sum(&[(one, v), (dt, &all)])?, arith::scale(&own, dt)?])
+    }
+
     pub(super) fn corrections(&self) -> usize {
         self.model.corrections
     }
@@ -491,8 +508,8 @@ impl<F: Float> Step for Solver<F> {
         self.model.dt
     }
 
-    /// Half a drift, a kick by the forces there, half a drift: second order and symplectic, with one force a step. Friction, the damping of contacts
-    /// and viscosity take the velocity before the kick, and are of first order in the step.
+    /// Half a drift, a kick by the forces there, half a drift: second order and symplectic, with one force a step. The damping of contacts, friction between bodies
+    /// and viscosity take the velocity before the kick, and are of first order in the step; friction of colliders takes it after all other forces.
     fn step(&self, state: &State<F>, control: &Control<F>, tick: Tick) -> diffkern::Result<State<F>> {
         let Control { force: _, activation, drive } = control;
         let [activations, drives] = [activation.as_ref().map(Array::len), drive.as_ref().map(Array::len)];
@@ -509,7 +526,9 @@ impl<F: Float> Step for Solver<F> {
         let (n, middle) = (state.len(), self.middle(state, tick)?);
         let Forces { force, memory } = self.forces(&middle, state, control, F::from_f64(tick.dt))?;
         let between = Tick { time: tick.time + 0.5 * tick.dt, ..tick };
-        self.touching.add(&self.model.grid, &middle, &state.v, &force, between)?;
+        self.touching.add(&self.model.grid, &middle, &state.v, &force, between, |pushed| {
+            self.ahead(&state.v, &force, pushed, tick.dt)
+        })?;
         let v = self.kicked(&state.v, &force, control, F::from_f64(tick.dt))?;
         let x = self.model.device.uninit(n)?;
         drift(n, &middle, &v, &x, F::from_f64(0.5 * tick.dt))?;

@@ -225,10 +225,3 @@ pub fn supported<F: Float>(
     let i = ABSOLUTE_POS;
     total[i] += traction[i] * factor[(owner[i] as usize).min(factor.len() - 1)];
 }
-
-/// The mass behind each place that friction of colliders may stop, of forces that are yet to be taken times the factor of its body.
-#[diff_kernel]
-pub fn relieved<F: Float>(mass: &Array<F>, factor: &Array<F>, owner: &Array<u32>, out: &mut Array<F>) {
-    let i = ABSOLUTE_POS;
-    out[i] = mass[i] / factor[(owner[i] as usize).min(factor.len() - 1)];
-}
