@@ -279,6 +279,8 @@ pub struct Outcome {
     pub iou: Option<f64>,
     /// By how much their outlines are off, root of the mean square \[pixels\]; none where it was not computed.
     pub outlines: Option<f64>,
+    /// How many frames of each video were fitted, from the first.
+    pub fitted_frames: usize,
     /// Why it ended.
     pub ending: Ending,
     /// Every finished iteration.

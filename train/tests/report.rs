@@ -35,6 +35,7 @@ fn outcome(video: &Video) -> Outcome {
         runs: Default::default(),
         iou: Some(0.96),
         outlines: Some(0.31),
+        fitted_frames: 5,
         ending: Ending::Converged,
         history: (0..10).map(record).collect(),
         viscosity: 0.0,

@@ -1,6 +1,7 @@
 //! The outcome of a search: values, intervals, pictures.
 
 use super::adequacy::{self, Adequacy};
+use super::frames::{FITTED, fitted};
 use super::information::{Together, posterior, together};
 use super::interval::{self, Covariances, SIGMAS, TELLS};
 use super::observed::{self, observed};
@@ -99,16 +100,18 @@ pub(super) fn outcome<F: Float>(
     let torn = seen.as_ref().and_then(|run| run.torn);
     // Frames that the simulator has wrong say nothing about the scene.
     let sound = torn.unwrap_or(problem.scene.num_frames);
-    let fitted_frames = problem.frames.min(sound);
+    let last_fitted = fitted(&weights);
+    let fitted_frames = last_fitted.min(sound);
+    state.warnings.extend(not_fitted(last_fitted, problem.frames));
     let agreement = |frames: usize| match &seen {
         Some(run) if frames > 0 => iou_of(problem, run, frames),
         _ => Ok(None),
     };
-    let [fitted, whole] = [agreement(fitted_frames)?, agreement(sound)?];
+    let [near, whole] = [agreement(fitted_frames)?, agreement(sound)?];
     let explains = |iou: Option<f64>| iou.is_some_and(|iou| iou >= EXPLAINS);
-    let differs = whole.is_some() && !explains(whole) && explains(fitted);
+    let differs = whole.is_some() && !explains(whole) && explains(near);
     if let Some(frame) = torn {
-        let fitted = if frame < problem.frames { "; they were fitted, and the intervals do not hold" } else { "" };
+        let fitted = if frame < last_fitted { "; they were fitted, and the intervals do not hold" } else { "" };
         state.warnings.push(format!("{}{fitted}", self::torn(frame)));
     }
     if let Some(shown) = told.shown.take().filter(|_| problem.frames <= sound) {
@@ -140,8 +143,8 @@ pub(super) fn outcome<F: Float>(
     let unexplained = adequacy.said.is_none() && ending != Ending::Interrupted;
     let judged = if seen.is_some() { whole } else { iou };
     if let Some(judged) = judged.filter(|_| unexplained) {
-        let fitted = fitted.unwrap_or(judged);
-        state.warnings.extend(not_explained(judged, fitted, [fitted_frames, sound], &adequacy.causes));
+        let near = near.unwrap_or(judged);
+        state.warnings.extend(not_explained(judged, near, [fitted_frames, sound], &adequacy.causes));
     }
     Ok(Outcome {
         parameters,
@@ -151,6 +154,7 @@ pub(super) fn outcome<F: Float>(
         runs: state.runs,
         iou,
         outlines: adequacy.off,
+        fitted_frames: last_fitted,
         ending,
         history: state.history,
         viscosity: problem.parametrisation().values(&state.at).extra,
@@ -302,6 +306,18 @@ pub(crate) fn torn(frame: usize) -> String {
         "MPM tears a body in frame {frame} (numerical fracture: particles more than two grid cells apart hardly interact), which an elastic material does not; \
          frames from there on are wrong, expected --simulator fem where it can do the scene"
     )
+}
+
+/// What is said of frames that were compared and count for nothing.
+fn not_fitted(fitted: usize, frames: usize) -> Option<String> {
+    let size = 100.0 * FITTED;
+    let told = || {
+        format!(
+            "frames {fitted} to {} were not fitted: outlines are off by {size} % of the size some frames before, and what comes after says nothing of its cause",
+            frames - 1
+        )
+    };
+    (fitted < frames).then(told)
 }
 
 /// What is said of silhouettes whose agreement over all frames is `iou`, over those that were `fitted` of all the other.

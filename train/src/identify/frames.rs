@@ -64,6 +64,11 @@ fn so_far(all: &[Apart]) -> (Vec<f64>, bool) {
     (all.iter().map(next).collect(), shown > 0.0)
 }
 
+/// How many frames count by these weights: those after them do not.
+pub(super) fn fitted(weights: &[f64]) -> usize {
+    weights.iter().rposition(|weight| *weight > 0.0).map_or(0, |last| last + 1)
+}
+
 /// What of the difference between two grids is left on the finer one, whose cells are `ratio` times as small, by second order.
 pub(super) fn left_by(ratio: f64) -> f64 {
     1.0 / (ratio * ratio - 1.0)
@@ -106,6 +111,7 @@ mod tests {
             assert!((weight / weights[0] - expected / 25.0).abs() < 1e-12, "{weights:?}");
         }
         assert_eq!(weights[4..], [0.0, 0.0]);
+        assert_eq!((fitted(&weights), fitted(&[0.0])), (4, 0));
         // Six, two more, and a third of six, rounded down.
         let many: Vec<Apart> = (0..12).map(|frame| of(if frame < 6 { 0.1 } else { 1.3 }, 5.0)).collect();
         let weights = weights_by_errors(&many, None).unwrap_or_default();

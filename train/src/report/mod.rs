@@ -74,6 +74,9 @@ pub struct Summary {
     /// By how much their outlines are off, root of the mean square \[pixels\], null where it was not computed.
     #[serde(default)]
     pub outlines: Option<f64>,
+    /// How many frames of each video were fitted, from the first.
+    #[serde(default)]
+    pub fitted_frames: usize,
     /// Distance from the places of each track, root of the mean square \[m\].
     #[serde(default)]
     pub distances: BTreeMap<String, f64>,
@@ -106,6 +109,7 @@ impl Summary {
             loss_initial: outcome.loss_initial,
             iou: outcome.iou,
             outlines: outcome.outlines,
+            fitted_frames: outcome.fitted_frames,
             distances: outcome.tracks.iter().map(|track| (track.name.clone(), track.distance)).collect(),
             ending: outcome.ending,
             viscosity: outcome.viscosity,
