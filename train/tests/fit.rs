@@ -101,3 +101,29 @@ fn what_is_asked_for_is_found_with_what_is_fitted_and_clamps_stay() {
     let config = fs::read_to_string(folder.join("out/config.ron")).unwrap();
     assert!(config.contains("camera"), "{config}");
 }
+
+/// By finite elements without being asked for, but where it is given.
+#[test]
+fn friction_that_is_off_is_found_along() {
+    let folder = fresh("rough");
+    let rough = |friction: f64| {
+        let mut scene = block();
+        scene["bodies"]["jelly"]["velocity"] = json!([0.9, 0.1, -1.2]);
+        scene["colliders"]["floor"]["contact"] = json!({"friction": friction});
+        scene
+    };
+    write_scene(&folder.join("scene"), &rough(0.24));
+    let set = format!("young={YOUNG}");
+    run(&folder, &["simulate", "scene", "--set", &set, "--cells", CELLS, "--bits", "16", "--out", "video"], 0);
+    fs::write(folder.join("video/scene.json"), rough(0.3).to_string()).unwrap();
+    let parameters = |out: &str| json_of(&folder.join(out).join("result.json"))["parameters"].clone();
+    run(&folder, &["identify", "video", "--cells", CELLS, "--out", "along"], 0);
+    let along = parameters("along");
+    let found = |name: &str| along[name].as_f64().unwrap();
+    let (friction, young) = (found("friction"), found("bodies.jelly.material.young"));
+    assert!((friction / 0.24 - 1.0).abs() < 1e-4, "{friction}");
+    assert!((young / YOUNG - 1.0).abs() < 1e-4, "{young} Pa");
+    let given = ["--set", "friction=0.3", "--max-iterations", "1"];
+    run(&folder, &[&["identify", "video", "--cells", CELLS, "--out", "given"][..], &given].concat(), 0);
+    assert_eq!(parameters("given").as_object().unwrap().keys().collect::<Vec<_>>(), ["bodies.jelly.material.young"]);
+}

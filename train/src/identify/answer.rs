@@ -10,8 +10,9 @@ use super::refinement::Ended;
 use crate::error::{Error, Result};
 use crate::job::{Ending, IdentifyOptions, Outcome, Parameter, Shown, TrackFit};
 use crate::program::{Failure, shots, simulable};
-use crate::scene::{Measured, Name, Scene, Track};
+use crate::scene::{Measured, Name, Prior, Scene, Track};
 use crate::search::{Parametrisation, Problem as _, REFINED, Reporter, Search, Stage, State};
+use crate::text::rounded;
 use crate::video::{Frame, Video};
 use diffkern::Float;
 use diffkern_optim::dense::NormalEquations;
@@ -19,6 +20,8 @@ use nalgebra::DMatrix;
 
 /// Silhouettes that agree less than this (intersection over union) are of something else.
 const EXPLAINS: f64 = 0.8;
+/// Standard deviations that a value may be from what the scene says of it before something is said.
+const BESIDE: f64 = 2.0;
 /// So near to an end of the range (of its logarithm) a value is at the end.
 const AT_END: f64 = 1e-3;
 
@@ -61,7 +64,8 @@ pub(super) fn outcome<F: Float>(
     let (mut told, mut adequacy) = (ByFrame::default(), Adequacy::default());
     let doubt = problem.parametrisation().doubt();
     let tangents = state.normals.last().filter(|normal| ending == Ending::Converged && normal.parameters() > 0);
-    let known = tangents.is_some_and(|normal| interval::all_show(normal, &doubt));
+    let prior = problem.parametrisation().has_prior();
+    let known = tangents.is_some_and(|normal| interval::all_show(normal, &doubt, &prior));
     let shows = match &seen {
         _ if !known => Ok(None),
         Some(run) => {
@@ -214,6 +218,15 @@ fn parameters<F: Float>(
                 format!("{name} is at the end of its range, {found} {}: the answer may lie outside", name.unit());
             state.warnings.push(problem);
         }
+        let prior = problem.scene.range(target).and_then(|range| range.prior);
+        if let Some(Prior { center, deviation }) = prior.filter(|prior| is_beside(found, *prior, scale)) {
+            state.warnings.push(format!(
+                "the scene may be wrong: {name} is found as {}, where it says {}, with a standard deviation of {}",
+                rounded(found),
+                rounded(center),
+                rounded(deviation)
+            ));
+        }
         if !tells {
             state
                 .warnings
@@ -242,6 +255,15 @@ fn parameters<F: Float>(
         state.warnings.extend(pairs.iter().filter(|pair| pair.names.iter().any(open)).map(say));
     }
     Ok(parameters)
+}
+
+/// Whether a value is more than two standard deviations from what was known of it.
+fn is_beside(found: f64, Prior { center, deviation }: Prior, scale: Scale) -> bool {
+    let away = match scale {
+        Scale::Log => (found / center).ln(),
+        Scale::Linear => found - center,
+    };
+    away.abs() > BESIDE * deviation
 }
 
 /// Covariance by residuals beside the ranges.

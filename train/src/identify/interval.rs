@@ -26,11 +26,12 @@ const SHARED: f64 = 0.2;
 /// Least part of what shows most that a coordinate shows of itself over its `doubt`, squared: of less, differences in single precision are rounding errors.
 const SHOWS: f64 = 1e-8;
 
-/// Whether differences over the `doubt` of each coordinate tell of all of them.
-pub(super) fn all_show(normal: &NormalEquations, doubt: &[f64]) -> bool {
+/// Whether differences over the `doubt` of each coordinate tell of all of them but those of which something is `known` beforehand.
+pub(super) fn all_show(normal: &NormalEquations, doubt: &[f64], known: &[bool]) -> bool {
     let n = normal.parameters();
     let shown: Vec<f64> = (0..n).map(|k| normal.hessian[k * n + k] * doubt[k] * doubt[k]).collect();
-    shown.iter().all(|own| *own > SHOWS * shown.iter().copied().fold(0.0, f64::max))
+    let most = shown.iter().copied().fold(0.0, f64::max);
+    shown.iter().zip(known).all(|(own, known)| *known || *own > SHOWS * most)
 }
 
 /// How unsure the coordinates of an answer are.
@@ -129,6 +130,16 @@ fn left_by_grid(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A coordinate that no number depends on shows nowhere; that is no matter where something is known of it.
+    #[test]
+    fn what_is_known_beforehand_need_not_show() -> Result<()> {
+        let mut normal = NormalEquations::new(2);
+        normal.add(&[0.1, 0.2], &[vec![1.0, 2.0], vec![0.0; 2]])?;
+        let all = |known: [bool; 2]| all_show(&normal, &[0.05; 2], &known);
+        assert!(!all([false; 2]) && !all([true, false]) && all([false, true]));
+        Ok(())
+    }
 
     /// Residuals of a line whose slope a wider grid shows a tenth too high.
     #[test]

@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 const WIDE: f64 = 4.0;
 /// Standard deviation of each coordinate of where a body starts \[m\].
 const PLACE: f64 = 0.02;
+/// Standard deviation of friction, as a part of what the scene says.
+const ROUGH: f64 = 0.1;
 /// How often the range of a start that may lie inside of a floor is halved.
 const HALVED: i32 = 5;
 
@@ -21,6 +23,8 @@ pub enum Fit {
     Start,
     /// Where cameras are, what they look at, and their field of view.
     Camera,
+    /// The friction of what bodies slide on.
+    Friction,
 }
 
 impl Fit {
@@ -29,7 +33,7 @@ impl Fit {
         self.quantities().iter().any(|(quantity, _)| *quantity == target.quantity)
     }
 
-    /// What is found, with the standard deviation of what a scene says of it.
+    /// What is found, with the standard deviation of what a scene says of it, of friction as a part of it.
     fn quantities(self) -> Vec<(Quantity, f64)> {
         let three = |of: fn(usize) -> Quantity, deviation: f64| [0, 1, 2].map(|a| (of(a), deviation));
         match self {
@@ -43,6 +47,7 @@ impl Fit {
                 let places = [three(Quantity::Position, 0.02), three(Quantity::LookAt, 0.02)].concat();
                 places.into_iter().chain([(Quantity::FieldOfView, 0.01)]).collect()
             }
+            Self::Friction => vec![(Quantity::Friction, ROUGH)],
         }
     }
 }
@@ -61,6 +66,7 @@ impl Scene {
             let (takes, many) = match part {
                 Fit::Start => (self.takes.len(), self.bodies.len()),
                 Fit::Camera => (1, self.cameras.len()),
+                Fit::Friction => (1, self.colliders.len()),
             };
             for (take, of) in (0..takes).flat_map(|take| (0..many).map(move |of| (take, of))) {
                 self.fit(*part, take, of);
@@ -69,11 +75,11 @@ impl Scene {
         Ok(self)
     }
 
-    /// Adds what is found of one body in one take, or of one camera.
+    /// Adds what is found of one body in one take, of one camera, or of one collider if it is rough.
     fn fit(&mut self, part: Fit, take: usize, of: usize) {
         let share = match part {
             Fit::Start => (0..HALVED).map(|k| 0.5f64.powi(k)).find(|share| self.starts_outside(take, of, *share)),
-            Fit::Camera => Some(1.0),
+            Fit::Camera | Fit::Friction => Some(1.0),
         };
         if share.is_none() {
             self.warnings.push(format!("{} starts on a floor, so that its place stays", self.bodies[of].name));
@@ -82,6 +88,10 @@ impl Scene {
             let target = Target { take, ..Target::new(of, quantity) };
             let share = if is_place(quantity) { share } else { Some(1.0) };
             let (Some(share), Some(center), None) = (share, self.known(target), self.range(target)) else { continue };
+            let deviation = if part == Fit::Friction { deviation * center } else { deviation };
+            if deviation == 0.0 {
+                continue;
+            }
             let (away, Row { bounds, scale, .. }) = (share * WIDE * deviation, quantity.row());
             let least = if scale == Scale::Any { -bounds.most } else { bounds.least };
             let range = Range {
@@ -115,7 +125,7 @@ fn is_place(quantity: Quantity) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::Surface;
+    use crate::scene::{Contact, Surface};
     use diffkern_sim::scene::BodyShape;
     use std::path::Path;
 
@@ -132,6 +142,21 @@ mod tests {
             other => panic!("the sample is a block, not {other:?}"),
         }
         scene
+    }
+
+    #[test]
+    fn friction_lies_within_four_tenths_of_what_the_scene_says() {
+        let of = |friction: f64| {
+            let mut scene = above(0.1);
+            scene.colliders[0].contact = Contact::Friction(friction);
+            scene.fitted(&[Fit::Friction]).unwrap()
+        };
+        let scene = of(0.4);
+        let found = scene.range(Target::new(0, Quantity::Friction)).unwrap();
+        let Some(Prior { center, deviation }) = found.prior else { panic!("it has a prior") };
+        assert!((center - 0.4).abs() < 1e-12 && (deviation - 0.04).abs() < 1e-12, "{center} {deviation}");
+        assert!((found.min - 0.24).abs() < 1e-12 && (found.max - 0.56).abs() < 1e-12, "{found:?}");
+        assert_eq!(range(&of(0.0), Quantity::Friction), None, "nothing rubs");
     }
 
     fn range(scene: &Scene, quantity: Quantity) -> Option<(f64, f64)> {

@@ -211,6 +211,16 @@ impl Parametrisation {
         self.priors.iter().map(one).collect()
     }
 
+    /// Of each coordinate whether something is known beforehand of what it is of alone.
+    pub(crate) fn has_prior(&self) -> Vec<bool> {
+        let known = |row: &Row| match row {
+            Row::One(target, ..) => self.priors.iter().any(|(known, _)| known == target),
+            Row::Elastic(..) => false,
+        };
+        let rows = self.rows.iter().flat_map(|row| vec![known(row); row.kinds().len()]);
+        rows.chain(self.room.map(|_| false)).collect()
+    }
+
     /// Whether anything is known beforehand.
     pub(crate) fn has_priors(&self) -> bool {
         !self.priors.is_empty()

@@ -33,7 +33,7 @@ pub struct Identify {
     #[arg(long = "unknown", value_name = "NAME", value_delimiter = ',')]
     #[serde(default)]
     pub unknowns: Vec<Name>,
-    /// What of the scene may be a little off, and is found along: start, camera.
+    /// What of the scene may be a little off, and is found along: start, camera, friction (always by finite elements from videos, but of what --set gives).
     #[arg(long, value_name = "PART", value_delimiter = ',')]
     #[serde(default)]
     pub fit: Vec<Fit>,
@@ -154,7 +154,17 @@ impl Identify {
     /// # Errors
     /// For any wrong input.
     pub fn scene(&self) -> Result<Scene> {
-        Scene::read_with(&self.folder, self.access())?.fitted(&self.fit)
+        let scene = Scene::read_with(&self.folder, self.access())?;
+        let along = self.along(&scene);
+        scene.fitted(&along)
+    }
+
+    /// What is found along: what was asked for, and friction by finite elements from videos, where how a body that sticks springs back is what grids and programs agree on least.
+    fn along(&self, scene: &Scene) -> Vec<Fit> {
+        let by_elements = program::choose_to_search(scene, self.simulator).is_ok_and(|it| it == Simulator::Fem);
+        let weighs = self.optimizer.resolve().is_ok_and(|rule| rule == Optimizer::Lm);
+        let more = by_elements && weighs && !scene.films.is_empty() && !self.fit.contains(&Fit::Friction);
+        self.fit.iter().copied().chain(more.then_some(Fit::Friction)).collect()
     }
 
     /// Checks the job against its [`scene`](Self::scene).
@@ -167,7 +177,8 @@ impl Identify {
         if !asked.is_empty() {
             let said = self.unknowns.iter().chain(self.fixed.iter().map(|(name, _)| name));
             let said: Vec<Target> = said.filter_map(|name| scene.all(name).ok()).flatten().collect();
-            let along = |range: &&Range| self.fit.iter().any(|part| part.holds(range.target)) && !said.contains(&range.target);
+            let parts = self.along(scene);
+            let along = |range: &&Range| parts.iter().any(|part| part.holds(range.target)) && !said.contains(&range.target);
             asked.extend(scene.unknowns.iter().filter(along).map(|range| range.name.clone()));
         }
         let (unknowns, fixed, start) = options::split(scene, &asked, &self.fixed, &self.start)?;
