@@ -52,10 +52,14 @@ impl Suspect {
             return Vec::new();
         }
         let searched = |of: usize, quantity: Quantity| scene.range(Target::new(of, quantity)).is_some();
+        // What is found along is searched for near what the scene says alone.
+        let anywhere = |of: usize, quantity: Quantity| {
+            scene.range(Target::new(of, quantity)).is_some_and(|range| range.prior.is_none())
+        };
         let mut all = Vec::new();
         for (of, collider) in scene.colliders.iter().enumerate() {
             match collider.contact {
-                Contact::Friction(_) if searched(of, Quantity::Friction) => {}
+                Contact::Friction(_) if anywhere(of, Quantity::Friction) => {}
                 Contact::Friction(own) => {
                     all.push(Self::Friction(of, FRICTION));
                     // All of it at once: where a body rolls or stays, a little less makes no difference.
@@ -96,8 +100,9 @@ impl Suspect {
         match self {
             Self::Friction(of, by) => {
                 let target = Target::new(of, Quantity::Friction);
-                changed.colliders[of].contact = Contact::Friction(values[target] + by);
-                known.insert(scene.name_of(target), values[target] + by);
+                let other = (values[target] + by).max(0.0);
+                changed.colliders[of].contact = Contact::Friction(other);
+                known.insert(scene.name_of(target), other);
             }
             Self::Contact(of, contact) => {
                 changed.colliders[of].contact = contact;
@@ -165,7 +170,7 @@ impl Suspect {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::Name;
+    use crate::scene::{Fit, Name};
     use std::path::Path;
 
     fn sample() -> crate::error::Result<Scene> {
@@ -180,6 +185,22 @@ mod tests {
         scene.colliders[0].contact = Contact::Sticky;
         let contacts = [0.0, HOLDS].map(|friction| Suspect::Contact(0, Contact::Friction(friction)));
         assert_eq!(Suspect::far(&scene, Simulator::Mpm), [contacts.to_vec(), rates()].concat());
+        Ok(())
+    }
+
+    /// It is searched for near what the scene says, and may be far from that.
+    #[test]
+    fn friction_that_is_found_along_may_be_none() -> crate::error::Result<()> {
+        let mut scene = sample()?;
+        scene.colliders[0].contact = Contact::Friction(0.4);
+        let scene = scene.fitted(&[Fit::Friction])?;
+        let none = Suspect::Friction(0, -0.4);
+        assert!(Suspect::far(&scene, Simulator::Fem).contains(&none));
+        let target = Target::new(0, Quantity::Friction);
+        let mut values = Physics::of(&scene, &Values::new());
+        values[target] = 0.33;
+        let Alternative { scene: other, values, .. } = none.otherwise(&scene, &values);
+        assert_eq!((values[target], other.colliders[0].contact), (0.0, Contact::Friction(0.0)));
         Ok(())
     }
 
