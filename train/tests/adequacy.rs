@@ -75,11 +75,11 @@ fn a_floor_that_is_rougher_than_the_scene_says_is_named() {
     assert!(off > 1.0 && (0.23..0.35).contains(&by), "{off}: {warnings}");
 }
 
-/// The material point method loses energy where a ball bounces, the more the wider its grid is: on so wide ones outlines end 0.29 pixels off.
+/// The material point method loses energy where a ball bounces, the more the wider its grid is: on so wide ones outlines end more than 0.3 pixels off.
 #[test]
 fn what_a_wide_grid_loses_is_not_laid_to_the_scene() {
     let folder = fresh("adequacy_grid");
-    write_scene(&folder.join("scene"), &bounce(30));
+    write_scene(&folder.join("scene"), &bounce(40));
     let known = ["--set", "lambda=20000"];
     let simulate = ["simulate", "scene", "--set", "mu=8000", "--simulator", "fem", "--cells", "6", "--out", "video"];
     run(&folder, &[&simulate[..], &known].concat(), 0);
@@ -89,7 +89,7 @@ fn what_a_wide_grid_loses_is_not_laid_to_the_scene() {
         run(&folder, &[&identify[..], &known].concat(), 0);
         let result = json_of(&folder.join(cells).join("result.json"));
         let (off, warnings) = (result["outlines"].as_f64().unwrap(), result["warnings"].to_string());
-        assert!(off > 0.25 && !warnings.contains("outlines are off"), "{cells} cells, {off}: {warnings}");
+        assert!(off > 0.3 && !warnings.contains("outlines are off"), "{cells} cells, {off}: {warnings}");
     }
 }
 
