@@ -100,8 +100,8 @@ impl<F: Float> BoundTouching<F> {
         let (place, speed, traction) = (device.uninit(n)?, device.uninit(n)?, device.zeros(n)?);
         carry_pairs(n / PAIR, x, v, rows, &contacts.cells, &contacts.at, &place, &speed)?;
         if let Some(obstacles) = &self.obstacles {
-            // Of friction alone, which is none of theirs.
-            let at = Vertices { x: &place, v: &speed, mass: &device.zeros(1)? };
+            // The mass is of their friction alone, of which there is none here.
+            let at = Vertices { x: &place, v: &speed, mass: &device.full(1, F::one())? };
             let pushes = obstacles.pushes(&at, tick)?;
             self.supported(&traction, |force| pushes.add(force))?;
             if self.rubs {
