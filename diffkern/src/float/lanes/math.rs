@@ -34,7 +34,16 @@ fn power_of_two<S: Bits>(n: S::I) -> S::R {
 const LN_2_HIGH: f32 = 0.693_359_4;
 const LN_2_LOW: f32 = -2.121_944_4e-4;
 
+/// The largest number with `e^x` below all normal numbers.
+const LN_MIN_NORMAL: f32 = -87.336_55;
+/// Numbers below all normal ones are multiples of 2 to the power of minus this, and their bits are how many.
+const LEAST_EXPONENT: f32 = 149.0;
+/// Spacing 1 from here on.
+const INTEGERS: f32 = 8_388_608.0;
+
 /// e^x = 2^n e^r with |r| <= ln 2 / 2.
+///
+/// What is below normal numbers is rounded as an integer: a product that is rounded to it takes Intel's processors a hundred cycles and more, be it zero.
 #[inline(always)]
 pub fn exp<S: Bits>(x: S::R) -> S::R {
     // Beyond these it is 0 and infinity.
@@ -43,11 +52,15 @@ pub fn exp<S: Bits>(x: S::R) -> S::R {
     let r = S::fnma(n, S::splat(LN_2_LOW), S::fnma(n, S::splat(LN_2_HIGH), limited));
     let tail = polynomial::<S>(r, &[1.0 / 2.0, 1.0 / 6.0, 1.0 / 24.0, 1.0 / 120.0, 1.0 / 720.0, 1.0 / 5040.0]);
     let e = S::add(S::fma(S::mul(r, r), tail, r), S::splat(1.0));
+    let below_normal = S::le(x, S::splat(LN_MIN_NORMAL));
+    let n = S::add(n, S::select(below_normal, S::splat(LEAST_EXPONENT), S::splat(0.0)));
     // In two steps, since 2^n may have no normal number.
     let n = S::to_i32(n);
     let half = S::shr_i(n, S::splat_i(1));
     let scaled = S::mul(S::mul(e, power_of_two::<S>(half)), power_of_two::<S>(S::sub_i(n, half)));
-    S::select(S::is_nan(x), x, scaled)
+    let multiples = S::sub_i(S::to_bits(S::add(scaled, S::splat(INTEGERS))), S::splat_i(INTEGERS.to_bits()));
+    let result = S::select(below_normal, S::of_bits(multiples), scaled);
+    S::select(S::is_nan(x), x, result)
 }
 
 /// ln x = e ln 2 + ln m with m in [sqrt(1/2), sqrt 2).
