@@ -143,6 +143,11 @@ impl NormalEquations {
         Ok(())
     }
 
+    /// Mean of the squared residuals; 0 of none.
+    pub fn mean_square(&self) -> f64 {
+        self.cost / self.residuals.max(1) as f64
+    }
+
     /// Variance of a residual that stands for as much as one does in [`NormalEquations::covariance`]: the larger of the mean square
     /// weighted by `|j|^2`, and of that which the sums over blocks show. None where nothing shows in the residuals.
     pub fn variance(&self) -> Option<f64> {

@@ -228,7 +228,7 @@ impl<F: Float> Compared<'_, F> {
         let parametrisation = self.problem.parametrisation();
         let bounds = parametrisation.bounds(true);
         // Frames before anything touches fix no material: a range counts as what is known beforehand, with its standard deviation.
-        let variance = all.cost / all.residuals.max(1) as f64;
+        let variance = all.mean_square();
         let mut all = Priors::known(parametrisation, &all.first(n)?).added(&all, self.at)?;
         for (k, (low, high)) in bounds.low.iter().zip(&bounds.high).enumerate() {
             let mut slope = vec![0.0; n + 1];

@@ -219,7 +219,8 @@ fn parameters<F: Float>(
             state.warnings.push(problem);
         }
         let prior = problem.scene.range(target).and_then(|range| range.prior);
-        if let Some(Prior { center, deviation }) = prior.filter(|prior| is_beside(found, *prior, scale)) {
+        let is_beside = |prior: &Prior| prior.away(found, target.quantity.is_positive()).abs() > BESIDE;
+        if let Some(Prior { center, deviation }) = prior.filter(is_beside) {
             state.warnings.push(format!(
                 "the scene may be wrong: {name} is found as {}, where it says {}, with a standard deviation of {}",
                 rounded(found),
@@ -255,15 +256,6 @@ fn parameters<F: Float>(
         state.warnings.extend(pairs.iter().filter(|pair| pair.names.iter().any(open)).map(say));
     }
     Ok(parameters)
-}
-
-/// Whether a value is more than two standard deviations from what was known of it.
-fn is_beside(found: f64, Prior { center, deviation }: Prior, scale: Scale) -> bool {
-    let away = match scale {
-        Scale::Log => (found / center).ln(),
-        Scale::Linear => found - center,
-    };
-    away.abs() > BESIDE * deviation
 }
 
 /// Covariance by residuals beside the ranges.

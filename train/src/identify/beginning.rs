@@ -121,7 +121,7 @@ impl<'a, F: Float> Beginning<'a, F> {
             // Nothing is in the picture.
             return Ok(None);
         }
-        let variance = normal.cost / normal.residuals.max(1) as f64;
+        let variance = normal.mean_square();
         let off = |cost: f64| (cost.max(0.0) / pixel).sqrt();
         let mut found = Vec::new();
         for cause in causes {

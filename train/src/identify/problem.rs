@@ -465,7 +465,7 @@ impl<F: Float> Problem for VideoProblem<'_, F> {
         let empty = shots(self.scene, self.frames).into_iter().map(|shot| observed::nothing(self.scene, shot));
         let empty: Coverage = empty.collect::<diffkern::Result<_>>()?;
         let costs = self.fine.misfit().costs(&empty)?;
-        Ok(costs.last().map_or(0.0, |last| last.cost / last.residuals.max(1) as f64))
+        Ok(costs.last().map_or(0.0, NormalEquations::mean_square))
     }
 
     fn runs(&self) -> [Runs; 2] {

@@ -12,7 +12,7 @@ use crate::job::{Flow, Record};
 use crate::program::{Coverage, Failure, Linear, Outcome, simulable};
 use crate::search::{Evaluation, Priors, Problem as _, REFINED, Reporter, Search, State};
 use diffkern::Float;
-use diffkern_optim::dense::LevenbergMarquardt;
+use diffkern_optim::dense::{LevenbergMarquardt, NormalEquations};
 
 /// Most evaluations, and refused steps in a row at a level.
 const EVALUATIONS: usize = 24;
@@ -80,7 +80,7 @@ pub(super) fn refine<F: Float>(
 /// Mean squared residual at the last level.
 fn loss(misfit: &Misfit, shown: &Coverage) -> diffkern::Result<f64> {
     let costs = misfit.costs(shown)?;
-    Ok(costs.last().map_or(0.0, |last| last.cost / last.residuals.max(1) as f64))
+    Ok(costs.last().map_or(0.0, NormalEquations::mean_square))
 }
 
 /// Whether the same frames count, and none by much more or less than before, beside the one that counts most.
@@ -197,7 +197,7 @@ impl<F: Float> Refinement<'_, '_, '_, F> {
         let record = Record {
             iteration: state.iteration,
             stage: REFINED.into(),
-            loss: last.map_or(0.0, |last| last.cost / last.residuals.max(1) as f64),
+            loss: last.map_or(0.0, NormalEquations::mean_square),
             values: coordinates.named(&coordinates.values(&at)),
         };
         state.refined(at, there, record);

@@ -386,3 +386,11 @@ pub struct Prior {
     /// Standard deviation, of the value or of its logarithm.
     pub deviation: f64,
 }
+
+impl Prior {
+    /// How many standard deviations above the center a value is, whose logarithm counts if it `is_positive`.
+    pub(crate) fn away(self, value: f64, is_positive: bool) -> f64 {
+        let away = if is_positive { (value / self.center).ln() } else { value - self.center };
+        away / self.deviation
+    }
+}

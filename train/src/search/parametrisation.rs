@@ -199,14 +199,11 @@ impl Parametrisation {
         }
         let values = self.values(at);
         let tangents = self.tangents(&values);
-        let one = |(target, Prior { center, deviation }): &(Target, Prior)| {
-            let value = values[*target];
-            let (away, size) = match target.quantity.is_positive() {
-                true => ((value / center).ln(), value),
-                false => (value - center, 1.0),
-            };
-            let slopes = tangents.iter().map(|tangent| tangent[*target] / (size * deviation)).collect();
-            (away / deviation, slopes)
+        let one = |(target, prior): &(Target, Prior)| {
+            let (value, is_positive) = (values[*target], target.quantity.is_positive());
+            let size = if is_positive { value } else { 1.0 };
+            let slopes = tangents.iter().map(|tangent| tangent[*target] / (size * prior.deviation)).collect();
+            (prior.away(value, is_positive), slopes)
         };
         self.priors.iter().map(one).collect()
     }

@@ -96,5 +96,5 @@ const ROUNDING: f64 = 1.0 / (12.0 * 65_535.0 * 65_535.0);
 
 /// The weight of what is known beforehand beside these residuals: their variance; where no parameter shows in them their mean square.
 fn weight(normal: &NormalEquations) -> f64 {
-    normal.variance().unwrap_or_else(|| normal.cost / normal.residuals.max(1) as f64).max(ROUNDING)
+    normal.variance().unwrap_or_else(|| normal.mean_square()).max(ROUNDING)
 }

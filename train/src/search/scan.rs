@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::job::{Flow, IdentifyOptions};
 use crate::program::{Failure, Outcome, Physics, simulable};
 use crate::scene::Name;
+use diffkern_optim::dense::NormalEquations;
 
 /// Values of the first coordinate that the scan looks at.
 pub(crate) const SCANNED: usize = 14;
@@ -96,7 +97,7 @@ impl Search<'_> {
         reporter.evaluating(Stage::Coarse, self.runs(), 1, state.initial.clone());
         let at_start = self.problem.evaluate(Stage::Fine, &self.start, &mut |part| reporter.tick(part));
         state.loss_initial = Some(match simulable(at_start)? {
-            Some(start) => start.normals.last().map_or(0.0, |last| last.cost / last.residuals.max(1) as f64),
+            Some(start) => start.normals.last().map_or(0.0, NormalEquations::mean_square),
             None => {
                 let problem = "the start cannot be simulated on the final grid; its loss is that of an empty picture";
                 if !state.warnings.iter().any(|told| told == problem) {

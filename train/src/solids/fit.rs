@@ -94,7 +94,7 @@ impl Search<'_> {
                 Err(error) => return Err(error),
             }
         }
-        let residual = (here.cost / here.residuals.max(1) as f64).sqrt() * self.deviation;
+        let residual = here.mean_square().sqrt() * self.deviation;
         Ok(Found { at, iterations, residual, normal: here })
     }
 
