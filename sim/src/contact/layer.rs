@@ -1,6 +1,7 @@
 //! A spring that stiffens as a layer of matter does.
 
 use super::ContactModel;
+use super::smooth_penalty::softened;
 use diffkern::prelude::*;
 
 /// `N = k (d + d (e + e^2 + e^3 + e^4))`, `e = d / s` of the depth `d = max(0, -gap)` by the thickness `s`: what a layer of that thickness does when it is squeezed sideways held, `k s e / (1 - e)`
@@ -15,10 +16,7 @@ pub struct Layer;
 impl ContactModel for Layer {
     fn force<F: Float>(gap: F, _rate: F, q: Vec4<F>) -> F {
         let depth = (-gap).max(0.0);
-        let width = 0.1 * q.z;
-        // As far as the slope grows from zero.
-        let soft = depth.min(width);
         let e = depth / q.z;
-        q.x * (depth - soft + 0.5 * soft * soft / width + depth * e * (1.0 + e * (1.0 + e * (1.0 + e))))
+        q.x * (softened(depth, 0.1 * q.z) + depth * e * (1.0 + e * (1.0 + e * (1.0 + e))))
     }
 }

@@ -22,12 +22,12 @@ mod friction;
 mod hertz;
 mod hunt_crossley;
 mod kelvin_voigt;
+mod penalty;
+mod smooth_penalty;
 mod layer;
 #[doc(hidden)]
 pub mod kernels;
 mod list;
-mod penalty;
-mod smooth_penalty;
 mod projection;
 mod obstacles;
 #[doc(hidden)]

@@ -12,9 +12,14 @@ pub struct SmoothPenalty;
 #[diff_impl]
 impl ContactModel for SmoothPenalty {
     fn force<F: Float>(gap: F, _rate: F, q: Vec4<F>) -> F {
-        let depth = (-gap).max(0.0);
-        // As far as the slope grows.
-        let soft = depth.min(q.z);
-        q.x * (depth - soft + 0.5 * soft * soft / q.z)
+        q.x * softened((-gap).max(0.0), q.z)
     }
+}
+
+/// `d^2 / (2 w)` up to the width `w`, `d - w / 2` beyond.
+#[diff_fn]
+pub(super) fn softened<F: Float>(depth: F, width: F) -> F {
+    // As far as the slope grows.
+    let soft = depth.min(width);
+    depth - soft + 0.5 * soft * soft / width
 }

@@ -2,6 +2,7 @@
 
 use super::vector::{Point, add, cross, dot, norm, scale};
 use crate::error::{Error, Result};
+use diffkern::{Quat, Vec3};
 
 /// A rotation about the origin, then a translation: `x -> R x + t`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -30,8 +31,10 @@ impl Pose {
 
     /// `x -> self(R x)`, for the rotation `R` by a vector.
     pub(crate) fn after(&self, rotation: [f64; 3]) -> Pose {
-        let [(w, v), (u, z)] = [self.rotation, rotation].map(quaternion);
-        let (real, along) = (w * u - dot(v, z), add(add(scale(z, w), scale(v, u)), cross(v, z)));
+        let [own, first] =
+            [self.rotation, rotation].map(|[x, y, z]| Quat::from_rotation_vector(Vec3::<f64>::new(x, y, z)));
+        let both = own * first;
+        let (real, along) = (both.w, [both.x, both.y, both.z]);
         // Of the two that are the same rotation, the one of at most half a turn.
         let (real, along) = if real < 0.0 { (-real, scale(along, -1.0)) } else { (real, along) };
         let sine = norm(along);
@@ -47,13 +50,6 @@ impl Pose {
         }
         Ok(())
     }
-}
-
-/// Of a rotation vector: cosine and sine of half the angle, the latter along the axis.
-fn quaternion(rotation: Point) -> (f64, Point) {
-    let angle = norm(rotation);
-    let (sin, cos) = (0.5 * angle).sin_cos();
-    (cos, if angle == 0.0 { [0.0; 3] } else { scale(rotation, sin / angle) })
 }
 
 fn turned(rotation: Point, x: Point) -> Point {

@@ -7,7 +7,7 @@ use super::shape::mean_shape;
 use super::state::State;
 use super::surface::{Carried, Contacts};
 use crate::error::{Error, Result};
-use crate::mesh::{ClosedMesh, Point, Pose, add, cross, flat_axes, flat_ends, norm, scale, sub};
+use crate::mesh::{ClosedMesh, Point, Pose, add, cross, flat_axes, flat_ends, scale, sub};
 use crate::shape::{Primitive, Shape};
 use diffkern::prelude::*;
 use std::collections::BTreeMap;
@@ -151,12 +151,7 @@ const THINNEST: f64 = 0.4;
 
 /// Refuses bodies of which eight points a cell do not see the bending.
 fn thick_enough(body: &ClosedMesh, cell: f64) -> Result<()> {
-    let area = |t: &[u32; 3]| {
-        let [a, b, c] = t.map(|k| body.vertices()[k as usize]);
-        0.5 * norm(cross(sub(b, a), sub(c, a)))
-    };
-    let surface: f64 = body.triangles().iter().map(area).sum();
-    let thickness = 2.0 * body.moments().volume / surface;
+    let thickness = 2.0 * body.moments().volume / body.area();
     match thickness >= THINNEST * cell {
         true => Ok(()),
         false => Err(Error::invalid(

@@ -94,6 +94,7 @@ mod params;
 mod contact;
 mod control;
 mod model;
+mod inertia;
 mod fall;
 mod outside;
 mod energy;
