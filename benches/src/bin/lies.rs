@@ -32,6 +32,9 @@ struct Args {
     /// Seed of the first video that is drawn, and of directions.
     #[arg(long, default_value_t = 101)]
     seed: u64,
+    /// Those alone of the videos that are drawn that are fitted by fem or by mpm.
+    #[arg(long)]
+    by: Option<Simulator>,
     /// Fit the videos that an earlier campaign left in `--out`, in place of making them again.
     #[arg(long)]
     filmed: bool,
@@ -206,6 +209,11 @@ impl Row {
         !lie.cause.is_empty() && self.said().contains(lie.cause)
     }
 
+    /// What fits the video, of those that are drawn.
+    fn by(&self) -> Option<Simulator> {
+        self.case.rsplit('_').next()?.parse().ok().map(fits)
+    }
+
     /// By how much the scene is said to be off where the cause is named.
     fn amount(&self, lie: &Lie) -> Option<f64> {
         let said = self.said();
@@ -307,7 +315,8 @@ fn drawn(args: &Args) -> Result<Vec<Row>> {
         Ok(text) => serde_json::from_str(&text).with_context(|| format!("cannot parse {}", file.display()))?,
         Err(_) => Campaign::new(),
     };
-    for seed in (args.seed..).take(usize::try_from(args.count)?) {
+    let seeds = (args.seed..).filter(|seed| args.by.is_none_or(|by| by == fits(*seed)));
+    for seed in seeds.take(usize::try_from(args.count)?) {
         for kind in ALL {
             let name = format!("{kind:?}_{seed}").to_lowercase();
             let folder = args.out.join(&name);
@@ -346,14 +355,41 @@ fn drawn_case(name: &str, kind: Kind, seed: u64, folder: &Path, filmed: bool) ->
     Case::new(name.to_owned(), Some(kind), video, Some(fits(seed)))
 }
 
-/// How often each lie was told and named, and what was named of it.
+/// How often each lie was told and named, of all videos and of those that each simulator fits, and what was named of it.
 fn tables(rows: &[Row]) -> Result<String> {
+    let all: Vec<&Row> = rows.iter().collect();
+    let mut text = counts(&all)?;
+    for by in [Simulator::Fem, Simulator::Mpm] {
+        let own: Vec<&Row> = rows.iter().filter(|row| row.by() == Some(by)).collect();
+        if !own.is_empty() && own.len() < all.len() {
+            write!(text, "\nFitted by {}:\n\n{}", by.name(), counts(&own)?)?;
+        }
+    }
+    text.push_str("\n| lie | named of it |\n|---|---|\n");
+    for lie in &LIES {
+        let own = of(lie, &all);
+        let count = |words: &str| own.iter().filter(|row| row.said().contains(words)).count();
+        let named = CAUSES.iter().map(|(name, words)| (name, count(words))).filter(|(_, count)| *count > 0);
+        let named: Vec<String> = named.map(|(name, count)| format!("{name} {count}")).collect();
+        writeln!(text, "| {} | {} |", lie.name, named.join(", "))?;
+    }
+    Ok(text)
+}
+
+fn of<'a>(lie: &Lie, rows: &[&'a Row]) -> Vec<&'a Row> {
+    rows.iter().filter(|row| row.lie == lie.name).copied().collect()
+}
+
+/// How often each lie was told and named.
+fn counts(rows: &[&Row]) -> Result<String> {
     let mut text = String::from(
         "| lie | scenes | something said | cause named | off by, median | not named, answer moved | not named, not moved |\n|---|---|---|---|---|---|---|\n",
     );
-    let of = |lie: &Lie| rows.iter().filter(|row| row.lie == lie.name).collect::<Vec<_>>();
     for lie in &LIES {
-        let own = of(lie);
+        let own = of(lie, rows);
+        if own.is_empty() {
+            continue;
+        }
         let count = |is: &dyn Fn(&Row) -> bool| own.iter().filter(|row| is(row)).count();
         let amounts: Vec<f64> =
             own.iter().filter_map(|row| row.amount(lie)).map(|by| (by.abs() / lie.amount - 1.0).abs()).collect();
@@ -364,14 +400,6 @@ fn tables(rows: &[Row]) -> Result<String> {
             [true, false].map(|is| count(&|row| lie.name != TRUE && !row.is_named(lie) && moved(row) == Some(is)));
         let (told, named) = (count(&Row::is_accused), count(&|row| row.is_named(lie)));
         writeln!(text, "| {} | {} | {told} | {named} | {off} | {out} | {within} |", lie.name, own.len())?;
-    }
-    text.push_str("\n| lie | named of it |\n|---|---|\n");
-    for lie in &LIES {
-        let own = of(lie);
-        let count = |words: &str| own.iter().filter(|row| row.said().contains(words)).count();
-        let named = CAUSES.iter().map(|(name, words)| (name, count(words))).filter(|(_, count)| *count > 0);
-        let named: Vec<String> = named.map(|(name, count)| format!("{name} {count}")).collect();
-        writeln!(text, "| {} | {} |", lie.name, named.join(", "))?;
     }
     Ok(text)
 }
