@@ -12,6 +12,7 @@ pub(crate) struct Few<T, const N: usize> {
 }
 
 impl<T, const N: usize> Few<T, N> {
+    #[inline(always)]
     pub(crate) fn new() -> Few<T, N> {
         Few { inline: [const { MaybeUninit::uninit() }; N], len: 0, spilled: Vec::new() }
     }
@@ -68,10 +69,21 @@ impl<T, const N: usize> Drop for Few<T, N> {
 }
 
 impl<T, const N: usize> FromIterator<T> for Few<T, N> {
+    #[inline(always)]
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Few<T, N> {
         let mut few = Few::new();
-        items.into_iter().for_each(|item| few.push(item));
+        few.extend(items);
         few
+    }
+}
+
+/// In place, where what is collected would be moved.
+impl<T, const N: usize> Extend<T> for Few<T, N> {
+    #[inline(always)]
+    fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
+        for item in items {
+            self.push(item);
+        }
     }
 }
 

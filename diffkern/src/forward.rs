@@ -314,7 +314,7 @@ impl Evaluation {
             }
         });
         let Call { def, native, domain, device, .. } = call;
-        let pushed = Pushed { def, native, domain, device, args: args.collect(), arrays };
+        let pushed = Pushed { def, native: *native, domain, device, args: args.collect(), arrays };
         reached.into_iter().try_for_each(|k| pushed.along(&mut self.along(k)))
     }
 }

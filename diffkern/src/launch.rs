@@ -23,6 +23,9 @@ use crate::trace;
 use crate::unoptimised;
 use observers::{Event, Joined};
 
+/// By slot, what a launch reads.
+type Reads = Few<Option<Arc<Buffer>>, 24>;
+
 /// Runs a kernel once per index of `domain`. What the host can check is checked; on a GPU the kernel itself runs later.
 ///
 /// # Errors
@@ -31,22 +34,35 @@ pub fn launch(def: &'static KernelDef, native: Native, domain: Domain, args: &[A
     let Some(device) = check::check(def, &native, args)? else {
         return Ok(());
     };
-    let call = Call { def, native, domain, args, device };
-    let done = match observers::observed() {
-        false => run_primal(call, &read_buffers(call, false), None),
-        true => {
-            let active = observers::active();
-            let event = Event::Launch(call);
-            active.iter().try_for_each(|observer| observer.before(&event))?;
-            let joined = observers::join(&active, call)?;
-            // Others than the one that joins may look at what was read and overwritten.
-            let complete = active.len() == 1 && joined.as_ref().is_some_and(|joined| joined.complete);
-            let reads = read_buffers(call, !active.is_empty() && !complete);
-            let after = |()| active.iter().rev().try_for_each(|observer| observer.after(&event, &reads));
-            let failed = |_: &_| active.iter().for_each(|observer| observer.failed(def.name));
-            run_primal(call, &reads, joined.as_ref()).and_then(after).inspect_err(failed)
+    let call = Call { def, native: &native, domain, args, device };
+    match observers::observed() {
+        false => {
+            let mut reads: Reads = Few::new();
+            reads.extend(read_buffers(call, false));
+            noted(call, run_primal(call, &reads, None))
         }
-    };
+        true => run_observed(call),
+    }
+}
+
+/// Runs the kernel with the observers of the thread around it.
+#[inline(never)]
+fn run_observed(call: Call<'_>) -> Result<()> {
+    let active = observers::active();
+    let event = Event::Launch(call);
+    active.iter().try_for_each(|observer| observer.before(&event))?;
+    let joined = observers::join(&active, call)?;
+    // Others than the one that joins may look at what was read and overwritten.
+    let complete = active.len() == 1 && joined.as_ref().is_some_and(|joined| joined.complete);
+    let mut reads: Reads = Few::new();
+    reads.extend(read_buffers(call, !active.is_empty() && !complete));
+    let after = |()| active.iter().rev().try_for_each(|observer| observer.after(&event, &reads));
+    let failed = |_: &_| active.iter().for_each(|observer| observer.failed(call.def.name));
+    noted(call, run_primal(call, &reads, joined.as_ref()).and_then(after).inspect_err(failed))
+}
+
+/// Arrays that a launch used may have strayed, whatever became of it.
+fn noted(call: Call<'_>, done: Result<()>) -> Result<()> {
     active::note_strays(|| call.arrays().map(|(_, array, _)| array), || call.writes());
     done
 }
@@ -60,7 +76,8 @@ fn run_primal(call: Call<'_>, reads: &[Option<Arc<Buffer>>], joined: Option<&Joi
     }
     // What is overwritten was perhaps read for a tape, before it was unshared.
     let written = |id: u64| writes.iter().find(|(other, _)| *other == id).map(|(_, cell)| &*cell.buffer);
-    let mut args = bind(call, reads, &written);
+    let mut args: Few<_, 24> = Few::new();
+    args.extend(bind(call, reads, written));
     let (name, (which, body)) = match joined {
         Some(joined) => ("kernel and tangents", joined.program),
         None => ("kernel", (Which::Primal, call.native.primal)),
@@ -79,17 +96,18 @@ fn run_primal(call: Call<'_>, reads: &[Option<Arc<Buffer>>], joined: Option<&Joi
 
 /// By slot, the present contents of what is read; `before`: also of what is read and overwritten. A view of an array that
 /// is also written (elsewhere) is left out: it is reached through the lock.
-fn read_buffers(call: Call<'_>, before: bool) -> Few<Option<Arc<Buffer>>, 24> {
-    let written = |array: &AnyArray| call.writes().any(|written| written.id() == array.id());
-    let read = |(arg, param): (&Arg<'_>, &ParamDef)| match (arg, access(param)) {
+fn read_buffers(call: Call<'_>, before: bool) -> impl Iterator<Item = Option<Arc<Buffer>>> {
+    let written = move |array: &AnyArray| call.writes().any(|written| written.id() == array.id());
+    let read = move |(arg, param): (&Arg<'_>, &ParamDef)| match (arg, access(param)) {
         (Arg::Array(array), Access::Read) if !written(array) => Some(array.buffer()),
         (Arg::Array(array), Access::Update) if before => Some(array.buffer()),
         _ => None,
     };
-    call.args.iter().zip(call.def.primal.params).map(read).collect()
+    call.args.iter().zip(call.def.primal.params).map(read)
 }
 
 /// Locks what is written, in the order of identities, so that two launches never wait for each other.
+#[inline]
 fn lock_writes(call: Call<'_>) -> Few<(u64, MutexGuard<'_, Cell>), 8> {
     let mut arrays: Few<&AnyArray, 8> = call.writes().collect();
     arrays.sort_unstable_by_key(|array| array.id());

@@ -8,7 +8,6 @@ use crate::buffer::{Buffer, LaunchArg};
 use crate::device::Device;
 use crate::domain::Domain;
 use crate::error::{Error, Result};
-use crate::few::Few;
 use crate::kernel::{Access, KernelDef, ParamDef, ParamKind};
 
 /// An argument of a launch.
@@ -46,7 +45,7 @@ impl Arg<'_> {
 #[derive(Clone, Copy)]
 pub(crate) struct Call<'a> {
     pub(crate) def: &'static KernelDef,
-    pub(crate) native: Native,
+    pub(crate) native: &'a Native,
     pub(crate) domain: Domain,
     pub(crate) args: &'a [Arg<'a>],
     pub(crate) device: &'a Device,
@@ -81,25 +80,21 @@ pub(crate) fn access(param: &ParamDef) -> Access {
 
 /// The arguments, with the contents of what is written by identity of the array.
 pub(crate) fn bind<'a>(
-    call: Call<'_>,
+    call: Call<'a>,
     reads: &'a [Option<Arc<Buffer>>],
-    written: &dyn Fn(u64) -> Option<&'a Buffer>,
-) -> Few<LaunchArg<'a, Buffer>, 24> {
-    let mut args: Few<LaunchArg<'_, Buffer>, 24> = Few::new();
-    for (slot, arg) in call.args.iter().enumerate() {
-        args.push(match *arg {
-            Arg::Array(array) => match written(array.id()).or(reads[slot].as_deref()) {
-                Some(buffer) => part(array, buffer),
-                None => LaunchArg::Absent { len: array.len() as u32 },
-            },
-            Arg::Real(x) => LaunchArg::Real(x),
-            Arg::U32(x) => LaunchArg::U32(x),
-            Arg::I32(x) => LaunchArg::I32(x),
-            Arg::Usize(x) => LaunchArg::Usize(x),
-            Arg::Bool(x) => LaunchArg::Bool(x),
-        });
-    }
-    args
+    written: impl Fn(u64) -> Option<&'a Buffer>,
+) -> impl Iterator<Item = LaunchArg<'a, Buffer>> {
+    call.args.iter().zip(reads).map(move |(arg, read)| match *arg {
+        Arg::Array(array) => match written(array.id()).or(read.as_deref()) {
+            Some(buffer) => part(array, buffer),
+            None => LaunchArg::Absent { len: array.len() as u32 },
+        },
+        Arg::Real(x) => LaunchArg::Real(x),
+        Arg::U32(x) => LaunchArg::U32(x),
+        Arg::I32(x) => LaunchArg::I32(x),
+        Arg::Usize(x) => LaunchArg::Usize(x),
+        Arg::Bool(x) => LaunchArg::Bool(x),
+    })
 }
 
 /// The elements of `array` within `buffer`, which has those of the whole array that it is a view of.

@@ -322,7 +322,7 @@ impl Reruns {
         });
         let rerun = Rc::new(Rerun {
             def: call.def,
-            native: call.native,
+            native: *call.native,
             domain: call.domain,
             device: call.device.clone(),
             chain: chain.max().unwrap_or(0) + 1,

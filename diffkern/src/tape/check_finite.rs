@@ -7,6 +7,7 @@ use super::arises::Launched;
 use super::finite::{Prefix, Watch};
 use crate::buffer::Buffer;
 use crate::error::{Error, Result};
+use crate::few::Few;
 use crate::kernel::Which;
 use crate::launch::observers::{Event, Observer};
 use crate::launch::{Call, bind};
@@ -45,7 +46,7 @@ fn check(call: Call<'_>, reads: &[Option<Arc<Buffer>>], watch: &Watch, held: &He
     let prefix = Prefix { positions: call.domain.len(), run: &run };
     let line = matches!(call.domain.dims(), [_, 1, 1]).then_some(&prefix);
     let before = |id: u64| held.iter().find(|(other, _)| *other == id).map(|(_, buffer)| &**buffer);
-    let args = bind(call, reads, &before);
+    let args: Few<_, 24> = bind(call, reads, before).collect();
     let (device, scalar, domain) = (call.device, call.native.scalar, call.domain);
     let launched = Launched { device, scalar, domain, args: &args };
     watch.check(&|place| written.get(place).map(|(_, array, _)| array.buffer()), line, launched)
@@ -73,7 +74,7 @@ fn run_first(
         }
     }
     let of = |id: u64| copies.iter().find(|(other, _)| *other == id).map(|(_, copy)| copy);
-    let args = bind(call, reads, &|id| of(id).map(|copy| &**copy));
+    let args: Few<_, 24> = bind(call, reads, |id| of(id).map(|copy| &**copy)).collect();
     let program = (call.def, Which::Primal, call.native.primal);
     call.device.run(program, call.native.scalar, positions.into(), &args)?;
     of(id).cloned().ok_or_else(|| Error::Invalid("a launch that does not write what it wrote".to_owned()))

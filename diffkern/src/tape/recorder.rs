@@ -245,7 +245,7 @@ impl Recorder {
         });
         let args = args.collect();
         let Call { def, native, domain, device, .. } = call;
-        self.nodes.push(Node::Launch(LaunchNode { def, native, domain, device: device.clone(), args }));
+        self.nodes.push(Node::Launch(LaunchNode { def, native: *native, domain, device: device.clone(), args }));
     }
 
     /// Records that the elements now have values without a gradient.

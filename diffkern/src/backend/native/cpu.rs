@@ -118,10 +118,11 @@ impl Backend for Cpu {
         // Before the arguments: those that count as zero have to be written from there on.
         let writers = writes::notes(unproven, args)?;
         let copied = divided_as.map(|kernel| accumulated(kernel, args, scalar));
-        let args: Few<_, 24> = args.iter().zip(program.params).map(|(arg, def)| on_host(arg, def, scalar)).collect();
+        let mut host: Few<_, 24> = Few::new();
+        host.extend(args.iter().zip(program.params).map(|(arg, def)| on_host(arg, def, scalar)));
         let work = divided_as.unwrap_or(program).work;
         let options = Options { work, copied, writers: &writers, interrupts: &interrupt::flags() };
-        run(body, domain, &args, options).map_err(|fault| describe(launch, fault))
+        run(body, domain, &host, options).map_err(|fault| describe(launch, fault))
     }
 }
 

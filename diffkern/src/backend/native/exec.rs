@@ -41,7 +41,8 @@ pub(crate) fn run(
     options: Options<'_>,
 ) -> Result<(), Fault> {
     let dims = domain.extent().ok_or(Fault::DomainTooLarge { dims: domain.dims() })?;
-    let launch = Launch::new(body, dims, args, options).inspect_err(|_| {
+    let mut launch = Launch::new(body, dims, args, options);
+    launch.sort().inspect_err(|_| {
         let arrays = args.iter().filter_map(|arg| if let HostArg::Array(array) = arg { Some(array) } else { None });
         arrays.filter(|array| array.fresh || array.over).for_each(clear);
     })?;
@@ -83,13 +84,8 @@ struct Launch<'a> {
 }
 
 impl<'a> Launch<'a> {
-    fn new(
-        body: fn(&Chunk<'_>),
-        dims: [u32; 3],
-        args: &'a [HostArg<'a>],
-        options: Options<'a>,
-    ) -> Result<Launch<'a>, Fault> {
-        let mut launch = Launch {
+    fn new(body: fn(&Chunk<'_>), dims: [u32; 3], args: &'a [HostArg<'a>], options: Options<'a>) -> Launch<'a> {
+        Launch {
             body,
             dims,
             positions: dims.iter().product(),
@@ -104,23 +100,27 @@ impl<'a> Launch<'a> {
             interrupts: options.interrupts,
             interrupted: AtomicBool::new(false),
             fault: Mutex::new(None),
-        };
+        }
+    }
+
+    /// Takes arrays down by how they are added to, in place: a launch is large to move.
+    fn sort(&mut self) -> Result<(), Fault> {
         let mut absent = 0;
-        for (slot, arg) in args.iter().enumerate() {
+        for (slot, arg) in self.args.iter().enumerate() {
             match arg {
                 HostArg::Array(array) if array.access == Access::Add && !array.owned => {
-                    launch.scattered.push((slot, *array));
+                    self.scattered.push((slot, *array));
                 }
-                HostArg::Array(array) if array.over => launch.over.push(*array),
-                HostArg::Array(array) if array.access == Access::Add && array.fresh => launch.cleared.push(*array),
+                HostArg::Array(array) if array.over => self.over.push(*array),
+                HostArg::Array(array) if array.access == Access::Add && array.fresh => self.cleared.push(*array),
                 HostArg::Absent { elem, scalar, len } => {
                     absent = absent.max((*len as usize * elem.components() * scalar.bytes()).div_ceil(8));
                 }
                 _ => {}
             }
         }
-        launch.zeros = zeros((absent + PADDING).max(2 * PADDING))?;
-        Ok(launch)
+        self.zeros = zeros((absent + PADDING).max(2 * PADDING))?;
+        Ok(())
     }
 
     fn run(&self) -> Result<(), String> {
