@@ -3,7 +3,7 @@
 //! Each [`Suspect`] is a scene that says one thing otherwise; what it shows beside what the scene shows is a direction in pictures. The step of Gauss and Newton along it and
 //! all that was searched for, beside that along the latter alone, says how much of what is left it explains, and how wrong the scene would be (a score test, Rao 1948).
 
-use super::anew::searched_anew;
+use super::anew::{searched_anew, searched_near};
 use super::levels::JUDGED;
 use super::misfit::{Misfit, Target};
 use super::problem::VideoProblem;
@@ -65,16 +65,19 @@ pub(super) fn judge<F: Float>(
         None => return Ok(adequacy),
     };
     let later = |tick: &mut Tick<'_>| if differs_later { searched_anew(problem, at, tick) } else { Ok(Vec::new()) };
-    let least = left.max(ASKED * size);
-    if off < least {
+    if off < ASKED * size {
         adequacy.causes = later(tick)?;
         return Ok(adequacy);
     }
-    compared.silhouettes = near(&all);
-    let mut causes = named(&compared, least, wider.filter(|_| problem.refines()), tick)?;
     let explained = off <= left.max(UNEXPLAINED * size);
-    if !explained && causes.is_empty() {
-        causes = searched_anew(problem, at, tick)?;
+    // Of what is far off a step along what is near explains some, too.
+    let mut causes = if explained { Vec::new() } else { searched_anew(problem, at, tick)? };
+    if causes.is_empty() && off >= left {
+        compared.silhouettes = near(&all);
+        causes = named(&compared, left.max(ASKED * size), wider.filter(|_| problem.refines()), tick)?;
+    }
+    if explained && causes.is_empty() {
+        causes = searched_near(problem, at, &linear.coverage, tick)?;
     }
     if explained && causes.is_empty() {
         adequacy.causes = later(tick)?;

@@ -1,11 +1,14 @@
 //! What a scene may say otherwise where no small step leads to it: with a wrong contact or frame rate a search may end far from where it would with the right one. So each is tried on the
-//! coarse grid, wherever the best coordinates lie.
+//! coarse grid, wherever the best coordinates lie; about an answer that is near the videos, which the coarse grid knows less well than that, beside what grids lack there (output space mapping,
+//! Bandler et al. 2004).
 
+use super::first_look::FirstLook;
+use super::levels::{COARSE, JUDGED};
 use super::misfit::Misfit;
 use super::problem::VideoProblem;
 use super::suspects::{ALIKE, Suspect};
-use crate::program::{Outcome, simulable};
-use crate::search::{Problem as _, SCANNED, Tick};
+use crate::program::{Coverage, Outcome, simulable};
+use crate::search::{Problem as _, SCANNED, Stage, Tick};
 use diffkern::Float;
 use diffkern_optim::dense::Bounds;
 
@@ -15,6 +18,12 @@ const NEARER: f64 = 0.5;
 const CANDIDATE: f64 = 4.0;
 /// Steps of a compass search about the best of points that were looked at, as parts of ranges.
 const CLOSER: [f64; 3] = [1.0 / 16.0, 1.0 / 32.0, 1.0 / 64.0];
+/// The same about an answer that is near, as parts of those.
+const NEAR: f64 = 0.5;
+/// Part of the cost of such an answer below which another scene is nearer by far: what any scene leaves, noise and what a grid makes of outlines, is more of it.
+const NEARER_BESIDE: f64 = 0.6;
+/// So many times what is tried first are amounts tried, before a compass search and after it.
+const AMOUNTS: [[f64; 4]; 2] = [[0.5, 0.7, 1.4, 2.0], [0.8, 0.9, 1.1, 1.25]];
 
 /// What the scene may say otherwise so that the coarse grid shows what is nearer to the videos by far, in words.
 pub(super) fn searched_anew<F: Float>(
@@ -22,82 +31,153 @@ pub(super) fn searched_anew<F: Float>(
     at: &[f64],
     tick: &mut Tick<'_>,
 ) -> Outcome<Vec<String>> {
-    let suspects = Suspect::far(problem.scene, problem.fine.program.simulator());
+    let suspects = suspects(problem);
     if suspects.is_empty() {
         return Ok(Vec::new());
     }
-    let mut points = vec![at.to_vec()];
-    points.extend(problem.parametrisation().spread(at, SCANNED));
-    let tried = problem.tried()?;
-    let (mut done, count) = (0.0, 1.0 + suspects.len() as f64);
-    let mut least = |suspect: &Suspect, most: f64| {
-        let least = least((problem, &tried), suspect, &points, most, &mut |part| tick((done + part) / count));
-        done += 1.0;
-        least
-    };
+    let (tried, closer) = (problem.tried(COARSE[0])?, CLOSER);
+    let points = [vec![at.to_vec()], problem.parametrisation().spread(at, SCANNED)].concat();
+    let search = Search { problem, stage: Stage::Coarse, tried, points, closer };
     // The scene as it is.
-    let Some(own) = least(&Suspect::FrameRate(1.0), f64::INFINITY)? else { return Ok(Vec::new()) };
-    let mut found = Vec::new();
-    for suspect in suspects {
-        let nearer = least(&suspect, CANDIDATE * own)?.filter(|least| *least < NEARER * own);
-        found.extend(nearer.map(|least| (least, suspect)));
-    }
-    Ok(alike(found).map(|suspect| suspect.words(problem.scene, 1.0)).collect())
+    let own = search.least(&Suspect::FrameRate(1.0), f64::INFINITY, tick)?;
+    let Some(Found { cost: own, .. }) = own else { return Ok(Vec::new()) };
+    let mut found = search.all(&suspects, CANDIDATE * own, tick)?;
+    found.retain(|found| found.cost < NEARER * own);
+    Ok(alike(found.into_iter().map(|found| (found.cost, found.suspect)).collect())
+        .map(|suspect| suspect.words(problem.scene, 1.0))
+        .collect())
 }
 
-/// The least cost below `most` that a suspect has at `points` and about the best of them; nothing where there is none, or none can be simulated.
-fn least<F: Float>(
-    (problem, tried): (&VideoProblem<'_, F>, &Misfit),
-    suspect: &Suspect,
-    points: &[Vec<f64>],
-    most: f64,
+/// The same of an answer that is near already, with what it shows: what is nearest about it on the coarse grid, if the grid of the search shows that it is nearer by far. What these lack
+/// where the answer is they are taken to lack near it.
+pub(super) fn searched_near<F: Float>(
+    problem: &VideoProblem<'_, F>,
+    at: &[f64],
+    shown: &Coverage,
     tick: &mut Tick<'_>,
-) -> Outcome<Option<f64>> {
-    let parametrisation = problem.parametrisation();
-    let other = |at: &[f64]| suspect.clone().otherwise(problem.scene, &parametrisation.values(at));
-    let Some(first) = points.first() else { return Ok(None) };
-    let program = problem.coarse_of(&other(first))?;
-    let (mut done, whole) = (0.0, (points.len() + 2 * CLOSER.len() * first.len()) as f64);
-    compass(points, &parametrisation.bounds(true), most, |at, most| {
-        let tick = &mut |part| tick((done + part) / whole);
-        let values = other(at).values;
-        let cost = simulable(problem.coarse_cost((&program, tried), &values, most, tick))?;
-        done += 1.0;
-        Ok(cost)
-    })
+) -> Outcome<Vec<String>> {
+    let suspects = suspects(problem);
+    if suspects.is_empty() {
+        return Ok(Vec::new());
+    }
+    let tried = || problem.tried(JUDGED);
+    let own = tried()?.cost(0, shown)?;
+    let mut points = vec![at.to_vec()];
+    let search = |stage: Stage, points: &[Vec<f64>], tick: &mut Tick<'_>| {
+        let Some(lacking) = simulable(problem.pictures(stage, at, problem.frames, tick))? else { return Ok(None) };
+        let (tried, closer) = (tried()?.lacking(shown, &lacking)?, CLOSER.map(|share| NEAR * share));
+        Outcome::Ok(Some(Search { problem, stage, tried, points: points.to_vec(), closer }))
+    };
+    let Some(coarse) = search(Stage::Coarse, &points, tick)? else { return Ok(Vec::new()) };
+    let found = coarse.all(&suspects, CANDIDATE * own, tick)?;
+    let nearest = found.into_iter().min_by(|a, b| a.cost.total_cmp(&b.cost));
+    let Some(Found { suspect, at: near, .. }) = nearest else { return Ok(Vec::new()) };
+    points.push(near);
+    let Some(finer) = search(Stage::Fine, &points, tick)? else { return Ok(Vec::new()) };
+    let nearer = finer.least(&suspect, CANDIDATE * own, tick)?.filter(|found| found.cost < NEARER_BESIDE * own);
+    Ok(nearer.map(|found| found.suspect.words(problem.scene, 1.0)).into_iter().collect())
 }
 
-/// The least value below `most` that `cost` has at `points` and, within bounds, about the best of them. It is told what is of interest: below that alone it has to be right.
-fn compass(
-    points: &[Vec<f64>],
-    bounds: &Bounds,
-    most: f64,
-    mut cost: impl FnMut(&[f64], f64) -> Outcome<Option<f64>>,
-) -> Outcome<Option<f64>> {
-    let (mut least, mut best) = (most, None);
-    let mut look = |at: &[f64], least: &mut f64| -> Outcome<bool> {
-        let less = cost(at, *least)?.filter(|cost| cost < least);
-        *least = less.unwrap_or(*least);
-        Ok(less.is_some())
-    };
-    for point in points {
-        if look(point, &mut least)? {
-            best = Some(point.clone());
+fn suspects<F: Float>(problem: &VideoProblem<'_, F>) -> Vec<Suspect> {
+    Suspect::far(problem.scene, problem.fine.program.simulator())
+}
+
+/// What a suspect costs where it costs least.
+struct Found {
+    cost: f64,
+    /// By the best amount.
+    suspect: Suspect,
+    at: Vec<f64>,
+}
+
+/// Where what is nearer is looked for.
+struct Search<'a, F: Float> {
+    problem: &'a VideoProblem<'a, F>,
+    /// Whose grid is asked.
+    stage: Stage,
+    /// What its pictures are compared with.
+    tried: Misfit,
+    points: Vec<Vec<f64>>,
+    /// Steps of a compass search about the best of them.
+    closer: [f64; 3],
+}
+
+impl<F: Float> Search<'_, F> {
+    /// What the scene may say otherwise at a cost below `most`.
+    fn all(&self, suspects: &[Suspect], most: f64, tick: &mut Tick<'_>) -> Outcome<Vec<Found>> {
+        let (count, mut found) = (suspects.len() as f64, Vec::new());
+        for (done, suspect) in suspects.iter().enumerate() {
+            let tick = &mut |part| tick((done as f64 + part) / count);
+            found.extend(self.least(suspect, most, tick)?);
+        }
+        Ok(found)
+    }
+
+    /// The least cost below `most` that a suspect has; nothing where there is none, or none can be simulated.
+    fn least(&self, suspect: &Suspect, most: f64, tick: &mut Tick<'_>) -> Outcome<Option<Found>> {
+        let (problem, parametrisation) = (self.problem, self.problem.parametrisation());
+        let other =
+            |suspect: &Suspect, at: &[f64]| suspect.clone().otherwise(problem.scene, &parametrisation.values(at));
+        let Some(first) = self.points.first() else { return Ok(None) };
+        let program = problem.program_of(&other(suspect, first), self.stage)?;
+        let amounts = AMOUNTS.iter().flatten().filter(|many| suspect.times(**many).is_some()).count();
+        let (mut done, whole) = (0.0, (self.points.len() + amounts + 2 * self.closer.len() * first.len()) as f64);
+        let mut cost = |suspect: &Suspect, at: &[f64], most: f64| {
+            let tick = &mut |part| tick((done + part) / whole);
+            let look = FirstLook::new(self.tried.level(0), false);
+            let cost = problem.first_cost(&program, look, &other(suspect, at).values, most, tick);
+            done += 1.0;
+            simulable(cost).map(|cost| cost.filter(|cost| *cost < most))
+        };
+        let mut best: Option<(f64, &[f64])> = None;
+        for at in &self.points {
+            let least = best.map_or(most, |(least, _)| least);
+            best = cost(suspect, at, least)?.map(|cost| (cost, at.as_slice())).or(best);
+        }
+        let Some((least, at)) = best else { return Ok(None) };
+        let (least, by) = amount((least, suspect), AMOUNTS[0], |by, most| cost(by, at, most))?;
+        let bounds = parametrisation.bounds(true);
+        let (least, at) = compass((least, at), &self.closer, &bounds, |at, most| cost(&by, at, most))?;
+        let (cost, suspect) = amount((least, &by), AMOUNTS[1], |by, most| cost(by, &at, most))?;
+        Ok(Some(Found { cost, suspect, at }))
+    }
+}
+
+/// The least value that `cost` has of a suspect, with its value, and of so many times its amount, where it gives one below what it is told.
+fn amount(
+    (mut least, suspect): (f64, &Suspect),
+    many: [f64; 4],
+    mut cost: impl FnMut(&Suspect, f64) -> Outcome<Option<f64>>,
+) -> Outcome<(f64, Suspect)> {
+    let mut best = suspect.clone();
+    for by in many.iter().filter_map(|many| suspect.times(*many)) {
+        if let Some(less) = cost(&by, least)? {
+            (least, best) = (less, by);
         }
     }
-    let Some(mut best) = best else { return Ok(None) };
-    for share in CLOSER {
+    Ok((least, best))
+}
+
+/// The least value that `cost` has, within bounds, about a point with its value, where it gives one below what it is told.
+fn compass(
+    (mut least, start): (f64, &[f64]),
+    closer: &[f64],
+    bounds: &Bounds,
+    mut cost: impl FnMut(&[f64], f64) -> Outcome<Option<f64>>,
+) -> Outcome<(f64, Vec<f64>)> {
+    let mut best = start.to_vec();
+    for share in closer {
         for (k, (low, high)) in bounds.low.iter().zip(&bounds.high).enumerate() {
-            for by in [-share, share] {
+            for by in [-share, *share] {
                 let mut there = best.clone();
                 there[k] = (there[k] + by * (high - low)).clamp(*low, *high);
-                if look(&there, &mut least)? {
-                    best = there;
+                if let Some(less) = cost(&there, least)? {
+                    (least, best) = (less, there);
                 }
             }
         }
     }
-    Ok(Some(least))
+    Ok((least, best))
 }
 
 /// What costs least, and what cannot be told from it; of frame rates one.
@@ -122,30 +202,49 @@ mod tests {
     }
 
     #[test]
-    fn what_is_less_is_looked_for_about_the_best_point() {
+    fn what_is_less_is_looked_for_about_a_point() {
         let bounds = Bounds { low: vec![0.0, 0.0], high: vec![1.0, 16.0], trust: vec![1.0; 2] };
-        let points = [vec![0.25, 8.0], vec![0.25, 10.0], vec![0.9, 10.5], vec![0.25, 15.0]];
-        let found = |points: &[Vec<f64>], most: f64| {
+        let found = |start: [f64; 2]| {
             let (mut runs, mut within) = (0, true);
-            let least = compass(points, &bounds, most, |at, _| {
+            let value = valley(&start).unwrap_or(f64::INFINITY);
+            let least = compass((value, &start), &CLOSER, &bounds, |at, most| {
                 runs += 1;
                 within &= at
                     .iter()
                     .zip(bounds.low.iter().zip(&bounds.high))
                     .all(|(x, (low, high))| (low..=high).contains(&x));
-                Ok(valley(at))
+                Ok(valley(at).filter(|cost| *cost < most))
             });
             assert!(within);
-            (least.unwrap(), runs)
+            (least.unwrap().0, runs)
         };
-        // The second point, then 1/16 along each coordinate, from where the parts of steps change little.
-        let (least, runs) = found(&points, f64::INFINITY);
-        assert!(least.is_some_and(|least| (0.01..0.0103).contains(&least)), "{least:?}");
-        assert_eq!(runs, 4 + 12);
-        assert_eq!(found(&points, 0.009), (None, 4));
-        assert_eq!(found(&points[3..], f64::INFINITY), (None, 1));
-        let edge = [vec![0.0, 11.0]];
-        assert!(found(&edge, f64::INFINITY).0.is_some_and(|least| least < 0.05));
+        // 1/16 along each coordinate, from where the parts of steps change little.
+        let (least, runs) = found([0.25, 10.0]);
+        assert!((0.01..0.0103).contains(&least), "{least:?}");
+        assert_eq!(runs, 12);
+        assert!(found([0.0, 11.0]).0 < 0.05);
+        // Beyond the wall there is nothing.
+        assert_eq!(found([0.25, 15.0]).0, f64::INFINITY);
+    }
+
+    /// The cost of halves that differ by `by` where they should by 1.2.
+    #[test]
+    fn the_amount_that_costs_least_is_kept() {
+        let cost = |by: &Suspect| match by {
+            Suspect::Homogeneity(0, 2, by) => (by / 1.2).ln().powi(2),
+            other => panic!("{other:?}"),
+        };
+        let found = |by: f64| {
+            let suspect = Suspect::Homogeneity(0, 2, by);
+            amount((cost(&suspect), &suspect), AMOUNTS[0], |by, most| Ok(Some(cost(by)).filter(|cost| *cost < most)))
+        };
+        let (least, by) = found(1.35).unwrap();
+        assert_eq!(by, Suspect::Homogeneity(0, 2, 1.35f64.powf(0.7)));
+        assert_eq!(least, cost(&by));
+        // None is nearer than what it begins with.
+        assert_eq!(found(1.2).unwrap().1, Suspect::Homogeneity(0, 2, 1.2));
+        let rate = Suspect::FrameRate(1.1);
+        assert_eq!(amount((3.0, &rate), AMOUNTS[0], |_, _| panic!("it has no amount")).unwrap(), (3.0, rate));
     }
 
     #[test]

@@ -164,6 +164,18 @@ impl Misfit {
         Ok(Self { levels: levels.iter().map(level).collect::<Result<_>>()? })
     }
 
+    /// Against pictures of a program that shows `lacking` where a better one shows `shown`: what it lacks there is taken to be what it lacks elsewhere.
+    pub(super) fn lacking(mut self, shown: &Coverage, lacking: &Coverage) -> Result<Self> {
+        for level in &mut self.levels {
+            for (place, target) in level.pictures.iter_mut().enumerate() {
+                let Some(target) = target else { continue };
+                let (shown, lacking) = (target.of(&shown[place])?, target.of(&lacking[place])?);
+                target.seen.iter_mut().zip(shown.iter().zip(&lacking)).for_each(|(seen, (a, b))| *seen -= a - b);
+            }
+        }
+        Ok(self)
+    }
+
     /// Levels.
     pub(super) fn len(&self) -> usize {
         self.levels.len()
@@ -199,7 +211,7 @@ impl Misfit {
     }
 
     /// Sum of squared differences at `level`.
-    fn cost(&self, level: usize, images: &Coverage) -> Result<f64> {
+    pub(super) fn cost(&self, level: usize, images: &Coverage) -> Result<f64> {
         self.levels[level].targets().map(|(place, target)| target.square(&images[place])).sum()
     }
 
@@ -265,6 +277,10 @@ mod tests {
     use super::*;
     use std::path::Path;
 
+    fn difference(these: &[f64], those: &[f64]) -> Vec<f64> {
+        these.iter().zip(those).map(|(a, b)| a - b).collect()
+    }
+
     /// Silhouettes of a sample beside the same a pixel to the right in one frame and a pixel lower in another; colours, which differ too, do not count.
     #[test]
     #[allow(clippy::unwrap_used)]
@@ -299,6 +315,15 @@ mod tests {
         assert!((pixels - 2.0).abs() < 0.05 && apart[2].square != apart[3].square, "{apart:?}");
         let area: f64 = these[0].iter().sum();
         assert_eq!(apart[0].areas, [area]);
+        // Pictures that lack what others show cost as much, there, as those, and nothing where these show what was observed.
+        let level = LevelOptions { blur: 2.0, frames: 1.0 };
+        let other = Misfit::new(&scene, &videos, &[1.0; FRAMES], &[level]).unwrap();
+        let own = other.cost(0, &those).unwrap();
+        let blank: Coverage = these.iter().map(|image| vec![0.0; image.len()]).collect();
+        let lacking = other.lacking(&those, &blank).unwrap();
+        assert!(own > 0.0 && (lacking.cost(0, &blank).unwrap() / own - 1.0).abs() < 1e-9);
+        let both: Coverage = those.iter().zip(&these).map(|(those, these)| difference(these, those)).collect();
+        assert!(lacking.cost(0, &both).unwrap() < 1e-18 * own);
         // What was observed is the first of both.
         let (off, back) = (misfit.off(FRAMES, &those).unwrap(), misfit.apart(FRAMES, &those, &these).unwrap());
         assert!(off.iter().zip(&back).all(|(off, back)| off.square == back.square), "{off:?} {back:?}");

@@ -237,31 +237,23 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         self.pictures(Stage::Fine, at, self.frames, tick)
     }
 
-    /// An alternative on the coarse grid.
-    pub(super) fn coarse_of(&self, other: &Alternative) -> Result<Program<f32>> {
-        let options = GridOptions { cells: self.cells, ..self.searched };
+    /// An alternative on the grid of a stage.
+    pub(super) fn program_of(&self, other: &Alternative, stage: Stage) -> Result<Program<f32>> {
+        let options = match stage {
+            Stage::Coarse => GridOptions { cells: self.cells, ..self.searched },
+            Stage::Fine | Stage::Finished => self.searched,
+        };
         Program::new(&other.scene, &other.known, options, self.fine.program.device())
     }
 
-    /// What pictures of a program on the coarse grid cost at its first level, of as many frames as do not make it more than `most`.
-    pub(super) fn coarse_cost(
-        &self,
-        (program, tried): (&Program<f32>, &Misfit),
-        values: &Physics,
-        most: f64,
-        tick: &mut Tick<'_>,
-    ) -> Outcome<f64> {
-        self.first_cost(program, FirstLook::new(tried.level(0), false), values, most, tick)
-    }
-
-    /// What other scenes are compared with on the coarse grid: all frames, whatever was fitted.
-    pub(super) fn tried(&self) -> diffkern::Result<Misfit> {
-        Misfit::new(self.scene, self.videos, &self.weights, &COARSE[..1])
+    /// What other scenes are compared with: all frames, whatever was fitted.
+    pub(super) fn tried(&self, level: LevelOptions) -> diffkern::Result<Misfit> {
+        Misfit::new(self.scene, self.videos, &self.weights, &[level])
     }
 
     /// What an alternative shows on the grid of the search.
     pub(super) fn otherwise(&self, other: &Alternative, tick: &mut Tick<'_>) -> Outcome<Coverage> {
-        let program = Program::<f32>::new(&other.scene, &other.known, self.searched, self.fine.program.device())?;
+        let program = self.program_of(other, Stage::Fine)?;
         let tick = &mut ticking(&program, self.frames, tick);
         program.coverage(&other.values, self.frames, tick)
     }
@@ -320,7 +312,7 @@ impl<'a, F: Float> VideoProblem<'a, F> {
     }
 
     /// Pictures of so many frames.
-    fn pictures(&self, stage: Stage, at: &[f64], frames: usize, tick: &mut Tick<'_>) -> Outcome<Coverage> {
+    pub(super) fn pictures(&self, stage: Stage, at: &[f64], frames: usize, tick: &mut Tick<'_>) -> Outcome<Coverage> {
         match self.single(stage) {
             Some(grid) => self.coverage(grid, at, frames, tick),
             None => self.coverage(&self.fine, at, frames, tick),
@@ -332,8 +324,8 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         grid.program.coverage(&self.parametrisation.values(at), frames, tick)
     }
 
-    /// Cost at the first level of a grid, of as many frames as do not make it more than `most`.
-    fn first_cost<G: Float>(
+    /// Cost of what a program shows at the first level of a look, of as many frames as do not make it more than `most`.
+    pub(super) fn first_cost<G: Float>(
         &self,
         program: &Program<G>,
         mut look: FirstLook<'_>,

@@ -9,6 +9,8 @@ use diffkern_sim::mpm::Law;
 const FRICTION: f64 = 0.2;
 const DAMPING: f64 = 0.5;
 const STIFFER: f64 = 1.1;
+/// Halves of a body so much stiffer and softer that they are too far off for pictures in proportion.
+const HALVES: [f64; 2] = [1.0 / 1.35, 1.35];
 const FASTER: f64 = 1.03;
 /// Frame rates too far off for pictures in proportion, as parts of what the scene says.
 const RATES: [f64; 4] = [1.0 / 1.1, 1.0 / 1.05, 1.05, 1.1];
@@ -31,8 +33,8 @@ pub(super) enum Suspect {
     Damping(usize),
     /// The law of all bodies, and another.
     Law(Law),
-    /// That a body is of one material, which may be stiffer along an axis.
-    Homogeneity(usize, usize),
+    /// That a body is of one material, and so many times as stiff as that its upper half along an axis may be, its lower one as much softer.
+    Homogeneity(usize, usize, f64),
     /// How many frames there are in a second, and how many times as many there may be. What falls shows it before it touches, if it is long in the air.
     FrameRate(f64),
 }
@@ -76,7 +78,7 @@ impl Suspect {
             all.extend(damped.then_some(Self::Damping(of)));
             let [first, _] = body.material.pair.quantities();
             if !body.fields.contains_key(&first) {
-                all.extend((0..3).map(|axis| Self::Homogeneity(of, axis)));
+                all.extend((0..3).map(|axis| Self::Homogeneity(of, axis, STIFFER)));
             }
         }
         let own = scene.bodies[0].material.law;
@@ -85,12 +87,30 @@ impl Suspect {
         all
     }
 
-    /// Those that a step from what the scene says may not reach: other kinds of contact, and frame rates that are far off.
+    /// Those that a step from what the scene says may not reach: other kinds of contact, halves that differ much, and frame rates that are far off.
     pub(super) fn far(scene: &Scene, simulator: Simulator) -> Vec<Self> {
         let mut far = Self::all(scene, simulator);
-        far.retain(|suspect| matches!(suspect, Self::Friction(..) | Self::Contact(..)));
+        far.retain(|suspect| matches!(suspect, Self::Friction(..) | Self::Contact(..) | Self::Homogeneity(..)));
+        far = far.into_iter().flat_map(Self::farther).collect();
         far.extend(RATES.into_iter().filter(|_| !scene.is_rigid()).map(Self::FrameRate));
         far
+    }
+
+    /// The same farther from what the scene says, both ways, where a step may not reach that.
+    fn farther(self) -> Vec<Self> {
+        match self {
+            Self::Homogeneity(of, axis, _) => HALVES.map(|by| Self::Homogeneity(of, axis, by)).to_vec(),
+            near => vec![near],
+        }
+    }
+
+    /// The same by so many times the amount, where [`Suspect::otherwise`] says amounts by values alone.
+    pub(super) fn times(&self, many: f64) -> Option<Self> {
+        match *self {
+            Self::Homogeneity(of, axis, by) => Some(Self::Homogeneity(of, axis, by.powf(many))),
+            Self::Friction(of, by) if by > 0.0 => Some(Self::Friction(of, by * many)),
+            _ => None,
+        }
     }
 
     /// The scene that says it otherwise, with values that are else those of the scene.
@@ -115,13 +135,13 @@ impl Suspect {
             }
             Self::Law(law) => changed.bodies.iter_mut().for_each(|body| body.material.law = law),
             Self::FrameRate(by) => changed.frame_rate *= by,
-            Self::Homogeneity(of, axis) => {
+            Self::Homogeneity(of, axis, stiffer) => {
                 let [first, _] = scene.bodies[of].material.pair.quantities();
                 let mut cut = [1; 3];
                 cut[axis] = 2;
                 changed.bodies[of].fields.insert(first, cut);
                 let target = Target::new(of, first);
-                for (piece, by) in [(0, 1.0 / STIFFER), (1, STIFFER)] {
+                for (piece, by) in [(0, 1.0 / stiffer), (1, stiffer)] {
                     known.insert(changed.name_of(Target { piece, ..target }), by * values[target]);
                 }
             }
@@ -156,8 +176,8 @@ impl Suspect {
             Self::Damping(of) => format!("the damping of {}, by {:+.2} 1/s", body(of), DAMPING * times),
             Self::Law(law) => format!("the law of the material, which may be {}", law.name()),
             Self::FrameRate(by) => format!("the frame rate, by {:+.1} %", 100.0 * (by.powf(times) - 1.0)),
-            Self::Homogeneity(of, axis) => {
-                let (percent, axis) = (100.0 * (STIFFER.powf(2.0 * times) - 1.0), ["x", "y", "z"][axis]);
+            Self::Homogeneity(of, axis, stiffer) => {
+                let (percent, axis) = (100.0 * (stiffer.powf(2.0 * times) - 1.0), ["x", "y", "z"][axis]);
                 format!(
                     "that {} is of one material: its upper half along {axis} may be {percent:+.0} % stiffer",
                     body(of)
@@ -178,13 +198,37 @@ mod tests {
     }
 
     #[test]
-    fn no_step_leads_to_other_contacts_and_frame_rates() -> crate::error::Result<()> {
+    fn no_step_leads_to_other_contacts_halves_and_frame_rates() -> crate::error::Result<()> {
         let mut scene = sample()?;
         let rates = || RATES.map(Suspect::FrameRate).to_vec();
-        assert_eq!(Suspect::far(&scene, Simulator::Fem), [vec![Suspect::Friction(0, FRICTION)], rates()].concat());
+        let halves = || (0..3).flat_map(|axis| HALVES.map(|by| Suspect::Homogeneity(0, axis, by))).collect::<Vec<_>>();
+        let friction = vec![Suspect::Friction(0, FRICTION)];
+        assert_eq!(Suspect::far(&scene, Simulator::Fem), [friction.clone(), halves(), rates()].concat());
         scene.colliders[0].contact = Contact::Sticky;
         let contacts = [0.0, HOLDS].map(|friction| Suspect::Contact(0, Contact::Friction(friction)));
-        assert_eq!(Suspect::far(&scene, Simulator::Mpm), [contacts.to_vec(), rates()].concat());
+        assert_eq!(Suspect::far(&scene, Simulator::Mpm), [contacts.to_vec(), halves(), rates()].concat());
+        // Of two materials already.
+        scene.colliders[0].contact = Contact::Friction(0.0);
+        scene.bodies[0].fields.insert(Quantity::Mu, [1, 2, 1]);
+        assert_eq!(Suspect::far(&scene, Simulator::Fem), [friction, rates()].concat());
+        Ok(())
+    }
+
+    /// By as many times the logarithm of what halves differ by, and of friction as it is.
+    #[test]
+    fn some_may_be_so_by_other_amounts() -> crate::error::Result<()> {
+        let scene = sample()?;
+        let values = Physics::of(&scene, &Values::from([(Name::MU, 4e3), (Name::LAMBDA, 9e3)]));
+        let other = |suspect: Option<Suspect>| suspect.map(|suspect| suspect.otherwise(&scene, &values).values);
+        let halves = other(Suspect::Homogeneity(0, 1, 1.44).times(0.5)).expect("halves differ by amounts");
+        let piece = |piece| halves[Target { piece, ..Target::new(0, Quantity::Mu) }];
+        assert!((piece(1) - 1.2 * 4e3).abs() < 1e-9 && (piece(0) - 4e3 / 1.2).abs() < 1e-9, "{halves:?}");
+        let friction = other(Suspect::Friction(0, 0.2).times(1.5)).expect("friction has an amount");
+        assert!((friction[Target::new(0, Quantity::Friction)] - 0.3).abs() < 1e-12, "{friction:?}");
+        // None at all has no amount, and other frame rates are other scenes.
+        for suspect in [Suspect::Friction(0, -0.2), Suspect::FrameRate(1.1), Suspect::Damping(0)] {
+            assert!(suspect.times(0.5).is_none(), "{suspect:?}");
+        }
         Ok(())
     }
 
@@ -222,7 +266,7 @@ mod tests {
                 Suspect::Damping(0) => assert_eq!(with[target(Quantity::Damping)], DAMPING),
                 Suspect::Law(law) => assert!(other.bodies[0].material.law == law && with == values),
                 Suspect::FrameRate(by) => assert!(other.frame_rate == by * scene.frame_rate && with == values),
-                Suspect::Homogeneity(0, axis) => {
+                Suspect::Homogeneity(0, axis, _) => {
                     let piece = |piece| with[Target { piece, ..target(Quantity::Mu) }];
                     assert_eq!([piece(0), piece(1)], [4e3 / STIFFER, 4e3 * STIFFER]);
                     assert_eq!(other.pieces(0, Quantity::Mu), 2);
