@@ -55,9 +55,11 @@ pub(super) fn judge<F: Float>(
     let size = (all.iter().map(|silhouette| silhouette.area).sum::<f64>() / all.len() as f64).sqrt();
     let off = (cost / pixel).sqrt();
     let mut adequacy = Adequacy { off: Some(off), ..Adequacy::default() };
+    // What impacts take from energy by the material point method no grid of it shows.
+    let keeps_energy = problem.fine.program.simulator() != Simulator::Mpm;
     let left = match &wider {
         Some(wider) => {
-            let order = if problem.fine.program.simulator() == Simulator::Mpm { 1.0 } else { 2.0 };
+            let order = if keeps_energy { 2.0 } else { 1.0 };
             TWO_GRIDS * (compared.apart(&all, wider)? / pixel).sqrt() / (problem.ratio().powf(order) - 1.0)
         }
         None if problem.scene.is_rigid() => 0.0,
@@ -76,7 +78,7 @@ pub(super) fn judge<F: Float>(
         compared.silhouettes = near(&all);
         causes = named(&compared, left.max(ASKED * size), wider.filter(|_| problem.refines()), tick)?;
     }
-    if explained && causes.is_empty() {
+    if explained && causes.is_empty() && keeps_energy {
         causes = searched_near(problem, at, &linear.coverage, tick)?;
     }
     if explained && causes.is_empty() {
