@@ -42,8 +42,7 @@ pub(super) fn outcome<F: Float>(
     let (mut seen, mut strayed) = (None, Vec::new());
     if ending != Ending::Interrupted {
         reporter.drawing(search.runs());
-        let values = problem.parametrisation().values(&state.at);
-        match simulable(problem.last().shown(&values, |part| reporter.tick(part), &mut None)) {
+        match simulable(problem.shown(&state.at, &mut |part| reporter.tick(part))) {
             Ok(Some(run)) => {
                 seen = Some(run);
                 match problem.strayed(&state.at, &mut |part| reporter.tick(part)) {
@@ -162,7 +161,7 @@ pub(super) fn outcome<F: Float>(
         ending,
         history: state.history,
         viscosity: problem.parametrisation().values(&state.at).extra,
-        discretisation: problem.last().discretisation(),
+        discretisation: problem.discretisation(),
         tracks: seen.as_ref().map(|run| tracks(problem.scene, run)).unwrap_or_default(),
         videos: seen.map(|run| videos(problem, run.films)).unwrap_or_default(),
         warnings: state.warnings,

@@ -326,7 +326,8 @@ fn identification(scene: &Scene, options: &IdentifyOptions, device: &Device) -> 
         let steps = REFINING * refined.steps_per_frame() + walks * plans[1].steps_per_frame();
         let passes = REFINING * refined.pass(used, device) + walks * plans[1].pass(used, device);
         cost.steps += steps * (used - 1.0);
-        cost.work += shares(device)[0] * passes;
+        // What it shows at the end is drawn in single precision, too.
+        cost.work = shares(device)[0] * (cost.work + passes);
     }
     for ((plan, passes), share) in plans.iter().zip(passes).zip(shares(device)) {
         cost.steps += passes * plan.steps_per_frame() * (used - 1.0);
@@ -350,7 +351,7 @@ fn identification(scene: &Scene, options: &IdentifyOptions, device: &Device) -> 
             // Beside the final grid the same in single precision.
             + if real > 4.0 { plans[1].bytes(device, 4.0, tangents) } else { 0.0 }
             + plans[1].bytes(device, real, tangents)
-            + refined.map_or(0.0, |plans| plans.bytes(device, 4.0, 0.0) + plans.bytes(device, real, 0.0)),
+            + refined.map_or(0.0, |plans| plans.bytes(device, 4.0, 0.0)),
     );
     Ok(cost)
 }

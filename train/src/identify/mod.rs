@@ -46,7 +46,7 @@ use problem::{Programs, VideoProblem};
 
 /// Finds the unknowns of `scene` from `videos`, one for each of its films, from the beginning or from `resume`.
 ///
-/// On the CPU and on CUDA the answer is computed in 64 bits, elsewhere in 32; the way to it in 32.
+/// On the CPU and on CUDA an answer that is not refined is computed in 64 bits, elsewhere in 32; the way to it, and what is refined, in 32.
 ///
 /// # Errors
 /// When the simulation or the renderer refuses the scene, or a checkpoint cannot be saved.
@@ -89,7 +89,7 @@ fn identify_as<F: Float>(
             .then(|| single(resolution.fine))
             .transpose()?,
         fine: full(resolution.fine)?,
-        refined: resolution.refined.map(|cells| Ok::<_, Error>((single(cells)?, full(cells)?))).transpose()?,
+        refined: resolution.refined.map(single).transpose()?,
         searched: grid(resolution.fine),
         cells: resolution.coarse,
     };
@@ -147,7 +147,10 @@ fn passes<F: Float>(problem: &VideoProblem<'_, F>, options: &IdentifyOptions, de
     let coordinates = problem.parametrisation();
     let [coarse, average] = cost::shares(device);
     let fine = |frames: usize| work(&problem.fine.program, frames, device);
-    let last = |frames: usize| work(problem.last(), frames, device);
+    let last = |frames: usize| match &problem.refined {
+        Some(refined) => coarse * work(&refined.program, frames, device),
+        None => fine(frames),
+    };
     Passes {
         scan: cost::scan_passes(coordinates),
         typical: cost::typical_passes(options.optimizer, coordinates.kinds().len() as f64),
@@ -156,7 +159,7 @@ fn passes<F: Float>(problem: &VideoProblem<'_, F>, options: &IdentifyOptions, de
         pictures: 1.5 * last(problem.scene.num_frames),
         refinement: problem.refined.as_ref().map_or(0.0, |_| {
             let walks = cost::rough_walks(coordinates.kinds().len() as f64);
-            coarse * (walks * fine(problem.frames) + cost::REFINING * last(problem.frames))
+            coarse * walks * fine(problem.frames) + cost::REFINING * last(problem.frames)
         }),
     }
 }

@@ -3,8 +3,8 @@
 //! On each grid blurred differences come first, because edges more than a pixel apart do not see each other, and on the final
 //! grid earlier frames first, because small causes have large effects later. By finite elements all frames count, each by how far it and
 //! those before are off where a stage begins, and in a refinement by how far two grids are apart there too. By MPM only the first half of the video
-//! is used: what impacts do later depends more on the grid than on the material. The way is computed in single precision,
-//! where it ends in that of the answer.
+//! is used: what impacts do later depends more on the grid than on the material. The way is computed in single precision, and so is
+//! what is refined; else where it ends in that of the answer.
 
 use super::differences::{Motions, over_doubt};
 use super::first_look::FirstLook;
@@ -15,7 +15,7 @@ use super::observed;
 use super::suspects::Alternative;
 use super::taped::{OnTape, Taped};
 use crate::error::Result;
-use crate::job::{Flow, Runs, Simulator};
+use crate::job::{Discretisation, Flow, Runs, Shown, Simulator};
 use crate::program::{
     Carried, Coverage, GridOptions, Linear, Outcome, Physics, Program, Shot, shapes, shots, simulable, thinnest,
 };
@@ -42,7 +42,7 @@ pub(super) struct VideoProblem<'a, F: Float> {
     rough: Option<Grid<f32>>,
     pub(super) fine: Grid<F>,
     /// A finer one for the answer.
-    pub(super) refined: Option<Refined<F>>,
+    pub(super) refined: Option<Refined>,
     /// Frames in use.
     pub(super) frames: usize,
     /// How much each of them counts before anything is known of them.
@@ -54,13 +54,10 @@ pub(super) struct VideoProblem<'a, F: Float> {
     cells: usize,
 }
 
-/// A finer grid for the answer.
-pub(super) struct Refined<F: Float> {
-    /// In single precision.
-    program: Program<f32>,
-    /// In that of the answer.
-    full: Program<F>,
-    /// What the grid of the search carries, in single precision, of what this one draws.
+/// A finer grid for the answer, in single precision.
+pub(super) struct Refined {
+    pub(super) program: Program<f32>,
+    /// What the grid of the search carries of what this one draws.
     carried: Vec<Carried<f32>>,
 }
 
@@ -81,8 +78,8 @@ pub(super) struct Programs<F: Float> {
     /// The final grid in single precision, where `F` is another or the answer is refined.
     pub(super) rough: Option<Program<f32>>,
     pub(super) fine: Program<F>,
-    /// A finer one for the answer, in single precision and in that of the answer.
-    pub(super) refined: Option<(Program<f32>, Program<F>)>,
+    /// A finer one for the answer, in single precision.
+    pub(super) refined: Option<Program<f32>>,
     /// How the final grid cuts, and cells across the thinnest side on the coarse one.
     pub(super) searched: GridOptions,
     pub(super) cells: usize,
@@ -114,9 +111,9 @@ impl<'a, F: Float> VideoProblem<'a, F> {
             Ok(RefCell::new(Rc::new(Misfit::new(scene, videos, &weights, levels)?)))
         };
         let refined = match (programs.refined, &programs.rough) {
-            (Some((program, full)), Some(rough)) => {
+            (Some(program), Some(rough)) => {
                 let carried = rough.carried(&program)?;
-                carried.map(|carried| Refined { program, full, carried })
+                carried.map(|carried| Refined { program, carried })
             }
             (None, _) | (_, None) => None,
         };
@@ -152,9 +149,20 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         Ok(weights_by_errors(&off, apart.as_ref().map(|(apart, ratio)| (&**apart, left_by(*ratio)))))
     }
 
-    /// The program on the last grid, in the precision of the answer.
-    pub(super) fn last(&self) -> &Program<F> {
-        self.refined.as_ref().map_or(&self.fine.program, |refined| &refined.full)
+    /// What the last grid shows: of a refined answer in the precision in which it was refined, else in that of the answer.
+    pub(super) fn shown(&self, at: &[f64], tick: &mut Tick<'_>) -> Outcome<Shown> {
+        let values = self.parametrisation.values(at);
+        match &self.refined {
+            Some(Refined { program, .. }) => program.shown(&values, tick, &mut None),
+            None => self.fine.program.shown(&values, tick, &mut None),
+        }
+    }
+
+    /// What the last grid is.
+    pub(super) fn discretisation(&self) -> Discretisation {
+        self.refined
+            .as_ref()
+            .map_or_else(|| self.fine.program.discretisation(), |refined| refined.program.discretisation())
     }
 
     /// How the grid of the search moves what the refined grid draws, by the coordinates. None where there is no refined grid, or places near cannot be simulated.
@@ -229,7 +237,7 @@ impl<'a, F: Float> VideoProblem<'a, F> {
         } else {
             self.coarse.program.discretisation()
         };
-        wider.dx / self.last().discretisation().dx
+        wider.dx / self.discretisation().dx
     }
 
     /// What the grid of the search shows.
