@@ -6,8 +6,8 @@ use super::first_look::FirstLook;
 use super::levels::{COARSE, JUDGED};
 use super::misfit::Misfit;
 use super::problem::VideoProblem;
-use super::suspects::{ALIKE, Suspect};
-use crate::program::{Coverage, Outcome, simulable};
+use super::suspects::{ALIKE, Alternative, Suspect};
+use crate::program::{Coverage, Outcome, Program, simulable};
 use crate::search::{Problem as _, SCANNED, Stage, Tick};
 use diffkern::Float;
 use diffkern_optim::dense::Bounds;
@@ -69,8 +69,8 @@ pub(super) fn searched_near<F: Float>(
         Outcome::Ok(Some(Search { problem, stage, tried, points: points.to_vec(), closer }))
     };
     let Some(coarse) = search(Stage::Coarse, &points, tick)? else { return Ok(Vec::new()) };
-    let found = coarse.all(&suspects, CANDIDATE * own, tick)?;
-    let nearest = found.into_iter().min_by(|a, b| a.cost.total_cmp(&b.cost));
+    // What is not nearer on the coarse grid is not by far on the other.
+    let nearest = coarse.nearest(&suspects, CANDIDATE * own, tick)?.filter(|found| found.cost < own);
     let Some(Found { suspect, at: near, .. }) = nearest else { return Ok(Vec::new()) };
     points.push(near);
     let Some(finer) = search(Stage::Fine, &points, tick)? else { return Ok(Vec::new()) };
@@ -102,7 +102,7 @@ struct Search<'a, F: Float> {
     closer: [f64; 3],
 }
 
-impl<F: Float> Search<'_, F> {
+impl<'a, F: Float> Search<'a, F> {
     /// What the scene may say otherwise at a cost below `most`.
     fn all(&self, suspects: &[Suspect], most: f64, tick: &mut Tick<'_>) -> Outcome<Vec<Found>> {
         let (count, mut found) = (suspects.len() as f64, Vec::new());
@@ -115,32 +115,125 @@ impl<F: Float> Search<'_, F> {
 
     /// The least cost below `most` that a suspect has; nothing where there is none, or none can be simulated.
     fn least(&self, suspect: &Suspect, most: f64, tick: &mut Tick<'_>) -> Outcome<Option<Found>> {
-        let (problem, parametrisation) = (self.problem, self.problem.parametrisation());
-        let other =
-            |suspect: &Suspect, at: &[f64]| suspect.clone().otherwise(problem.scene, &parametrisation.values(at));
-        let Some(first) = self.points.first() else { return Ok(None) };
-        let program = problem.program_of(&other(suspect, first), self.stage)?;
-        let amounts = AMOUNTS.iter().flatten().filter(|many| suspect.times(**many).is_some()).count();
-        let (mut done, whole) = (0.0, (self.points.len() + amounts + 2 * self.closer.len() * first.len()) as f64);
-        let mut cost = |suspect: &Suspect, at: &[f64], most: f64| {
-            let tick = &mut |part| tick((done + part) / whole);
-            let look = FirstLook::new(self.tried.level(0), false);
-            let cost = problem.first_cost(&program, look, &other(suspect, at).values, most, tick);
-            done += 1.0;
-            simulable(cost).map(|cost| cost.filter(|cost| *cost < most))
-        };
-        let mut best: Option<(f64, &[f64])> = None;
-        for at in &self.points {
-            let least = best.map_or(most, |(least, _)| least);
-            best = cost(suspect, at, least)?.map(|cost| (cost, at.as_slice())).or(best);
+        let mut runs =
+            Runs { tick, done: 0.0, whole: self.beginning(suspect) + self.closer.len() as f64 * self.round() };
+        let Some(mut trial) = self.begin(suspect, most, &mut runs)? else { return Ok(None) };
+        for share in self.closer {
+            trial.closer(share, &mut runs)?;
         }
-        let Some((least, at)) = best else { return Ok(None) };
-        let (least, by) = amount((least, suspect), AMOUNTS[0], |by, most| cost(by, at, most))?;
-        let bounds = parametrisation.bounds(true);
-        let (least, at) = compass((least, at), &self.closer, &bounds, |at, most| cost(&by, at, most))?;
-        let (cost, suspect) = amount((least, &by), AMOUNTS[1], |by, most| cost(by, &at, most))?;
-        Ok(Some(Found { cost, suspect, at }))
+        trial.amounts(AMOUNTS[1], &mut runs)?;
+        Ok(Some(trial.found))
     }
+
+    /// What costs least of what the scene may say otherwise, below `most`. Before each finer step the half that costs more is dropped.
+    fn nearest(&self, suspects: &[Suspect], most: f64, tick: &mut Tick<'_>) -> Outcome<Option<Found>> {
+        let beginning = suspects.iter().map(|suspect| self.beginning(suspect)).sum::<f64>();
+        let mut runs = Runs { tick, done: 0.0, whole: beginning + suspects.len() as f64 * self.round() };
+        let mut trials = Vec::new();
+        for suspect in suspects {
+            trials.extend(self.begin(suspect, most, &mut runs)?);
+        }
+        for share in self.closer {
+            trials = best_half(trials, |trial| trial.found.cost);
+            trials.iter_mut().try_for_each(|trial| trial.closer(share, &mut runs))?;
+        }
+        let Some(mut best) = trials.into_iter().min_by(|a, b| a.found.cost.total_cmp(&b.found.cost)) else {
+            return Ok(None);
+        };
+        best.amounts(AMOUNTS[1], &mut runs)?;
+        Ok(Some(best.found))
+    }
+
+    /// A suspect at the best of the points, by the best of the first amounts, where that costs less than `most`.
+    fn begin(&self, suspect: &Suspect, most: f64, runs: &mut Runs<'_, '_>) -> Outcome<Option<Trial<'_, 'a, F>>> {
+        let Some(first) = self.points.first() else { return Ok(None) };
+        let program = self.problem.program_of(&self.other(suspect, first), self.stage)?;
+        let found = Found { cost: most, suspect: suspect.clone(), at: first.clone() };
+        let (mut trial, mut any) = (Trial { search: self, program, found }, false);
+        for at in &self.points {
+            if let Some(cost) = trial.cost(suspect, at, trial.found.cost, runs)? {
+                (trial.found.cost, trial.found.at, any) = (cost, at.clone(), true);
+            }
+        }
+        if !any {
+            return Ok(None);
+        }
+        trial.amounts(AMOUNTS[0], runs)?;
+        Ok(Some(trial))
+    }
+
+    /// The scene as a suspect has it.
+    fn other(&self, suspect: &Suspect, at: &[f64]) -> Alternative {
+        suspect.clone().otherwise(self.problem.scene, &self.problem.parametrisation().values(at))
+    }
+
+    /// Most runs of a suspect at points and by amounts.
+    fn beginning(&self, suspect: &Suspect) -> f64 {
+        let amounts = AMOUNTS.iter().flatten().filter(|many| suspect.times(**many).is_some()).count();
+        (self.points.len() + amounts) as f64
+    }
+
+    /// Runs of a round of a compass search.
+    fn round(&self) -> f64 {
+        2.0 * self.points.first().map_or(0, Vec::len) as f64
+    }
+}
+
+/// A suspect that is looked for, with the best of it until now.
+struct Trial<'s, 'a, F: Float> {
+    search: &'s Search<'a, F>,
+    program: Program<f32>,
+    found: Found,
+}
+
+impl<F: Float> Trial<'_, '_, F> {
+    /// What a suspect costs at a point, if less than `most` and if it can be simulated.
+    fn cost(&self, suspect: &Suspect, at: &[f64], most: f64, runs: &mut Runs<'_, '_>) -> Outcome<Option<f64>> {
+        let Search { problem, tried, .. } = self.search;
+        let values = self.search.other(suspect, at).values;
+        let look = FirstLook::new(tried.level(0), false);
+        let cost = runs.next(|tick| problem.first_cost(&self.program, look, &values, most, tick));
+        simulable(cost).map(|cost| cost.filter(|cost| *cost < most))
+    }
+
+    /// So many times its amount, where that costs less.
+    fn amounts(&mut self, many: [f64; 4], runs: &mut Runs<'_, '_>) -> Outcome<()> {
+        let Found { cost, suspect, at } = &self.found;
+        let found = amount((*cost, suspect), many, |by, most| self.cost(by, at, most, runs))?;
+        (self.found.cost, self.found.suspect) = found;
+        Ok(())
+    }
+
+    /// So far to each side along each coordinate, where that costs less.
+    fn closer(&mut self, share: f64, runs: &mut Runs<'_, '_>) -> Outcome<()> {
+        let bounds = self.search.problem.parametrisation().bounds(true);
+        let Found { cost, suspect, at } = &self.found;
+        let found = compass((*cost, at), share, &bounds, |at, most| self.cost(suspect, at, most, runs))?;
+        (self.found.cost, self.found.at) = found;
+        Ok(())
+    }
+}
+
+/// Runs of the simulator, of which `whole` are thought to be made.
+struct Runs<'r, 't> {
+    tick: &'r mut Tick<'t>,
+    done: f64,
+    whole: f64,
+}
+
+impl Runs<'_, '_> {
+    fn next<T>(&mut self, run: impl FnOnce(&mut Tick<'_>) -> T) -> T {
+        let result = run(&mut |part| (self.tick)((self.done + part) / self.whole));
+        self.done += 1.0;
+        result
+    }
+}
+
+/// The half that costs least, and what stands in the middle.
+fn best_half<T>(mut all: Vec<T>, cost: impl Fn(&T) -> f64) -> Vec<T> {
+    all.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
+    all.truncate(all.len().div_ceil(2));
+    all
 }
 
 /// The least value that `cost` has of a suspect, with its value, and of so many times its amount, where it gives one below what it is told.
@@ -158,22 +251,20 @@ fn amount(
     Ok((least, best))
 }
 
-/// The least value that `cost` has, within bounds, about a point with its value, where it gives one below what it is told.
+/// The least value that `cost` has, within bounds, about a point with its value, so much of a range to each side along each coordinate, where it gives one below what it is told.
 fn compass(
     (mut least, start): (f64, &[f64]),
-    closer: &[f64],
+    share: f64,
     bounds: &Bounds,
     mut cost: impl FnMut(&[f64], f64) -> Outcome<Option<f64>>,
 ) -> Outcome<(f64, Vec<f64>)> {
     let mut best = start.to_vec();
-    for share in closer {
-        for (k, (low, high)) in bounds.low.iter().zip(&bounds.high).enumerate() {
-            for by in [-share, *share] {
-                let mut there = best.clone();
-                there[k] = (there[k] + by * (high - low)).clamp(*low, *high);
-                if let Some(less) = cost(&there, least)? {
-                    (least, best) = (less, there);
-                }
+    for (k, (low, high)) in bounds.low.iter().zip(&bounds.high).enumerate() {
+        for by in [-share, share] {
+            let mut there = best.clone();
+            there[k] = (there[k] + by * (high - low)).clamp(*low, *high);
+            if let Some(less) = cost(&there, least)? {
+                (least, best) = (less, there);
             }
         }
     }
@@ -207,16 +298,19 @@ mod tests {
         let found = |start: [f64; 2]| {
             let (mut runs, mut within) = (0, true);
             let value = valley(&start).unwrap_or(f64::INFINITY);
-            let least = compass((value, &start), &CLOSER, &bounds, |at, most| {
+            let mut cost = |at: &[f64], most: f64| {
                 runs += 1;
                 within &= at
                     .iter()
                     .zip(bounds.low.iter().zip(&bounds.high))
                     .all(|(x, (low, high))| (low..=high).contains(&x));
                 Ok(valley(at).filter(|cost| *cost < most))
+            };
+            let (least, _) = CLOSER.iter().fold((value, start.to_vec()), |(least, at), share| {
+                compass((least, &at), *share, &bounds, &mut cost).unwrap()
             });
             assert!(within);
-            (least.unwrap().0, runs)
+            (least, runs)
         };
         // 1/16 along each coordinate, from where the parts of steps change little.
         let (least, runs) = found([0.25, 10.0]);
@@ -245,6 +339,15 @@ mod tests {
         assert_eq!(found(1.2).unwrap().1, Suspect::Homogeneity(0, 2, 1.2));
         let rate = Suspect::FrameRate(1.1);
         assert_eq!(amount((3.0, &rate), AMOUNTS[0], |_, _| panic!("it has no amount")).unwrap(), (3.0, rate));
+    }
+
+    #[test]
+    fn half_of_what_is_looked_for_is_left() {
+        let half = |all: &[f64]| best_half(all.to_vec(), |cost| *cost);
+        assert_eq!(half(&[3.0, 1.0, f64::NAN, 2.0, 5.0]), [1.0, 2.0, 3.0]);
+        assert_eq!(half(&[2.0, 1.0]), [1.0]);
+        assert_eq!(half(&[2.0]), [2.0]);
+        assert!(half(&[]).is_empty());
     }
 
     #[test]
