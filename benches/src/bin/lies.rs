@@ -35,6 +35,9 @@ struct Args {
     /// Those alone of the videos that are drawn that are fitted by fem or by mpm.
     #[arg(long)]
     by: Option<Simulator>,
+    /// Those lies alone whose names hold these words, of videos that are drawn ("none" for true scenes).
+    #[arg(long, value_name = "WORDS")]
+    lie: Vec<String>,
     /// Fit the videos that an earlier campaign left in `--out`, in place of making them again.
     #[arg(long)]
     filmed: bool,
@@ -316,6 +319,7 @@ fn drawn(args: &Args) -> Result<Vec<Row>> {
         Err(_) => Campaign::new(),
     };
     let seeds = (args.seed..).filter(|seed| args.by.is_none_or(|by| by == fits(*seed)));
+    let is_asked = |lie: &Lie| args.lie.is_empty() || args.lie.iter().any(|words| lie.name.contains(words.as_str()));
     for seed in seeds.take(usize::try_from(args.count)?) {
         for kind in ALL {
             let name = format!("{kind:?}_{seed}").to_lowercase();
@@ -323,7 +327,7 @@ fn drawn(args: &Args) -> Result<Vec<Row>> {
             let mut case = None;
             let mut random = fastrand::Rng::with_seed(seed);
             let directions = [(); LIES.len()].map(|()| direction(&mut random));
-            for (lie, along) in LIES.iter().zip(directions).filter(|(lie, _)| lie.of.contains(kind)) {
+            for (lie, along) in LIES.iter().zip(directions).filter(|(lie, _)| lie.of.contains(kind) && is_asked(lie)) {
                 if campaign.get(&name).is_some_and(|rows| rows.contains_key(lie.name)) {
                     continue;
                 }
