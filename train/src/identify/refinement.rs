@@ -207,3 +207,22 @@ impl<F: Float> Refinement<'_, '_, '_, F> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_alike_where_the_same_frames_count_and_none_by_much_more() {
+        let before = [4.0, 2.0, 0.0];
+        assert!(alike(&before, &before));
+        // Only what they are beside the largest counts.
+        assert!(alike(&before, &[2.0, 1.0, 0.0]));
+        assert!(alike(&before, &[4.0, 2.39, 0.0]));
+        assert!(!alike(&before, &[4.0, 2.41, 0.0]));
+        assert!(!alike(&before, &[4.0, 1.59, 0.0]));
+        // However little a frame counts that did not.
+        assert!(!alike(&before, &[4.0, 2.0, 1e-6]));
+        assert!(!alike(&[4.0, 2.0, 1e-6], &before));
+    }
+}

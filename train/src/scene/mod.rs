@@ -394,3 +394,19 @@ impl Prior {
         away / self.deviation
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_away_by_factors_where_they_are_positive() {
+        let prior = Prior { center: 2.0, deviation: 0.1 };
+        let near = |away: f64, by: f64| assert!((away - by).abs() < 1e-12, "{away} {by}");
+        near(prior.away(2.2, true), 10.0 * 1.1f64.ln());
+        near(prior.away(2.0 / 1.1, true), -10.0 * 1.1f64.ln());
+        near(prior.away(2.2, false), 2.0);
+        near(prior.away(1.7, false), -3.0);
+        near(Prior { center: -1.0, deviation: 0.5 }.away(0.5, false), 3.0);
+    }
+}
