@@ -1,5 +1,5 @@
-//! From a video to the material that made it: reading scenes and frames, identification through
-//! generated adjoints, and the pictures and files that a run leaves behind.
+//! From a video to the material that made it: reading scenes and frames, identification by least
+//! squares with generated tangents or by generated adjoints, and the pictures and files that a run leaves behind.
 //!
 //! # Modules
 //! In the order in which data flows; each uses those above it.
