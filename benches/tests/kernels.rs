@@ -62,6 +62,7 @@ fn gradients_are_right() -> Result<()> {
         "advance",
         "negative_lengths",
         "least_of_blocks",
+        "note_near",
         "mean_map",
         "locate",
         "nearest",

@@ -122,6 +122,19 @@ contacts! { $
 pub(crate) use {each_contact, with_contact};
 
 impl Contact {
+    /// From which gap on it does nothing \[m\].
+    pub(crate) fn reach(self) -> f64 {
+        match self {
+            Contact::Barrier { width, .. } => width,
+            _ => 0.0,
+        }
+    }
+
+    /// Whether its force depends on how fast what touches comes nearer.
+    pub(crate) fn is_damped(self) -> bool {
+        matches!(self, Contact::KelvinVoigt { .. } | Contact::HuntCrossley { .. } | Contact::Hertz { .. })
+    }
+
     pub(crate) fn check(self, of: &str) -> Result<()> {
         if let Some([stiffness, damping, width]) = self.numbers() {
             positive(&format!("stiffness of {of}"), stiffness)?;
@@ -129,5 +142,43 @@ impl Contact {
             positive(&format!("width of {of}"), width)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contact::ContactModel;
+    use diffkern::prelude::*;
+
+    /// Forces begin at the reach of a law, and depend on the rate of those that say so.
+    #[test]
+    fn laws_are_as_their_kinds_say() {
+        let all = [
+            Contact::Penalty { stiffness: 3.0 },
+            Contact::SmoothPenalty { stiffness: 3.0, width: 0.02 },
+            Contact::Layer { stiffness: 3.0, thickness: 0.02 },
+            Contact::KelvinVoigt { stiffness: 3.0, damping: 0.1 },
+            Contact::HuntCrossley { stiffness: 3.0, damping: 0.1 },
+            Contact::Hertz { stiffness: 3.0, damping: 0.1 },
+            Contact::Barrier { stiffness: 3.0, width: 0.02 },
+        ];
+        assert_eq!(all.len(), each_contact!(L => std::any::type_name::<L>()).len(), "every law by forces");
+        for contact in all {
+            let [stiffness, damping, width] = contact.numbers().unwrap_or_default();
+            let q = Vec4::new(stiffness, damping, width, 0.0);
+            let force = |gap: f64, rate: f64| -> f64 {
+                let mut force = f64::NAN;
+                with_contact!(contact, L => force = L::force(gap, rate, q));
+                force
+            };
+            let reach = contact.reach();
+            for beyond in [0.0, 1e-9, 0.1, 3.0] {
+                assert_eq!(force(reach + beyond, -2.0), 0.0, "{contact:?}");
+            }
+            let inside = reach - 0.01;
+            assert!(force(inside, 0.0) > 0.0, "{contact:?}");
+            assert_eq!(force(inside, 0.0) != force(inside, -2.0), contact.is_damped(), "{contact:?}");
+        }
     }
 }

@@ -64,12 +64,14 @@ pub(crate) struct Ahead<'a, F: Float> {
 /// What colliders do to vertices but for friction.
 pub(crate) struct Pushes<F: Float> {
     poses: Array<Pose<F>>,
-    each: Vec<Push<F>>,
+    pub(crate) each: Vec<Push<F>>,
 }
 
 /// The forces of a collider on vertices along its normals, and these with the distances.
-struct Push<F: Float> {
-    gap: Array<Vec4<F>>,
+pub(crate) struct Push<F: Float> {
+    pub(crate) gap: Array<Vec4<F>>,
+    /// From which gap on it does nothing \[m\].
+    pub(crate) reach: f64,
     force: Array<Vec3<F>>,
     touch: Touch<F>,
 }
@@ -224,6 +226,11 @@ impl<F: Float> BoundObstacles<F> {
         self.obstacles.colliders.iter().any(|c| c.contact.numbers().is_some())
     }
 
+    /// Whether forces of contact depend on how fast what touches comes nearer.
+    pub(crate) fn are_damped(&self) -> bool {
+        self.obstacles.colliders.iter().any(|c| c.contact.is_damped())
+    }
+
     /// Whether there are contacts by forces with other things than what is below a plane.
     pub(crate) fn are_more_than_planes(&self) -> bool {
         let other = |c: &Collider| c.contact.numbers().is_some() && !is_plane(c);
@@ -263,7 +270,7 @@ impl<F: Float> BoundObstacles<F> {
         self.each_by_forces(tick, |facing| {
             let (gap, force, touch) = (facing.gap(at.x)?, at.x.device().zeros(at.x.len())?, touch(&facing, tick, 0));
             self.add_force(&facing, at, &gap, &force, touch)?;
-            pushes.each.push(Push { gap, force, touch });
+            pushes.each.push(Push { gap, reach: facing.contact.reach(), force, touch });
             Ok(())
         })?;
         Ok(pushes)
@@ -277,7 +284,7 @@ impl<F: Float> BoundObstacles<F> {
         force: &Array<Vec3<F>>,
     ) -> diffkern::Result<()> {
         let Ahead { x, v, pushed } = ahead;
-        pushes.each.iter().try_for_each(|Push { gap, force: push, touch }| {
+        pushes.each.iter().try_for_each(|Push { gap, force: push, touch, .. }| {
             friction_force(x.len(), x, v, pushed, push, gap, &pushes.poses, &self.laws, force, *touch)
         })
     }

@@ -4,7 +4,7 @@ use diffkern::prelude::*;
 use diffkern_sim::fem::activation::contract;
 use diffkern_sim::fem::bulk::{pack_bulk, resist_compression};
 use diffkern_sim::fem::lattice::kernels::{
-    box_forces, box_gradients, carry, carry_pairs, forces_of_pairs, gradients, stress_forces, surface_forces,
+    box_forces, box_gradients, carry, carry_pairs, forces_of_pairs, gradients, note_near, stress_forces, surface_forces,
 };
 use diffkern_sim::fem::lattice::loads::lump_loads;
 use diffkern_sim::fem::lattice::mass::{
@@ -51,7 +51,9 @@ struct Lattice<F: Float> {
     branch_out: Array<Vec2<F>>,
     scalar_out: Array<F>,
     q_out: Array<Vec4<F>>,
-    surface_out: [Array<Vec3<F>>; 2],
+    surface_out: Array<Vec3<F>>,
+    near: Array<u32>,
+    near_out: Array<u32>,
     surface_mass_out: Array<F>,
     spacing: Array<Vec3<F>>,
     dt: F,
@@ -116,11 +118,19 @@ fn lattice<F: Float>(d: &Device, size: Size) -> Result<Lattice<F>> {
         branch_out: d.zeros(points)?,
         scalar_out: d.zeros(points)?,
         q_out: d.zeros(points)?,
-        surface_out: [d.zeros(surface)?, d.zeros(surface)?],
+        surface_out: d.zeros(surface)?,
+        // A quarter of the pairs is not near.
+        near: d.array(&(0..surface).map(|k| u32::from(k % 8 > 1)).collect::<Vec<_>>())?,
+        near_out: d.zeros(surface)?,
         surface_mass_out: d.zeros(surface)?,
         spacing: d.array(&[r.vec3(0.8, 1.2)])?,
         dt: F::from_f64(0.01),
     })
+}
+
+/// For those without a derivative.
+fn usual(d: &Device) -> Result<Lattice<f32>> {
+    lattice(d, Size::Usual)
 }
 
 pub fn kernels() -> Vec<Kernel> {
@@ -151,16 +161,18 @@ pub fn kernels() -> Vec<Kernel> {
         kernel!(box_forces: lattice => |i| "cells" i.cells,
             (i.cells, &i.deformation, &i.rows, &i.at, &i.spacing, &i.node_out), writes [i.node_out => Vec3::splat(1.0)]),
         kernel!(carry: lattice => |i| "points" i.surface,
-            (i.surface, &i.x, &i.rows, &i.carrier, &i.place, &i.surface_out[0]),
-            writes [i.surface_out[0] => Vec3::splat(1.0)]),
+            (i.surface, &i.x, &i.rows, &i.carrier, &i.place, &i.surface_out),
+            writes [i.surface_out => Vec3::splat(1.0)]),
         kernel!(carry_pairs: lattice => |i| "pairs" i.surface / 2,
-            (i.surface / 2, &i.x, &i.v, &i.rows, &i.carrier, &i.place, &i.surface_out[0], &i.surface_out[1]),
-            writes [i.surface_out[0] => Vec3::splat(1.0), i.surface_out[1] => Vec3::splat(1.0)]),
+            (i.surface / 2, &i.x, &i.rows, &i.carrier, &i.place, &i.surface_out),
+            writes [i.surface_out => Vec3::splat(1.0)]),
+        integers!(note_near: usual => |i| "points" i.surface,
+            (i.surface, &i.q, &i.area, &i.near, &i.near_out, 0.1)),
         kernel!(surface_forces: lattice => |i| "points" i.surface,
             (i.surface, &i.traction, &i.area, &i.rows, &i.carrier, &i.place, &i.node_out),
             writes [i.node_out => Vec3::splat(1.0)]),
         kernel!(forces_of_pairs: lattice => |i| "pairs" i.surface / 2,
-            (i.surface / 2, &i.traction, &i.area, &i.rows, &i.carrier, &i.place, &i.node_out),
+            (i.surface / 2, &i.near, &i.traction, &i.area, &i.rows, &i.carrier, &i.place, &i.node_out),
             writes [i.node_out => Vec3::splat(1.0)]),
         kernel!(pack_points: lattice => |i| "points" i.points,
             (i.points, &i.per_cell, &i.per_cell, &i.per_cell, &i.point_volume, &i.q_out),

@@ -19,8 +19,7 @@ struct Touching<F: Float> {
     rows: Array<u32>,
     node_owner: Array<u32>,
     weights: Array<Vec4<F>>,
-    maps: Array<Mat3<F>>,
-    means: Array<Vec3<F>>,
+    map: Array<Vec3<F>>,
     near: Array<u32>,
     corners: Array<Vec3<F>>,
     distance: Array<F>,
@@ -40,8 +39,7 @@ struct Touching<F: Float> {
     slope_out: Array<Vec4<F>>,
     mass_out: Array<F>,
     node_out: Array<Vec3<F>>,
-    map_out: Array<Mat3<F>>,
-    mean_out: Array<Vec3<F>>,
+    map_out: Array<Vec3<F>>,
     laws_out: Array<Vec4<F>>,
     to: Touched<F>,
     rub: Rub<F>,
@@ -81,7 +79,10 @@ fn touching<F: Float>(d: &Device, size: Size) -> Result<Touching<F>> {
         nz,
         finer: finer as u32,
         centre: real([middle; 3]),
+        edge: F::from_f64(1.0),
+        reach: F::from_f64(0.1),
     };
+    let axes = [real([1.0, 0.0, 0.0]), real([0.0, 1.0, 0.0]), real([0.0, 0.0, 1.0])];
     let positive = |r: &mut Random| r.between(0.5, 1.0);
     let bodies = (0..places).map(|k| (k % 2) as u32).collect::<Vec<_>>();
     Ok(Touching {
@@ -92,8 +93,7 @@ fn touching<F: Float>(d: &Device, size: Size) -> Result<Touching<F>> {
         rows: d.array(&(0..9 * cells).map(|i| first(i / 9, i % 9) as u32).collect::<Vec<_>>())?,
         node_owner: d.array(&vec![1; nodes])?,
         weights: d.array(&(0..nodes).map(|_| Vec4::splat(positive(&mut r))).collect::<Vec<_>>())?,
-        maps: d.array(&[Mat3::identity(), Mat3::identity()])?,
-        means: d.array(&[Vec3::zero(), to.centre])?,
+        map: d.array(&[&axes[..], &[Vec3::zero()], &axes, &[to.centre]].concat())?,
         near: d.array(&near.collect::<Vec<_>>())?,
         corners: d.array(&(0..cells).map(|c| real(cube(c, n).map(|i| i as f64 + 1.0))).collect::<Vec<_>>())?,
         distance: d.array(&distance.collect::<Vec<_>>())?,
@@ -116,8 +116,7 @@ fn touching<F: Float>(d: &Device, size: Size) -> Result<Touching<F>> {
         slope_out: d.zeros(places)?,
         mass_out: d.zeros(places)?,
         node_out: d.zeros(nodes)?,
-        map_out: d.zeros(2)?,
-        mean_out: d.zeros(2)?,
+        map_out: d.zeros(8)?,
         laws_out: d.zeros(2)?,
         to,
         rub: Rub { body: 1, dt: F::from_f64(0.1), slip: F::from_f64(0.05) },
@@ -132,9 +131,9 @@ fn usual(d: &Device) -> Result<Touching<f32>> {
 pub fn kernels() -> Vec<Kernel> {
     vec![
         integers!(mean_map: usual => |i| "nodes" i.nodes,
-            (i.nodes, &i.x, &i.node_owner, &i.weights, &i.map_out, &i.mean_out)),
+            (i.nodes, &i.x, &i.node_owner, &i.weights, &i.map_out)),
         integers!(locate: usual => |i| "points" i.places,
-            (i.places, &i.x, &i.rows, &i.place, &i.maps, &i.means, &i.near, &i.corners, &i.found, &i.place_out[0], i.to)),
+            (i.places, &i.x, &i.rows, &i.place, &i.map, &i.near, &i.corners, &i.distance, &i.found, &i.place_out[0], i.to)),
         kernel!(approach: touching => |i| "points" i.places,
             (i.places, &i.x, &i.rows, &i.place, &i.cell, &i.foot, &i.place_out[0]),
             writes [i.place_out[0] => Vec3::splat(1.0)]),

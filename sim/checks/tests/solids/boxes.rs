@@ -13,7 +13,6 @@ const CELLS: usize = 5;
 
 struct Setup {
     x: Array<Vec3<f64>>,
-    v: Array<Vec3<f64>>,
     rows: Array<u32>,
     per_cell: Array<Vec3<f64>>,
     /// Two corners of each cell, and the eight of their box.
@@ -32,12 +31,11 @@ fn setup(seed: u64) -> Result<Setup> {
         eight.extend((0..8).map(|k| Vec3::new(ends[k & 1].x, ends[k >> 1 & 1].y, ends[k >> 2].z)));
     }
     let mut vectors = |n: usize| r.many(n, |r| r.vec3(-1.0, 1.0));
-    let (x, v) = (vectors(NODES), vectors(NODES));
+    let x = vectors(NODES);
     let columns = vectors(3 * 8 * CELLS);
     let stress: Vec<_> = columns.chunks(3).map(|c| Mat3::from_cols(c[0], c[1], c[2])).collect();
     Ok(Setup {
         x: dev.array(&x)?,
-        v: dev.array(&v)?,
         rows: dev.array(&rows)?,
         per_cell: dev.array(&[Vec3::new(3.0, 4.0, 5.0)])?,
         corners: dev.array(&corners)?,
@@ -71,7 +69,7 @@ fn alike(a: &Array<Vec3<f64>>, b: &Array<Vec3<f64>>) -> Result<()> {
 #[test]
 fn gradients_forces_and_inertia_of_boxes_are_those_of_their_corners() -> Result<()> {
     for seed in 1..4 {
-        let Setup { x, v: _, rows, per_cell, corners, eight, stress } = &setup(seed)?;
+        let Setup { x, rows, per_cell, corners, eight, stress } = &setup(seed)?;
         let (boxed, plain) = (device().zeros(8 * CELLS)?, device().zeros(8 * CELLS)?);
         box_gradients(CELLS, x, rows, corners, per_cell, &boxed)?;
         gradients(CELLS, x, rows, eight, per_cell, &plain)?;
@@ -98,23 +96,25 @@ fn gradients_forces_and_inertia_of_boxes_are_those_of_their_corners() -> Result<
 fn pairs_are_carried_as_points_are() -> Result<()> {
     let dev = device();
     for seed in 1..4 {
-        let Setup { x, v, rows, eight, stress, .. } = &setup(seed)?;
+        let Setup { x, rows, eight, stress, .. } = &setup(seed)?;
         // Eight of each cell: some other number, and not in the order of the cells.
         let cells: Vec<u32> = (0..8 * CELLS).map(|k| (k / 2 * 3 % CELLS) as u32).collect();
         let (n, cells) = (cells.len(), &dev.array(&cells)?);
-        let fresh = || dev.zeros(n);
-        let (place, speed, x_alone, v_alone) = (fresh()?, fresh()?, fresh()?, fresh()?);
-        carry_pairs(n / 2, x, v, rows, cells, eight, &place, &speed)?;
-        carry(n, x, rows, cells, eight, &x_alone)?;
-        carry(n, v, rows, cells, eight, &v_alone)?;
-        alike(&place, &x_alone)?;
-        alike(&speed, &v_alone)?;
+        let (place, alone) = (dev.zeros(n)?, dev.zeros(n)?);
+        carry_pairs(n / 2, x, rows, cells, eight, &place)?;
+        carry(n, x, rows, cells, eight, &alone)?;
+        alike(&place, &alone)?;
         let traction: Vec<_> = stress.to_vec()?.iter().map(|m| m.col(0)).collect();
         let areas: Vec<_> = stress.to_vec()?.iter().map(|m| m.col(1).x).collect();
-        let (traction, areas) = (dev.array(&traction)?, dev.array(&areas)?);
+        // Of four pairs one has its first point near, one its second, one both and one neither.
+        let is_near = |k: usize| [0, 3, 4, 5].contains(&(k % 8));
+        let near: Vec<u32> = (0..n).map(|k| u32::from(is_near(k))).collect();
+        let pressed: Vec<_> =
+            traction.iter().enumerate().map(|(k, t)| if is_near(k) { *t } else { Vec3::zero() }).collect();
+        let (near, pressed, areas) = (dev.array(&near)?, dev.array(&pressed)?, dev.array(&areas)?);
         let (together, alone) = (dev.zeros(NODES)?, dev.zeros(NODES)?);
-        forces_of_pairs(n / 2, &traction, &areas, rows, cells, eight, &together)?;
-        surface_forces(n, &traction, &areas, rows, cells, eight, &alone)?;
+        forces_of_pairs(n / 2, &near, &pressed, &areas, rows, cells, eight, &together)?;
+        surface_forces(n, &pressed, &areas, rows, cells, eight, &alone)?;
         alike(&together, &alone)?;
     }
     Ok(())

@@ -91,6 +91,8 @@ pub(super) struct Between<F: Float> {
     /// The body of each place of contact.
     pub(super) owner: Array<u32>,
     width: Array<F>,
+    /// How far inside of the surface places of contact are at most \[m\].
+    reach: f64,
 }
 
 /// With its parameters.
@@ -125,6 +127,7 @@ impl<F: Float> Between<F> {
             owner: device.array(&owners)?,
             width: device.array(&contact.width.iter().map(|&w| F::from_f64(w)).collect::<Vec<_>>())?,
             spec: contact.clone(),
+            reach: bodies.bodies().iter().flat_map(|body| body.contacts.depths.iter().copied()).fold(0.0, f64::max),
         })
     }
 
@@ -159,18 +162,20 @@ impl<F: Float> Between<F> {
 }
 
 impl<F: Float> BoundBetween<F> {
-    /// Adds the tractions on all places to `traction`, and what they do to the bodies that these touch to `force`.
+    /// Adds the tractions on all places to `traction`, and what they do to the bodies that these touch to `force`; hands `(gradient, distance)` of the places from each body to `touched`.
     pub(super) fn add(
         &self,
         at: &Places<'_, F>,
         traction: &Array<Vec3<F>>,
         force: &Array<Vec3<F>>,
         tick: Tick,
+        mut touched: impl FnMut(&Array<Vec4<F>>) -> diffkern::Result<()>,
     ) -> diffkern::Result<()> {
         let (Between { targets, owner, .. }, device) = (&self.between, at.x.device());
         let Places { grid, x, v, place, speed } = at;
         let (n, rows) = (place.len(), &grid.rows);
-        targets.each(x, rows, place, |Found { target, cell, foot, slope }| {
+        targets.each(x, rows, place, self.between.reach, |Found { target, cell, foot, slope }| {
+            touched(&slope)?;
             let (under, mass) = match self.rough {
                 true => {
                     let (under, mass) = (device.uninit(n)?, device.uninit(n)?);

@@ -3,7 +3,7 @@
 use super::assembly::Assembly;
 use super::between::{Between, BodyContact, BoundBetween, Places, Surfaces};
 use super::grid::Grid;
-use super::kernels::{carry_pairs, forces_of_pairs};
+use super::kernels::{carry_pairs, forces_of_pairs, note_near};
 use super::mass::surface_mass;
 use super::params::Params;
 use super::press::supported;
@@ -95,28 +95,48 @@ impl<F: Float> BoundTouching<F> {
         if self.obstacles.is_none() && self.between.is_none() {
             return Ok(());
         }
-        let (Grid { rows, contacts, areas, .. }, device) = (grid, x.device());
+        let (Grid { rows, contacts, areas, depths, .. }, device) = (grid, x.device());
         let n = contacts.len();
-        let (place, speed, traction) = (device.uninit(n)?, device.uninit(n)?, device.zeros(n)?);
-        carry_pairs(n / PAIR, x, v, rows, &contacts.cells, &contacts.at, &place, &speed)?;
+        let carried = |x: &Array<Vec3<F>>| -> diffkern::Result<Array<Vec3<F>>> {
+            let carried = device.uninit(n)?;
+            carry_pairs(n / PAIR, x, rows, &contacts.cells, &contacts.at, &carried)?;
+            Ok(carried)
+        };
+        let add_forces = |near: &Array<u32>, traction: &Array<Vec3<F>>, force: &Array<Vec3<F>>| {
+            forces_of_pairs(n / PAIR, near, traction, areas, rows, &contacts.cells, &contacts.at, force)
+        };
+        let also_near = |noted: Array<u32>, gap: &Array<Vec4<F>>, reach: f64| -> diffkern::Result<Array<u32>> {
+            let near = device.uninit(n)?;
+            note_near(n, gap, depths, &noted, &near, F::from_f64(reach))?;
+            Ok(near)
+        };
+        let (place, traction, mut near) = (carried(x)?, device.zeros(n)?, device.zeros(n)?);
+        // Where nobody looks at velocities, positions stand for them.
+        let looks = self.bodies_rub() || self.obstacles.as_ref().is_some_and(BoundObstacles::are_damped);
+        let speed = if looks { carried(v)? } else { place.clone() };
         if let Some(obstacles) = &self.obstacles {
             // The mass is of their friction alone, of which there is none here.
             let at = Vertices { x: &place, v: &speed, mass: &device.full(1, F::one())? };
             let pushes = obstacles.pushes(&at, tick)?;
             self.supported(&traction, |force| pushes.add(force))?;
+            for push in &pushes.each {
+                near = also_near(near, &push.gap, push.reach)?;
+            }
             if self.rubs {
                 let pushed = device.zeros(x.len())?;
-                forces_of_pairs(n / PAIR, &traction, areas, rows, &contacts.cells, &contacts.at, &pushed)?;
-                let ([v, pushed], [moving, part]) = (ahead(&pushed)?, [device.uninit(n)?, device.uninit(n)?]);
-                carry_pairs(n / PAIR, &v, &pushed, rows, &contacts.cells, &contacts.at, &moving, &part)?;
-                let ahead = Ahead { x: &place, v: &moving, pushed: &part };
+                add_forces(&near, &traction, &pushed)?;
+                let [v, pushed] = ahead(&pushed)?;
+                let ahead = Ahead { x: &place, v: &carried(&v)?, pushed: &carried(&pushed)? };
                 self.supported(&traction, |force| obstacles.add_friction(&ahead, &pushes, force))?;
             }
         }
         if let Some(between) = &self.between {
-            between.add(&Places { grid, x, v, place: &place, speed: &speed }, &traction, force, tick)?;
+            between.add(&Places { grid, x, v, place: &place, speed: &speed }, &traction, force, tick, |gap| {
+                near = also_near(near.clone(), gap, 0.0)?;
+                Ok(())
+            })?;
         }
-        forces_of_pairs(n / PAIR, &traction, areas, rows, &contacts.cells, &contacts.at, force)
+        add_forces(&near, &traction, force)
     }
 
     /// Adds what `add` adds of colliders to tractions, times the factor of each body.

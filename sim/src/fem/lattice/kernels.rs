@@ -337,26 +337,21 @@ pub fn carry<F: Float>(
     y[i] = sum;
 }
 
-/// The same of positions and velocities at once, of points that are carried in pairs: `cell` is that of the first of each.
+/// The same of points that are carried in pairs: `cell` is that of the first of each.
 #[diff_kernel]
 pub fn carry_pairs<F: Float>(
     x: &Array<Vec3<F>>,
-    v: &Array<Vec3<F>>,
     rows: &Array<u32>,
     cell: &Array<u32>,
     at: &Array<Vec3<F>>,
-    place: &mut Array<Vec3<F>>,
-    speed: &mut Array<Vec3<F>>,
+    y: &mut Array<Vec3<F>>,
 ) {
     let g = ABSOLUTE_POS;
     let c = 9 * cell[2 * g] as usize;
-    // Rows as in `gradients`, of positions and of velocities.
+    // Rows as in `gradients`.
     let mut first = [Mat3::zero(); 3];
     let mut second = [Mat3::zero(); 3];
     let mut third = [Mat3::zero(); 3];
-    let mut first_v = [Mat3::zero(); 3];
-    let mut second_v = [Mat3::zero(); 3];
-    let mut third_v = [Mat3::zero(); 3];
     #[unroll]
     for b in 0..3 {
         let i = rows[c + b] as usize;
@@ -365,9 +360,6 @@ pub fn carry_pairs<F: Float>(
         first[b] = Mat3::from_cols(x[i], x[i + 1], x[i + 2]);
         second[b] = Mat3::from_cols(x[j], x[j + 1], x[j + 2]);
         third[b] = Mat3::from_cols(x[k], x[k + 1], x[k + 2]);
-        first_v[b] = Mat3::from_cols(v[i], v[i + 1], v[i + 2]);
-        second_v[b] = Mat3::from_cols(v[j], v[j + 1], v[j + 2]);
-        third_v[b] = Mat3::from_cols(v[k], v[k + 1], v[k + 2]);
     }
     for p in 0..2 {
         let s = at[2 * g + p];
@@ -375,15 +367,30 @@ pub fn carry_pairs<F: Float>(
         let wy: Vec3<F> = spline_values(s.y);
         let wz: Vec3<F> = spline_values(s.z);
         let mut sum = Vec3::zero();
-        let mut rate = Vec3::zero();
         #[unroll]
         for b in 0..3 {
             sum = sum + (first[b] * wz * wx.x + second[b] * wz * wx.y + third[b] * wz * wx.z) * wy[b];
-            rate = rate + (first_v[b] * wz * wx.x + second_v[b] * wz * wx.y + third_v[b] * wz * wx.z) * wy[b];
         }
-        place[2 * g + p] = sum;
-        speed[2 * g + p] = rate;
+        y[2 * g + p] = sum;
     }
+}
+
+/// Notes which points may be pressed: those up to `reach` \[m\] from what is at a distance `gap.w` \[m\] from their middles, the surface of which is `radius` \[m\] away, beside those `noted`
+/// before.
+#[diff_kernel]
+pub fn note_near<F: Float>(
+    gap: &Array<Vec4<F>>,
+    radius: &Array<F>,
+    noted: &Array<u32>,
+    near: &mut Array<u32>,
+    reach: F,
+) {
+    let i = ABSOLUTE_POS;
+    let mut own = noted[i];
+    if gap[i].w - radius[i] <= reach {
+        own = 1u32;
+    }
+    near[i] = own;
 }
 
 /// Adds the traction \[Pa\] on each point of the surface, times its area, to the forces on the control points that carry it.
@@ -416,9 +423,10 @@ pub fn surface_forces<F: Float>(
     }
 }
 
-/// The same on points that are carried in pairs, as in `carry_pairs`.
+/// The same on points that are carried in pairs, as in `carry_pairs`, of which those that are not `near` are pressed by nothing.
 #[diff_kernel]
 pub fn forces_of_pairs<F: Float>(
+    near: &Array<u32>,
     traction: &Array<Vec3<F>>,
     area: &Array<F>,
     rows: &Array<u32>,
@@ -427,37 +435,39 @@ pub fn forces_of_pairs<F: Float>(
     force: &mut Array<Vec3<F>>,
 ) {
     let g = ABSOLUTE_POS;
-    let c = 9 * cell[2 * g] as usize;
-    let mut first = [Mat3::zero(); 3];
-    let mut second = [Mat3::zero(); 3];
-    let mut third = [Mat3::zero(); 3];
-    for p in 0..2 {
-        let s = at[2 * g + p];
-        let wx: Vec3<F> = spline_values(s.x);
-        let wy: Vec3<F> = spline_values(s.y);
-        let wz: Vec3<F> = spline_values(s.z);
-        let whole = traction[2 * g + p] * area[2 * g + p];
+    if near[2 * g] + near[2 * g + 1] > 0 {
+        let c = 9 * cell[2 * g] as usize;
+        let mut first = [Mat3::zero(); 3];
+        let mut second = [Mat3::zero(); 3];
+        let mut third = [Mat3::zero(); 3];
+        for p in 0..2 {
+            let s = at[2 * g + p];
+            let wx: Vec3<F> = spline_values(s.x);
+            let wy: Vec3<F> = spline_values(s.y);
+            let wz: Vec3<F> = spline_values(s.z);
+            let whole = traction[2 * g + p] * area[2 * g + p];
+            #[unroll]
+            for b in 0..3 {
+                let row = (whole * wy[b]).outer(wz);
+                first[b] = first[b] + row * wx.x;
+                second[b] = second[b] + row * wx.y;
+                third[b] = third[b] + row * wx.z;
+            }
+        }
         #[unroll]
         for b in 0..3 {
-            let row = (whole * wy[b]).outer(wz);
-            first[b] = first[b] + row * wx.x;
-            second[b] = second[b] + row * wx.y;
-            third[b] = third[b] + row * wx.z;
+            let i = rows[c + b] as usize;
+            let j = rows[c + 3 + b] as usize;
+            let k = rows[c + 6 + b] as usize;
+            force[i] += first[b].col(0);
+            force[i + 1] += first[b].col(1);
+            force[i + 2] += first[b].col(2);
+            force[j] += second[b].col(0);
+            force[j + 1] += second[b].col(1);
+            force[j + 2] += second[b].col(2);
+            force[k] += third[b].col(0);
+            force[k + 1] += third[b].col(1);
+            force[k + 2] += third[b].col(2);
         }
-    }
-    #[unroll]
-    for b in 0..3 {
-        let i = rows[c + b] as usize;
-        let j = rows[c + 3 + b] as usize;
-        let k = rows[c + 6 + b] as usize;
-        force[i] += first[b].col(0);
-        force[i + 1] += first[b].col(1);
-        force[i + 2] += first[b].col(2);
-        force[j] += second[b].col(0);
-        force[j + 1] += second[b].col(1);
-        force[j + 2] += second[b].col(2);
-        force[k] += third[b].col(0);
-        force[k + 1] += third[b].col(1);
-        force[k + 2] += third[b].col(2);
     }
 }

@@ -44,7 +44,7 @@ impl<F: Float> Solver<F> {
     ) -> diffkern::Result<()> {
         let (x, device, rows) = (self.middle(state, tick)?, state.x.device(), &self.grid().rows);
         let (Outside { place, speed, area, yielding }, n) = (points, points.place.len());
-        targets.each(&x, rows, place, |Found { target, cell, foot, slope }| {
+        targets.each(&x, rows, place, contact.reach(), |Found { target, cell, foot, slope }| {
             let (under, mass) = (device.uninit(n)?, device.uninit(n)?);
             beneath_points(n, &state.v, rows, &cell, &foot, &self.params().density, &under, &mass, target.depth)?;
             let (slide, load, reaction) = (device.uninit(n)?, device.uninit(n)?, device.uninit(n)?);

@@ -50,8 +50,10 @@ impl<F: Float> Targets<F> {
             let (cells, own) = (bodies.cells(k), own(k));
             let [first_cell, first, end] = [cells.start, own.start, own.end].map(|n| n as u32);
             let centre = Vec3::from_array(around.centre.map(real));
+            let edge = bodies.bodies()[k].size.into_iter().fold(0.0, f64::max);
+            let (body, finer, [edge, reach]) = (k as u32, FINER as u32, [edge, 0.0].map(real));
             Ok(Target {
-                touched: Touched { body: k as u32, first_cell, first, end, nx, ny, nz, finer: FINER as u32, centre },
+                touched: Touched { body, first_cell, first, end, nx, ny, nz, finer, centre, edge, reach },
                 near: device.array(&around.near)?,
                 distance: device.array(&around.distance.iter().map(|&d| real(d)).collect::<Vec<_>>())?,
                 depth: real(depth),
@@ -77,25 +79,27 @@ impl<F: Float> Targets<F> {
         self.bodies.len()
     }
 
-    /// Looks for places `place` \[m\] in each body, with control points at `x` and cells of these `rows`, one body after the other.
+    /// Looks for places `place` \[m\] in each body and up to `within` \[m\] from its surface, with control points at `x` and cells of these `rows`, one body after the other.
     pub(super) fn each(
         &self,
         x: &Array<Vec3<F>>,
         rows: &Array<u32>,
         place: &Array<Vec3<F>>,
+        within: f64,
         mut act: impl FnMut(Found<'_, F>) -> diffkern::Result<()>,
     ) -> diffkern::Result<()> {
         let (device, n, corners) = (x.device(), place.len(), &self.corners);
-        let (map, mean) = (device.zeros(self.len())?, device.zeros(self.len())?);
-        mean_map(x.len(), x, &self.node_owner, &self.weights, &map, &mean)?;
+        let map = device.zeros(4 * self.len())?;
+        mean_map(x.len(), x, &self.node_owner, &self.weights, &map)?;
         for target in &self.bodies {
             let Target { touched, near, distance, .. } = target;
+            let touched = Touched { reach: F::from_f64(within), ..*touched };
             let (cell, found) = (device.uninit(n)?, device.uninit(n)?);
-            locate(n, x, rows, place, &map, &mean, near, corners, &cell, &found, *touched)?;
+            locate(n, x, rows, place, &map, near, corners, distance, &cell, &found, touched)?;
             let (nearer, foot, slope) = (device.uninit(n)?, device.uninit(n)?, device.uninit(n)?);
             approach(n, x, rows, place, &cell, &found, &nearer)?;
             approach(n, x, rows, place, &cell, &nearer, &foot)?;
-            reach(n, x, rows, &cell, &foot, corners, distance, &slope, *touched)?;
+            reach(n, x, rows, &cell, &foot, corners, distance, &slope, touched)?;
             act(Found { target, cell, foot, slope })?;
         }
         Ok(())

@@ -28,23 +28,24 @@ pub struct Touched<F> {
     pub finer: u32,
     /// Mean place of its control points in the box.
     pub centre: Vec3<F>,
+    /// Longest edge of its cells at rest \[m\].
+    pub edge: F,
+    /// Distance from its surface from which on nothing touches it \[m\].
+    pub reach: F,
 }
 
-/// The linear map of places at rest in cells that is nearest to the positions of the control points of each body, and their mean; without derivative, as it is where a
-/// search begins. `weight_a = (w_a, 1 / number of control points)`.
+/// The linear map of places at rest in cells that is nearest to the positions of the control points of each body, by columns, and their mean: four vectors for each; without derivative, as
+/// it is where a search begins. `weight_a = (w_a, 1 / number of control points)`.
 #[diff_kernel]
-pub fn mean_map<F: Float>(
-    x: &Array<Vec3<F>>,
-    owner: &Array<u32>,
-    weight: &Array<Vec4<F>>,
-    map: &mut Array<Mat3<F>>,
-    mean: &mut Array<Vec3<F>>,
-) {
+pub fn mean_map<F: Float>(x: &Array<Vec3<F>>, owner: &Array<u32>, weight: &Array<Vec4<F>>, map: &mut Array<Vec3<F>>) {
     let a = ABSOLUTE_POS;
     let w = weight[a];
     let at = detach(x[a]);
-    map[owner[a] as usize] += at.outer(Vec3::new(w.x, w.y, w.z));
-    mean[owner[a] as usize] += at * w.w;
+    let first = 4 * owner[a] as usize;
+    map[first] += at * w.x;
+    map[first + 1] += at * w.y;
+    map[first + 2] += at * w.z;
+    map[first + 3] += at * w.w;
 }
 
 /// `x(u)` at the place `s` in a cell, and its derivatives along the three axes.
@@ -101,18 +102,18 @@ fn cell_at<F: Float>(near: &Array<u32>, u: Vec3<F>, to: Touched<F>) -> u32 {
     near[((i * to.ny + j) * to.nz + k) as usize]
 }
 
-/// The cell that carries matter to each place of the world, by Newton's method from the linear map, or `u32::MAX` where it is not near the body, and where in the
-/// cell that matter is. Without derivative: two more steps, by `approach`, make the place depend on `x` and `p` as the solution does, one for the first derivatives
+/// The cell that carries matter to each place of the world, by Newton's method from the linear map, or `u32::MAX` where it is not near enough to the surface to touch it, and where in the
+/// cell that matter is. A place is given up as soon as a step says that it is farther away than twice the step. Without derivative: two more steps, by `approach`, make the place depend on `x` and `p` as the solution does, one for the first derivatives
 /// and one more for the second.
 #[diff_kernel]
 pub fn locate<F: Float>(
     x: &Array<Vec3<F>>,
     rows: &Array<u32>,
     place: &Array<Vec3<F>>,
-    map: &Array<Mat3<F>>,
-    mean: &Array<Vec3<F>>,
+    map: &Array<Vec3<F>>,
     near: &Array<u32>,
     corners: &Array<Vec3<F>>,
+    distance: &Array<F>,
     cell: &mut Array<u32>,
     at: &mut Array<Vec3<F>>,
     to: Touched<F>,
@@ -123,16 +124,20 @@ pub fn locate<F: Float>(
     if i < to.first as usize || i >= to.end as usize {
         let p = detach(place[i]);
         let n = Vec3::new(F::cast_from(to.nx), F::cast_from(to.ny), F::cast_from(to.nz));
-        let begin = map[to.body as usize].inverse() * (p - mean[to.body as usize]) + to.centre;
+        let body = 4 * to.body as usize;
+        let linear = Mat3::from_cols(map[body], map[body + 1], map[body + 2]);
+        let begin = linear.inverse() * (p - map[body + 3]) + to.centre;
         // What is far from the body as the linear map has it is not near it at all.
         let low = begin + n * 0.25;
         let high = n * 1.25 - begin;
         if low.x.min(low.y).min(low.z) > 0.0 && high.x.min(high.y).min(high.z) > 0.0 {
             let mut u = begin;
             let mut left = F::new(1.0);
+            let mut looked = 0u32;
+            let mut away = 0u32;
             let mut k = 0u32;
             #[bound(16)]
-            while k < 16 && left > 1e-12 {
+            while k < 16 && left > 1e-12 && away == 0 {
                 u = Vec3::new(u.x.max(0.0).min(n.x), u.y.max(0.0).min(n.y), u.z.max(0.0).min(n.z));
                 let here: u32 = cell_at(near, u, to);
                 let c = (here + to.first_cell) as usize;
@@ -143,9 +148,19 @@ pub fn locate<F: Float>(
                 // No farther than a cell.
                 u = u + step * (1.0 / left.sqrt().max(1.0));
                 k += 1;
+                // Distances are known up to a cell.
+                if looked == 0 && left < 0.1 {
+                    looked = 1u32;
+                    let finer = F::cast_from(to.finer);
+                    let fine = Vec3::new(u.x.max(0.0).min(n.x), u.y.max(0.0).min(n.y), u.z.max(0.0).min(n.z)) * finer;
+                    let d: Vec4<F> = sampled(distance, fine, to.nx * to.finer, to.ny * to.finer, to.nz * to.finer);
+                    if d.w > to.reach + 2.0 * left.sqrt() * to.edge {
+                        away = 1u32;
+                    }
+                }
             }
             let inside = n - u;
-            if left < 1e-6 && u.x.min(u.y).min(u.z) >= 0.0 && inside.x.min(inside.y).min(inside.z) >= 0.0 {
+            if away == 0 && left < 1e-6 && u.x.min(u.y).min(u.z) >= 0.0 && inside.x.min(inside.y).min(inside.z) >= 0.0 {
                 let here: u32 = cell_at(near, u, to);
                 found = here + to.first_cell;
                 at_rest = u - corners[found as usize];
