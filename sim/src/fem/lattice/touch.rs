@@ -103,7 +103,7 @@ fn cell_at<F: Float>(near: &Array<u32>, u: Vec3<F>, to: Touched<F>) -> u32 {
 }
 
 /// The cell that carries matter to each place of the world, by Newton's method from the linear map, or `u32::MAX` where it is not near enough to the surface to touch it, and where in the
-/// cell that matter is. A place is given up as soon as a step says that it is farther away than twice the step. Without derivative: two more steps, by `approach`, make the place depend on `x` and `p` as the solution does, one for the first derivatives
+/// cell that matter is. A place is given up as soon as a step says that it is farther away than twice the step, or leads out of the box where it began, on whose side the search would stay. Without derivative: two more steps, by `approach`, make the place depend on `x` and `p` as the solution does, one for the first derivatives
 /// and one more for the second.
 #[diff_kernel]
 pub fn locate<F: Float>(
@@ -138,22 +138,27 @@ pub fn locate<F: Float>(
             let mut k = 0u32;
             #[bound(16)]
             while k < 16 && left > 1e-12 && away == 0 {
-                u = Vec3::new(u.x.max(0.0).min(n.x), u.y.max(0.0).min(n.y), u.z.max(0.0).min(n.z));
-                let here: u32 = cell_at(near, u, to);
+                let before = Vec3::new(u.x.max(0.0).min(n.x), u.y.max(0.0).min(n.y), u.z.max(0.0).min(n.z));
+                let here: u32 = cell_at(near, before, to);
                 let c = (here + to.first_cell) as usize;
-                let s = u - corners[c];
+                let s = before - corners[c];
                 let next: Vec3<F> = newton(x, rows, c, s, p);
                 let step = next - s;
                 left = step.dot(step);
                 // No farther than a cell.
-                u = u + step * (1.0 / left.sqrt().max(1.0));
+                u = before + step * (1.0 / left.sqrt().max(1.0));
                 k += 1;
+                let inside = Vec3::new(u.x.max(0.0).min(n.x), u.y.max(0.0).min(n.y), u.z.max(0.0).min(n.z));
+                let moved = inside - before;
+                if left > 1e-2 && moved.dot(moved) < 1e-4 {
+                    away = 1u32;
+                }
                 // Distances are known up to a cell.
                 if looked == 0 && left < 0.1 {
                     looked = 1u32;
                     let finer = F::cast_from(to.finer);
-                    let fine = Vec3::new(u.x.max(0.0).min(n.x), u.y.max(0.0).min(n.y), u.z.max(0.0).min(n.z)) * finer;
-                    let d: Vec4<F> = sampled(distance, fine, to.nx * to.finer, to.ny * to.finer, to.nz * to.finer);
+                    let d: Vec4<F> =
+                        sampled(distance, inside * finer, to.nx * to.finer, to.ny * to.finer, to.nz * to.finer);
                     if d.w > to.reach + 2.0 * left.sqrt() * to.edge {
                         away = 1u32;
                     }
