@@ -116,7 +116,7 @@ impl<'a, F: Float> Search<'a, F> {
     /// The least cost below `most` that a suspect has; nothing where there is none, or none can be simulated.
     fn least(&self, suspect: &Suspect, most: f64, tick: &mut Tick<'_>) -> Outcome<Option<Found>> {
         let mut runs =
-            Runs { tick, done: 0.0, whole: self.beginning(suspect) + self.closer.len() as f64 * self.round() };
+            Progress { tick, done: 0.0, whole: self.beginning(suspect) + self.closer.len() as f64 * self.round() };
         let Some(mut trial) = self.begin(suspect, most, &mut runs)? else { return Ok(None) };
         for share in self.closer {
             trial.closer(share, &mut runs)?;
@@ -128,7 +128,7 @@ impl<'a, F: Float> Search<'a, F> {
     /// What costs least of what the scene may say otherwise, below `most`. Before each finer step the half that costs more is dropped.
     fn nearest(&self, suspects: &[Suspect], most: f64, tick: &mut Tick<'_>) -> Outcome<Option<Found>> {
         let beginning = suspects.iter().map(|suspect| self.beginning(suspect)).sum::<f64>();
-        let mut runs = Runs { tick, done: 0.0, whole: beginning + suspects.len() as f64 * self.round() };
+        let mut runs = Progress { tick, done: 0.0, whole: beginning + suspects.len() as f64 * self.round() };
         let mut trials = Vec::new();
         for suspect in suspects {
             trials.extend(self.begin(suspect, most, &mut runs)?);
@@ -145,7 +145,7 @@ impl<'a, F: Float> Search<'a, F> {
     }
 
     /// A suspect at the best of the points, by the best of the first amounts, where that costs less than `most`.
-    fn begin(&self, suspect: &Suspect, most: f64, runs: &mut Runs<'_, '_>) -> Outcome<Option<Trial<'_, 'a, F>>> {
+    fn begin(&self, suspect: &Suspect, most: f64, runs: &mut Progress<'_, '_>) -> Outcome<Option<Trial<'_, 'a, F>>> {
         let Some(first) = self.points.first() else { return Ok(None) };
         let program = self.problem.program_of(&self.other(suspect, first), self.stage)?;
         let found = Found { cost: most, suspect: suspect.clone(), at: first.clone() };
@@ -188,7 +188,7 @@ struct Trial<'s, 'a, F: Float> {
 
 impl<F: Float> Trial<'_, '_, F> {
     /// What a suspect costs at a point, if less than `most` and if it can be simulated.
-    fn cost(&self, suspect: &Suspect, at: &[f64], most: f64, runs: &mut Runs<'_, '_>) -> Outcome<Option<f64>> {
+    fn cost(&self, suspect: &Suspect, at: &[f64], most: f64, runs: &mut Progress<'_, '_>) -> Outcome<Option<f64>> {
         let Search { problem, tried, .. } = self.search;
         let values = self.search.other(suspect, at).values;
         let look = FirstLook::new(tried.level(0), false);
@@ -197,7 +197,7 @@ impl<F: Float> Trial<'_, '_, F> {
     }
 
     /// So many times its amount, where that costs less.
-    fn amounts(&mut self, many: [f64; 4], runs: &mut Runs<'_, '_>) -> Outcome<()> {
+    fn amounts(&mut self, many: [f64; 4], runs: &mut Progress<'_, '_>) -> Outcome<()> {
         let Found { cost, suspect, at } = &self.found;
         let found = amount((*cost, suspect), many, |by, most| self.cost(by, at, most, runs))?;
         (self.found.cost, self.found.suspect) = found;
@@ -205,7 +205,7 @@ impl<F: Float> Trial<'_, '_, F> {
     }
 
     /// So far to each side along each coordinate, where that costs less.
-    fn closer(&mut self, share: f64, runs: &mut Runs<'_, '_>) -> Outcome<()> {
+    fn closer(&mut self, share: f64, runs: &mut Progress<'_, '_>) -> Outcome<()> {
         let bounds = self.search.problem.parametrisation().bounds(true);
         let Found { cost, suspect, at } = &self.found;
         let found = compass((*cost, at), share, &bounds, |at, most| self.cost(suspect, at, most, runs))?;
@@ -214,14 +214,14 @@ impl<F: Float> Trial<'_, '_, F> {
     }
 }
 
-/// Runs of the simulator, of which `whole` are thought to be made.
-struct Runs<'r, 't> {
+/// How many runs of the simulator are made, of which `whole` are thought to be.
+struct Progress<'r, 't> {
     tick: &'r mut Tick<'t>,
     done: f64,
     whole: f64,
 }
 
-impl Runs<'_, '_> {
+impl Progress<'_, '_> {
     fn next<T>(&mut self, run: impl FnOnce(&mut Tick<'_>) -> T) -> T {
         let result = run(&mut |part| (self.tick)((self.done + part) / self.whole));
         self.done += 1.0;
