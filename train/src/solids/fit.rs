@@ -2,9 +2,10 @@
 
 use super::observation::{Sought, Supervision};
 use super::program::{Coordinates, Linear, Program, Seen};
-use super::protocol::Protocol;
+use super::protocol::Trust;
 use crate::error::Result;
 use crate::experiments::within_trust;
+use diffkern::prelude::*;
 use diffkern_optim::dense::{Bounds, LevenbergMarquardt, NormalEquations};
 use std::cell::Cell;
 
@@ -33,8 +34,8 @@ pub(super) struct Found {
 }
 
 /// A search under way.
-pub(super) struct Search<'a> {
-    pub(super) program: &'a Program,
+pub(super) struct Search<'a, F: Float> {
+    pub(super) program: &'a Program<F>,
     pub(super) coordinates: &'a Coordinates,
     pub(super) seen: &'a Seen,
     pub(super) sought: Sought,
@@ -44,14 +45,17 @@ pub(super) struct Search<'a> {
     pub(super) steps: Cell<usize>,
 }
 
-impl Search<'_> {
-    pub(super) fn deviation(protocol: &Protocol, supervision: Supervision) -> f64 {
+impl Trust {
+    /// Of a residual of what is observed so.
+    pub(super) fn deviation(&self, supervision: Supervision) -> f64 {
         match supervision {
-            Supervision::Image => protocol.trust.image,
-            Supervision::State => protocol.trust.state,
+            Supervision::Image => self.image,
+            Supervision::State => self.state,
         }
     }
+}
 
+impl<F: Float> Search<'_, F> {
     /// From the start of the coordinates, and from other ones while what is found does not explain what is seen.
     pub(super) fn run(&self) -> Result<Found> {
         let (first, others) = (self.coordinates.start(), self.coordinates.others());

@@ -148,7 +148,7 @@ fn said(protocol: &Protocol) -> String {
     let _ = writeln!(
         text,
         "The observed motion has {} times as many cells along each axis as the search and the shorter steps that these ask for, so its model is another one. {} frames: silhouettes of {} x {} pixels, of \
-         8 bits or as floats, or states, the places of the vertices of the surface and of points inside.\n",
+         8 bits or as floats, or states, the places of the vertices of the surface and of points inside. It is observed in double precision, searched in single.\n",
         protocol.finer, protocol.frames, protocol.camera.width, protocol.camera.height
     );
     let _ = writeln!(

@@ -65,7 +65,7 @@ impl Observation {
 
     /// The motion of an instance on the finer lattice, as it is observed.
     pub(super) fn of(&self, protocol: &Protocol, instance: &Instance) -> Result<Seen> {
-        let program = Program::new(protocol, instance, self.supervision, protocol.finer)?;
+        let program = Program::<f64>::new(protocol, instance, self.supervision, protocol.finer)?;
         let inputs = match self.sought {
             Sought::Numbers => program.numbers(instance.truth)?,
             Sought::Field => program.with_densities(instance.truth, &densities(instance, program.centres()))?,

@@ -17,7 +17,7 @@ use diffkern_sim::{Model as _, Observe as _, Span, Step as _};
 use std::f64::consts::{LN_2, PI};
 
 /// Arrays, each with its derivative along a direction.
-type Direction = Vec<(Array<f64>, Array<f64>)>;
+type Direction<F> = Vec<(Array<F>, Array<F>)>;
 
 /// Edges of the triangles of the surface, in parts of the thinnest side.
 const EDGE: f64 = 0.3;
@@ -36,19 +36,19 @@ pub(super) struct Linear {
 
 /// The numbers of a run, as the solver takes them.
 #[derive(Debug, Clone)]
-pub(super) struct Inputs {
-    pub(super) mu: Array<f64>,
-    pub(super) lambda: Array<f64>,
+pub(super) struct Inputs<F: Float> {
+    pub(super) mu: Array<F>,
+    pub(super) lambda: Array<F>,
     /// One element, or one a cell.
-    pub(super) density: Array<f64>,
+    pub(super) density: Array<F>,
 }
 
 /// Everything of an instance that depends on nothing sought.
-pub(super) struct Program {
+pub(super) struct Program<F: Float> {
     device: Device,
-    model: Model<f64>,
-    start: State<f64>,
-    load: Array<Vec3<f64>>,
+    model: Model<F>,
+    start: State<F>,
+    load: Array<Vec3<F>>,
     acting: f64,
     frame: f64,
     frames: usize,
@@ -56,17 +56,17 @@ pub(super) struct Program {
     /// How many times as many steps as are stable.
     finer: usize,
     gravity: [f64; 3],
-    surface: Skin<f64>,
-    points: Skin<f64>,
-    renderer: Renderer<f64>,
-    camera: CameraParams<f64>,
+    surface: Skin<F>,
+    points: Skin<F>,
+    renderer: Renderer<F>,
+    camera: CameraParams<F>,
     supervision: Supervision,
     /// Volume of the free part \[m^3\].
     volume: f64,
     centres: Vec<[f64; 3]>,
 }
 
-impl Program {
+impl<F: Float> Program<F> {
     /// With `finer` times as many cells along each axis as the search has, and the steps that these ask for.
     pub(super) fn new(
         protocol: &Protocol,
@@ -77,7 +77,7 @@ impl Program {
         let device = Device::cpu();
         let cut = instance.body(finer).build()?;
         let load = Load::of(protocol, instance);
-        let forces: Vec<Vec3<f64>> = load.forces.iter().map(|f| Vec3::from_array(*f)).collect();
+        let forces: Vec<Vec3<F>> = load.forces.iter().map(|f| Vec3::from_array(f.map(F::from_f64))).collect();
         let spread = Skin::of_points(&device, &cut, &load.points)?.spread(&device.array(&forces)?)?;
         let mesh = instance.primitive().surface(EDGE * instance.thinnest())?;
         let vertices: Vec<[f64; 3]> = mesh.vertices().iter().map(|&x| instance.pose.apply(x)).collect();
@@ -122,24 +122,28 @@ impl Program {
     }
 
     /// Arrays of these numbers, of one density for all.
-    pub(super) fn numbers(&self, numbers: Numbers) -> Result<Inputs> {
-        let one = |x: f64| self.device.array(&[x]);
+    pub(super) fn numbers(&self, numbers: Numbers) -> Result<Inputs<F>> {
+        let one = |x: f64| self.device.array(&[F::from_f64(x)]);
         Ok(Inputs { mu: one(numbers.mu)?, lambda: one(numbers.lambda)?, density: one(numbers.density)? })
     }
 
     /// The same with a density for each element.
-    pub(super) fn with_densities(&self, numbers: Numbers, densities: &[f64]) -> Result<Inputs> {
-        Ok(Inputs { density: self.device.array(densities)?, ..self.numbers(numbers)? })
+    pub(super) fn with_densities(&self, numbers: Numbers, densities: &[f64]) -> Result<Inputs<F>> {
+        Ok(Inputs { density: self.array(densities)?, ..self.numbers(numbers)? })
     }
 
-    fn params(&self, inputs: &Inputs) -> Result<Params<f64>> {
+    fn array(&self, numbers: &[f64]) -> Result<Array<F>> {
+        Ok(self.device.array(&numbers.iter().copied().map(F::from_f64).collect::<Vec<_>>())?)
+    }
+
+    fn params(&self, inputs: &Inputs<F>) -> Result<Params<F>> {
         let uniform = Params::uniform(&self.device, 1.0, 1.0, 1.0, self.gravity)?;
         let Inputs { mu, lambda, density } = inputs.clone();
         Ok(Params { mu, lambda, density, ..uniform })
     }
 
     /// Steps from frame to frame that these numbers need. Reads them to the host.
-    pub(super) fn steps(&self, inputs: &Inputs) -> Result<usize> {
+    pub(super) fn steps(&self, inputs: &Inputs<F>) -> Result<usize> {
         // A quarter of what is stable.
         let longest = 4.0 * self.pace * self.model.max_dt(&self.params(inputs)?, &self.start)?;
         let least = (self.frame / longest).max(1.0).log(COARSE).ceil();
@@ -147,7 +151,7 @@ impl Program {
     }
 
     /// What is observed at each frame, in so many steps each: launches alone, so that tangents go along and a tape may record them.
-    pub(super) fn observe(&self, inputs: &Inputs, steps: usize) -> Result<Vec<Array<f64>>> {
+    pub(super) fn observe(&self, inputs: &Inputs<F>, steps: usize) -> Result<Vec<Array<F>>> {
         let params = self.params(inputs)?;
         let solver = self.model.clone().with_dt(self.frame / steps as f64)?.solver(&params, &self.start)?;
         let mut state = self.start.clone();
@@ -155,10 +159,10 @@ impl Program {
         for frame in 0..self.frames {
             let span = Span::steps(frame * steps, steps, solver.dt());
             let (load, acting, none) = (self.load.clone(), self.acting, self.device.zeros(self.load.len())?);
-            let control = move |_: &State<f64>, tick: diffkern_sim::Tick| {
+            let control = move |_: &State<F>, tick: diffkern_sim::Tick| {
                 let time = tick.time + 0.5 * tick.dt;
                 let part = if time < acting { (PI * time / acting).sin().powi(2) } else { 0.0 };
-                let force = arith::scaled_sum(&[(part, &load), (1.0, &none)])?;
+                let force = arith::scaled_sum(&[(F::from_f64(part), &load), (F::one(), &none)])?;
                 Ok(Control { force: Some(force), ..Control::default() })
             };
             state = solver.advance_with(&state, span, control, Schedule::Auto)?;
@@ -171,17 +175,12 @@ impl Program {
     }
 
     /// What is observed with these numbers.
-    pub(super) fn seen(&self, inputs: &Inputs) -> Result<Seen> {
+    pub(super) fn seen(&self, inputs: &Inputs<F>) -> Result<Seen> {
         self.observe(inputs, self.steps(inputs)?)?.iter().map(host).collect()
     }
 
     /// The same with its derivatives along these directions.
-    pub(super) fn linearise(
-        &self,
-        inputs: &Inputs,
-        directions: &[Vec<(Array<f64>, Array<f64>)>],
-        steps: usize,
-    ) -> Result<Linear> {
+    pub(super) fn linearise(&self, inputs: &Inputs<F>, directions: &[Direction<F>], steps: usize) -> Result<Linear> {
         let pairs: Vec<Vec<_>> =
             directions.iter().map(|d| d.iter().map(|(at, seed)| (at.as_any(), seed.as_any())).collect()).collect();
         let along: Vec<diffkern::Direction<'_>> = pairs.iter().map(Vec::as_slice).collect();
@@ -199,8 +198,8 @@ fn every(points: &[[f64; 3]], nth: usize) -> Vec<[f64; 3]> {
     points.iter().copied().step_by(nth).collect()
 }
 
-fn host(array: &Array<f64>) -> Result<Vec<f64>> {
-    Ok(collect(array.to_vec()?.into_iter())?)
+fn host<F: Float>(array: &Array<F>) -> Result<Vec<f64>> {
+    Ok(collect(array.to_vec()?.into_iter().map(F::to_f64))?)
 }
 
 /// What a search moves in, and how it comes to the numbers of a run.
@@ -214,7 +213,12 @@ pub(super) struct Coordinates {
 }
 
 impl Coordinates {
-    pub(super) fn new(protocol: &Protocol, instance: &Instance, program: &Program, sought: Sought) -> Self {
+    pub(super) fn new<F: Float>(
+        protocol: &Protocol,
+        instance: &Instance,
+        program: &Program<F>,
+        sought: Sought,
+    ) -> Self {
         let middles = middles(protocol);
         let (known, columns) = match sought {
             Sought::Numbers => (instance.start, Vec::new()),
@@ -261,7 +265,7 @@ impl Coordinates {
     }
 
     /// The arrays of a run at a place.
-    pub(super) fn inputs(&self, program: &Program, at: &[f64]) -> Result<Inputs> {
+    pub(super) fn inputs<F: Float>(&self, program: &Program<F>, at: &[f64]) -> Result<Inputs<F>> {
         match self.sought {
             Sought::Numbers => program.numbers(self.numbers(at)),
             Sought::Field => {
@@ -272,7 +276,7 @@ impl Coordinates {
     }
 
     /// The derivative of the arrays by each coordinate: that of a number by its logarithm is the number.
-    pub(super) fn directions(&self, program: &Program, inputs: &Inputs) -> Result<Vec<Direction>> {
+    pub(super) fn directions<F: Float>(&self, program: &Program<F>, inputs: &Inputs<F>) -> Result<Vec<Direction<F>>> {
         let Inputs { mu, lambda, density } = inputs;
         match self.sought {
             Sought::Numbers => {
@@ -282,8 +286,8 @@ impl Coordinates {
                 let numbers = density.to_vec()?;
                 let mut all = vec![vec![(density.clone(), density.detached()?)]];
                 for column in &self.columns {
-                    let seed: Vec<f64> = numbers.iter().zip(column).map(|(x, c)| x * c).collect();
-                    all.push(vec![(density.clone(), program.device.array(&seed)?)]);
+                    let seed: Vec<f64> = numbers.iter().zip(column).map(|(x, c)| x.to_f64() * c).collect();
+                    all.push(vec![(density.clone(), program.array(&seed)?)]);
                 }
                 Ok(all)
             }

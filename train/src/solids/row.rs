@@ -7,6 +7,7 @@ use super::program::{Coordinates, Program};
 use super::protocol::{Protocol, Range};
 use crate::error::Result;
 use crate::identify::{SIGMAS, TELLS};
+use diffkern::Float;
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::time::Instant;
@@ -56,22 +57,32 @@ pub struct Row {
 }
 
 impl Row {
-    /// Draws an instance, observes it and searches.
+    /// Draws an instance, observes it and searches in single precision.
     ///
     /// # Errors
     /// When a motion goes wrong, or the search is interrupted.
     pub fn search(protocol: &Protocol, seed: u64, number: usize, observation: Observation) -> Result<Self> {
+        Self::search_in::<f32>(protocol, seed, number, observation)
+    }
+
+    /// The same in a precision.
+    pub(super) fn search_in<F: Float>(
+        protocol: &Protocol,
+        seed: u64,
+        number: usize,
+        observation: Observation,
+    ) -> Result<Self> {
         let instance = Instance::draw(protocol, seed, number);
         let seen = observation.of(protocol, &instance)?;
         let begun = Instant::now();
-        let program = Program::new(protocol, &instance, observation.supervision, 1)?;
+        let program = Program::<F>::new(protocol, &instance, observation.supervision, 1)?;
         let coordinates = Coordinates::new(protocol, &instance, &program, observation.sought);
         let search = Search {
             program: &program,
             coordinates: &coordinates,
             seen: &seen,
             sought: observation.sought,
-            deviation: Search::deviation(protocol, observation.supervision),
+            deviation: protocol.trust.deviation(observation.supervision),
             steps: Cell::new(1),
         };
         let found = search.run()?;
@@ -117,10 +128,10 @@ fn determined(found: &Found, k: usize, (low, high): Range) -> bool {
     found.normal.covariance().is_some_and(tells)
 }
 
-fn numbers(
+fn numbers<F: Float>(
     protocol: &Protocol,
     instance: &Instance,
-    program: &Program,
+    program: &Program<F>,
     coordinates: &Coordinates,
     found: &Found,
 ) -> Vec<Error> {
@@ -143,10 +154,10 @@ fn numbers(
     all.into_iter().enumerate().map(error).collect()
 }
 
-fn field(
+fn field<F: Float>(
     protocol: &Protocol,
     instance: &Instance,
-    program: &Program,
+    program: &Program<F>,
     coordinates: &Coordinates,
     found: &Found,
 ) -> Error {

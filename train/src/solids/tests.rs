@@ -34,13 +34,13 @@ fn small() -> crate::Result<Protocol> {
 fn check(supervision: Supervision, sought: Sought, number: usize, seed: u64) -> Tested {
     let protocol = small()?;
     let instance = Instance::draw(&protocol, seed, number);
-    let program = Program::new(&protocol, &instance, supervision, 1)?;
+    let program = Program::<f64>::new(&protocol, &instance, supervision, 1)?;
     let coordinates = Coordinates::new(&protocol, &instance, &program, sought);
     let steps = program.steps(&program.numbers(Numbers { density: 500.0, mu: 1.2e5, lambda: 1.2e5 })?)?;
     let target = program.observe(&program.numbers(instance.truth)?, steps)?;
     let mut rng = fastrand::Rng::with_seed(seed);
     let at: Vec<f64> = coordinates.start().iter().map(|x| x + 0.1 + 0.1 * rng.f64()).collect();
-    let value = |at: &[f64]| -> crate::Result<(Array<f64>, super::program::Inputs)> {
+    let value = |at: &[f64]| -> crate::Result<(Array<f64>, super::program::Inputs<f64>)> {
         let inputs = coordinates.inputs(&program, at)?;
         let seen = program.observe(&inputs, steps)?;
         let squares = seen.iter().zip(&target).map(|(a, b)| reduce::squared_norm(&arith::sub(a, b)?));
@@ -206,11 +206,15 @@ const STATE: Observation = Observation { sought: Sought::Numbers, supervision: S
 #[test]
 fn numbers_are_found_to_rounding_by_the_same_lattice() -> Tested {
     let protocol = Protocol { finer: 1, ..small()? };
-    for number in 0..3 {
-        let row = Row::search(&protocol, 11, number, STATE)?;
+    let close = |row: Row, rounding: f64| {
         for error in &row.errors {
-            assert!(error.error < 1e-6 && error.determined && error.before > 1e-3, "{row:?}");
+            assert!(error.error < rounding && error.determined && error.before > 1e-3, "{row:?}");
         }
+    };
+    for number in 0..3 {
+        close(Row::search_in::<f64>(&protocol, 11, number, STATE)?, 1e-6);
+        // What is seen is rounded to 24 bits, and lambda shows least in it.
+        close(Row::search(&protocol, 11, number, STATE)?, 5e-5);
     }
     Ok(())
 }
@@ -247,7 +251,7 @@ fn beams_are_pulled_and_keep_their_shape() -> Tested {
     let protocol = small()?;
     // A soft one, and what folded when it was pushed.
     let instance = Instance::draw(&protocol, 1, 0);
-    let program = Program::new(&protocol, &instance, Supervision::State, 1)?;
+    let program = Program::<f64>::new(&protocol, &instance, Supervision::State, 1)?;
     program.seen(&program.numbers(instance.truth)?)?;
     for number in [0, 1, 3, 4, 6, 7] {
         let stress = Instance::draw(&protocol, 1, number).acting.stress;
