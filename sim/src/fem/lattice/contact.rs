@@ -105,22 +105,22 @@ impl<F: Float> BoundTouching<F> {
         let add_forces = |near: &Array<u32>, traction: &Array<Vec3<F>>, force: &Array<Vec3<F>>| {
             forces_of_pairs(n / PAIR, near, traction, areas, rows, &contacts.cells, &contacts.at, force)
         };
-        let also_near = |noted: Array<u32>, gap: &Array<Vec4<F>>, reach: f64| -> diffkern::Result<Array<u32>> {
+        let also_near = |noted: &Array<u32>, gap: &Array<Vec4<F>>, reach: f64| -> diffkern::Result<Array<u32>> {
             let near = device.uninit(n)?;
-            note_near(n, gap, depths, &noted, &near, F::from_f64(reach))?;
+            note_near(n, gap, depths, noted, &near, F::from_f64(reach))?;
             Ok(near)
         };
         let (place, traction, mut near) = (carried(x)?, device.zeros(n)?, device.zeros(n)?);
-        // Where nobody looks at velocities, positions stand for them.
-        let looks = self.bodies_rub() || self.obstacles.as_ref().is_some_and(BoundObstacles::are_damped);
-        let speed = if looks { carried(v)? } else { place.clone() };
+        // Damping and friction between bodies alone read velocities here: without them any array will do.
+        let reads_speed = self.bodies_rub() || self.obstacles.as_ref().is_some_and(BoundObstacles::are_damped);
+        let speed = if reads_speed { carried(v)? } else { place.clone() };
         if let Some(obstacles) = &self.obstacles {
             // The mass is of their friction alone, of which there is none here.
             let at = Vertices { x: &place, v: &speed, mass: &device.full(1, F::one())? };
             let pushes = obstacles.pushes(&at, tick)?;
             self.supported(&traction, |force| pushes.add(force))?;
             for push in &pushes.each {
-                near = also_near(near, &push.gap, push.reach)?;
+                near = also_near(&near, &push.gap, push.reach)?;
             }
             if self.rubs {
                 let pushed = device.zeros(x.len())?;
@@ -132,7 +132,7 @@ impl<F: Float> BoundTouching<F> {
         }
         if let Some(between) = &self.between {
             between.add(&Places { grid, x, v, place: &place, speed: &speed }, &traction, force, tick, |gap| {
-                near = also_near(near.clone(), gap, 0.0)?;
+                near = also_near(&near, gap, 0.0)?;
                 Ok(())
             })?;
         }
